@@ -1,0 +1,77 @@
+//! What is known of the drive under test.
+
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What kind of target a run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// A scratch file on a file system.
+    File,
+    /// A block device.
+    Block,
+    /// No device: the engine alone.
+    Null,
+    /// A model of a drive in virtual time.
+    Virtual,
+}
+
+impl TargetKind {
+    /// Returns the word used in run files and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            TargetKind::File => "file",
+            TargetKind::Block => "block",
+            TargetKind::Null => "null",
+            TargetKind::Virtual => "virtual",
+        }
+    }
+}
+
+/// The drive under test, as far as it is known. What is not known is `None`, never a guess.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriveInfo {
+    /// What kind of target it is.
+    pub kind: TargetKind,
+    /// The target as the user named it.
+    pub target: String,
+    /// The maker's model name. For a file: of the device below the file system.
+    pub model: Option<String>,
+    /// The serial number.
+    pub serial: Option<String>,
+    /// The firmware revision.
+    pub firmware: Option<String>,
+    /// The bytes that requests may fall into.
+    pub capacity: Bytes,
+    /// The smallest unit that the target reads and writes.
+    pub logical_block: Bytes,
+    /// The unit that it prefers.
+    pub physical_block: Bytes,
+    /// More facts in the field's words, such as `file_system`, `kernel_name`.
+    pub details: BTreeMap<String, String>,
+}
+
+impl DriveInfo {
+    /// Returns the shortest name that a person recognises: model, else target.
+    pub fn name(&self) -> &str {
+        self.model.as_deref().unwrap_or(&self.target)
+    }
+
+    /// Returns whether all results are those of a model.
+    pub fn is_model(&self) -> bool {
+        self.kind == TargetKind::Virtual
+    }
+
+    /// Returns what must be equal for two runs, or two halves of one, to be of the same drive.
+    pub fn fingerprint(&self) -> String {
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
+        let place = self.details.get("device").map_or("-", String::as_str);
+        let capacity = self.capacity.0;
+        let kind = self.kind.name();
+        let model = text(&self.model);
+        let serial = text(&self.serial);
+        format!("{kind}|{model}|{serial}|{capacity}|{place}")
+    }
+}

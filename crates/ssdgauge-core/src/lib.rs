@@ -1,0 +1,34 @@
+//! The vocabulary of ssdgauge and its statistics.
+//!
+//! Every other crate speaks in these types: a [`Plan`] says what shall happen to a drive, a
+//! [`Rig`] makes it happen, [`Interval`]s, [`Reading`]s and [`Finding`]s are what was seen, a
+//! [`Score`] turns samples into a headline.
+//!
+//! This crate never opens a file, reads a clock or starts a thread; equal input gives equal
+//! output on every machine.
+
+mod drive;
+mod metric;
+mod plan;
+mod random;
+mod request;
+mod rig;
+mod sample;
+mod score;
+pub mod statistics;
+mod units;
+mod workload;
+
+pub use drive::{DriveInfo, TargetKind};
+pub use metric::{DirectionTotals, Metric, Scope, Totals};
+pub use plan::{
+    Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, Step, SuiteIdentity, Test,
+};
+pub use random::Random;
+pub use request::{Request, RequestSource};
+pub use rig::{Ended, EndedBy, EngineReport, Preparation, Prepared, Rig, RigError, Sink};
+pub use sample::{Direction, Finding, FindingKind, Interval, Reading, Severity};
+pub use score::{Headline, Point, Score};
+pub use statistics::histogram::{Histogram, Recorder};
+pub use units::{Bytes, Nanos, UnitError};
+pub use workload::{Access, Arrival, Data, Engine, Rest, Stream, Until, Workload};

@@ -1,0 +1,222 @@
+//! What shall happen to a drive, as plain data: printed, estimated, confirmed and stored.
+
+use crate::rig::Preparation;
+use crate::score::Score;
+use crate::units::{Bytes, Nanos};
+use crate::workload::{Rest, Until, Workload};
+use serde::{Deserialize, Serialize};
+
+/// Everything that one run does, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The protocol that it comes from.
+    pub suite: SuiteIdentity,
+    /// All durations and byte limits were divided by this number; 1 is the full length.
+    pub shortened: u32,
+    /// Whether a span was cut down to a small target, by explicit wish.
+    pub span_scaled: bool,
+    /// The seed of all randomness in the run.
+    pub seed: u64,
+    /// The tests, in order.
+    pub tests: Vec<Test>,
+}
+
+/// Which protocol a plan follows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuiteIdentity {
+    /// Its id, such as `client-2018`.
+    pub id: String,
+    /// Its revision; a change that can move a number raises it.
+    pub revision: u32,
+    /// Its title for people.
+    pub title: String,
+}
+
+/// One test: some phases and the rule that makes one number of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Test {
+    /// Its id in the suite, such as `mixed-random`.
+    pub id: String,
+    /// Its revision; only equal ids and revisions are compared.
+    pub revision: u32,
+    /// Its title for people.
+    pub title: String,
+    /// Where the protocol is described.
+    pub source: String,
+    /// The rule that makes the headline.
+    pub score: Score,
+    /// The figures that show it.
+    pub figures: Vec<Figure>,
+    /// What the source leaves unsaid and the suite chose.
+    pub chosen: Vec<Chosen>,
+    /// Where a run that was cut off in this test goes on.
+    pub restart: Restart,
+    /// The phases, in order.
+    pub phases: Vec<Phase>,
+}
+
+/// A value that the source does not state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// The key of the suite file.
+    pub key: String,
+    /// The value in words.
+    pub value: String,
+}
+
+/// Where a run that was cut off goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Restart {
+    /// At the first step that is not finished, after the preparation where the target lost it.
+    Step,
+    /// At the test's own preparation: its steps make sense only without a pause.
+    Test,
+}
+
+/// A picture that shows a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// One bar a drive: the headline.
+    Ranking,
+    /// A curve of the points, one line a drive.
+    Curve,
+    /// Throughput or IOPS for every second.
+    Timeline,
+    /// Latency for every second.
+    LatencyTimeline,
+    /// Latency against percentile, on a logarithmic tail axis.
+    Distribution,
+}
+
+/// A stretch of a test with one purpose.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its purpose.
+    pub kind: PhaseKind,
+    /// Its steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// The purpose of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhaseKind {
+    /// Make the drive as if fresh.
+    Purge,
+    /// Tell the drive what holds nothing.
+    Trim,
+    /// Write data that the test will read or overwrite.
+    Fill,
+    /// Write until the drive behaves as after long use.
+    Precondition,
+    /// Measure.
+    Measure,
+    /// Leave the drive alone.
+    Rest,
+}
+
+impl PhaseKind {
+    /// Returns the word used in plans, progress and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            PhaseKind::Purge => "purge",
+            PhaseKind::Trim => "trim",
+            PhaseKind::Fill => "fill",
+            PhaseKind::Precondition => "precondition",
+            PhaseKind::Measure => "measure",
+            PhaseKind::Rest => "rest",
+        }
+    }
+}
+
+/// One thing to do, and the rest that follows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// What tells it from its neighbours, such as `70 % read` or `QD32`.
+    pub label: String,
+    /// The value of the swept key, for the axis of a curve; the number of the step otherwise.
+    pub position: f64,
+    /// What to do.
+    pub action: Action,
+    /// How long the drive is left alone afterwards.
+    pub rest: Rest,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Bring the drive into a state.
+    Prepare(Preparation),
+    /// Load the drive.
+    Run {
+        /// The load.
+        workload: Workload,
+        /// When it ends.
+        until: Until,
+    },
+    /// Leave the drive alone.
+    Rest(Nanos),
+}
+
+impl Action {
+    /// Returns the most bytes that the action writes; `None` where only time limits it.
+    pub fn writes_at_most(&self) -> Option<Bytes> {
+        match self {
+            Action::Prepare(Preparation::Fill { span, .. }) => Some(*span),
+            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) | Action::Rest(_) => {
+                Some(Bytes(0))
+            }
+            Action::Run { workload, until } => {
+                if workload.streams.iter().any(|stream| stream.writes()) {
+                    until.bytes
+                } else {
+                    Some(Bytes(0))
+                }
+            }
+        }
+    }
+
+    /// Returns whether the action changes what the drive holds.
+    pub fn is_destructive(&self) -> bool {
+        match self {
+            Action::Prepare(_) => true,
+            Action::Run { workload, .. } => workload.streams.iter().any(|stream| stream.writes()),
+            Action::Rest(_) => false,
+        }
+    }
+}
+
+impl Plan {
+    /// Returns whether any step changes what the drive holds.
+    pub fn is_destructive(&self) -> bool {
+        self.steps().any(|(_, _, step)| step.action.is_destructive())
+    }
+
+    /// Returns every step with its test and phase.
+    pub fn steps(&self) -> impl Iterator<Item = (&Test, &Phase, &Step)> {
+        self.tests.iter().flat_map(|test| {
+            test.phases
+                .iter()
+                .flat_map(move |phase| phase.steps.iter().map(move |step| (test, phase, step)))
+        })
+    }
+
+    /// Returns the bytes from the start of the target that any step touches.
+    pub fn extent(&self) -> Bytes {
+        let end = |step: &Step| match &step.action {
+            Action::Prepare(Preparation::Fill { offset, span, .. })
+            | Action::Prepare(Preparation::Trim { offset, span }) => *offset + *span,
+            Action::Prepare(Preparation::Purge) | Action::Rest(_) => Bytes(0),
+            Action::Run { workload, .. } => workload
+                .streams
+                .iter()
+                .map(|stream| stream.offset + stream.span)
+                .max()
+                .unwrap_or_default(),
+        };
+        self.steps().map(|(_, _, step)| end(step)).max().unwrap_or_default()
+    }
+}

@@ -1,0 +1,170 @@
+//! The seam between the pure lab and the world.
+
+use crate::drive::DriveInfo;
+use crate::sample::{Finding, Interval, Reading};
+use crate::units::{Bytes, Nanos};
+use crate::workload::{Access, Until, Workload};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A drive under test together with its instruments.
+///
+/// One rig runs in real time on a file or a block device, another in virtual time on a model.
+/// The lab cannot tell them apart.
+pub trait Rig {
+    /// Returns what is known of the drive.
+    fn drive(&self) -> &DriveInfo;
+
+    /// Brings the drive into a state, and says what was really done.
+    fn prepare(
+        &mut self,
+        preparation: &Preparation,
+        sink: &mut dyn Sink,
+    ) -> Result<Prepared, RigError>;
+
+    /// Runs `workload` to the first limit of `until`, handing every second to `sink`.
+    fn run(
+        &mut self,
+        workload: &Workload,
+        until: &Until,
+        sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError>;
+
+    /// Leaves the drive alone for `duration`, while its instruments go on.
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
+}
+
+/// Where a rig hands what it sees.
+pub trait Sink {
+    /// Takes one second of one stream and direction.
+    fn interval(&mut self, interval: &Interval);
+
+    /// Takes one reading.
+    fn reading(&mut self, reading: &Reading);
+
+    /// Takes one finding about the step that runs.
+    fn finding(&mut self, finding: Finding);
+
+    /// Returns whether the rig shall stop; asked at least ten times a second.
+    fn stop(&mut self) -> bool;
+}
+
+/// A state that a drive is brought into before it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preparation {
+    /// Make the drive as if fresh: nothing that was written remains.
+    Purge,
+    /// Tell the drive that the range holds nothing.
+    Trim {
+        /// Where the range begins.
+        offset: Bytes,
+        /// Its length.
+        span: Bytes,
+    },
+    /// Write every block of the range once, with incompressible data.
+    Fill {
+        /// In ascending order, or in a random order that leaves no block out.
+        access: Access,
+        /// The length of each write.
+        block_size: Bytes,
+        /// Where the range begins.
+        offset: Bytes,
+        /// Its length.
+        span: Bytes,
+    },
+}
+
+/// What a preparation really did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The way it was done, such as `sequential write` or `discard`.
+    pub method: String,
+    /// Bytes written to the drive.
+    pub written: Bytes,
+    /// How long it took.
+    pub elapsed: Nanos,
+    /// Whether it was cut short by a stop.
+    pub stopped: bool,
+}
+
+/// Which limit ended a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndedBy {
+    /// The time limit.
+    Time,
+    /// The byte limit.
+    Bytes,
+    /// The sink asked for it.
+    Stop,
+    /// The drive failed requests.
+    Faults,
+}
+
+impl EndedBy {
+    /// Returns the word used in run files and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            EndedBy::Time => "time",
+            EndedBy::Bytes => "bytes",
+            EndedBy::Stop => "stop",
+            EndedBy::Faults => "faults",
+        }
+    }
+}
+
+/// How a workload ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The limit that ended it.
+    pub by: EndedBy,
+    /// From the first submission to the last completion.
+    pub elapsed: Nanos,
+    /// What the engine says of itself.
+    pub engine: EngineReport,
+}
+
+/// What an engine says of itself after a workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineReport {
+    /// The engine that sent the requests.
+    pub engine: String,
+    /// How it was set up, such as `plain ring, registered file and buffers`.
+    pub setup: String,
+    /// Requests asked to be in flight.
+    pub in_flight_asked: u32,
+    /// Requests that were sent per system call; 1 for the synchronous engine.
+    pub ios_per_enter: Option<f64>,
+    /// Processor time of the whole process for each request, user and system.
+    pub cpu_per_io: Option<Nanos>,
+    /// What clock the latencies were taken with.
+    pub clock: String,
+}
+
+/// Why a rig could not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RigError {
+    /// The request makes no sense on this target; nothing was written.
+    #[error("{0}")]
+    Refused(String),
+    /// The system denied something the rig needs.
+    #[error("{what}: {cause}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system answered.
+        cause: String,
+    },
+    /// The drive disappeared.
+    #[error("{0} is gone")]
+    Gone(String),
+    /// The drive does not answer.
+    #[error("{drive} has not answered for {silence}")]
+    Hung {
+        /// The target.
+        drive: String,
+        /// For how long.
+        silence: Nanos,
+    },
+}

@@ -1,0 +1,195 @@
+//! What was seen: intervals, readings and findings.
+
+use crate::statistics::histogram::Histogram;
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// Which way data moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Direction {
+    /// From the drive.
+    Read = 0,
+    /// To the drive.
+    Write = 1,
+}
+
+impl Direction {
+    /// Both directions, in the order of their numbers.
+    pub const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
+
+    /// Returns `read` or `write`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Read => "read",
+            Direction::Write => "write",
+        }
+    }
+}
+
+/// One second of one stream and direction.
+///
+/// A second in which nothing completed is recorded as zero. A request counts in the second of its
+/// completion, from the start of the step; the last interval may be shorter than a second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// The number of the second in its step, from 0.
+    pub second: u32,
+    /// The stream in its workload, from 0.
+    pub stream: u16,
+    /// Which way the data moved.
+    pub direction: Direction,
+    /// How long the interval lasted: a second, or less for the last one.
+    pub length: Nanos,
+    /// Requests that completed in full.
+    pub ios: u64,
+    /// Bytes of these requests.
+    pub bytes: u64,
+    /// Requests that failed or were cut short. They are in no other figure.
+    pub errors: u64,
+    /// Latencies of the requests that completed in full, in nanoseconds. In a closed loop they
+    /// count from before the submission to after the completion was reaped.
+    pub latency: Histogram,
+}
+
+/// One value of one instrument at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// When it was read, from the start of the step.
+    pub at: Nanos,
+    /// The instrument, such as `virtual` or `nvme0 composite`.
+    pub instrument: String,
+    /// The quantity with its unit as suffix, such as `temperature_c`, `power_w`.
+    pub quantity: String,
+    /// The value in that unit.
+    pub value: f64,
+}
+
+/// How much a finding bears on the numbers beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// A condition one should know.
+    Note,
+    /// The number may mislead.
+    Warning,
+    /// The number must not be used.
+    Invalid,
+}
+
+/// What a finding is about: the closed list of conditions that bear on trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingKind {
+    /// The results come from a virtual drive: a shape, not a measurement.
+    Model,
+    /// All durations and byte limits were divided for a trial.
+    Shortened,
+    /// A span was cut down to fit a small target.
+    SpanScaled,
+    /// The page cache stood between the engine and the drive.
+    PageCache,
+    /// The kernel handed requests to worker threads.
+    Punted,
+    /// The synchronous engine stood in for io_uring.
+    EngineFallback,
+    /// Fewer requests were in flight than asked.
+    QueueNotReached,
+    /// Requests failed or were cut short.
+    Faults,
+    /// The drive is gone.
+    DriveGone,
+    /// Nothing completed for a long time.
+    Hung,
+    /// The run went on after a pause.
+    Resumed,
+    /// A purge was asked and is not possible here.
+    PurgeNotPossible,
+    /// No instrument measures this.
+    NotMeasured,
+    /// Too few samples for what was asked of them.
+    TooFewSamples,
+    /// The host took the processor away, or stood still.
+    Disturbed,
+    /// Writing left the drive's fast cache.
+    CacheExceeded,
+    /// The drive slowed down because of heat.
+    Throttled,
+    /// A finding of a newer program.
+    #[serde(other)]
+    Unknown,
+}
+
+impl FindingKind {
+    /// Returns the key used in run files and JSON, such as `page-cache`.
+    pub fn key(self) -> &'static str {
+        match self {
+            FindingKind::Model => "model",
+            FindingKind::Shortened => "shortened",
+            FindingKind::SpanScaled => "span-scaled",
+            FindingKind::PageCache => "page-cache",
+            FindingKind::Punted => "punted",
+            FindingKind::EngineFallback => "engine-fallback",
+            FindingKind::QueueNotReached => "queue-not-reached",
+            FindingKind::Faults => "faults",
+            FindingKind::DriveGone => "drive-gone",
+            FindingKind::Hung => "hung",
+            FindingKind::Resumed => "resumed",
+            FindingKind::PurgeNotPossible => "purge-not-possible",
+            FindingKind::NotMeasured => "not-measured",
+            FindingKind::TooFewSamples => "too-few-samples",
+            FindingKind::Disturbed => "disturbed",
+            FindingKind::CacheExceeded => "cache-exceeded",
+            FindingKind::Throttled => "throttled",
+            FindingKind::Unknown => "unknown",
+        }
+    }
+}
+
+/// A condition that bears on trust, kept with the run and shown beside the numbers it touches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What it is about.
+    pub kind: FindingKind,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was seen, with its numbers.
+    pub text: String,
+    /// What to do about it; empty where nothing can be done.
+    pub advice: String,
+}
+
+impl Finding {
+    /// Returns a finding of `kind`; every finding says what was seen and what to do.
+    pub fn new(
+        kind: FindingKind,
+        severity: Severity,
+        text: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Finding { kind, severity, text: text.into(), advice: advice.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_what_serde_writes_and_an_unknown_one_still_reads() {
+        let kinds = [FindingKind::PageCache, FindingKind::Model, FindingKind::TooFewSamples];
+        for kind in kinds {
+            let value = toml_like(kind.key());
+            assert_eq!(value, kind);
+        }
+        assert_eq!(toml_like("from-the-future"), FindingKind::Unknown);
+    }
+
+    fn toml_like(key: &str) -> FindingKind {
+        use serde::de::IntoDeserializer;
+        let value: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =
+            key.into_deserializer();
+        FindingKind::deserialize(value).unwrap()
+    }
+}

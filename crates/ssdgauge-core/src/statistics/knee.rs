@@ -1,0 +1,106 @@
+//! The lowest queue depth that gives nearly all of the peak: the 95 % rule of the 2019 reviews.
+
+use serde::{Deserialize, Serialize};
+
+/// The share of the peak that the rule asks for.
+pub const SHARE: f64 = 0.95;
+
+/// A rung of a queue-depth ladder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rung {
+    /// The total queue depth.
+    pub depth: u32,
+    /// The throughput at this depth, in any unit.
+    pub value: f64,
+    /// Its interval, low and high; equal to the value where there is none.
+    pub interval: (f64, f64),
+}
+
+/// The knee of a ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Knee {
+    /// The lowest depth whose value reaches [`SHARE`] of the best (definition D7).
+    pub depth: u32,
+    /// The lowest depth that could be the answer within the intervals of the values.
+    pub depth_low: u32,
+    /// The highest such depth.
+    pub depth_high: u32,
+    /// Where the curve crosses the threshold, interpolated over the logarithm of the depth.
+    pub interpolated: f64,
+    /// The best value of the ladder.
+    pub peak: f64,
+    /// The depth of the best value; if it is the last, the peak may lie beyond the ladder.
+    pub peak_depth: u32,
+}
+
+/// Finds the knee of `ladder`, which ascends in depth; `None` where no value is positive.
+pub fn find(ladder: &[Rung]) -> Option<Knee> {
+    let best = ladder.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    if best.value.is_nan() || best.value <= 0.0 {
+        return None;
+    }
+    let lowest = |reach: &dyn Fn(&Rung) -> f64, threshold: f64| {
+        ladder.iter().position(|rung| reach(rung) >= threshold)
+    };
+    let threshold = best.value * SHARE;
+    let at = lowest(&|rung| rung.value, threshold)?;
+    let easy = ladder.iter().map(|rung| rung.interval.0).fold(0.0, f64::max) * SHARE;
+    let hard = ladder.iter().map(|rung| rung.interval.1).fold(0.0, f64::max) * SHARE;
+    let low = lowest(&|rung| rung.interval.1, easy).unwrap_or(at).min(at);
+    let high = lowest(&|rung| rung.interval.0, hard).unwrap_or(ladder.len() - 1).max(at);
+    Some(Knee {
+        depth: ladder[at].depth,
+        depth_low: ladder[low].depth,
+        depth_high: ladder[high].depth,
+        interpolated: crossing(ladder, at, threshold),
+        peak: best.value,
+        peak_depth: best.depth,
+    })
+}
+
+fn crossing(ladder: &[Rung], at: usize, threshold: f64) -> f64 {
+    let here = ladder[at];
+    let Some(before) = at.checked_sub(1).map(|index| ladder[index]) else {
+        return f64::from(here.depth);
+    };
+    let part = (threshold - before.value) / (here.value - before.value);
+    let (from, to) = (f64::from(before.depth).ln(), f64::from(here.depth).ln());
+    (from + (to - from) * part).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ladder(values: &[f64], spread: f64) -> Vec<Rung> {
+        let rung = |(index, value): (usize, &f64)| Rung {
+            depth: 1 << index,
+            value: *value,
+            interval: (value * (1.0 - spread), value * (1.0 + spread)),
+        };
+        values.iter().enumerate().map(rung).collect()
+    }
+
+    #[test]
+    fn the_lowest_depth_at_ninety_five_percent_wins_and_ties_go_down() {
+        let knee = find(&ladder(&[10.0, 50.0, 95.0, 100.0, 100.0], 0.0)).unwrap();
+        assert_eq!((knee.depth, knee.depth_low, knee.depth_high), (4, 4, 4));
+        assert_eq!(knee.peak_depth, 16);
+    }
+
+    #[test]
+    fn a_creeping_curve_shows_how_uncertain_its_knee_is() {
+        // 16 dies with a fixed delay: QD128 passes by 0.3 % while the curve still creeps.
+        let curve =
+            [12.9, 25.6, 48.6, 90.0, 146.0, 200.0, 233.0, 250.4, 259.0, 263.0].map(|v| v * 1e3);
+        let knee = find(&ladder(&curve, 0.01)).unwrap();
+        assert_eq!((knee.depth, knee.depth_low, knee.depth_high), (128, 128, 256));
+        assert!(knee.interpolated > 64.0 && knee.interpolated < 128.0);
+    }
+
+    #[test]
+    fn silence_has_no_knee() {
+        assert_eq!(find(&ladder(&[0.0, 0.0], 0.0)), None);
+        assert_eq!(find(&[]), None);
+    }
+}

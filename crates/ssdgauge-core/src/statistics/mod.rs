@@ -1,0 +1,8 @@
+//! Statistics over samples: pure functions, each with the source of its rule.
+
+pub mod bootstrap;
+pub mod fit;
+pub mod histogram;
+pub mod knee;
+pub mod steady;
+pub mod summary;

@@ -1,0 +1,84 @@
+//! Steady state by the two-part rule of the SNIA Performance Test Specification (2.0.2, 2.1.24).
+//!
+//! Over a window of five rounds: the values lie within 20 % of their mean, and the least-squares
+//! line rises or falls by no more than 10 % of the mean inside the window.
+
+use crate::statistics::{fit, summary};
+use serde::{Deserialize, Serialize};
+
+/// The rounds of a measurement window.
+pub const WINDOW: usize = 5;
+/// The allowed range of the values, as a share of their mean.
+pub const RANGE: f64 = 0.20;
+/// The allowed excursion of the line, as a share of the mean.
+pub const SLOPE: f64 = 0.10;
+
+/// What the rule says of one window, with its inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Whether both parts hold.
+    pub steady: bool,
+    /// The mean of the window.
+    pub mean: f64,
+    /// Largest minus smallest value, as a share of the mean.
+    pub range: f64,
+    /// The excursion of the line inside the window, as a share of the mean.
+    pub slope: f64,
+    /// The correlation coefficient of the line.
+    pub correlation: f64,
+}
+
+/// Judges one window of [`WINDOW`] rounds; `None` for another number, or a mean that is not positive.
+pub fn judge(window: &[f64]) -> Option<Verdict> {
+    let mean = summary::mean(window)?;
+    if window.len() != WINDOW || mean <= 0.0 || !mean.is_finite() {
+        return None;
+    }
+    let points: Vec<(f64, f64)> = window.iter().enumerate().map(|(x, y)| (x as f64, *y)).collect();
+    let line = fit::line(&points)?;
+    let max = window.iter().copied().fold(f64::MIN, f64::max);
+    let min = window.iter().copied().fold(f64::MAX, f64::min);
+    let range = (max - min) / mean;
+    let slope = line.slope.abs() * (WINDOW - 1) as f64 / mean;
+    let steady = range <= RANGE && slope <= SLOPE;
+    Some(Verdict { steady, mean, range, slope, correlation: line.correlation })
+}
+
+/// Returns the first round that ends a steady window, with the verdict on that window.
+pub fn find(rounds: &[f64]) -> Option<(usize, Verdict)> {
+    rounds.windows(WINDOW).enumerate().find_map(|(start, window)| {
+        judge(window).filter(|verdict| verdict.steady).map(|verdict| (start + WINDOW - 1, verdict))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(window: [f64; 5], steady: bool) {
+        assert_eq!(judge(&window).unwrap().steady, steady, "{window:?}");
+    }
+
+    #[test]
+    fn both_parts_of_the_rule_count_and_the_limits_belong_to_it() {
+        check([100.0; 5], true);
+        check([110.0, 90.0, 100.0, 90.0, 110.0], true);
+        check([111.0, 90.0, 99.0, 90.0, 110.0], false);
+        // The line rises by exactly 10 % of the mean.
+        check([95.0, 97.5, 100.0, 102.5, 105.0], true);
+        check([94.0, 97.0, 100.0, 103.0, 106.0], false);
+    }
+
+    #[test]
+    fn a_falling_series_becomes_steady_at_its_first_good_window() {
+        let series = [400.0, 200.0, 120.0, 102.0, 99.0, 101.0, 100.0, 100.0];
+        assert_eq!(find(&series).unwrap().0, 7);
+        assert_eq!(find(&series[..7]), None);
+    }
+
+    #[test]
+    fn nothing_is_said_of_too_few_rounds_or_of_silence() {
+        assert_eq!(judge(&[1.0; 4]), None);
+        assert_eq!(judge(&[0.0; 5]), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! What is asked of a drive: streams of requests, when they stop, and how the drive rests.
+
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// One or more streams that run side by side on one drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Which engine sends the requests.
+    pub engine: Engine,
+    /// The streams; most workloads have one.
+    pub streams: Vec<Stream>,
+}
+
+/// Requests of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stream {
+    /// The name shown where a workload has several streams, such as `reads`.
+    pub name: String,
+    /// How offsets follow each other.
+    pub access: Access,
+    /// The length of each request and the grid of its offsets.
+    pub block_size: Bytes,
+    /// The share of reads in percent, 0 to 100, exact over every 100 requests of a thread.
+    pub read_percent: u8,
+    /// Outstanding requests of each thread; the total is `queue_depth × threads`.
+    pub queue_depth: u32,
+    /// Threads that send requests; the synchronous engine has one request each.
+    pub threads: u32,
+    /// Where the span begins on the target.
+    pub offset: Bytes,
+    /// The part of the target that requests fall into.
+    pub span: Bytes,
+    /// When requests are sent.
+    pub arrival: Arrival,
+    /// What is written.
+    pub data: Data,
+}
+
+impl Stream {
+    /// Returns the outstanding requests of all threads.
+    pub fn total_depth(&self) -> u32 {
+        self.queue_depth * self.threads
+    }
+
+    /// Returns whether the stream writes at all.
+    pub fn writes(&self) -> bool {
+        self.read_percent < 100
+    }
+
+    /// Returns whether the stream reads at all.
+    pub fn reads(&self) -> bool {
+        self.read_percent > 0
+    }
+}
+
+/// How offsets follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Ascending, from the thread's own share of the span, wrapping at its end.
+    Sequential,
+    /// Uniform over the span, on the grid of the block size.
+    Random,
+}
+
+/// When requests are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrival {
+    /// Closed loop: a request for each one that completed.
+    Closed,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Data {
+    /// Random bytes that no controller can shrink or deduplicate.
+    Incompressible,
+    /// Zero bytes, for drives that compress.
+    Zeros,
+}
+
+/// Which engine sends the requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Engine {
+    /// Linux io_uring: a thread keeps `queue_depth` requests in flight.
+    #[serde(rename = "io_uring")]
+    IoUring,
+    /// Synchronous system calls: a thread for every request in flight.
+    #[serde(rename = "synchronous")]
+    Synchronous,
+}
+
+impl Engine {
+    /// Returns the name used in suites, run files and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::IoUring => "io_uring",
+            Engine::Synchronous => "synchronous",
+        }
+    }
+}
+
+/// When a workload ends: at the first limit that is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Until {
+    /// The time limit. No request is sent after it.
+    pub time: Option<Nanos>,
+    /// The limit of bytes transferred, reads and writes together, rounded up to whole requests.
+    pub bytes: Option<Bytes>,
+}
+
+impl Until {
+    /// Returns whether there is a limit at all; a workload without one is refused.
+    pub fn is_bounded(&self) -> bool {
+        self.time.is_some() || self.bytes.is_some()
+    }
+}
+
+/// How long a drive is left alone after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    /// Not at all.
+    None,
+    /// A fixed time.
+    For(Nanos),
+    /// Until the step before takes `busy` of the whole: its time × (1 / busy − 1), at most `at_most`.
+    DutyCycle {
+        /// The busy share, above 0 and below 1.
+        busy: f64,
+        /// The longest rest.
+        at_most: Nanos,
+    },
+}
+
+impl Rest {
+    /// Returns the rest that follows a step of `busy_time`.
+    pub fn after(&self, busy_time: Nanos) -> Nanos {
+        match *self {
+            Rest::None => Nanos::ZERO,
+            Rest::For(duration) => duration,
+            Rest::DutyCycle { busy, at_most } => {
+                Nanos((busy_time.0 as f64 * (1.0 / busy - 1.0)) as u64).min(at_most)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duty_cycle_rests_in_proportion_up_to_its_cap() {
+        let rest = Rest::DutyCycle { busy: 0.2, at_most: Nanos::from_secs(60) };
+        assert_eq!(rest.after(Nanos::from_secs(2)), Nanos::from_secs(8));
+        assert_eq!(rest.after(Nanos::from_secs(60)), Nanos::from_secs(60));
+        let half = Rest::DutyCycle { busy: 0.5, at_most: Nanos::from_secs(60) };
+        assert_eq!(half.after(Nanos::from_secs(24)), Nanos::from_secs(24));
+    }
+}
