@@ -11,7 +11,7 @@ use crate::flash::{Flash, Moment, Operations, Program};
 use crate::front::Front;
 use crate::gc::Collection;
 use crate::geometry::{Geometry, PAGE};
-use crate::map::{Map, NOWHERE, Superblock};
+use crate::map::{Found, Map, NOWHERE, Superblock};
 use crate::mean_field::MeanField;
 use crate::profile::Profile;
 use crate::truth::Truth;
@@ -41,7 +41,7 @@ pub(crate) struct Drive {
     /// When the last command was completed.
     busy_until: Moment,
     /// Takes what was loaded ahead of use.
-    pub(crate) touched: u32,
+    touched: u32,
 }
 
 /// A superblock that is being written.
@@ -75,18 +75,18 @@ impl Open {
 }
 
 /// A superblock that is being copied and given back, from its last slot to its first.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Victim {
     pub(crate) superblock: Superblock,
     pub(crate) remaining: u32,
     pub(crate) unit_pages: u32,
-    /// The map entries of the slots from here on were loaded ahead of use.
-    pub(crate) touched: u32,
+    /// What was found ahead of being copied.
+    pub(crate) found: Found,
 }
 
 impl Victim {
     pub(crate) fn new(superblock: Superblock, size: u32, unit_pages: u32) -> Victim {
-        Victim { superblock, remaining: size, unit_pages, touched: size }
+        Victim { superblock, remaining: size, unit_pages, found: Found::default() }
     }
 
     pub(crate) fn units_left(&self) -> u32 {
