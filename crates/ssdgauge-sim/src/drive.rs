@@ -150,6 +150,9 @@ impl Drive {
             Direction::Write => {
                 self.truth.host_bytes += bytes;
                 self.truth.host_pages += u64::from(pages);
+                if !(request.offset | bytes).is_multiple_of(PAGE) {
+                    self.read_parts(taken.at, request.offset, bytes);
+                }
                 self.write(taken.at, first, pages)
             }
         };
@@ -196,6 +199,19 @@ impl Drive {
             page += together;
         }
         done
+    }
+
+    /// Reads the pages of which a write holds only a part; the host does not wait for them.
+    fn read_parts(&mut self, at: Moment, offset: u64, bytes: u64) {
+        let (first, last) = (offset / PAGE, (offset + bytes - 1) / PAGE);
+        let starts_inside = !offset.is_multiple_of(PAGE);
+        let ends_inside = !(offset + bytes).is_multiple_of(PAGE);
+        if starts_inside || (ends_inside && first == last) {
+            self.read(at, first as u32, 1);
+        }
+        if ends_inside && first != last {
+            self.read(at, last as u32, 1);
+        }
     }
 
     #[inline]
