@@ -138,6 +138,49 @@ fn impossible<T>(reason: String) -> Result<T, ProfileError> {
 
 /// Refuses figures that no drive has, each with its name.
 fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
+    let (nand, front) = (&profile.nand, &profile.front);
+    let (slc, thermal) = (&profile.slc, &profile.thermal);
+    for (key, value, low, high) in ranges(profile) {
+        if !(low..=high).contains(&value) {
+            return impossible(format!("{key} is {value}, outside {low} to {high}"));
+        }
+    }
+    for state in &profile.power.states {
+        let figures = [state.w, state.after_ms, state.entry_us, state.exit_us];
+        if !figures.iter().all(|value| (0.0..=1e9).contains(value)) {
+            return impossible(format!("a power state of {figures:?}"));
+        }
+    }
+    let whole = |key: &str, value: u32| match value.is_multiple_of(4) {
+        true => Ok(()),
+        false => impossible(format!("{key} is {value}, no multiple of 4")),
+    };
+    whole("nand.page_kib", nand.page_kib)?;
+    whole("nand.program_kib", nand.program_kib)?;
+    let cached = slc.fixed_gb > 0.0 || slc.dynamic_gb > 0.0;
+    if cached && !(nand.program_kib / 4).is_multiple_of(nand.bits) {
+        return impossible(format!(
+            "nand.program_kib {} in pages of 4 KiB is no multiple of nand.bits {}",
+            nand.program_kib, nand.bits
+        ));
+    }
+    if front.buffer_kib < 3 * nand.program_kib {
+        return impossible(format!(
+            "front.buffer_kib {} holds less than three program operations of {} KiB",
+            front.buffer_kib, nand.program_kib
+        ));
+    }
+    if thermal.resume_c >= thermal.throttle_c {
+        return impossible(format!(
+            "thermal.resume_c {} is not below thermal.throttle_c {}",
+            thermal.resume_c, thermal.throttle_c
+        ));
+    }
+    Ok(())
+}
+
+/// Returns each figure with its name, and the least and the most that it can be.
+fn ranges(profile: &Profile) -> [(&'static str, f64, f64, f64); 44] {
     let nand = &profile.nand;
     let front = &profile.front;
     let slc = &profile.slc;
@@ -145,7 +188,7 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
     let thermal = &profile.thermal;
     // No operation of a drive takes longer; a full buffer of them still fits into a step.
     const LONGEST_US: f64 = 100_000.0;
-    let ranges = [
+    [
         ("drive.capacity_gb", profile.drive.capacity_gb, 0.004, 16_000.0),
         ("drive.raw_gib", profile.drive.raw_gib, 0.004, 16_000.0),
         ("nand.channels", f64::from(nand.channels), 1.0, 64.0),
@@ -190,42 +233,5 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
         ("thermal.factor", thermal.factor, 0.01, 1.0),
         ("fault.error_bytes", profile.fault.error_bytes, 0.0, 1e18),
         ("fault.stall_for_s", profile.fault.stall_for_s, 0.0, 86_400.0),
-    ];
-    for (key, value, low, high) in ranges {
-        if !(low..=high).contains(&value) {
-            return impossible(format!("{key} is {value}, outside {low} to {high}"));
-        }
-    }
-    for state in &profile.power.states {
-        let figures = [state.w, state.after_ms, state.entry_us, state.exit_us];
-        if !figures.iter().all(|value| (0.0..=1e9).contains(value)) {
-            return impossible(format!("a power state of {figures:?}"));
-        }
-    }
-    let whole = |key: &str, value: u32| match value.is_multiple_of(4) {
-        true => Ok(()),
-        false => impossible(format!("{key} is {value}, no multiple of 4")),
-    };
-    whole("nand.page_kib", nand.page_kib)?;
-    whole("nand.program_kib", nand.program_kib)?;
-    let cached = slc.fixed_gb > 0.0 || slc.dynamic_gb > 0.0;
-    if cached && !(nand.program_kib / 4).is_multiple_of(nand.bits) {
-        return impossible(format!(
-            "nand.program_kib {} in pages of 4 KiB is no multiple of nand.bits {}",
-            nand.program_kib, nand.bits
-        ));
-    }
-    if front.buffer_kib < 3 * nand.program_kib {
-        return impossible(format!(
-            "front.buffer_kib {} holds less than three program operations of {} KiB",
-            front.buffer_kib, nand.program_kib
-        ));
-    }
-    if thermal.resume_c >= thermal.throttle_c {
-        return impossible(format!(
-            "thermal.resume_c {} is not below thermal.throttle_c {}",
-            thermal.resume_c, thermal.throttle_c
-        ));
-    }
-    Ok(())
+    ]
 }

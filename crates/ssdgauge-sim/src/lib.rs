@@ -12,7 +12,8 @@
 //! 1. `catalogue` reads `PROFILE[?key=value…]`, `profile` holds the figures, `geometry` makes
 //!    whole numbers of them and refuses drives that cannot be.
 //! 2. `rig` is what the lab sees: prepare, run, rest. `load` keeps a closed loop of requests in
-//!    flight, `fill` writes a range once, `faults` changes completions on demand.
+//!    flight, `fill` writes a range once, `faults` changes completions on demand, `instruments` and
+//!    `identity` say what was seen and of what drive.
 //! 3. `drive` takes one request at a moment and returns the moment of its completion:
 //!    `Drive::submit`.
 //! 4. `front`: the host queue lets the command in, the controller takes its time for it, the link
@@ -40,6 +41,8 @@ mod flash;
 mod front;
 mod gc;
 mod geometry;
+mod identity;
+mod instruments;
 mod load;
 mod map;
 pub mod mean_field;
