@@ -10,8 +10,8 @@ use crate::clock::{Clock, MOST_DRIFT};
 use crate::sys;
 use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_core::{
-    Direction, EndedBy, Engine, EngineReport, Finding, FindingKind, Histogram, Interval, Nanos,
-    RequestSource, Severity, Sink, Stream, Until, Workload,
+    Access, Direction, EndedBy, Engine, EngineReport, Finding, FindingKind, Histogram, Interval,
+    Nanos, RequestSource, Severity, Sink, Stream, Until, Workload,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -160,6 +160,7 @@ fn start(
                 },
                 block_size: stream.block_size.0 as usize,
                 depth: depth as usize,
+                sequential: stream.access == Access::Sequential,
                 writes: writes.clone(),
                 order: order.clone(),
                 budget: budget.clone(),

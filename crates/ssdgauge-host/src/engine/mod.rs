@@ -89,6 +89,7 @@ pub(crate) struct Assignment {
     pub(crate) source: RequestSource,
     pub(crate) block_size: usize,
     pub(crate) depth: usize,
+    pub(crate) sequential: bool,
     pub(crate) writes: Option<Arc<Region>>,
     pub(crate) order: Arc<Order>,
     pub(crate) budget: Option<Arc<Budget>>,
