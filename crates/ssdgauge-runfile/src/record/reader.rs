@@ -56,7 +56,7 @@ impl RunFile {
                    started_unix_ms, state, ended_unix_ms, elapsed_ns, ended_by, report, crc, id \
                    FROM step ORDER BY id";
         let mut steps = Vec::new();
-        self.rows().each("step", sql, &[], 14, |row| {
+        self.rows().each("step", sql, &[], 13, |row| {
             let place =
                 StepPlace { test: row.number(0)?, phase: row.number(1)?, step: row.number(2)? };
             steps.push(StepRecord {
