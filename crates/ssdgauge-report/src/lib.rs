@@ -1,1 +1,32 @@
-//! Placeholder.
+//! From run files to pages: metrics, figures, reports and comparisons.
+//!
+//! Data flows one way: run file → [`Run`] → figure → page. Every number is recomputed from the
+//! samples of its run file.
+//!
+//! This crate never knows a drive, never asks which program wrote a run, and writes no file.
+
+mod card;
+mod clean;
+mod csv;
+mod error;
+mod figure;
+mod group;
+mod json;
+mod markdown;
+mod missing;
+mod names;
+mod number;
+mod page;
+mod pictures;
+mod run;
+mod timeline;
+
+pub use card::card;
+pub use csv::csv;
+pub use error::ReportError;
+pub use json::json;
+pub use markdown::markdown;
+pub use page::{PageOptions, page};
+pub use pictures::{NamedFigure, figures};
+pub use run::{PointRun, Run, StepFinding, TestRun, read};
+pub use timeline::Second;
