@@ -37,7 +37,7 @@ pub enum TargetError {
     #[error("{0}")]
     Size(String),
     /// The file system has too little room.
-    #[error("a scratch file of {asked} does not fit into {path}: {free} are free")]
+    #[error("a scratch file of {asked} does not fit into {path}: {} are free", free.about())]
     NoRoom {
         /// The folder.
         path: PathBuf,
@@ -99,8 +99,8 @@ impl Candidate {
         }
         let info = match &place {
             Place::Null => null_info(name, size),
-            Place::Folder(folder) => scratch_info(name, folder, size),
-            Place::NewFile(file) => scratch_info(name, parent(file), size),
+            Place::Folder(folder) => scratch_info(folder, folder, size),
+            Place::NewFile(file) => scratch_info(file, parent(file), size),
             Place::Block(path) => return Candidate::block(name, path.clone(), size),
         };
         Ok(Candidate { place, info })
@@ -110,14 +110,14 @@ impl Candidate {
         let facts = guard::inspect(&path)?;
         let capacity = Bytes(facts.size.0 - facts.size.0 % ALIGNMENT);
         if let Some(size) = size.filter(|size| *size > capacity) {
-            let text = format!("{size} is more than {name} holds ({capacity})");
+            let text = format!("{size} is more than {name} holds ({})", capacity.about());
             return Err(TargetError::Size(text));
         }
         let mut details = facts.details;
         details.insert("confirm".into(), facts.confirmation);
         let info = DriveInfo {
             kind: TargetKind::Block,
-            target: name.into(),
+            target: path.display().to_string(),
             model: facts.model,
             serial: facts.serial,
             firmware: facts.firmware,
@@ -292,13 +292,14 @@ fn null_info(name: &str, size: Option<Bytes>) -> DriveInfo {
     }
 }
 
-fn scratch_info(name: &str, folder: &Path, size: Option<Bytes>) -> DriveInfo {
+/// The target is named in full, so that a run can be resumed from any folder.
+fn scratch_info(target: &Path, folder: &Path, size: Option<Bytes>) -> DriveInfo {
     let capacity = size.unwrap_or(Bytes(4 << 30));
     let mut details = file_system_of(folder);
     details.insert("scratch_file".into(), format!("{capacity}, removed when the run ends"));
     let mut info = DriveInfo {
         kind: TargetKind::File,
-        target: name.into(),
+        target: target.display().to_string(),
         model: None,
         serial: None,
         firmware: None,

@@ -297,9 +297,9 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // What was added and not committed is kept where that is possible; an error here has no
-        // reader, and the next opening rolls back to the last commit.
-        let _ = self.connection.execute_batch("COMMIT");
+        // What was added and not committed is kept where that is possible, and the journal beside
+        // the file goes. An error here has no reader; the next opening rolls back.
+        let _ = self.connection.execute_batch("COMMIT; PRAGMA journal_mode = DELETE;");
     }
 }
 

@@ -45,7 +45,11 @@ pub(crate) struct Quick {
     #[arg(default_value = ".")]
     pub(crate) target: String,
     /// The size of the scratch file; on other targets, the part that is used.
-    #[arg(long, value_name = "SIZE", help = "The size of the scratch file [default: 4GiB]; on other targets, the part that is used")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        help = "The size of the scratch file [default: 4GiB]; on other targets, the part that is used"
+    )]
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
     pub(crate) options: RunOptions,

@@ -34,7 +34,10 @@ pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
             costs.extend(report.cpu_per_io.map(|cost| (cost.0, report.ios_per_enter)));
         }
         if number == RUNS {
-            world::print(&format!("engine {} ({}), {}\n", report.engine, report.setup, report.clock));
+            world::print(&format!(
+                "engine {} ({}), {}\n",
+                report.engine, report.setup, report.clock
+            ));
         }
     }
     costs.sort_by_key(|(cost, _)| *cost);

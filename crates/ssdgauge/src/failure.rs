@@ -96,7 +96,9 @@ impl From<PlanError> for Failure {
             ),
             PlanError::Misaligned { logical_block, .. } => (
                 Kind::Refused,
-                format!("nothing was written; use block sizes that are multiples of {logical_block}"),
+                format!(
+                    "nothing was written; use block sizes that are multiples of {logical_block}"
+                ),
             ),
             PlanError::Shorten(_) => (Kind::Usage, "use 1 for the full length".into()),
         };
@@ -119,10 +121,12 @@ impl From<TargetError> for Failure {
             }
             TargetError::Unfit { .. } => "nothing was written; name another target".into(),
             TargetError::Size(_) => "nothing was written; choose another --size".into(),
-            TargetError::NoRoom { free, .. } => {
-                let most = ssdgauge_core::Bytes((free.0 / 10 * 9) >> 20 << 20);
-                format!("nothing was written; use --size {most} or less, or another folder")
-            }
+            TargetError::NoRoom { free, .. } => match (free.0 / 10 * 9) >> 30 {
+                0 => "nothing was written; name a folder on a drive with room".into(),
+                most => {
+                    format!("nothing was written; use --size {most}GiB or less, or another folder")
+                }
+            },
             TargetError::Refused(refusal) => return refused(refusal),
             TargetError::System { cause, .. } => match cause.kind() {
                 std::io::ErrorKind::PermissionDenied => {
@@ -143,7 +147,9 @@ impl From<TargetError> for Failure {
 
 fn refused(refusal: &Refusal) -> Failure {
     let hint = match refusal {
-        Refusal::InUse { .. } => "nothing was written; release the drive, or name another one".into(),
+        Refusal::InUse { .. } => {
+            "nothing was written; release the drive, or name another one".into()
+        }
         Refusal::ReadOnly { .. } => "nothing was written; name another drive".into(),
         Refusal::Changed { .. } => "nothing was written; look at the drive and start again".into(),
         Refusal::NotConfirmed { expected, .. } | Refusal::WrongConfirmation { expected, .. } => {
@@ -219,6 +225,9 @@ impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Failure {
         match error {
             ReportError::RunFile(error) => error.into(),
+            ReportError::Impossible { .. } => {
+                Failure::new(Kind::Usage, error.to_string(), "the file was left as it is")
+            }
         }
     }
 }

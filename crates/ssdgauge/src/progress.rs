@@ -113,7 +113,13 @@ impl Watcher for Progress {
         self.current = expected(step, self.fill_rate);
         self.title = match step.action {
             Action::Run { .. } => format!("{} {}", test.id, step.label),
-            Action::Prepare(_) | Action::Rest(_) => format!("{} {}", phase.kind.name(), step.label),
+            Action::Prepare(_) | Action::Rest(_) => {
+                let kind = phase.kind.name();
+                match step.label.starts_with(kind) {
+                    true => step.label.clone(),
+                    false => format!("{kind} {}", step.label),
+                }
+            }
         };
         (self.ios, self.bytes) = (0, Bytes(0));
         self.draw("", Nanos::ZERO);
@@ -146,7 +152,10 @@ impl Watcher for Progress {
 
     fn ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {
         let number = format!("[{:>2}/{}]", self.step, self.steps);
-        let rates = rates(self.ios, self.bytes, elapsed);
+        let rates = match self.ios {
+            0 => String::new(),
+            ios => rates(ios, self.bytes, elapsed),
+        };
         self.say(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
         self.done += self.current;
         if let (Action::Prepare(Preparation::Fill { span, .. }), 1..) = (&step.action, elapsed.0) {

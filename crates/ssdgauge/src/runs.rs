@@ -16,8 +16,7 @@ const USUAL_SIZE: Bytes = Bytes(4 << 30);
 
 /// Takes a quick look at a target.
 pub(crate) fn quick(arguments: &arguments::Quick) -> Result<(), Failure> {
-    let size =
-        SizeWish { exact: arguments.size, scratch: USUAL_SIZE, at_most: Some(USUAL_SIZE) };
+    let size = SizeWish { exact: arguments.size, scratch: USUAL_SIZE, at_most: Some(USUAL_SIZE) };
     start(&suites::find("quick")?, &arguments.target, size, &arguments.options)
 }
 
@@ -44,12 +43,7 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
     }
 }
 
-fn start(
-    suite: &Suite,
-    target: &str,
-    size: SizeWish,
-    options: &RunOptions,
-) -> Result<(), Failure> {
+fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> Result<(), Failure> {
     let seed = options.choice.seed;
     let target = Target::find(target, size, seed)?;
     let plan = ssdgauge_lab::plan(suite, target.info(), &options_of(&options.choice))?;
@@ -85,11 +79,8 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let head = run.head();
     let plan = &head.plan;
     let stop = listen()?;
-    let size = SizeWish {
-        exact: Some(head.drive.capacity),
-        scratch: head.drive.capacity,
-        at_most: None,
-    };
+    let size =
+        SizeWish { exact: Some(head.drive.capacity), scratch: head.drive.capacity, at_most: None };
     let target = Target::find(&head.drive.target, size, plan.seed)?;
     let mut rig: Box<dyn Rig> = target.open(plan, arguments.confirm.as_deref(), plan.seed)?;
     let mut progress = Progress::new(plan, stop);

@@ -7,8 +7,18 @@ use serde_json::json;
 use ssdgauge_lab::{Suite, built_in, find_built_in};
 use std::path::Path;
 
-/// The largest suite file that is read; the built-in ones have a few thousand bytes.
+/// The largest suite or profile that is read; the built-in ones have a few thousand bytes.
 const MOST: u64 = 1 << 20;
+
+/// Reads a text file that a person wrote, or says why it cannot be one.
+pub(crate) fn read_small(name: &str) -> Result<String, String> {
+    let path = Path::new(name);
+    let metadata = std::fs::metadata(path).map_err(|error| format!("{name}: {error}"))?;
+    if !metadata.is_file() || metadata.len() > MOST {
+        return Err(format!("{name} is no text file of at most {MOST} bytes"));
+    }
+    std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))
+}
 
 /// Finds the suite `name`: one of the list, or a file.
 pub(crate) fn find(name: &str) -> Result<Suite, Failure> {
@@ -16,16 +26,8 @@ pub(crate) fn find(name: &str) -> Result<Suite, Failure> {
     if !is_path {
         return Ok(find_built_in(name)?);
     }
-    let failure = |cause: String| {
-        let hint = "`ssdgauge suites` lists the suites that come with the program";
-        Failure::new(Kind::Usage, format!("{name}: {cause}"), hint)
-    };
-    let path = Path::new(name);
-    let length = std::fs::metadata(path).map_err(|error| failure(error.to_string()))?.len();
-    if length > MOST {
-        return Err(failure(format!("{length} bytes are too many for a suite file")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| failure(error.to_string()))?;
+    let hint = "`ssdgauge suites` lists the suites that come with the program";
+    let text = read_small(name).map_err(|error| Failure::new(Kind::Usage, error, hint))?;
     Ok(Suite::parse(name, &text)?)
 }
 
@@ -55,7 +57,11 @@ fn in_full(suite: &Suite) -> String {
     for test in &suite.tests {
         text.push_str(&format!("\n{} (revision {}): {}\n", test.id, test.revision, test.title));
         text.push_str(&format!("  source   {}\n", test.source));
-        text.push_str(&format!("  headline {} of {}\n", test.score.words(), test.score.metric().key()));
+        text.push_str(&format!(
+            "  headline {} of {}\n",
+            test.score.words(),
+            test.score.metric().key()
+        ));
         let labels: Vec<&str> = test.points.iter().map(|(label, ..)| label.as_str()).collect();
         text.push_str(&format!("  points   {}\n", labels.join(", ")));
         for chosen in &test.chosen {

@@ -103,13 +103,24 @@ impl Target {
 }
 
 fn open_virtual(spec: &str, size: SizeWish, seed: u64) -> Result<VirtualRig, Failure> {
-    let hint = "`ssdgauge quick sim:tlc-client` tries a virtual drive";
-    let failure = |error: String| Failure::new(Kind::Usage, error, hint);
-    let rig = VirtualRig::open(spec, seed).map_err(|error| failure(error.to_string()))?;
+    let names: Vec<&str> = ssdgauge_sim::profiles().iter().map(|profile| profile.name).collect();
+    let hint = format!("try sim:tlc-client?capacity=250GB; the profiles are: {}", names.join(", "));
+    let failure = |error: String| Failure::new(Kind::Usage, error, hint.clone());
+    let (name, query) = spec.split_once('?').unwrap_or((spec, ""));
+    let rig = match name.contains('/') || name.ends_with(".toml") {
+        true => {
+            let text = crate::suites::read_small(name).map_err(failure)?;
+            VirtualRig::from_toml(name, &text, query, seed)
+        }
+        false => VirtualRig::open(spec, seed),
+    };
+    let rig = rig.map_err(|error| failure(error.to_string()))?;
     let capacity = rig.drive().capacity;
     let size = size.of_drive(capacity);
     match size.filter(|size| *size > capacity) {
-        Some(size) => Err(failure(format!("{size} is more than sim:{spec} holds ({capacity})"))),
+        Some(size) => {
+            Err(failure(format!("{size} is more than sim:{spec} holds ({})", capacity.about())))
+        }
         None => Ok(match size {
             Some(size) => rig.limited_to(size),
             None => rig,
