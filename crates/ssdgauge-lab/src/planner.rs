@@ -40,7 +40,7 @@ pub enum PlanError {
         known: String,
     },
     /// The target is smaller than the span of a test.
-    #[error("{what} needs {span}, and {target} has {capacity}")]
+    #[error("{what} needs {span}, and {target} has {}", capacity.about())]
     TooSmall {
         /// The test, or the preparation.
         what: String,
