@@ -4,6 +4,7 @@
 //! beside a drive that was measured.
 
 use crate::run::{Run, TestRun};
+use crate::settings;
 use ssdgauge_core::{Bytes, TargetKind};
 
 /// Tests of several runs that may be compared.
@@ -71,9 +72,6 @@ pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
 
 fn key(member: Member<'_>) -> Key {
     let plan = &member.run.head.plan;
-    let streams = |point: &crate::run::PointRun| {
-        point.workload.streams.iter().map(|stream| stream.span).collect::<Vec<_>>()
-    };
     Key {
         suite: plan.suite.id.clone(),
         test: member.test.test.id.clone(),
@@ -85,7 +83,7 @@ fn key(member: Member<'_>) -> Key {
             TargetKind::Null => Class::NoDrive,
             TargetKind::File | TargetKind::Block => Class::Measured,
         },
-        spans: member.test.points.first().map(streams).unwrap_or_default(),
+        spans: settings::spans(&member.test.test),
     }
 }
 
@@ -116,7 +114,7 @@ fn apart(key: &Key, all: &[Key]) -> String {
     if some(&|other| other.span_scaled != key.span_scaled || other.spans != key.spans) {
         words.push(match key.spans.first() {
             Some(span) => format!("span {span}"),
-            None => "not measured yet".to_owned(),
+            None => "no load".to_owned(),
         });
     }
     words.join(", ")

@@ -18,7 +18,9 @@ mod names;
 mod number;
 mod page;
 mod pictures;
+mod remarks;
 mod run;
+mod settings;
 mod timeline;
 
 pub use card::card;

@@ -13,6 +13,7 @@ use crate::clean;
 use crate::group::Group;
 use crate::names;
 use crate::run::Run;
+pub(crate) use ranking::reason;
 use ssdgauge_core::Figure;
 
 /// One picture with everything that a reader must know to read it.
@@ -136,6 +137,8 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     let mut charts = Vec::new();
     for figure in &test.figures {
         match figure {
+            // One bar ranks nothing; the result stands above the figures.
+            Figure::Ranking if cast.names.len() == 1 && test.figures.len() > 1 => {}
             Figure::Ranking => charts.push(ranking::of(group, cast)),
             Figure::Curve => charts.extend(curve::of(group, cast)),
             Figure::Timeline => charts.extend(timeline::of(group, cast)),

@@ -9,34 +9,52 @@ use crate::page::findings;
 use crate::run::Run;
 use maud::{Markup, html};
 
-/// Returns one line of facts for each run: drive, firmware, capacity, suite, date, run, program.
+/// Returns the facts of each run: drive, firmware, capacity, suite, date, run, program.
 pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
-    html! {
-        @for (number, run) in runs.iter().enumerate() {
-            @let drive = &run.head.drive;
+    match runs {
+        [run] => html! {
             dl.origin {
-                @if runs.len() > 1 {
-                    dt.name {
-                        span class={ "swatch s" (number % 7) } {}
-                        (cast.names[number])
+                @for (name, value) in FACTS.iter().zip(facts(run)) {
+                    div { dt { (name) } dd { (value) } }
+                }
+                @for mark in names::marks(run) { div.mark { dt.hidden { "Mark" } dd { (mark) } } }
+            }
+        },
+        _ => html! {
+            div.scroll { table {
+                thead { tr {
+                    th scope="col" { "Drive" }
+                    @for name in FACTS { th scope="col" { (name) } }
+                } }
+                tbody {
+                    @for (number, run) in runs.iter().enumerate() {
+                        tr {
+                            th scope="row" {
+                                span class={ "swatch s" (number % 7) } {}
+                                (cast.names[number])
+                                @for mark in names::marks(run) { " " span.marks { (mark) } }
+                            }
+                            @for value in facts(run) { td { (value) } }
+                        }
                     }
                 }
-                (fact("Capacity", &number::capacity(drive.capacity.0)))
-                (fact("Firmware", &drive.firmware.as_deref().map_or("unknown".into(), clean::device)))
-                (fact("Suite", &names::suite(run)))
-                (fact("Measured", &number::date(run.head.started_unix_ms)))
-                (fact("Run", &clean::prose(&run.head.id)))
-                (fact("Program", &clean::prose(&run.head.program)))
-                @for mark in names::marks(run) {
-                    div.mark { dt.hidden { "Mark" } dd { (mark) } }
-                }
-            }
-        }
+            } }
+        },
     }
 }
 
-fn fact(name: &str, value: &str) -> Markup {
-    html! { div { dt { (name) } dd { (value) } } }
+const FACTS: [&str; 6] = ["Capacity", "Firmware", "Suite", "Measured", "Run", "Program"];
+
+fn facts(run: &Run) -> [String; 6] {
+    let drive = &run.head.drive;
+    [
+        number::capacity(drive.capacity.0),
+        drive.firmware.as_deref().map_or("unknown".into(), clean::device),
+        names::suite(run),
+        number::date(run.head.started_unix_ms),
+        clean::prose(&run.head.id),
+        clean::prose(&run.head.program),
+    ]
 }
 
 /// Returns the headlines of all tests: a row for each test, a column or a table for each run.

@@ -33,7 +33,7 @@ pub(super) fn words(scale: Scale, at: f64) -> String {
     match scale {
         Scale::Linear => linear(at),
         Scale::Log2 => binary(at.exp2()),
-        Scale::Log10 => number::text(10f64.powf(at)).trim_end_matches(".00").to_owned(),
+        Scale::Log10 => linear(10f64.powf(at)),
         Scale::Tail => match at.round() as i64 {
             0 => "0".to_owned(),
             1 => "90".to_owned(),
@@ -44,7 +44,7 @@ pub(super) fn words(scale: Scale, at: f64) -> String {
 }
 
 fn linear(at: f64) -> String {
-    let text = if at == 0.0 || at.abs() >= 10.0 { format!("{at:.0}") } else { format!("{at:.2}") };
+    let text = if at == 0.0 || at.abs() >= 10.0 { format!("{at:.0}") } else { format!("{at:.3}") };
     let text = match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
