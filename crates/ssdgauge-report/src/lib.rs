@@ -30,5 +30,5 @@ pub use json::json;
 pub use markdown::markdown;
 pub use page::{PageOptions, page};
 pub use pictures::{NamedFigure, figures};
-pub use run::{PointRun, Run, StepFinding, TestRun, read};
+pub use run::{PlacedFinding, PointRun, Run, StepFinding, TestRun, read};
 pub use timeline::Second;

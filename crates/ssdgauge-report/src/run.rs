@@ -76,6 +76,19 @@ pub struct StepFinding {
     pub finding: Finding,
 }
 
+/// A finding with everything that it touches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacedFinding<'a> {
+    /// The test; `None` for the whole run.
+    pub test: Option<&'a Test>,
+    /// The label of the step; `None` for the whole test.
+    pub step: Option<&'a str>,
+    /// The keys of the metrics that it explains; empty for a finding of the run file.
+    pub metrics: &'a [String],
+    /// The finding.
+    pub finding: &'a Finding,
+}
+
 /// Reads the run file at `path` and recomputes every number from its samples.
 ///
 /// A run that was cut off is read as far as it goes. Refuses foreign, damaged and impossible
@@ -278,12 +291,20 @@ impl Run {
     }
 
     /// Returns every finding with the test and step that it touches, those of the run first.
-    pub fn all_findings(&self) -> Vec<(Option<&Test>, Option<&str>, &Finding)> {
-        let of_run = self.findings.iter().map(|finding| (None, None, finding));
+    pub fn all_findings(&self) -> Vec<PlacedFinding<'_>> {
+        let of_run = self.findings.iter().map(|finding| PlacedFinding {
+            test: None,
+            step: None,
+            metrics: &[],
+            finding,
+        });
         let of_tests = self.tests.iter().flat_map(|run| {
-            run.findings
-                .iter()
-                .map(move |of_step| (Some(&run.test), of_step.step.as_deref(), &of_step.finding))
+            run.findings.iter().map(move |of_step| PlacedFinding {
+                test: Some(&run.test),
+                step: of_step.step.as_deref(),
+                metrics: &of_step.metrics,
+                finding: &of_step.finding,
+            })
         });
         of_run.chain(of_tests).collect()
     }

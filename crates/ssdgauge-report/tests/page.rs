@@ -126,9 +126,9 @@ fn no_run_at_all_has_a_page() {
 #[test]
 fn one_drive_twice_has_two_names_and_two_colours() {
     let runs = [
-        run(&Recipe::new("aaaaaaaa-1", quick(6), "Disk")),
-        run(&Recipe::new("bbbbbbbb-2", quick(6), "Disk")),
-        run(&Recipe::new("bbbbbbbb-2", quick(6), "Disk")),
+        run(&Recipe::new("1-aaaaaaaa", quick(6), "Disk")),
+        run(&Recipe::new("2-bbbbbbbb", quick(6), "Disk")),
+        run(&Recipe::new("2-bbbbbbbb", quick(6), "Disk")),
     ];
     let page = whole(&runs);
     for name in ["Disk (aaaaaaaa)", "Disk (bbbbbbbb) #2", "Disk (bbbbbbbb) #3"] {

@@ -10,7 +10,7 @@ mod reduce;
 mod timeline;
 
 use crate::clean;
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::names;
 use crate::run::Run;
 pub(crate) use ranking::reason;
@@ -153,6 +153,15 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         }
     }
     charts
+}
+
+/// Returns how `member` is called in a legend; a drive without data says why.
+fn legend(member: &Member<'_>, cast: &Cast, has_data: bool) -> String {
+    let name = &cast.names[member.index];
+    match has_data {
+        true => name.clone(),
+        false => format!("{name} ({})", reason(member)),
+    }
 }
 
 /// Returns the marks that all members of `group` share; they stand in every title.

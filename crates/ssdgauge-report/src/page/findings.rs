@@ -4,7 +4,7 @@ use crate::clean;
 use crate::figure::Cast;
 use crate::group::Group;
 use crate::json::severity;
-use crate::run::Run;
+use crate::run::{PlacedFinding, Run};
 use maud::{Markup, html};
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
@@ -23,7 +23,7 @@ pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut notes = 0;
     for (run, name) in runs.iter().zip(&cast.names) {
-        for (test, _, finding) in run.all_findings() {
+        for PlacedFinding { test, finding, .. } in run.all_findings() {
             if finding.severity == Severity::Note {
                 notes += 1;
                 continue;

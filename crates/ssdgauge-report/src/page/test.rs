@@ -2,7 +2,7 @@
 
 use crate::clean;
 use crate::figure::draw::{self, Frame, Ink};
-use crate::figure::{self, Cast, Chart, Table};
+use crate::figure::{self, Cast, Chart, Drawing, Table};
 use crate::group::{Group, Member};
 use crate::missing;
 use crate::names;
@@ -121,7 +121,11 @@ fn absent(group: &Group<'_>, runs: &[Run], cast: &Cast) -> Markup {
 
 fn figure(chart: &Chart, id: &str) -> Markup {
     let svg = draw::svg(chart, Ink::Page, &Frame::default(), id);
-    let long = chart.table.rows.len() > FOLDED;
+    // Bars carry their values already; a table of them is for those who cannot see them.
+    let long = match &chart.drawing {
+        Drawing::Bars { .. } => true,
+        Drawing::Lines { .. } => chart.table.rows.len() > FOLDED,
+    };
     html! {
         figure {
             figcaption id={ (id) "-caption" } {

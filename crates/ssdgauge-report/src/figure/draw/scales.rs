@@ -78,7 +78,8 @@ pub(super) fn range(scale: Scale, values: impl Iterator<Item = f64>, tight: bool
     match scale {
         Scale::Linear => {
             let high = if high > 0.0 { high } else { 1.0 };
-            let step = nice(high / 5.0);
+            // A wide axis has room for more ticks than a high one.
+            let step = nice(high / if tight { 8.0 } else { 5.0 });
             let end = if tight { high } else { (high / step - 1e-9).ceil() * step };
             Range { low: 0.0, high: end, step }
         }
