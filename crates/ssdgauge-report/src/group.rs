@@ -53,6 +53,20 @@ impl Group<'_> {
     }
 }
 
+/// Returns why `a` and `b` must not be compared; `None` where they may.
+pub(crate) fn differ(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
+    let (a, b) = (key(a), key(b));
+    let reasons = [
+        (a.suite != b.suite || a.test != b.test, "they are different tests"),
+        (a.revision != b.revision, "the test has different revisions"),
+        (a.shortened != b.shortened, "they were shortened differently"),
+        (a.span_scaled != b.span_scaled, "one of them has a scaled span"),
+        (a.class != b.class, "a model is not compared with a drive"),
+        (a.spans != b.spans, "they used different spans"),
+    ];
+    reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why)
+}
+
 /// Sorts every test of every run into groups, in the order of their first appearance.
 pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
     let mut groups: Vec<(Key, Vec<Member<'_>>)> = Vec::new();

@@ -7,6 +7,7 @@
 
 mod card;
 mod clean;
+mod compare;
 mod csv;
 mod error;
 mod figure;
@@ -24,6 +25,9 @@ mod settings;
 mod timeline;
 
 pub use card::card;
+pub use compare::{
+    CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,
+};
 pub use csv::csv;
 pub use error::ReportError;
 pub use json::json;

@@ -110,7 +110,7 @@ fn lines(run: &Run) -> Vec<(&'static str, String)> {
 }
 
 /// Returns `text` with everything escaped that Markdown or HTML inside it would read.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {
         match character {

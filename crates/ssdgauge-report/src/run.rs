@@ -222,26 +222,30 @@ fn impossible(interval: &Interval, number: u64) -> Option<String> {
 
 /// Returns the headline, without a value where steps are missing that it needs.
 fn headline(test: &Test, points: &[PointRun], planned: usize) -> Headline {
-    let plain: Vec<Point> = points.iter().map(|point| point.point.clone()).collect();
-    let (used, whole) = match &test.score {
-        Score::At { position, .. } => {
-            // The other points neither move this number nor carry seconds that it rests on.
-            let here = |at: f64| at == *position;
-            let planned = measured(test).filter(|step| here(step.position)).count();
-            let at: Vec<Point> = plain.into_iter().filter(|point| here(point.position)).collect();
-            let whole = !at.is_empty() && at.len() == planned;
-            (at.into_iter().take(1).collect(), whole)
-        }
-        Score::MeanOf(_) | Score::BestOf(_) | Score::Knee(_) => {
-            let whole = plain.len() == planned;
-            (plain, whole)
-        }
-    };
+    let (used, whole) = scored(test, points, planned);
     let headline = Headline::of(&test.score, &used);
     let finite = headline.value.is_some_and(f64::is_finite);
     match whole && finite {
         true => headline,
         false => Headline { value: None, low: None, high: None, ..headline },
+    }
+}
+
+/// Returns the points that the headline rests on, and whether none of them is missing.
+fn scored(test: &Test, points: &[PointRun], planned: usize) -> (Vec<Point>, bool) {
+    let plain = points.iter().map(|point| point.point.clone());
+    match &test.score {
+        Score::At { position, .. } => {
+            // The other points neither move this number nor carry seconds that it rests on.
+            let here = |at: f64| at == *position;
+            let planned = measured(test).filter(|step| here(step.position)).count();
+            let at: Vec<Point> = plain.filter(|point| here(point.position)).collect();
+            let whole = !at.is_empty() && at.len() == planned;
+            (at.into_iter().take(1).collect(), whole)
+        }
+        Score::MeanOf(_) | Score::BestOf(_) | Score::Knee(_) => {
+            (plain.collect(), points.len() == planned)
+        }
     }
 }
 
@@ -265,6 +269,14 @@ fn of_steps(test: &Test, attempts: &[&StepRecord], findings: &[FindingRecord]) -
             Some(StepFinding { step: Some(step), metrics: Vec::new(), finding })
         })
         .collect()
+}
+
+impl TestRun {
+    /// Returns the points that the headline rests on; `None` where one of them is missing.
+    pub fn scored_points(&self) -> Option<Vec<Point>> {
+        let (points, whole) = scored(&self.test, &self.points, self.planned);
+        whole.then_some(points)
+    }
 }
 
 impl PointRun {
