@@ -1,0 +1,433 @@
+//! The conductor: carries a plan out on a rig, step by step, and writes down what happens.
+//!
+//! Every finished step is durable before the next one begins. What was cut off is found again
+//! from the run file alone.
+
+use ssdgauge_core::{
+    Action, Bytes, DriveInfo, EndedBy, Finding, FindingKind, Interval, Nanos, Phase, Plan,
+    Preparation, Reading, Restart, Rig, RigError, Severity, Sink, Step, TargetKind, Test,
+};
+use ssdgauge_runfile::{
+    FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
+};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// How often what was seen is made durable within a step, in milliseconds.
+const COMMIT_EVERY_MS: i64 = 10_000;
+
+/// The world around a run: the time of day, the wish to stop, and whoever looks on.
+pub trait Watcher {
+    /// Returns the time of day in milliseconds since 1970 (UTC).
+    fn unix_ms(&mut self) -> i64;
+
+    /// Returns whether the run shall stop.
+    fn stop(&mut self) -> bool;
+
+    /// Is told that a step begins.
+    fn begins(&mut self, test: &Test, phase: &Phase, step: &Step);
+
+    /// Is told what a second was like.
+    fn sees(&mut self, glimpse: &Glimpse);
+
+    /// Is told that the drive rests.
+    fn rests(&mut self, duration: Nanos);
+
+    /// Is told of a finding.
+    fn finds(&mut self, finding: &Finding);
+
+    /// Is told that a step has ended.
+    fn ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
+}
+
+/// What one second of a step was like, streams and directions together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Glimpse {
+    /// The second in its step, from 0.
+    pub second: u32,
+    /// Requests that completed.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// How long the second was.
+    pub length: Nanos,
+    /// The 99th percentile of latency, in nanoseconds: the worst of all streams and directions.
+    pub lat_p99: Option<u64>,
+}
+
+/// How a run came to its end without breaking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// Every step is finished.
+    Finished,
+    /// It was stopped and can go on later.
+    Interrupted,
+}
+
+/// Why a run broke. What was finished before is safe in the run file.
+#[derive(Debug, Error)]
+pub enum ConductError {
+    /// The drive or the host failed.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    /// The drive failed requests.
+    #[error("the drive failed requests in step '{0}'")]
+    Faults(String),
+    /// The run file could not be written.
+    #[error(transparent)]
+    RunFile(#[from] RunFileError),
+    /// The drive is another one than before.
+    #[error("this is not the drive that the run began with ({began_with}, now {now})")]
+    OtherDrive {
+        /// The drive of the run file.
+        began_with: String,
+        /// The drive of the rig.
+        now: String,
+    },
+}
+
+/// Carries out a whole plan.
+pub fn conduct(
+    plan: &Plan,
+    rig: &mut dyn Rig,
+    writer: &mut Writer,
+    watcher: &mut dyn Watcher,
+) -> Result<Completion, ConductError> {
+    let mut conductor = Conductor { plan, rig, writer, watcher, attempts: BTreeMap::new() };
+    conductor.tell_conditions()?;
+    let places = places(plan);
+    conductor.carry_out(&places)
+}
+
+/// Goes on with the run of `run`, which `writer` has open.
+///
+/// Finished steps stay. A test whose steps make sense only together begins anew; what a scratch
+/// file lost is prepared again. The pause is recorded as a finding.
+pub fn resume(
+    run: &RunFile,
+    rig: &mut dyn Rig,
+    writer: &mut Writer,
+    watcher: &mut dyn Watcher,
+) -> Result<Completion, ConductError> {
+    let head = run.head();
+    let (was, is) = (head.drive.fingerprint(), rig.drive().fingerprint());
+    if was != is {
+        return Err(ConductError::OtherDrive { began_with: was, now: is });
+    }
+    let records = run.steps()?;
+    let mut attempts = BTreeMap::new();
+    let mut finished = Vec::new();
+    for record in &records {
+        attempts.insert(record.place, record.attempt);
+        if record.state == StepState::Finished {
+            finished.push(record.place);
+        }
+    }
+    let todo = remaining(&head.plan, &finished, rig.drive());
+    if todo.is_empty() {
+        return Ok(Completion::Finished);
+    }
+    let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
+    let last = last.max().unwrap_or(head.started_unix_ms);
+    let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
+    let mut conductor = Conductor { plan: &head.plan, rig, writer, watcher, attempts };
+    conductor.find(Finding::new(
+        FindingKind::Resumed,
+        Severity::Note,
+        format!("the run went on after a pause of {pause}"),
+        "",
+    ))?;
+    conductor.carry_out(&todo)
+}
+
+/// Returns every step of `plan` in order.
+fn places(plan: &Plan) -> Vec<StepPlace> {
+    let mut places = Vec::new();
+    for (test, of_test) in plan.tests.iter().enumerate() {
+        for (phase, of_phase) in of_test.phases.iter().enumerate() {
+            places.extend((0..of_phase.steps.len()).map(|step| StepPlace { test, phase, step }));
+        }
+    }
+    places
+}
+
+fn step_at(plan: &Plan, place: StepPlace) -> &Step {
+    &plan.tests[place.test].phases[place.phase].steps[place.step]
+}
+
+/// Returns what is left to do, with what has to be done again, in order.
+fn remaining(plan: &Plan, finished: &[StepPlace], drive: &DriveInfo) -> Vec<StepPlace> {
+    let all = places(plan);
+    let Some(first) = all.iter().position(|place| !finished.contains(place)) else {
+        return Vec::new();
+    };
+    let current = all[first].test;
+    let anew = match plan.tests[current].restart {
+        Restart::Test => all.iter().position(|place| place.test == current).unwrap_or(first),
+        Restart::Step => first,
+    };
+    let mut todo = Vec::new();
+    // A scratch file and a virtual drive are gone with the program: what later steps read has to
+    // be written again. Equal preparations need no second time.
+    let is_lost = match drive.kind {
+        TargetKind::File | TargetKind::Virtual => true,
+        TargetKind::Block | TargetKind::Null => false,
+    };
+    if is_lost {
+        let mut done: Vec<&Preparation> = Vec::new();
+        for place in &all[..anew] {
+            if let Action::Prepare(preparation) = &step_at(plan, *place).action
+                && (place.test == current || !done.contains(&preparation))
+            {
+                done.push(preparation);
+                todo.push(*place);
+            }
+        }
+    }
+    todo.extend_from_slice(&all[anew..]);
+    todo
+}
+
+struct Conductor<'a> {
+    plan: &'a Plan,
+    rig: &'a mut dyn Rig,
+    writer: &'a mut Writer,
+    watcher: &'a mut dyn Watcher,
+    attempts: BTreeMap<StepPlace, u32>,
+}
+
+impl Conductor<'_> {
+    fn carry_out(&mut self, places: &[StepPlace]) -> Result<Completion, ConductError> {
+        for place in places {
+            if self.watcher.stop() || !self.carry_out_step(*place)? {
+                return Ok(Completion::Interrupted);
+            }
+        }
+        Ok(Completion::Finished)
+    }
+
+    /// Records what bears on every number of the run.
+    fn tell_conditions(&mut self) -> Result<(), ConductError> {
+        let plan = self.plan;
+        if self.rig.drive().is_model() {
+            self.find(Finding::new(
+                FindingKind::Model,
+                Severity::Note,
+                "all figures come from a virtual drive: a shape, not a measurement",
+                "never quote them as those of a product",
+            ))?;
+        }
+        if plan.shortened > 1 {
+            self.find(Finding::new(
+                FindingKind::Shortened,
+                Severity::Warning,
+                format!("all durations and byte limits were divided by {}", plan.shortened),
+                "a shortened run is a trial: it is not compared with full ones",
+            ))?;
+        }
+        if plan.span_scaled {
+            self.find(Finding::new(
+                FindingKind::SpanScaled,
+                Severity::Warning,
+                format!("spans were cut down to the {} of the target", self.rig.drive().capacity),
+                "use a target that is large enough for the protocol",
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, finding: Finding) -> Result<(), ConductError> {
+        self.watcher.finds(&finding);
+        let unix_ms = self.watcher.unix_ms();
+        self.writer.finding(&FindingRecord { step: None, unix_ms, finding })?;
+        Ok(self.writer.commit()?)
+    }
+
+    /// Carries out one step; returns false where a stop cut it short.
+    fn carry_out_step(&mut self, place: StepPlace) -> Result<bool, ConductError> {
+        let test = &self.plan.tests[place.test];
+        let phase = &test.phases[place.phase];
+        let step = &phase.steps[place.step];
+        self.watcher.begins(test, phase, step);
+        let attempt = self.attempts.entry(place).or_insert(0);
+        *attempt += 1;
+        let now = self.watcher.unix_ms();
+        let id = self.writer.begin_step(place, *attempt, self.plan, now)?;
+        let mut sink = StepSink {
+            writer: self.writer,
+            watcher: self.watcher,
+            id,
+            offset: Nanos::ZERO,
+            committed_ms: now,
+            failure: None,
+            glimpse: Glimpse::default(),
+            elapsed: Nanos::ZERO,
+        };
+        let result = act(self.rig, &step.action, &mut sink);
+        sink.show();
+        let (seen, failure) = (sink.elapsed, sink.failure.take());
+        if let Some(failure) = failure {
+            return Err(failure.into());
+        }
+        let done = match result {
+            Ok(done) => done,
+            Err(error) => {
+                self.close(id, StepState::Broken, seen, "faults", error.to_string())?;
+                return Err(error.into());
+            }
+        };
+        let state = match done.by {
+            Some(EndedBy::Stop | EndedBy::Faults) => StepState::Broken,
+            Some(EndedBy::Time | EndedBy::Bytes) | None => StepState::Finished,
+        };
+        let by = done.by.map_or("done", EndedBy::name);
+        self.close(id, state, done.elapsed, by, done.report)?;
+        if done.by == Some(EndedBy::Faults) {
+            return Err(ConductError::Faults(step.label.clone()));
+        }
+        self.watcher.ended(test, step, done.elapsed);
+        if state == StepState::Finished {
+            self.rest_after(step, id, done.elapsed)?;
+        }
+        Ok(state == StepState::Finished)
+    }
+
+    fn close(
+        &mut self,
+        id: StepId,
+        state: StepState,
+        elapsed: Nanos,
+        ended_by: &str,
+        report: String,
+    ) -> Result<(), ConductError> {
+        let unix_ms = self.watcher.unix_ms();
+        let end = StepEnd { state, unix_ms, elapsed, ended_by: ended_by.into(), report };
+        Ok(self.writer.finish_step(id, &end)?)
+    }
+
+    fn rest_after(&mut self, step: &Step, id: StepId, busy: Nanos) -> Result<(), ConductError> {
+        let duration = step.rest.after(busy);
+        if duration == Nanos::ZERO {
+            return Ok(());
+        }
+        self.watcher.rests(duration);
+        let now = self.watcher.unix_ms();
+        let mut sink = StepSink {
+            writer: self.writer,
+            watcher: self.watcher,
+            id,
+            // Readings of the rest lie behind those of the step.
+            offset: busy,
+            committed_ms: now,
+            failure: None,
+            glimpse: Glimpse::default(),
+            elapsed: Nanos::ZERO,
+        };
+        let rested = self.rig.rest(duration, &mut sink);
+        match sink.failure.take() {
+            Some(failure) => Err(failure.into()),
+            None => Ok(rested?),
+        }
+    }
+}
+
+/// What an action came to.
+struct Done {
+    by: Option<EndedBy>,
+    elapsed: Nanos,
+    report: String,
+}
+
+fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Done, RigError> {
+    let json = "reports always serialise";
+    match action {
+        Action::Prepare(preparation) => {
+            let prepared = rig.prepare(preparation, sink)?;
+            let by = prepared.stopped.then_some(EndedBy::Stop);
+            let report = serde_json::to_string(&prepared).expect(json);
+            Ok(Done { by, elapsed: prepared.elapsed, report })
+        }
+        Action::Run { workload, until } => {
+            let ended = rig.run(workload, until, sink)?;
+            let report = serde_json::to_string(&ended.engine).expect(json);
+            Ok(Done { by: Some(ended.by), elapsed: ended.elapsed, report })
+        }
+        Action::Rest(duration) => {
+            rig.rest(*duration, sink)?;
+            let by = sink.stop().then_some(EndedBy::Stop);
+            Ok(Done { by, elapsed: *duration, report: "{}".into() })
+        }
+    }
+}
+
+/// Writes down what a rig hands over, and shows it.
+struct StepSink<'a> {
+    writer: &'a mut Writer,
+    watcher: &'a mut dyn Watcher,
+    id: StepId,
+    offset: Nanos,
+    committed_ms: i64,
+    /// The first error of the run file; it stops the rig at its next question.
+    failure: Option<RunFileError>,
+    glimpse: Glimpse,
+    elapsed: Nanos,
+}
+
+impl StepSink<'_> {
+    fn keep(&mut self, result: Result<(), RunFileError>) {
+        if let (Err(error), None) = (result, &self.failure) {
+            self.failure = Some(error);
+        }
+    }
+
+    /// Shows the second that is complete.
+    fn show(&mut self) {
+        if self.glimpse.length > Nanos::ZERO {
+            self.watcher.sees(&self.glimpse);
+        }
+        let now = self.watcher.unix_ms();
+        if now - self.committed_ms >= COMMIT_EVERY_MS {
+            self.committed_ms = now;
+            let result = self.writer.commit();
+            self.keep(result);
+        }
+    }
+}
+
+impl Sink for StepSink<'_> {
+    fn interval(&mut self, interval: &Interval) {
+        let result = self.writer.interval(self.id, interval);
+        self.keep(result);
+        if interval.second != self.glimpse.second {
+            self.show();
+            self.glimpse = Glimpse { second: interval.second, ..Glimpse::default() };
+            self.elapsed = Nanos::SECOND * u64::from(interval.second);
+        }
+        let glimpse = &mut self.glimpse;
+        if glimpse.length == Nanos::ZERO {
+            self.elapsed += interval.length;
+        }
+        glimpse.ios += interval.ios;
+        glimpse.bytes += Bytes(interval.bytes);
+        glimpse.length = interval.length;
+        glimpse.lat_p99 = glimpse.lat_p99.max(interval.latency.percentile(0.99));
+    }
+
+    fn reading(&mut self, reading: &Reading) {
+        let moved = Reading { at: reading.at + self.offset, ..reading.clone() };
+        let result = self.writer.reading(self.id, &moved);
+        self.keep(result);
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        self.watcher.finds(&finding);
+        let unix_ms = self.watcher.unix_ms();
+        let record = FindingRecord { step: Some(self.id), unix_ms, finding };
+        let result = self.writer.finding(&record);
+        self.keep(result);
+    }
+
+    fn stop(&mut self) -> bool {
+        self.failure.is_some() || self.watcher.stop()
+    }
+}

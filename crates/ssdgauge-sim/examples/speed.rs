@@ -1,0 +1,107 @@
+//! Measures the speed and the memory of the virtual drive.
+//!
+//! `cargo run --release -p ssdgauge-sim --example speed [SPEC [SECONDS]]`; without arguments, the
+//! cases of the README. Processor time is that of this process.
+#![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used)]
+
+use ssdgauge_core::{
+    Access, Arrival, Bytes, Data, Engine, Finding, Interval, Nanos, Reading, Rig, Sink, Stream,
+    Until, Workload,
+};
+use ssdgauge_sim::VirtualRig;
+
+#[derive(Default)]
+struct Series {
+    ios: Vec<u64>,
+    readings: u64,
+    amplification: f64,
+    spare: f64,
+}
+
+impl Sink for Series {
+    fn interval(&mut self, interval: &Interval) {
+        self.ios.push(interval.ios);
+    }
+    fn reading(&mut self, reading: &Reading) {
+        self.readings += 1;
+        match reading.quantity.as_str() {
+            "write_amplification" => self.amplification = reading.value,
+            "true_over_provisioning" => self.spare = reading.value,
+            _ => {}
+        }
+    }
+    fn finding(&mut self, _: Finding) {}
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
+
+/// Returns the processor time of this process in seconds.
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap();
+    text.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1e9
+}
+
+/// Returns the most memory that this process ever had, in MiB.
+fn peak_mib() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
+}
+
+fn random_writes(capacity: Bytes) -> Workload {
+    Workload {
+        engine: Engine::IoUring,
+        streams: vec![Stream {
+            name: "main".into(),
+            access: Access::Random,
+            block_size: Bytes(4_096),
+            read_percent: 0,
+            queue_depth: 32,
+            threads: 1,
+            offset: Bytes(0),
+            span: capacity,
+            arrival: Arrival::Closed,
+            data: Data::Incompressible,
+        }],
+    }
+}
+
+fn measure(spec: &str, seconds: u64) {
+    let begin = cpu();
+    let mut rig = VirtualRig::open(spec, 1).unwrap();
+    let born = cpu();
+    let workload = random_writes(rig.drive().capacity);
+    let until = Until { time: Some(Nanos::from_secs(seconds)), bytes: None };
+    let mut series = Series::default();
+    rig.run(&workload, &until, &mut series).unwrap();
+    let ran = cpu() - born;
+    let ios: u64 = series.ios.iter().sum();
+    let gib = rig.drive().capacity.0 as f64 / (1u64 << 30) as f64;
+    let mib = peak_mib();
+    println!(
+        "{spec}: {seconds} s in {ran:.2} CPU s (birth {:.2}), {:.1} M I/Os, {:.2} M/s, {:.1} ns each, WA {:.3}, spare {:.4}, \
+         {mib:.0} MiB = {:.2} MiB/GiB, {} readings, last second {}",
+        born - begin,
+        ios as f64 / 1e6,
+        ios as f64 / ran / 1e6,
+        ran * 1e9 / ios as f64,
+        series.amplification,
+        series.spare,
+        mib / gib,
+        series.readings,
+        series.ios.iter().rev().nth(1).unwrap_or(&0),
+    );
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [spec] => measure(spec, 600),
+        [spec, seconds, ..] => measure(spec, seconds.parse().unwrap()),
+        [] => {
+            measure("tlc-client?state=steady", 600);
+            measure("tlc-client?state=filled", 3_600);
+        }
+    }
+}

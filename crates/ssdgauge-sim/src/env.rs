@@ -1,0 +1,135 @@
+//! Power and heat: energy is what the operations took, temperature follows from it.
+//!
+//! It must never invent energy: what the power readings add up to is what the work took, plus the
+//! floor of the states that the drive was in.
+
+use crate::drive::Work;
+use crate::flash::Moment;
+use crate::profile::{PowerFigures, ThermalFigures};
+
+/// Power and heat of the drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Environment {
+    power: PowerFigures,
+    thermal: ThermalFigures,
+    now: Moment,
+    work: Work,
+    body_c: f64,
+    throttled: bool,
+    /// Energy since birth, in joules.
+    energy_j: f64,
+}
+
+/// What a stretch of time did to the drive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EnvironmentSecond {
+    pub(crate) power_w: f64,
+    pub(crate) body_c: f64,
+    pub(crate) junction_c: f64,
+    pub(crate) throttled: bool,
+}
+
+impl Environment {
+    pub(crate) fn new(power: &PowerFigures, thermal: &ThermalFigures) -> Environment {
+        let idle_c = thermal.ambient_c + thermal.r_c_per_w * power.idle_w;
+        Environment {
+            power: power.clone(),
+            thermal: thermal.clone(),
+            now: 0,
+            work: Work::default(),
+            body_c: idle_c,
+            throttled: false,
+            energy_j: 0.0,
+        }
+    }
+
+    /// Returns the speed of the drive as a share of its full speed.
+    pub(crate) fn factor(&self) -> f64 {
+        if self.throttled { self.thermal.factor } else { 1.0 }
+    }
+
+    /// Goes on with a drive that has done no work yet; returns its speed.
+    pub(crate) fn begin_anew(&mut self) -> f64 {
+        self.work = Work::default();
+        self.factor()
+    }
+
+    /// Returns the energy since birth, in joules.
+    pub(crate) fn energy_j(&self) -> f64 {
+        self.energy_j
+    }
+
+    /// Goes on to `now`: the drive has done `work` in all and was busy until `busy_until`.
+    pub(crate) fn pass(
+        &mut self,
+        now: Moment,
+        work: &Work,
+        busy_until: Moment,
+    ) -> EnvironmentSecond {
+        let seconds = now.saturating_sub(self.now) as f64 / 1e9;
+        let dynamic = energy_of(work, &self.power) - energy_of(&self.work, &self.power);
+        let energy = dynamic + self.floor_energy(now, busy_until);
+        let power_w = if seconds > 0.0 { energy / seconds } else { 0.0 };
+        self.energy_j += energy;
+        self.heat(power_w, seconds);
+        self.now = self.now.max(now);
+        self.work = *work;
+        EnvironmentSecond {
+            power_w,
+            body_c: self.body_c,
+            junction_c: self.body_c + self.thermal.junction_c_per_w * power_w,
+            throttled: self.throttled,
+        }
+    }
+
+    /// The exact solution of C dT/dt = P − (T − ambient) / R over `seconds` of constant power.
+    fn heat(&mut self, power_w: f64, seconds: f64) {
+        let thermal = &self.thermal;
+        let end = thermal.ambient_c + thermal.r_c_per_w * power_w;
+        let time = thermal.r_c_per_w * thermal.c_j_per_c;
+        let decay = if time > 0.0 { (-seconds / time).exp() } else { 0.0 };
+        self.body_c = end + (self.body_c - end) * decay;
+        self.throttled = match self.throttled {
+            true => self.body_c > thermal.resume_c,
+            false => self.body_c >= thermal.throttle_c,
+        };
+    }
+
+    /// Returns the energy of the idle floor from the last moment to `now`, in joules.
+    fn floor_energy(&self, now: Moment, busy_until: Moment) -> f64 {
+        let mut energy = 0.0;
+        let mut from = self.now;
+        let mut w = self.power.idle_w;
+        for state in &self.power.states {
+            let entered = busy_until + ns(state.after_ms * 1e3 + state.entry_us);
+            let to = entered.clamp(from, now.max(from));
+            energy += w * (to - from) as f64 / 1e9;
+            from = to;
+            w = state.w;
+        }
+        energy + w * now.saturating_sub(from) as f64 / 1e9
+    }
+
+    /// Returns how long the drive takes to wake after silence from `busy_until` to `now`.
+    pub(crate) fn wake_time(&self, now: Moment, busy_until: Moment) -> u64 {
+        let entered = |after_ms: f64| now > busy_until.saturating_add(ns(after_ms * 1e3));
+        let deepest = self.power.states.iter().rev().find(|state| entered(state.after_ms));
+        deepest.map_or(0, |state| ns(state.exit_us))
+    }
+}
+
+fn ns(us: f64) -> u64 {
+    (us * 1e3).round() as u64
+}
+
+/// Returns the energy of `work` in joules.
+pub(crate) fn energy_of(work: &Work, power: &PowerFigures) -> f64 {
+    let flash = &work.flash;
+    let nj = work.commands as f64 * power.command_nj
+        + work.link_bytes as f64 / 1_024.0 * power.link_nj_per_kib
+        + flash.senses as f64 * power.read_nj
+        + flash.programs as f64 * power.program_nj
+        + flash.slc_programs as f64 * power.slc_program_nj
+        + flash.erases as f64 * power.erase_nj;
+    nj / 1e9
+}

@@ -1,0 +1,194 @@
+//! Garbage collection: the superblock with the fewest valid pages is copied and given back.
+//!
+//! The work is paced by what the host writes, so that free superblocks neither run out nor pile
+//! up. Collection must never let the drive write without a free superblock.
+
+use crate::drive::{Drive, Open, Victim};
+use crate::flash::{Moment, Program};
+use crate::map::{Found, Superblock};
+use crate::profile::{GcPacing, GcPolicy};
+
+/// Where collection stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Collection {
+    policy: GcPolicy,
+    pacing: GcPacing,
+    /// The superblock that is being collected.
+    victim: Option<Victim>,
+    /// Slots of the victim that are looked at for each page that the host writes.
+    rate: f64,
+    /// Slots that are due.
+    due: f64,
+    found: Found,
+}
+
+impl Collection {
+    pub(crate) fn new(policy: GcPolicy, pacing: GcPacing) -> Collection {
+        Collection { policy, pacing, victim: None, rate: 0.0, due: 0.0, found: Found::default() }
+    }
+}
+
+impl Drive {
+    /// Does the collection that `pages` written to native cells call for.
+    pub(crate) fn make_room(&mut self, pages: u32, at: Moment) {
+        if self.gc.victim.is_none() && self.map.free.len() > self.geometry.reserve as usize {
+            return;
+        }
+        match self.gc.pacing {
+            GcPacing::Proportional => self.collect_in_proportion(pages, at),
+            GcPacing::Burst => {
+                let wanted = self.geometry.reserve + self.profile.gc.burst_superblocks;
+                self.collect_until_free(wanted as usize, at);
+            }
+        }
+    }
+
+    fn collect_in_proportion(&mut self, pages: u32, at: Moment) {
+        self.gc.due += f64::from(pages) * self.gc.rate;
+        loop {
+            if self.gc.victim.is_none() {
+                let needed = self.map.free.len() <= self.geometry.reserve as usize;
+                // What is due counts in slots of the old victim; the new one starts afresh.
+                let left =
+                    if self.gc.rate > 0.0 { self.gc.due / self.gc.rate } else { f64::from(pages) };
+                if !needed || !self.next_victim() {
+                    self.gc.due = 0.0;
+                    return;
+                }
+                self.gc.due = left * self.gc.rate;
+            }
+            let Some(mut victim) = self.gc.victim.take() else { return };
+            let due = (self.gc.due / f64::from(victim.unit_pages)) as u32;
+            let units = due.min(victim.units_left());
+            self.gc.due -= f64::from(units) * f64::from(victim.unit_pages);
+            if units > 0 {
+                self.collect_units(&mut victim, units, at);
+            }
+            if victim.remaining > 0 {
+                self.gc.victim = Some(victim);
+                return;
+            }
+            self.map.release(victim.superblock);
+        }
+    }
+
+    /// Collects whole superblocks until `wanted` are free, or nothing can be gained.
+    pub(crate) fn collect_until_free(&mut self, wanted: usize, at: Moment) {
+        while self.map.free.len() < wanted {
+            if self.gc.victim.is_none() && !self.next_victim() {
+                return;
+            }
+            let Some(mut victim) = self.gc.victim.take() else { return };
+            let units = victim.units_left();
+            self.collect_units(&mut victim, units, at);
+            self.map.release(victim.superblock);
+        }
+        self.gc.due = 0.0;
+    }
+
+    fn collect_units(&mut self, victim: &mut Victim, units: u32, at: Moment) {
+        let moved = self.copy_units(victim, units, at);
+        self.truth.collected(moved);
+    }
+
+    /// Picks the next victim; returns whether collecting it gains anything.
+    fn next_victim(&mut self) -> bool {
+        let picked = match self.gc.policy {
+            GcPolicy::Greedy => self.map.emptiest(),
+            GcPolicy::Fifo => self.map.oldest(),
+        };
+        let Some(superblock) = picked else { return false };
+        let slc = self.cache.holds(superblock);
+        let geometry = &self.geometry;
+        let (size, unit_pages) = match slc {
+            true => (geometry.slc_superblock_pages, geometry.slc_unit_pages),
+            false => (geometry.superblock_pages, geometry.unit_pages),
+        };
+        let gain = geometry.superblock_pages.saturating_sub(self.map.valid(superblock));
+        if gain == 0 {
+            return false;
+        }
+        self.map.hide(superblock);
+        if slc {
+            self.cache.give_up(superblock);
+        }
+        self.gc.rate = f64::from(size) / f64::from(gain);
+        self.gc.victim = Some(Victim { superblock, remaining: size, unit_pages });
+        true
+    }
+
+    /// Copies what is valid in the last `units` units of `victim` that were not looked at yet;
+    /// returns how many pages moved.
+    pub(crate) fn copy_units(&mut self, victim: &mut Victim, units: u32, at: Moment) -> u32 {
+        let mut found = std::mem::take(&mut self.gc.found);
+        let at_once = (Found::MOST / victim.unit_pages).max(1);
+        let group = self.geometry.sense_pages.min(victim.unit_pages);
+        let mut left = units;
+        let mut moved = 0;
+        while left > 0 {
+            let now = left.min(at_once);
+            left -= now;
+            found.clear();
+            for _ in 0..now {
+                let end = victim.remaining;
+                let begin = end - victim.unit_pages;
+                let before = found.pages().len();
+                let senses = self.map.find_valid(victim.superblock, begin..end, group, &mut found);
+                let die = (begin / victim.unit_pages) % self.geometry.dies;
+                let pages = (found.pages().len() - before) as u32;
+                if senses > 0 {
+                    self.flash.copy_out(die, at, senses, pages);
+                }
+                victim.remaining = begin;
+            }
+            moved += self.copy_in(victim.superblock, found.pages(), at);
+        }
+        self.gc.found = found;
+        moved
+    }
+
+    /// Writes the pages found in `from` to the superblock that takes copies.
+    fn copy_in(&mut self, from: Superblock, pages: &[u32], at: Moment) -> u32 {
+        let mut rest = pages;
+        let mut moved = 0;
+        while !rest.is_empty() {
+            let mut open = match self.copies.take() {
+                Some(open) => open,
+                None => self.open_for_copies(),
+            };
+            let room = open.unit_room();
+            let (looked, n) = self.map.relocate(rest, from, open.superblock, open.filled, room);
+            rest = &rest[looked..];
+            open.filled += n;
+            moved += n;
+            if n == room {
+                self.flash.program(open.program(self.geometry.dies), at);
+            }
+            match open.is_full() {
+                true => self.map.close(open.superblock),
+                false => self.copies = Some(open),
+            }
+        }
+        self.truth.moved(moved);
+        moved
+    }
+
+    fn open_for_copies(&mut self) -> Open {
+        let superblock = self.map.free.pop_front().expect("the reserve holds one for copies");
+        Open::new(superblock, false, &self.geometry)
+    }
+}
+
+impl Open {
+    /// Returns the program operation of the unit that was just filled.
+    pub(crate) fn program(&self, dies: u32) -> Program {
+        let unit = self.filled / self.unit_pages - 1;
+        Program {
+            die: unit % dies,
+            pages: self.unit_pages,
+            slc: self.slc,
+            // The first row of a superblock: each die erases its block just before.
+            erase: unit < dies,
+        }
+    }
+}

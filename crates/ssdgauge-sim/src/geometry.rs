@@ -1,0 +1,224 @@
+//! The whole numbers that follow from a profile: pages, superblocks, units, and whether they can
+//! be at all.
+//!
+//! It must never let an impossible drive through: everything behind it relies on these numbers.
+
+use crate::catalogue::{Order, ProfileError};
+use crate::profile::Profile;
+
+/// The map unit in bytes.
+pub(crate) const PAGE: u64 = 4_096;
+
+/// A drive of fewer superblocks is too coarse for garbage collection; blocks shrink to have them.
+const FEWEST_SUPERBLOCKS: u64 = 512;
+/// Superblock numbers have 16 bits, and 0 means nowhere.
+const MOST_SUPERBLOCKS: u64 = 65_000;
+/// Superblocks that are open at a time: of the host, of the collection and of the cache.
+const OPEN_SUPERBLOCKS: u32 = 3;
+
+/// The whole numbers of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    /// Pages that the host may use.
+    pub(crate) user_pages: u32,
+    /// Superblocks for host data.
+    pub(crate) superblocks: u32,
+    /// Superblocks of the fixed part of the cache.
+    pub(crate) slc_superblocks: u32,
+    /// Superblocks that the cache may borrow.
+    pub(crate) slc_borrowed: u32,
+    /// Pages of a superblock in native cells.
+    pub(crate) superblock_pages: u32,
+    /// Pages of a superblock in SLC mode.
+    pub(crate) slc_superblock_pages: u32,
+    /// Pages of one native program operation.
+    pub(crate) unit_pages: u32,
+    /// Pages of one program operation in SLC mode.
+    pub(crate) slc_unit_pages: u32,
+    /// Pages of one sense operation.
+    pub(crate) sense_pages: u32,
+    /// Dies.
+    pub(crate) dies: u32,
+    /// Channels.
+    pub(crate) channels: u32,
+    /// Pages of the write buffer.
+    pub(crate) buffer_pages: u32,
+    /// Superblocks that collection holds back.
+    pub(crate) reserve: u32,
+    /// Whether there is no map: data is overwritten in place.
+    pub(crate) in_place: bool,
+}
+
+impl Geometry {
+    /// Returns the numbers of `order`.
+    ///
+    /// # Errors
+    /// [`ProfileError::Impossible`] with the figures that contradict each other.
+    pub(crate) fn of(order: &Order) -> Result<Geometry, ProfileError> {
+        let profile = &order.profile;
+        check_figures(profile)?;
+        let nand = &profile.nand;
+        let user = (profile.drive.capacity_gb * 1e9 / PAGE as f64) as u64;
+        let raw = (profile.drive.raw_gib * (1u64 << 30) as f64 / PAGE as f64) as u64;
+        if !(0.0..1.0).contains(&order.unused) {
+            return impossible(format!("a share of {} is left unused", order.unused));
+        }
+        let user_pages = (user as f64 * (1.0 - order.unused)) as u64;
+        if user_pages < 1_024 {
+            return impossible(format!("{user_pages} pages of 4 KiB are left for the host"));
+        }
+        let unit_pages = nand.program_kib / 4;
+        let slc_unit_pages = (unit_pages / nand.bits).max(1);
+        // One row of all dies is the smallest step of a superblock's size.
+        let row = u64::from(unit_pages) * u64::from(nand.dies);
+        let rows = (nand.block_mib * 256.0 / f64::from(unit_pages)).round().max(1.0) as u64;
+        let rows = rows.min((raw / row / FEWEST_SUPERBLOCKS).max(1));
+        let superblocks = raw / (rows * row);
+        let slc_size = rows * u64::from(slc_unit_pages) * u64::from(nand.dies);
+        let cache = |gb: f64| (gb * 1e9 / PAGE as f64 / slc_size as f64).round() as u64;
+        let geometry = Geometry {
+            user_pages: user_pages as u32,
+            superblocks: superblocks as u32,
+            slc_superblocks: cache(profile.slc.fixed_gb) as u32,
+            slc_borrowed: cache(profile.slc.dynamic_gb) as u32,
+            superblock_pages: (rows * row) as u32,
+            slc_superblock_pages: slc_size as u32,
+            unit_pages,
+            slc_unit_pages,
+            sense_pages: nand.page_kib / 4,
+            dies: nand.dies,
+            channels: nand.channels,
+            buffer_pages: profile.front.buffer_kib / 4,
+            reserve: profile.gc.reserve_superblocks,
+            in_place: nand.in_place,
+        };
+        geometry.check(user, raw)?;
+        Ok(geometry)
+    }
+
+    /// Returns the bytes that the host may use.
+    pub(crate) fn capacity(&self) -> u64 {
+        u64::from(self.user_pages) * PAGE
+    }
+
+    fn check(&self, user: u64, raw: u64) -> Result<(), ProfileError> {
+        let gib = |pages: u64| pages as f64 * PAGE as f64 / (1u64 << 30) as f64;
+        if self.in_place {
+            return Ok(());
+        }
+        let all = u64::from(self.superblocks) + u64::from(self.slc_superblocks);
+        if all > MOST_SUPERBLOCKS {
+            return impossible(format!(
+                "{all} superblocks, at most {MOST_SUPERBLOCKS}: raise nand.block_mib"
+            ));
+        }
+        let held = self.reserve + OPEN_SUPERBLOCKS;
+        let held_pages = u64::from(held) * u64::from(self.superblock_pages);
+        let whole = u64::from(self.superblocks) * u64::from(self.superblock_pages);
+        if u64::from(self.user_pages) + held_pages >= whole {
+            return impossible(format!(
+                "{:.3} GiB of flash cannot hold {:.3} GiB of data and {held} superblocks of \
+                 {:.3} GiB that are free or open",
+                gib(raw),
+                gib(u64::from(self.user_pages).max(user.min(u64::from(self.user_pages)))),
+                gib(u64::from(self.superblock_pages)),
+            ));
+        }
+        if self.slc_superblocks + self.slc_borrowed > 0 && self.slc_unit_pages == 0 {
+            return impossible("a program operation in SLC mode writes no whole page".into());
+        }
+        Ok(())
+    }
+}
+
+fn impossible<T>(reason: String) -> Result<T, ProfileError> {
+    Err(ProfileError::Impossible(reason))
+}
+
+/// Refuses figures that no drive has, each with its name.
+fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
+    let nand = &profile.nand;
+    let front = &profile.front;
+    let slc = &profile.slc;
+    let gc = &profile.gc;
+    let thermal = &profile.thermal;
+    // A day: no operation of a drive takes longer.
+    const DAY_US: f64 = 86_400e6;
+    let ranges = [
+        ("drive.capacity_gb", profile.drive.capacity_gb, 0.004, 16_000.0),
+        ("drive.raw_gib", profile.drive.raw_gib, 0.004, 16_000.0),
+        ("nand.channels", f64::from(nand.channels), 1.0, 64.0),
+        ("nand.dies", f64::from(nand.dies), 1.0, 4_096.0),
+        ("nand.planes", f64::from(nand.planes), 1.0, 16.0),
+        ("nand.bits", f64::from(nand.bits), 1.0, 5.0),
+        ("nand.page_kib", f64::from(nand.page_kib), 4.0, 64.0),
+        ("nand.program_kib", f64::from(nand.program_kib), 4.0, 1_024.0),
+        ("nand.block_mib", nand.block_mib, 0.001, 1_024.0),
+        ("nand.t_r_us", nand.t_r_us, 0.0, DAY_US),
+        ("nand.t_prog_us", nand.t_prog_us, 0.0, DAY_US),
+        ("nand.t_bers_us", nand.t_bers_us, 0.0, DAY_US),
+        ("nand.channel_mb_s", nand.channel_mb_s, 0.1, 1e6),
+        ("nand.suspend_us", nand.suspend_us, 0.0, DAY_US),
+        ("slc.fixed_gb", slc.fixed_gb, 0.0, 16_000.0),
+        ("slc.dynamic_gb", slc.dynamic_gb, 0.0, 16_000.0),
+        ("slc.t_prog_us", slc.t_prog_us, 0.0, DAY_US),
+        ("slc.fold_mb_s", slc.fold_mb_s, 0.0, 1e6),
+        ("slc.fold_under_load_mb_s", slc.fold_under_load_mb_s, 0.0, 1e6),
+        ("front.link_mb_s", front.link_mb_s, 0.1, 1e6),
+        ("front.max_queue_depth", f64::from(front.max_queue_depth), 1.0, 65_536.0),
+        ("front.read_command_us", front.read_command_us, 0.0, DAY_US),
+        ("front.write_command_us", front.write_command_us, 0.0, DAY_US),
+        ("front.page_us", front.page_us, 0.0, DAY_US),
+        ("front.read_delay_us", front.read_delay_us, 0.0, DAY_US),
+        ("front.write_delay_us", front.write_delay_us, 0.0, DAY_US),
+        ("front.buffer_kib", f64::from(front.buffer_kib), 4.0, 16.0 * 1_048_576.0),
+        ("gc.reserve_superblocks", f64::from(gc.reserve_superblocks), 2.0, 10_000.0),
+        ("gc.burst_superblocks", f64::from(gc.burst_superblocks), 1.0, 10_000.0),
+        ("gc.idle_superblocks", f64::from(gc.idle_superblocks), 0.0, 60_000.0),
+        ("power.idle_w", profile.power.idle_w, 0.0, 1_000.0),
+        ("power.command_nj", profile.power.command_nj, 0.0, 1e12),
+        ("power.read_nj", profile.power.read_nj, 0.0, 1e12),
+        ("power.program_nj", profile.power.program_nj, 0.0, 1e12),
+        ("power.slc_program_nj", profile.power.slc_program_nj, 0.0, 1e12),
+        ("power.erase_nj", profile.power.erase_nj, 0.0, 1e12),
+        ("power.link_nj_per_kib", profile.power.link_nj_per_kib, 0.0, 1e12),
+        ("thermal.ambient_c", thermal.ambient_c, -60.0, 150.0),
+        ("thermal.r_c_per_w", thermal.r_c_per_w, 0.0, 1_000.0),
+        ("thermal.c_j_per_c", thermal.c_j_per_c, 0.001, 1e6),
+        ("thermal.junction_c_per_w", thermal.junction_c_per_w, 0.0, 1_000.0),
+        ("thermal.factor", thermal.factor, 0.01, 1.0),
+        ("fault.error_bytes", profile.fault.error_bytes, 0.0, 1e18),
+        ("fault.stall_for_s", profile.fault.stall_for_s, 0.0, 1e6),
+    ];
+    for (key, value, low, high) in ranges {
+        if !(low..=high).contains(&value) {
+            return impossible(format!("{key} is {value}, outside {low} to {high}"));
+        }
+    }
+    let whole = |key: &str, value: u32| match value.is_multiple_of(4) {
+        true => Ok(()),
+        false => impossible(format!("{key} is {value}, no multiple of 4")),
+    };
+    whole("nand.page_kib", nand.page_kib)?;
+    whole("nand.program_kib", nand.program_kib)?;
+    let cached = slc.fixed_gb > 0.0 || slc.dynamic_gb > 0.0;
+    if cached && !(nand.program_kib / 4).is_multiple_of(nand.bits) {
+        return impossible(format!(
+            "nand.program_kib {} in pages of 4 KiB is no multiple of nand.bits {}",
+            nand.program_kib, nand.bits
+        ));
+    }
+    if front.buffer_kib < 3 * nand.program_kib {
+        return impossible(format!(
+            "front.buffer_kib {} holds less than three program operations of {} KiB",
+            front.buffer_kib, nand.program_kib
+        ));
+    }
+    if thermal.resume_c >= thermal.throttle_c {
+        return impossible(format!(
+            "thermal.resume_c {} is not below thermal.throttle_c {}",
+            thermal.resume_c, thermal.throttle_c
+        ));
+    }
+    Ok(())
+}

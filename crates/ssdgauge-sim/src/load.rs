@@ -1,0 +1,269 @@
+//! The closed loop: requests in flight, their latencies, one interval per second.
+//!
+//! It must never send a request at or after the time limit, and never lose one.
+
+use crate::drive::Drive;
+use crate::faults::Faults;
+use crate::flash::Moment;
+use ssdgauge_core::{
+    Direction, Engine, Histogram, Interval, Nanos, Random, Recorder, Request, RequestSource,
+    Workload,
+};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Requests that are dealt ahead of their turn, so that their map entries are loaded together.
+const AHEAD: usize = 32;
+/// The low bits of a key in flight hold the slot; the moment lies above them.
+const SLOT_BITS: u32 = 16;
+
+/// The most requests in flight.
+pub(crate) const MOST_IN_FLIGHT: u64 = 1 << SLOT_BITS;
+/// The longest step, so that a moment and a slot fit into 64 bits: 78 hours.
+pub(crate) const LONGEST_STEP: Nanos = Nanos(1 << (64 - SLOT_BITS));
+
+/// Deals the requests of one thread, some of them ahead.
+struct Lane {
+    source: RequestSource,
+    stream: u16,
+    bytes: u64,
+    ahead: [Request; AHEAD],
+    next: usize,
+}
+
+impl Lane {
+    #[inline]
+    fn deal(&mut self, drive: &mut Drive) -> Request {
+        if self.next == AHEAD {
+            self.refill(drive);
+        }
+        self.next += 1;
+        self.ahead[self.next - 1]
+    }
+
+    fn refill(&mut self, drive: &mut Drive) {
+        self.next = 0;
+        self.ahead.fill_with(|| self.source.deal());
+        self.ahead.iter().for_each(|request| drive.touch(request.offset));
+    }
+}
+
+/// A request in flight.
+#[derive(Clone, Copy)]
+struct InFlight {
+    lane: u32,
+    sent: Moment,
+    direction: Direction,
+    failed: bool,
+}
+
+/// A completion of the loop.
+pub(crate) struct Completion {
+    /// When, from the start of the step.
+    pub(crate) at: Moment,
+    slot: usize,
+}
+
+/// All requests in flight and what was recorded in the second at work.
+pub(crate) struct Load {
+    lanes: Vec<Lane>,
+    slots: Vec<InFlight>,
+    flight: Flight,
+    begin: Moment,
+    seconds: Vec<Recorded>,
+    /// Bytes of all requests sent.
+    pub(crate) sent_bytes: u64,
+    /// Requests completed.
+    pub(crate) completed: u64,
+    /// Requests that failed.
+    pub(crate) failed: u64,
+}
+
+/// What was recorded of one stream and direction in the second at work.
+struct Recorded {
+    stream: u16,
+    direction: Direction,
+    bytes_each: u64,
+    /// The stream has no request of the direction.
+    silent: bool,
+    latency: Recorder,
+    errors: u64,
+}
+
+impl Load {
+    /// Returns the load of `workload` from `begin` on; nothing is sent yet.
+    pub(crate) fn new(workload: &Workload, begin: Moment, seed: u64, run: u64) -> Load {
+        let mut lanes = Vec::new();
+        let mut slots = Vec::new();
+        for (number, stream) in workload.streams.iter().enumerate() {
+            let seed = Random::new(seed, run << 16 | number as u64).next_u64();
+            let depth = match workload.engine {
+                Engine::IoUring => stream.queue_depth,
+                Engine::Synchronous => 1,
+            };
+            for thread in 0..stream.threads {
+                let lane = lanes.len() as u32;
+                let idle = Request { direction: Direction::Read, offset: 0 };
+                lanes.push(Lane {
+                    source: RequestSource::new(stream, thread, seed),
+                    stream: number as u16,
+                    bytes: stream.block_size.0,
+                    ahead: [idle; AHEAD],
+                    next: AHEAD,
+                });
+                let slot =
+                    InFlight { lane, sent: begin, direction: Direction::Read, failed: false };
+                slots.extend((0..depth).map(|_| slot));
+            }
+        }
+        let recorded = |(number, direction): (usize, Direction)| {
+            let stream = &workload.streams[number];
+            Recorded {
+                stream: number as u16,
+                direction,
+                bytes_each: stream.block_size.0,
+                silent: match direction {
+                    Direction::Read => !stream.reads(),
+                    Direction::Write => !stream.writes(),
+                },
+                latency: Recorder::default(),
+                errors: 0,
+            }
+        };
+        let pairs = (0..workload.streams.len())
+            .flat_map(|number| Direction::BOTH.map(|direction| (number, direction)));
+        Load {
+            lanes,
+            slots,
+            flight: Flight::default(),
+            begin,
+            seconds: pairs.map(recorded).collect(),
+            sent_bytes: 0,
+            completed: 0,
+            failed: 0,
+        }
+    }
+
+    /// Returns how many requests are kept in flight.
+    pub(crate) fn depth(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Sends the first request of every slot, up to `bytes` in all.
+    pub(crate) fn begin(&mut self, drive: &mut Drive, faults: &Faults, bytes: u64) {
+        for slot in 0..self.slots.len() {
+            if self.sent_bytes < bytes {
+                self.send(slot, 0, drive, faults);
+            }
+        }
+    }
+
+    /// Returns the next completion, in the order of time.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Completion> {
+        self.flight.pop().map(|key| Completion {
+            at: key >> SLOT_BITS,
+            slot: (key & (MOST_IN_FLIGHT - 1)) as usize,
+        })
+    }
+
+    /// Records a completion in the second at work.
+    #[inline]
+    pub(crate) fn record(&mut self, completion: &Completion) {
+        let request = self.slots[completion.slot];
+        let stream = self.lanes[request.lane as usize].stream;
+        let recorded = &mut self.seconds[usize::from(stream) * 2 + request.direction as usize];
+        self.completed += 1;
+        if request.failed {
+            recorded.errors += 1;
+            self.failed += 1;
+        } else {
+            recorded.latency.record(completion.at - request.sent);
+        }
+    }
+
+    /// Records every request in flight as failed at `at`, and forgets it.
+    pub(crate) fn fail_all(&mut self, first: &Completion) {
+        let mut next = Some(Completion { at: first.at, slot: first.slot });
+        while let Some(completion) = next {
+            self.slots[completion.slot].failed = true;
+            self.record(&completion);
+            next = self.next();
+        }
+    }
+
+    /// Sends the next request of the slot of `completion`, at its moment.
+    #[inline]
+    pub(crate) fn send_next(
+        &mut self,
+        completion: &Completion,
+        drive: &mut Drive,
+        faults: &Faults,
+    ) {
+        self.send(completion.slot, completion.at, drive, faults);
+    }
+
+    #[inline]
+    fn send(&mut self, slot: usize, at: Moment, drive: &mut Drive, faults: &Faults) {
+        let in_flight = &mut self.slots[slot];
+        let lane = &mut self.lanes[in_flight.lane as usize];
+        let request = lane.deal(drive);
+        let now = self.begin + at;
+        let end = faults.delay(drive.submit(now, request, lane.bytes));
+        in_flight.sent = at;
+        in_flight.direction = request.direction;
+        in_flight.failed = faults.fails(request, lane.bytes);
+        self.sent_bytes += lane.bytes;
+        self.flight.push((end - self.begin) << SLOT_BITS | slot as u64);
+    }
+
+    /// Hands out the second at work and begins the next.
+    pub(crate) fn take_second(&mut self, second: u32, length: Nanos, mut to: impl FnMut(Interval)) {
+        for recorded in self.seconds.iter_mut().filter(|recorded| !recorded.silent) {
+            let mut latency = Histogram::default();
+            recorded.latency.drain_into(&mut latency);
+            let ios = latency.count();
+            to(Interval {
+                second,
+                stream: recorded.stream,
+                direction: recorded.direction,
+                length,
+                ios,
+                bytes: ios * recorded.bytes_each,
+                errors: std::mem::take(&mut recorded.errors),
+                latency,
+            });
+        }
+    }
+}
+
+/// Keys of requests in flight, the smallest first.
+///
+/// Completions mostly come in the order of submission: those wait in a plain queue, only the
+/// others need a heap.
+#[derive(Default)]
+struct Flight {
+    in_order: VecDeque<u64>,
+    others: BinaryHeap<Reverse<u64>>,
+}
+
+impl Flight {
+    #[inline]
+    fn push(&mut self, key: u64) {
+        match self.in_order.back() {
+            Some(last) if *last > key => self.others.push(Reverse(key)),
+            Some(_) | None => self.in_order.push_back(key),
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<u64> {
+        match (self.in_order.front(), self.others.peek()) {
+            (Some(first), Some(Reverse(other))) if other < first => {
+                self.others.pop().map(|Reverse(key)| key)
+            }
+            (Some(_), _) => self.in_order.pop_front(),
+            (None, _) => self.others.pop().map(|Reverse(key)| key),
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The page map: where each page of the host lies, and what each superblock holds.
+//!
+//! An entry is the number of a superblock in 16 bits; each superblock has a log of the pages that
+//! were written to it, in order. A slot of the log is valid if the entry of its page names that
+//! superblock. A page that was written twice to the same superblock has two such slots, and the
+//! later one counts: whoever reads a log reads it from its end. The map must never hold more
+//! valid pages in a superblock than it has slots.
+
+use crate::geometry::Geometry;
+use ssdgauge_core::Random;
+use std::collections::VecDeque;
+
+/// The number of a superblock; 0 means that a page lies nowhere.
+pub(crate) type Superblock = u16;
+
+/// Where a page lies that was never written, or was trimmed.
+pub(crate) const NOWHERE: Superblock = 0;
+
+/// Added to the count of a superblock that must not be collected.
+const HIDDEN: u32 = 1 << 31;
+
+/// Page map, logs and superblocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Map {
+    /// The superblock of each page of the host.
+    entries: Vec<Superblock>,
+    /// The pages in the slots of all superblocks.
+    log: Vec<u32>,
+    /// The first slot of each superblock in `log`.
+    first: Vec<usize>,
+    /// Valid pages of each superblock.
+    valid: Vec<u32>,
+    /// `HIDDEN` for each superblock that must not be collected.
+    hidden: Vec<u32>,
+    /// Superblocks for host data that hold nothing.
+    pub(crate) free: VecDeque<Superblock>,
+    /// Superblocks of the fixed part of the cache that hold nothing.
+    pub(crate) slc_free: VecDeque<Superblock>,
+    /// Superblocks for host data, in the order in which they were filled.
+    pub(crate) closed: VecDeque<Superblock>,
+    native: u32,
+    /// Generation of the data in each slot; empty unless data is verified.
+    generations: Vec<u32>,
+    generation: u32,
+}
+
+impl Map {
+    pub(crate) fn new(geometry: &Geometry) -> Map {
+        let native = geometry.superblocks as usize;
+        let slc = geometry.slc_superblocks as usize;
+        let mut first = vec![0; 1 + native + slc];
+        let mut next = 0usize;
+        for (number, slot) in first.iter_mut().enumerate().skip(1) {
+            *slot = next;
+            next += match number <= native {
+                true => geometry.superblock_pages,
+                false => geometry.slc_superblock_pages,
+            } as usize;
+        }
+        let all = 1 + native + slc;
+        Map {
+            entries: vec![NOWHERE; geometry.user_pages as usize],
+            log: vec![0; next],
+            first,
+            valid: vec![0; all],
+            hidden: vec![HIDDEN; all],
+            free: (1..=native as Superblock).collect(),
+            slc_free: (native as Superblock + 1..all as Superblock).collect(),
+            closed: VecDeque::new(),
+            native: native as u32,
+            generations: Vec::new(),
+            generation: 0,
+        }
+    }
+
+    /// Keeps a generation number with every slot from now on, so that reads can be verified.
+    pub(crate) fn keep_generations(&mut self) {
+        self.generations = vec![0; self.log.len()];
+    }
+
+    /// Returns where `page` lies.
+    #[inline]
+    pub(crate) fn entry(&self, page: u32) -> Superblock {
+        self.entries[page as usize]
+    }
+
+    /// Returns whether `superblock` belongs to the fixed part of the cache.
+    pub(crate) fn is_fixed_slc(&self, superblock: Superblock) -> bool {
+        u32::from(superblock) > self.native
+    }
+
+    /// Returns the valid pages of `superblock`.
+    pub(crate) fn valid(&self, superblock: Superblock) -> u32 {
+        self.valid[superblock as usize]
+    }
+
+    /// Returns the valid pages of the drive.
+    pub(crate) fn valid_pages(&self) -> u64 {
+        self.valid.iter().map(|n| u64::from(*n)).sum()
+    }
+
+    /// Writes `page` to `slot` of `superblock`; what it held elsewhere is no longer valid.
+    #[inline]
+    pub(crate) fn place(&mut self, page: u32, superblock: Superblock, slot: u32) {
+        let entry = &mut self.entries[page as usize];
+        let old = std::mem::replace(entry, superblock);
+        // The count of NOWHERE takes the place of a branch: it is corrected with each superblock.
+        self.valid[old as usize] = self.valid[old as usize].wrapping_sub(1);
+        self.valid[superblock as usize] += 1;
+        let index = self.first[superblock as usize] + slot as usize;
+        self.log[index] = page;
+        if !self.generations.is_empty() {
+            self.generation += 1;
+            self.generations[index] = self.generation;
+        }
+        self.valid[NOWHERE as usize] = 0;
+    }
+
+    /// Deals all pages to `superblocks` of `size` slots in proportion to `populations`, fills
+    /// what is left with stale slots, and closes them.
+    pub(crate) fn populate(
+        &mut self,
+        superblocks: &[Superblock],
+        populations: &[f64],
+        size: u32,
+        random: &mut Random,
+    ) {
+        // Tickets instead of sums: one load finds the superblock of a random number.
+        const TICKETS: usize = 1 << 20;
+        let all: f64 = populations.iter().sum();
+        let mut tickets = Vec::with_capacity(TICKETS);
+        let mut sum = 0.0;
+        for (index, population) in populations.iter().enumerate() {
+            sum += population;
+            let end = (sum / all * TICKETS as f64).round() as usize;
+            tickets.resize(end.clamp(tickets.len(), TICKETS), index as u16);
+        }
+        tickets.resize(TICKETS, populations.len() as u16 - 1);
+        let mut filled = vec![0u32; superblocks.len()];
+        let stride = coprime_stride(size);
+        let slot_of = |n: u32| (u64::from(n) * u64::from(stride) % u64::from(size)) as u32;
+        for page in 0..self.entries.len() as u32 {
+            let index = loop {
+                let ticket = usize::from(tickets[random.below(TICKETS as u64) as usize]);
+                if filled[ticket] < size {
+                    break ticket;
+                }
+            };
+            self.place(page, superblocks[index], slot_of(filled[index]));
+            filled[index] += 1;
+        }
+        for (superblock, filled) in superblocks.iter().zip(filled) {
+            for n in filled..size {
+                // Any page will do that lies elsewhere.
+                let stale = loop {
+                    let page = random.below(self.entries.len() as u64) as u32;
+                    if self.entries[page as usize] != *superblock {
+                        break page;
+                    }
+                };
+                self.log[self.first[*superblock as usize] + slot_of(n) as usize] = stale;
+            }
+            self.close(*superblock);
+        }
+    }
+
+    /// Forgets where `page` lies; returns whether it lay anywhere.
+    pub(crate) fn trim(&mut self, page: u32) -> bool {
+        let old = std::mem::replace(&mut self.entries[page as usize], NOWHERE);
+        if old != NOWHERE {
+            self.valid[old as usize] -= 1;
+        }
+        old != NOWHERE
+    }
+
+    /// Appends to `found` the pages of `slots` of `superblock` that are valid, from the last to
+    /// the first, and returns how many groups of `group` slots hold any.
+    ///
+    /// All entries are loaded before any is used, so that the processor overlaps the misses. A
+    /// page that has two slots in the range is found twice.
+    #[inline]
+    pub(crate) fn find_valid(
+        &self,
+        superblock: Superblock,
+        slots: std::ops::Range<u32>,
+        group: u32,
+        found: &mut Found,
+    ) -> u32 {
+        let first = self.first[superblock as usize];
+        let log = &self.log[first + slots.start as usize..first + slots.end as usize];
+        let entries = self.entries.as_slice();
+        let mut n = found.length;
+        let mut groups = 0;
+        for group in log.rchunks(group as usize) {
+            let before = n;
+            for page in group.iter().rev() {
+                found.pages[n % FOUND] = *page;
+                n += usize::from(entries[*page as usize] == superblock);
+            }
+            groups += u32::from(n > before);
+        }
+        found.length = n;
+        groups
+    }
+
+    /// Moves `pages` of `from` that are still valid there to the slots from `slot` of `to`, and
+    /// returns how many pages were looked at and how many moved; at most `room` move.
+    #[inline]
+    pub(crate) fn relocate(
+        &mut self,
+        pages: &[u32],
+        from: Superblock,
+        to: Superblock,
+        slot: u32,
+        room: u32,
+    ) -> (usize, u32) {
+        if !self.generations.is_empty() {
+            return self.relocate_with_generations(pages, from, to, slot, room);
+        }
+        let start = self.first[to as usize] + slot as usize;
+        let target = &mut self.log[start..start + room as usize];
+        let mut moved = 0;
+        let mut looked = 0;
+        for page in pages {
+            if moved == target.len() {
+                break;
+            }
+            looked += 1;
+            let entry = &mut self.entries[*page as usize];
+            // The second slot of a page is stale by now: the later one, found first, has moved.
+            if *entry == from {
+                *entry = to;
+                target[moved] = *page;
+                moved += 1;
+            }
+        }
+        self.valid[from as usize] -= moved as u32;
+        self.valid[to as usize] += moved as u32;
+        (looked, moved as u32)
+    }
+
+    /// Does the same as [`Map::relocate`], page by page, and carries the generations over.
+    fn relocate_with_generations(
+        &mut self,
+        pages: &[u32],
+        from: Superblock,
+        to: Superblock,
+        slot: u32,
+        room: u32,
+    ) -> (usize, u32) {
+        let (mut looked, mut moved) = (0, 0);
+        for page in pages {
+            if moved == room {
+                break;
+            }
+            looked += 1;
+            if self.entries[*page as usize] == from {
+                let generation = self.generation_of(*page);
+                self.place(*page, to, slot + moved);
+                let index = self.first[to as usize] + (slot + moved) as usize;
+                self.generations[index] = generation;
+                self.generation -= 1;
+                moved += 1;
+            }
+        }
+        (looked, moved)
+    }
+
+    /// Returns the generation of the data that a read of `page` finds; 0 where it lies nowhere.
+    pub(crate) fn generation_of(&self, page: u32) -> u32 {
+        let superblock = self.entries[page as usize];
+        if superblock == NOWHERE {
+            return 0;
+        }
+        let first = self.first[superblock as usize];
+        let end = self.first.get(superblock as usize + 1).copied().unwrap_or(self.log.len());
+        (first..end)
+            .rev()
+            .find(|slot| self.log[*slot] == page && self.generations[*slot] != 0)
+            .map_or(0, |slot| self.generations[slot])
+    }
+
+    /// Lets `superblock` be collected from now on.
+    pub(crate) fn close(&mut self, superblock: Superblock) {
+        if !self.is_fixed_slc(superblock) {
+            self.hidden[superblock as usize] = 0;
+            self.closed.push_back(superblock);
+        }
+    }
+
+    /// Takes `superblock` out of what can be collected.
+    pub(crate) fn hide(&mut self, superblock: Superblock) {
+        self.hidden[superblock as usize] = HIDDEN;
+        if let Some(index) = self.closed.iter().position(|other| *other == superblock) {
+            self.closed.remove(index);
+        }
+    }
+
+    /// Gives back a superblock that holds nothing valid.
+    pub(crate) fn release(&mut self, superblock: Superblock) {
+        assert_eq!(self.valid[superblock as usize], 0, "nothing valid is erased");
+        if !self.generations.is_empty() {
+            let first = self.first[superblock as usize];
+            let end = self.first.get(superblock as usize + 1).copied().unwrap_or(self.log.len());
+            self.generations[first..end].fill(0);
+        }
+        match self.is_fixed_slc(superblock) {
+            true => self.slc_free.push_back(superblock),
+            false => self.free.push_back(superblock),
+        }
+    }
+
+    /// Returns the superblock with the fewest valid pages among those that can be collected.
+    pub(crate) fn emptiest(&self) -> Option<Superblock> {
+        let native = 1..=self.native as usize;
+        let counts = || self.valid[native.clone()].iter().zip(&self.hidden[native.clone()]);
+        let fewest = counts().map(|(valid, hidden)| valid | hidden).min()?;
+        if fewest >= HIDDEN {
+            return None;
+        }
+        counts().position(|(valid, hidden)| valid | hidden == fewest).map(|i| i as Superblock + 1)
+    }
+
+    /// Returns the superblock that was filled first among those that can be collected.
+    pub(crate) fn oldest(&self) -> Option<Superblock> {
+        self.closed.front().copied()
+    }
+}
+
+/// Returns a step that visits every one of `size` slots, far apart from each other.
+fn coprime_stride(size: u32) -> u32 {
+    let common = |mut a: u32, mut b: u32| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    // The golden section spreads any number of slots evenly.
+    let start = (f64::from(size) * 0.618_034) as u32;
+    (start.max(1)..=size).find(|step| common(*step, size) == 1).unwrap_or(1)
+}
+
+/// The most pages that one look into a log finds.
+const FOUND: usize = 1_024;
+
+/// Pages found in a log.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pages: Box<[u32; FOUND]>,
+    length: usize,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Found { pages: Box::new([0; FOUND]), length: 0 }
+    }
+}
+
+impl Found {
+    /// The most slots that may be looked at before the pages are taken.
+    pub(crate) const MOST: u32 = FOUND as u32 - 1;
+
+    /// Returns the pages.
+    pub(crate) fn pages(&self) -> &[u32] {
+        &self.pages[..self.length]
+    }
+
+    /// Forgets the pages.
+    pub(crate) fn clear(&mut self) {
+        self.length = 0;
+    }
+}

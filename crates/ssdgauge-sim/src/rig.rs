@@ -1,0 +1,520 @@
+//! The rig of a virtual drive: preparation, load and rest in virtual time.
+//!
+//! Its clock moves only with what it is asked to do. It must never show a second twice, leave one
+//! out, or let a result go without the word MODEL.
+
+use crate::catalogue::{self, Birth, Order, ProfileError};
+use crate::drive::{Drive, Work};
+use crate::env::EnvironmentSecond;
+use crate::faults::Faults;
+use crate::flash::Moment;
+use crate::geometry::{Geometry, PAGE};
+use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT};
+use crate::profile::Profile;
+use crate::truth::Truth;
+use ssdgauge_core::{
+    Bytes, DriveInfo, Ended, EndedBy, EngineReport, Finding, FindingKind, Nanos, Preparation,
+    Prepared, Reading, Rig, RigError, Severity, Sink, TargetKind, Until, Workload,
+};
+
+/// The sink is asked for a stop after this many requests at the latest.
+const ASK_AFTER: u64 = 65_536;
+/// Rests are read every second up to this length, and every ten seconds beyond.
+const FINE_REST: Nanos = Nanos::from_secs(1_000);
+/// A stall from this length on is a finding.
+const LONG_SILENCE: Nanos = Nanos::from_secs(30);
+
+/// A virtual drive together with its instruments.
+#[derive(Clone, Debug)]
+pub struct VirtualRig {
+    info: DriveInfo,
+    order: Order,
+    geometry: Geometry,
+    pub(crate) drive: Drive,
+    faults: Faults,
+    seed: u64,
+    runs: u64,
+    now: Moment,
+}
+
+impl VirtualRig {
+    /// Makes the drive of `PROFILE[?key=value&…]`; a `seed` in the text goes before the one given.
+    ///
+    /// # Errors
+    /// An unknown profile or key with the list of known ones, a value that cannot be read, or
+    /// figures that no drive can have.
+    pub fn open(spec: &str, seed: u64) -> Result<VirtualRig, ProfileError> {
+        VirtualRig::from_order(catalogue::order(spec)?, spec, seed)
+    }
+
+    /// Makes the drive of a profile's own TOML `text` and the `key=value&…` behind its `name`.
+    ///
+    /// # Errors
+    /// As [`VirtualRig::open`], and what the text itself gets wrong.
+    pub fn from_toml(
+        name: &str,
+        text: &str,
+        query: &str,
+        seed: u64,
+    ) -> Result<VirtualRig, ProfileError> {
+        let order = catalogue::order_from_text(name, text, query)?;
+        let spec = if query.is_empty() { name.into() } else { format!("{name}?{query}") };
+        VirtualRig::from_order(order, &spec, seed)
+    }
+
+    fn from_order(order: Order, spec: &str, seed: u64) -> Result<VirtualRig, ProfileError> {
+        let geometry = Geometry::of(&order)?;
+        let seed = order.seed.unwrap_or(seed);
+        let mut drive = Drive::fresh(order.profile.clone(), geometry);
+        match order.birth {
+            Birth::Fresh => {}
+            Birth::Filled => drive.fill(),
+            Birth::Steady => drive.age(seed),
+        }
+        Ok(VirtualRig {
+            info: info(&order, &geometry, spec, seed),
+            faults: Faults::new(&order.profile.fault),
+            order,
+            geometry,
+            drive,
+            seed,
+            runs: 0,
+            now: 0,
+        })
+    }
+
+    /// Returns the same drive with only its first `size` bytes open to requests, in whole pages of
+    /// 4 KiB; the drive behind them stays as large as it is.
+    pub fn limited_to(mut self, size: Bytes) -> VirtualRig {
+        self.info.capacity = Bytes(size.0.min(self.info.capacity.0) & !4_095);
+        self
+    }
+
+    /// Returns the figures of the drive, inheritance and the target's text applied.
+    pub fn profile(&self) -> &Profile {
+        &self.order.profile
+    }
+
+    /// Returns what is true of the drive since its birth or its last purge.
+    pub fn truth(&self) -> Truth {
+        self.drive.truth
+    }
+
+    /// Returns the operations that the drive did since its birth or its last purge.
+    pub fn work(&self) -> Work {
+        self.drive.work()
+    }
+
+    /// Keeps the number of the write with every page from now on, so that
+    /// [`VirtualRig::generation`] can tell which write a read finds. The drive must be fresh.
+    ///
+    /// It takes 4 bytes for each page of flash, and makes collection slow: for tests.
+    pub fn keep_generations(&mut self) {
+        self.drive.map.keep_generations();
+    }
+
+    /// Returns the number of the write, from 1 in the order of all page writes of the host, whose
+    /// data a read of `page` finds; 0 where it was never written or was trimmed.
+    pub fn generation(&self, page: u32) -> u32 {
+        self.drive.map.generation_of(page)
+    }
+
+    fn fill(
+        &mut self,
+        preparation: &Preparation,
+        sink: &mut dyn Sink,
+    ) -> Result<Prepared, RigError> {
+        let Preparation::Fill { access, block_size, offset, span } = *preparation else {
+            return Err(RigError::Refused("this is no fill".into()));
+        };
+        self.check_range(offset, span, block_size)?;
+        let begin = self.now;
+        let truth = self.drive.truth;
+        let mut fill = crate::fill::Fill::new(access, block_size, offset, span, self.seed);
+        self.drive.begin_step(begin, crate::fill::DEPTH);
+        let mut clock = Clock::new(begin);
+        let mut stopped = false;
+        while let Some(at) = fill.step(&mut self.drive, begin) {
+            while at > clock.second_end {
+                self.tick(&mut clock, sink);
+                stopped |= sink.stop();
+            }
+            self.check_gone(at)?;
+            if stopped || (fill.requests.is_multiple_of(ASK_AFTER) && sink.stop()) {
+                stopped = true;
+                break;
+            }
+        }
+        self.now = fill.last_end.max(begin);
+        self.check_gone(self.now)?;
+        self.finish(&clock, &truth, sink);
+        let method = match access {
+            ssdgauge_core::Access::Sequential => "sequential write",
+            ssdgauge_core::Access::Random => "random write",
+        };
+        Ok(Prepared {
+            method: method.into(),
+            written: Bytes(fill.written),
+            elapsed: Nanos(self.now - begin),
+            stopped,
+        })
+    }
+
+    fn purge(&mut self) -> Prepared {
+        let environment = self.drive.environment.clone();
+        self.drive = Drive::fresh(self.order.profile.clone(), self.geometry);
+        self.drive.restore_environment(environment, self.now);
+        // Every block of a die is erased, all dies at a time.
+        let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
+        let erase = self.order.profile.nand.t_bers_us * 1e3 * f64::from(blocks);
+        let elapsed = Nanos(erase as u64);
+        self.now += elapsed.0;
+        self.drive.pass(self.now);
+        Prepared { method: "virtual purge".into(), written: Bytes(0), elapsed, stopped: false }
+    }
+
+    fn trim(&mut self, offset: Bytes, span: Bytes) -> Result<Prepared, RigError> {
+        self.check_range(offset, span, Bytes(1))?;
+        // Only whole pages can be forgotten.
+        let first = offset.0.div_ceil(PAGE);
+        let end = (offset.0 + span.0) / PAGE;
+        self.drive.trim(first as u32, end.saturating_sub(first) as u32);
+        // One command for each 2 GiB or part of it, a millisecond each.
+        let elapsed = Nanos(span.0.div_ceil(2 << 30) * 1_000_000);
+        self.now += elapsed.0;
+        self.drive.pass(self.now);
+        Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
+    }
+
+    fn check_range(&self, offset: Bytes, span: Bytes, block: Bytes) -> Result<(), RigError> {
+        let end = offset.0.checked_add(span.0);
+        if block.0 == 0 || span < block || end.is_none_or(|end| end > self.info.capacity.0) {
+            return Err(RigError::Refused(format!(
+                "blocks of {block} in {span} from {offset} do not fit into the {} of {}",
+                self.info.capacity,
+                self.info.name(),
+            )));
+        }
+        Ok(())
+    }
+
+    fn check_workload(&self, workload: &Workload, until: &Until) -> Result<(), RigError> {
+        let refuse = |reason: &str| Err(RigError::Refused(reason.into()));
+        if workload.streams.is_empty() {
+            return refuse("a workload without streams");
+        }
+        if !until.is_bounded() {
+            return refuse("a workload without an end");
+        }
+        if until.time.is_some_and(|time| time.0 > LONGEST_STEP.0 / 2) {
+            return Err(RigError::Refused(format!(
+                "a step of the virtual drive lasts at most {}",
+                Nanos(LONGEST_STEP.0 / 2)
+            )));
+        }
+        let mut depth = 0;
+        for stream in &workload.streams {
+            self.check_range(stream.offset, stream.span, stream.block_size)?;
+            depth += u64::from(stream.queue_depth) * u64::from(stream.threads);
+            if stream.queue_depth == 0 || stream.threads == 0 || stream.read_percent > 100 {
+                return refuse("a stream without requests, or with more than 100 % reads");
+            }
+        }
+        if depth > MOST_IN_FLIGHT {
+            return Err(RigError::Refused(format!(
+                "{depth} requests in flight; the virtual drive takes at most {MOST_IN_FLIGHT}"
+            )));
+        }
+        Ok(())
+    }
+
+    fn check_gone(&self, now: Moment) -> Result<(), RigError> {
+        match self.faults.is_gone(now) {
+            true => Err(RigError::Gone(self.info.name().into())),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends the second at work: surroundings go on, readings are taken.
+    fn tick(&mut self, clock: &mut Clock, sink: &mut dyn Sink) {
+        let end = clock.second_end;
+        let second = self.drive.pass(end);
+        self.read_instruments(Nanos(end - clock.begin), end, &second, sink);
+        clock.throttled += u64::from(second.throttled);
+        clock.second += 1;
+        clock.second_end = clock.begin + Nanos::SECOND.0 * (u64::from(clock.second) + 1);
+    }
+
+    fn read_instruments(
+        &self,
+        at: Nanos,
+        now: Moment,
+        second: &EnvironmentSecond,
+        sink: &mut dyn Sink,
+    ) {
+        let figures = [
+            ("temperature_c", second.body_c),
+            ("junction_temperature_c", second.junction_c),
+            ("power_w", second.power_w),
+            ("throttled", f64::from(u8::from(second.throttled))),
+            ("valid_pages", self.drive.valid_pages() as f64),
+            ("slc_occupancy_bytes", self.drive.slc_occupancy() as f64),
+        ];
+        for (quantity, value) in figures {
+            sink.reading(&reading(at, "virtual", quantity, value));
+        }
+        for (die, value) in self.drive.flash.backlog(now).enumerate() {
+            sink.reading(&reading(at, &format!("die {die}"), "queue_depth", value));
+        }
+    }
+
+    /// Ends a step: what is left of the last second, and what is true of the whole.
+    fn finish(&mut self, clock: &Clock, before: &Truth, sink: &mut dyn Sink) {
+        let at = Nanos(self.now - clock.begin);
+        let rest = self.now.saturating_sub(clock.second_end - Nanos::SECOND.0);
+        let second = self.drive.pass(self.now);
+        // A mean over readings must not give a few milliseconds the weight of a second.
+        if rest >= Nanos::SECOND.0 / 2 || clock.second == 0 {
+            self.read_instruments(at, self.now, &second, sink);
+        }
+        let truth = self.drive.truth;
+        if let Some(wa) = truth.write_amplification_since(before) {
+            let step = |bytes: u64| (bytes - before.host_bytes) as f64;
+            let happened = |now: Option<u64>, then: Option<u64>| now.filter(|_| then.is_none());
+            let figures = [
+                Some(("write_amplification", wa)),
+                self.drive.over_provisioning().map(|share| ("true_over_provisioning", share)),
+                happened(truth.cliff, before.cliff).map(|b| ("write_cliff_bytes", step(b))),
+                happened(truth.cache_exhausted, before.cache_exhausted)
+                    .map(|b| ("slc_exhausted_bytes", step(b))),
+            ];
+            for (quantity, value) in figures.into_iter().flatten() {
+                sink.reading(&reading(at, "virtual", quantity, value));
+            }
+        }
+        let energy = self.drive.environment.energy_j();
+        sink.reading(&reading(at, "virtual", "energy_j", energy - clock.energy_j));
+        if clock.throttled > 0 {
+            sink.finding(Finding::new(
+                FindingKind::Throttled,
+                Severity::Warning,
+                format!(
+                    "the virtual drive was throttled by heat in {} of {} seconds",
+                    clock.throttled,
+                    clock.second.max(1)
+                ),
+                "let it cool down, or give it a lower thermal.r_c_per_w",
+            ));
+        }
+    }
+}
+
+impl Rig for VirtualRig {
+    fn drive(&self) -> &DriveInfo {
+        &self.info
+    }
+
+    fn prepare(
+        &mut self,
+        preparation: &Preparation,
+        sink: &mut dyn Sink,
+    ) -> Result<Prepared, RigError> {
+        self.check_gone(self.now)?;
+        match preparation {
+            Preparation::Purge => Ok(self.purge()),
+            Preparation::Trim { offset, span } => self.trim(*offset, *span),
+            Preparation::Fill { .. } => self.fill(preparation, sink),
+        }
+    }
+
+    fn run(
+        &mut self,
+        workload: &Workload,
+        until: &Until,
+        sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError> {
+        self.check_gone(self.now)?;
+        self.check_workload(workload, until)?;
+        let begin = self.now;
+        let before = self.drive.truth;
+        let mut load = Load::new(workload, begin, self.seed, self.runs);
+        self.runs += 1;
+        self.drive.begin_step(begin, load.depth());
+        let mut clock = Clock::new(begin);
+        clock.energy_j = self.drive.environment.energy_j();
+        let limit = until.time.map_or(LONGEST_STEP.0 / 2, |time| time.0);
+        let bytes = until.bytes.map_or(u64::MAX, |bytes| bytes.0);
+        let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
+        let mut ended = None;
+        let mut last = 0;
+        load.begin(&mut self.drive, &self.faults, bytes);
+        while let Some(mut completion) = load.next() {
+            let silence = Nanos(completion.at - last);
+            if completion.at >= gone_at {
+                completion.at = gone_at;
+            }
+            while begin + completion.at > clock.second_end {
+                let second = clock.second;
+                self.tick(&mut clock, sink);
+                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
+                if sink.stop() {
+                    ended = ended.or(Some(EndedBy::Stop));
+                }
+            }
+            last = completion.at;
+            if silence >= LONG_SILENCE {
+                sink.finding(hung(silence));
+            }
+            if completion.at == gone_at {
+                load.fail_all(&completion);
+                sink.finding(vanished(Nanos(gone_at)));
+                ended = Some(EndedBy::Faults);
+                break;
+            }
+            load.record(&completion);
+            if load.completed.is_multiple_of(ASK_AFTER) && sink.stop() {
+                ended = ended.or(Some(EndedBy::Stop));
+            }
+            if ended.is_none() {
+                if completion.at >= limit {
+                    ended = Some(EndedBy::Time);
+                } else if load.sent_bytes >= bytes {
+                    ended = Some(EndedBy::Bytes);
+                } else {
+                    load.send_next(&completion, &mut self.drive, &self.faults);
+                }
+            }
+        }
+        self.now = begin + last;
+        let length = self.now - (clock.second_end - Nanos::SECOND.0);
+        if length > 0 {
+            load.take_second(clock.second, Nanos(length), |interval| sink.interval(&interval));
+        }
+        self.finish(&clock, &before, sink);
+        if load.failed > 0 {
+            sink.finding(failed(load.failed, load.completed));
+        }
+        Ok(Ended {
+            by: ended.unwrap_or(EndedBy::Bytes),
+            elapsed: Nanos(last),
+            engine: EngineReport {
+                engine: "virtual".into(),
+                setup: format!(
+                    "closed loop in virtual time, standing in for {}",
+                    workload.engine.name()
+                ),
+                in_flight_asked: load.depth() as u32,
+                ios_per_enter: None,
+                cpu_per_io: None,
+                clock: "virtual".into(),
+            },
+        })
+    }
+
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+        let begin = self.now;
+        let end = begin + duration.0;
+        while self.now < end {
+            self.check_gone(self.now)?;
+            let rested = self.now - begin;
+            let step = if rested < FINE_REST.0 { Nanos::SECOND.0 } else { 10 * Nanos::SECOND.0 };
+            self.now = (self.now + step).min(end);
+            self.drive.idle(self.now);
+            let second = self.drive.pass(self.now);
+            self.read_instruments(Nanos(self.now - begin), self.now, &second, sink);
+            if sink.stop() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The seconds of a step.
+struct Clock {
+    begin: Moment,
+    second: u32,
+    second_end: Moment,
+    throttled: u64,
+    energy_j: f64,
+}
+
+impl Clock {
+    fn new(begin: Moment) -> Clock {
+        Clock { begin, second: 0, second_end: begin + Nanos::SECOND.0, throttled: 0, energy_j: 0.0 }
+    }
+}
+
+fn reading(at: Nanos, instrument: &str, quantity: &str, value: f64) -> Reading {
+    Reading { at, instrument: instrument.into(), quantity: quantity.into(), value }
+}
+
+fn hung(silence: Nanos) -> Finding {
+    Finding::new(
+        FindingKind::Hung,
+        Severity::Warning,
+        format!("nothing completed for {silence}"),
+        "look at the seconds without requests; the virtual drive was told to stall",
+    )
+}
+
+fn vanished(at: Nanos) -> Finding {
+    Finding::new(
+        FindingKind::DriveGone,
+        Severity::Invalid,
+        format!("the virtual drive vanished {at} after the start of the step"),
+        "it was told to: leave fault.gone_at_s out",
+    )
+}
+
+fn failed(requests: u64, of: u64) -> Finding {
+    Finding::new(
+        FindingKind::Faults,
+        Severity::Warning,
+        format!("{requests} of {of} requests failed"),
+        "the virtual drive was told to fail them; they are in no other figure",
+    )
+}
+
+/// Returns what the run says of the drive; every name carries the word MODEL.
+fn info(order: &Order, geometry: &Geometry, spec: &str, seed: u64) -> DriveInfo {
+    let profile = &order.profile;
+    let digest = digest(profile);
+    let asked = Bytes((profile.drive.capacity_gb * 1e9).round() as u64);
+    let usable = geometry.capacity();
+    let raw = profile.drive.raw_gib * (1u64 << 30) as f64;
+    let details = [
+        ("class", profile.drive.class.clone()),
+        ("title", profile.drive.title.clone()),
+        ("cells", profile.drive.cells.clone()),
+        ("interface", profile.front.interface.clone()),
+        ("profile_digest", format!("{digest:016x}")),
+        ("seed", seed.to_string()),
+        ("state_at_birth", order.birth.name().to_string()),
+        ("over_provisioning", format!("{:.4}", raw / usable as f64 - 1.0)),
+        ("unused", order.unused.to_string()),
+        ("channels", geometry.channels.to_string()),
+        ("dies", geometry.dies.to_string()),
+        ("superblock_bytes", (u64::from(geometry.superblock_pages) * PAGE).to_string()),
+        ("superblocks", geometry.superblocks.to_string()),
+    ];
+    DriveInfo {
+        kind: TargetKind::Virtual,
+        target: format!("sim:{spec}"),
+        model: Some(format!("MODEL {} {asked}", profile.drive.class)),
+        serial: Some(format!("MODEL-{digest:016x}")),
+        firmware: None,
+        capacity: Bytes(usable),
+        logical_block: Bytes(512),
+        physical_block: Bytes(PAGE),
+        details: details.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
+    }
+}
+
+/// Returns a number that changes with every figure of the profile (FNV-1a of its TOML text).
+fn digest(profile: &Profile) -> u64 {
+    let text = toml::to_string(profile).expect("a profile that was read can be written");
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
