@@ -80,26 +80,76 @@ impl Headline {
     /// The interval comes from resampling the seconds of each point: it says how much this run
     /// varied, and cannot say how much another run would differ.
     pub fn of(score: &Score, points: &[Point]) -> Headline {
-        let full: Vec<Vec<&Totals>> = points.iter().map(full_seconds).collect();
-        let n = full.iter().map(|seconds| seconds.len() as u64).sum();
+        let series = Series::of(points);
+        let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
         let metric = score.metric();
         let values: Option<Vec<f64>> =
             points.iter().map(|point| point.totals.value(metric, Scope::All)).collect();
-        let positions: Vec<f64> = points.iter().map(|point| point.position).collect();
-        let value = values.and_then(|values| combine(score, &positions, &values));
+        let value = values.and_then(|values| combine(score, &series.positions, &values));
         let interval = value.and_then(|_| {
-            let lengths: Vec<usize> = full.iter().map(Vec::len).collect();
-            bootstrap::interval(&lengths, 0, |drawn| {
-                let values: Option<Vec<f64>> = full
-                    .iter()
-                    .zip(drawn)
-                    .map(|(seconds, indices)| resampled(metric, seconds, indices))
-                    .collect();
-                combine(score, &positions, &values?)
-            })
+            bootstrap::interval(&series.lengths(), 0, |drawn| series.headline(score, drawn))
         });
         let (low, high) = interval.unzip();
         Headline { metric, value, n, low, high }
+    }
+}
+
+/// How many times one headline is another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The second headline divided by the first.
+    pub value: f64,
+    /// The 95 % interval over the seconds of both runs; `None` where there are too few seconds.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Ratio {
+    /// Returns the headline of `b` divided by that of `a`, both by `score`.
+    ///
+    /// `None` where one of them was not measured, or where that of `a` is not above zero. The
+    /// interval comes from resampling the seconds of both, and cannot say how much other runs
+    /// would differ.
+    pub fn of(score: &Score, a: &[Point], b: &[Point]) -> Option<Ratio> {
+        let whole = |points| Headline::of(score, points).value;
+        let quotient = |a: f64, b: f64| (a > 0.0).then(|| b / a).filter(|ratio| ratio.is_finite());
+        let value = quotient(whole(a)?, whole(b)?)?;
+        let sides = [Series::of(a), Series::of(b)];
+        let lengths: Vec<usize> = sides.iter().flat_map(Series::lengths).collect();
+        let interval = bootstrap::interval(&lengths, 0, |drawn| {
+            let (of_a, of_b) = drawn.split_at(a.len());
+            quotient(sides[0].headline(score, of_a)?, sides[1].headline(score, of_b)?)
+        });
+        Some(Ratio { value, interval })
+    }
+}
+
+/// The full seconds of points, ready to be drawn from.
+struct Series<'a> {
+    positions: Vec<f64>,
+    seconds: Vec<Vec<&'a Totals>>,
+}
+
+impl<'a> Series<'a> {
+    fn of(points: &'a [Point]) -> Series<'a> {
+        Series {
+            positions: points.iter().map(|point| point.position).collect(),
+            seconds: points.iter().map(full_seconds).collect(),
+        }
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        self.seconds.iter().map(Vec::len).collect()
+    }
+
+    /// Returns the headline over the drawn seconds of each point.
+    fn headline(&self, score: &Score, drawn: &[Vec<usize>]) -> Option<f64> {
+        let values: Option<Vec<f64>> = self
+            .seconds
+            .iter()
+            .zip(drawn)
+            .map(|(seconds, indices)| resampled(score.metric(), seconds, indices))
+            .collect();
+        combine(score, &self.positions, &values?)
     }
 }
 
@@ -201,6 +251,21 @@ mod tests {
         assert_eq!((headline.value, headline.n), (Some(150.0), 16));
         let (low, high) = (headline.low.unwrap(), headline.high.unwrap());
         assert!(low < 150.0 && 150.0 < high && high - low < 20.0, "{low} {high}");
+    }
+
+    #[test]
+    fn a_ratio_holds_the_truth_and_knows_when_it_cannot_be_said() {
+        let a = [point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100])];
+        let b = [point(1.0, &[150, 160, 140, 150, 155, 145, 150, 150])];
+        let score = Score::MeanOf(Metric::Iops);
+        let ratio = Ratio::of(&score, &a, &b).unwrap();
+        let (low, high) = ratio.interval.unwrap();
+        assert_eq!(ratio.value, 1.5);
+        assert!(1.35 < low && low < 1.5 && 1.5 < high && high < 1.65, "{low} {high}");
+        assert_eq!(Ratio::of(&score, &[point(1.0, &[0; 9])], &b), None);
+        let short = Ratio::of(&score, &[point(1.0, &[100])], &b).unwrap();
+        assert_eq!((short.value, short.interval), (1.5, None));
+        assert_eq!(Ratio::of(&Score::MeanOf(Metric::PowerW), &a, &b), None);
     }
 
     #[test]

@@ -58,9 +58,11 @@ pub(crate) fn marks(run: &Run) -> Vec<String> {
     marks
 }
 
-/// Returns the beginning of a run id, enough to tell runs apart in a chart.
+/// Returns the end of a run id, which tells runs apart in a chart; ids may begin with the time.
 pub(crate) fn short_id(id: &str) -> String {
-    clean::device(id).chars().take(8).collect()
+    let id = clean::device(id);
+    let length = id.chars().count();
+    id.chars().skip(length.saturating_sub(8)).collect()
 }
 
 /// Returns the suite of `run` with its revision.

@@ -7,7 +7,7 @@ use crate::group::{self, Group};
 use crate::names;
 use crate::number;
 use crate::run::Run;
-use ssdgauge_core::{Access, Stream};
+use crate::settings;
 
 /// One chart as a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,13 +42,14 @@ pub fn figures(runs: &[Run]) -> Vec<NamedFigure> {
 
 fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
     let test = &group.first().test.test;
-    let mut origin = vec![format!(
+    let test = format!(
         "{} · test {} r{} · {}",
         names::suite(group.first().run),
         clean::prose(&test.id),
         test.revision,
-        settings(group)
-    )];
+        settings::line(group)
+    );
+    let mut origin = wrapped(&test);
     for member in &group.members {
         let head = &member.run.head;
         let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), clean::device);
@@ -64,30 +65,6 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
     }
     origin.extend(chart.notes.iter().flat_map(|note| wrapped(note)));
     Frame { title: chart.title.clone(), origin }
-}
-
-/// Returns what was asked of the drive, once for each different stream, at most three.
-fn settings(group: &Group<'_>) -> String {
-    const MOST: usize = 3;
-    let mut lines: Vec<String> = Vec::new();
-    for point in group.members.iter().flat_map(|member| &member.test.points) {
-        for stream in &point.workload.streams {
-            let line = of_stream(stream);
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-    }
-    lines.truncate(MOST);
-    lines.join("; ")
-}
-
-fn of_stream(stream: &Stream) -> String {
-    let access = match stream.access {
-        Access::Sequential => "sequential",
-        Access::Random => "random",
-    };
-    format!("{access} {} over {}", stream.block_size, stream.span)
 }
 
 /// Returns `text` in lines that fit below a picture.

@@ -126,9 +126,9 @@ fn no_run_at_all_has_a_page() {
 #[test]
 fn one_drive_twice_has_two_names_and_two_colours() {
     let runs = [
-        run(&Recipe::new("aaaaaaaa-1", quick(6), "Disk")),
-        run(&Recipe::new("bbbbbbbb-2", quick(6), "Disk")),
-        run(&Recipe::new("bbbbbbbb-2", quick(6), "Disk")),
+        run(&Recipe::new("1-aaaaaaaa", quick(6), "Disk")),
+        run(&Recipe::new("2-bbbbbbbb", quick(6), "Disk")),
+        run(&Recipe::new("2-bbbbbbbb", quick(6), "Disk")),
     ];
     let page = whole(&runs);
     for name in ["Disk (aaaaaaaa)", "Disk (bbbbbbbb) #2", "Disk (bbbbbbbb) #3"] {
@@ -173,7 +173,7 @@ fn every_figure_says_its_unit_its_n_and_where_latency_counts_from() {
         }
         seen += 1;
     }
-    assert!(seen >= 12, "{seen}");
+    assert!(seen >= 11, "{seen}");
     assert_eq!(page.matches("role=\"img\"").count(), seen);
     assert!(page.contains("Chosen by this suite, because the source does not say"));
     assert!(page.contains("After the protocol of"));

@@ -1,7 +1,9 @@
 //! Rates and latencies for every second of a test.
 
 use crate::clean;
-use crate::figure::{Axis, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, reduce, title};
+use crate::figure::{
+    Axis, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, legend, reduce, title,
+};
 use crate::group::{Group, Member};
 use crate::number;
 use crate::timeline::Second;
@@ -149,12 +151,13 @@ fn line(member: &Member<'_>, cast: &Cast, value: fn(&Second) -> Option<f64>, das
                 .map(|second| (start + f64::from(second.second) + 0.5, value(second))),
         );
     }
+    let stretches = reduce::stretches(&series);
     Line {
-        label: cast.names[member.index].clone(),
+        label: legend(member, cast, !stretches.is_empty()),
         colour: member.index,
         dashed,
         marked: false,
-        stretches: reduce::stretches(&series),
+        stretches,
     }
 }
 
