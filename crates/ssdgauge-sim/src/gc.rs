@@ -8,6 +8,10 @@ use crate::flash::{Moment, Program};
 use crate::map::{Found, Superblock};
 use crate::profile::{GcPacing, GcPolicy};
 
+/// Slots whose map entries are loaded together: enough misses at a time to hide their latency,
+/// few enough to stay in the second-level cache until they are used.
+const TOUCHED: u32 = 2048;
+
 /// Where collection stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Collection {
@@ -105,15 +109,16 @@ impl Drive {
             false => (geometry.superblock_pages, geometry.unit_pages),
         };
         let gain = geometry.superblock_pages.saturating_sub(self.map.valid(superblock));
-        if gain == 0 {
+        // In the order of writing, a full superblock has to be passed on all the same.
+        if gain == 0 && self.gc.policy == GcPolicy::Greedy {
             return false;
         }
         self.map.hide(superblock);
         if slc {
             self.cache.give_up(superblock);
         }
-        self.gc.rate = f64::from(size) / f64::from(gain);
-        self.gc.victim = Some(Victim { superblock, remaining: size, unit_pages });
+        self.gc.rate = f64::from(size) / f64::from(gain.max(1));
+        self.gc.victim = Some(Victim::new(superblock, size, unit_pages));
         true
     }
 
@@ -129,6 +134,12 @@ impl Drive {
             let now = left.min(at_once);
             left -= now;
             found.clear();
+            let low = victim.remaining - now * victim.unit_pages;
+            while victim.touched > low {
+                let begin = victim.touched.saturating_sub(TOUCHED);
+                self.touched ^= self.map.touch(victim.superblock, begin..victim.touched);
+                victim.touched = begin;
+            }
             for _ in 0..now {
                 let end = victim.remaining;
                 let begin = end - victim.unit_pages;

@@ -10,11 +10,12 @@ use crate::profile::Profile;
 pub(crate) const PAGE: u64 = 4_096;
 
 /// A drive of fewer superblocks is too coarse for garbage collection; blocks shrink to have them.
-const FEWEST_SUPERBLOCKS: u64 = 512;
+const FEWEST_SUPERBLOCKS: u64 = 256;
 /// Superblock numbers have 16 bits, and 0 means nowhere.
 const MOST_SUPERBLOCKS: u64 = 65_000;
-/// Superblocks that are open at a time: of the host, of the collection and of the cache.
-const OPEN_SUPERBLOCKS: u32 = 3;
+/// Superblocks that hold less than they could: open for the host (one in the cache, one native),
+/// open for copies, being collected, being folded.
+const UNDER_WAY: u32 = 5;
 
 /// The whole numbers of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl Geometry {
                 "{all} superblocks, at most {MOST_SUPERBLOCKS}: raise nand.block_mib"
             ));
         }
-        let held = self.reserve + OPEN_SUPERBLOCKS;
+        let held = self.reserve + UNDER_WAY;
         let held_pages = u64::from(held) * u64::from(self.superblock_pages);
         let whole = u64::from(self.superblocks) * u64::from(self.superblock_pages);
         if u64::from(self.user_pages) + held_pages >= whole {
