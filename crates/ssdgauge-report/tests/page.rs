@@ -124,6 +124,22 @@ fn no_run_at_all_has_a_page() {
 }
 
 #[test]
+fn the_verdict_names_a_leader_only_where_there_is_one() {
+    let fast = Recipe::new("a", quick(12), "Fast");
+    let mut slow = Recipe::new("b", quick(12), "Slow");
+    slow.pace = &|stream, second| {
+        let pace = support::steady(stream, second);
+        support::Pace { iops: pace.iops / 2, lat_us: pace.lat_us * 2.0 }
+    };
+    let page = whole(&[run(&fast), run(&slow)]);
+    assert!(page.contains("Sequential read: Fast ("), "a sentence for each test");
+    assert!(page.contains(" leads, with 2.00 ± "));
+    let tied = whole(&[run(&fast), run(&Recipe::new("c", quick(12), "Twin"))]);
+    assert!(tied.contains("cannot be told apart"));
+    assert!(!tied.contains(" leads, with"));
+}
+
+#[test]
 fn one_drive_twice_has_two_names_and_two_colours() {
     let runs = [
         run(&Recipe::new("1-aaaaaaaa", quick(6), "Disk")),

@@ -78,6 +78,8 @@ td:not(.n){min-width:11rem}
 tbody tr:last-child>*{border-bottom:0}
 .n{text-align:right;white-space:nowrap}
 thead .n{white-space:normal;min-width:4.4rem}
+ul.verdict{margin:.6rem 0;padding-left:1.2rem}
+ul.verdict li{margin:.25rem 0}
 .result{font-size:1rem}
 .result b{font-size:1.15rem}
 .value{font-weight:700}
