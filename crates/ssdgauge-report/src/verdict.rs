@@ -63,7 +63,17 @@ fn leader(group: &Group<'_>, cast: &Cast) -> String {
     };
     if !tied.is_empty() {
         let others: Vec<String> = tied.iter().map(|member| name(member)).collect();
-        return format!("{title}: {} and {} cannot be told apart.", name(best), others.join(", "));
+        let level = |member: &&&Member<'_>| {
+            member.index == best.index || tied.iter().any(|other| other.index == member.index)
+        };
+        let behind: Vec<String> =
+            members.iter().filter(|member| !level(member)).map(|member| name(member)).collect();
+        let behind = match behind.is_empty() {
+            true => String::new(),
+            false => format!("; they are ahead of {}", behind.join(", ")),
+        };
+        let (best, others) = (name(best), others.join(", "));
+        return format!("{title}: {best} and {others} cannot be told apart{behind}.");
     }
     let by = match ratios[1].and_then(|ratio| Some((ratio.value, ratio.interval?))) {
         Some((value, (low, high))) => {

@@ -120,7 +120,7 @@ fn of_one(run: &Run) -> Markup {
                             }
                         }
                         td.n { (number::count(headline.n)) }
-                        td { (headline.metric.title()) ", " (test.test.score.words()) }
+                        td.words { (headline.metric.title()) ", " (test.test.score.words()) }
                         td { (state(test.points.len(), test.planned, test.complete)) }
                     }
                 }
