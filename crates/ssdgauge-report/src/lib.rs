@@ -23,6 +23,7 @@ mod remarks;
 mod run;
 mod settings;
 mod timeline;
+mod verdict;
 
 pub use card::card;
 pub use compare::{

@@ -74,10 +74,12 @@ caption{text-align:left;color:var(--muted);font-size:.8rem;padding-bottom:.2rem}
 th,td{padding:.34rem .6rem;text-align:left;vertical-align:baseline;border-bottom:1px solid var(--line)}
 thead th{color:var(--muted);font-weight:500;font-size:.78rem;border-bottom:1px solid var(--axis);vertical-align:bottom}
 tbody th{font-weight:500;overflow-wrap:break-word;min-width:9rem}
-td:not(.n){min-width:11rem}
+.words{min-width:11rem}
 tbody tr:last-child>*{border-bottom:0}
 .n{text-align:right;white-space:nowrap}
 thead .n{white-space:normal;min-width:4.4rem}
+ul.verdict{margin:.6rem 0;padding-left:1.2rem}
+ul.verdict li{margin:.25rem 0}
 .result{font-size:1rem}
 .result b{font-size:1.15rem}
 .value{font-weight:700}

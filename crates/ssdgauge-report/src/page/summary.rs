@@ -7,6 +7,7 @@ use crate::names;
 use crate::number;
 use crate::page::findings;
 use crate::run::Run;
+use crate::verdict;
 use maud::{Markup, html};
 
 /// Returns the facts of each run: drive, firmware, capacity, suite, date, run, program.
@@ -65,11 +66,23 @@ pub(super) fn section(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup
     html! {
         section.summary aria-labelledby="summary" {
             h2 #summary { "Summary" }
+            (verdict(runs, cast, groups))
             @match runs {
                 [run] => { (of_one(run)) }
                 _ => { (of_many(cast, groups)) }
             }
             (findings::worst(runs, cast))
+        }
+    }
+}
+
+/// Returns the verdict: sentences that follow from the numbers and findings of the runs.
+fn verdict(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
+    let sentences = verdict::sentences(runs, cast, groups);
+    html! {
+        @if !sentences.is_empty() {
+            ul.verdict { @for sentence in sentences { li { (sentence) } } }
+            @if runs.len() > 1 { p.small { (verdict::rule()) } }
         }
     }
 }
@@ -107,7 +120,7 @@ fn of_one(run: &Run) -> Markup {
                             }
                         }
                         td.n { (number::count(headline.n)) }
-                        td { (headline.metric.title()) ", " (test.test.score.words()) }
+                        td.words { (headline.metric.title()) ", " (test.test.score.words()) }
                         td { (state(test.points.len(), test.planned, test.complete)) }
                     }
                 }
