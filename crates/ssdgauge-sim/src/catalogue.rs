@@ -25,6 +25,8 @@ pub struct Listed {
     pub title: String,
     /// What it stands for.
     pub description: String,
+    /// Its TOML text, with the source of each figure: the model for a profile of one's own.
+    pub text: &'static str,
 }
 
 macro_rules! entries {
@@ -138,6 +140,7 @@ pub fn profiles() -> Vec<Listed> {
                 name: entry.name,
                 title: profile.drive.title,
                 description: profile.drive.description,
+                text: entry.text,
             }
         })
         .collect()

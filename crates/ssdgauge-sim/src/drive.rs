@@ -116,7 +116,7 @@ impl Drive {
             cache: Cache::new(&geometry, &profile.slc),
             map: Map::new(&geometry),
             copies: None,
-            gc: Collection::new(profile.gc.policy, profile.gc.pacing),
+            gc: Collection::new(&profile.gc, &geometry),
             flash: Flash::new(&geometry, &profile.nand, &profile.slc),
             environment: Environment::new(&profile.power, &profile.thermal),
             truth: Truth::default(),

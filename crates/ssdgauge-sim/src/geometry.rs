@@ -174,7 +174,7 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
         ("front.write_delay_us", front.write_delay_us, 0.0, DAY_US),
         ("front.buffer_kib", f64::from(front.buffer_kib), 4.0, 16.0 * 1_048_576.0),
         ("gc.reserve_superblocks", f64::from(gc.reserve_superblocks), 2.0, 10_000.0),
-        ("gc.burst_superblocks", f64::from(gc.burst_superblocks), 1.0, 10_000.0),
+        ("gc.burst_mib", gc.burst_mib, 0.01, 100_000.0),
         ("gc.idle_superblocks", f64::from(gc.idle_superblocks), 0.0, 60_000.0),
         ("power.idle_w", profile.power.idle_w, 0.0, 1_000.0),
         ("power.command_nj", profile.power.command_nj, 0.0, 1e12),

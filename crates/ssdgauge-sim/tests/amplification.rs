@@ -1,5 +1,6 @@
 //! Write amplification, the cliff and Little's law against theory, over random drives and over
 //! every profile.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

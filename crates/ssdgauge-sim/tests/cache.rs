@@ -1,4 +1,5 @@
 //! The fast cache: its size, its recovery in silence, and what lies behind it.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

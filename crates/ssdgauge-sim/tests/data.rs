@@ -1,4 +1,5 @@
 //! The data that a read finds is the data that was written, checked against a plain map.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
