@@ -40,6 +40,8 @@ pub struct TestRun {
     pub test: Test,
     /// The headline; its value is `None` until every step that it needs has finished.
     pub headline: Headline,
+    /// Further numbers by the other rules of the test, in its order.
+    pub also: Vec<Headline>,
     /// The finished steps of all measure phases, in the order of the plan.
     pub points: Vec<PointRun>,
     /// The steps of measure phases in the plan.
@@ -124,7 +126,8 @@ fn read_test(
         }
     }
     let mut run = TestRun {
-        headline: headline(test, &points, planned),
+        headline: headline(test, &test.score, &points),
+        also: test.also.iter().map(|score| headline(test, score, &points)).collect(),
         test: test.clone(),
         points,
         planned,
@@ -208,23 +211,14 @@ fn impossible(interval: &Interval, number: u64) -> Option<String> {
 }
 
 /// Returns the headline, without a value where steps are missing that it needs.
-fn headline(test: &Test, points: &[PointRun], planned: usize) -> Headline {
-    let plain: Vec<Point> = points.iter().map(|point| point.point.clone()).collect();
-    let (used, whole) = match &test.score {
-        Score::At { position, .. } => {
-            // The other points neither move this number nor carry seconds that it rests on.
-            let here = |at: f64| at == *position;
-            let planned = measured(test).filter(|step| here(step.position)).count();
-            let at: Vec<Point> = plain.into_iter().filter(|point| here(point.position)).collect();
-            let whole = !at.is_empty() && at.len() == planned;
-            (at.into_iter().take(1).collect(), whole)
-        }
-        Score::MeanOf(_) | Score::BestOf(_) | Score::Knee(_) => {
-            let whole = plain.len() == planned;
-            (plain, whole)
-        }
-    };
-    let headline = Headline::of(&test.score, &used);
+fn headline(test: &Test, score: &Score, points: &[PointRun]) -> Headline {
+    // The other points neither move this number nor carry seconds that it rests on.
+    let needed = |position: f64| score.rests_on(position);
+    let planned = measured(test).filter(|step| needed(step.position)).count();
+    let used = points.iter().filter(|point| needed(point.point.position));
+    let used: Vec<Point> = used.map(|point| point.point.clone()).collect();
+    let whole = !used.is_empty() && used.len() == planned;
+    let headline = Headline::of(score, &used);
     let finite = headline.value.is_some_and(f64::is_finite);
     match whole && finite {
         true => headline,
