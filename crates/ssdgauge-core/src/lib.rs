@@ -28,7 +28,7 @@ pub use random::Random;
 pub use request::{Request, RequestSource};
 pub use rig::{Ended, EndedBy, EngineReport, Preparation, Prepared, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, Reading, Severity};
-pub use score::{Headline, Point, Score, Window};
+pub use score::{Headline, Point, Ratio, Score, Window};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{Access, Arrival, Data, Engine, Rest, Stream, Until, Workload};

@@ -166,46 +166,95 @@ impl Headline {
     /// The interval comes from resampling the seconds of each point: it says how much this run
     /// varied, and cannot say how much another run would differ.
     pub fn of(score: &Score, points: &[Point]) -> Headline {
-        let used: Vec<&Point> =
-            points.iter().filter(|point| score.rests_on(point.position)).collect();
-        let full: Vec<Vec<&Totals>> = used.iter().map(|point| full_seconds(point)).collect();
         let metric = score.metric();
-        let Some(counted) = counted(score, &full) else {
+        let Some(series) = Series::of(score, points) else {
             return Headline { metric, value: None, n: 0, low: None, high: None };
         };
-        let n = counted.iter().map(|seconds| seconds.len() as u64).sum();
-        let positions: Vec<f64> = used.iter().map(|point| point.position).collect();
-        let combined = |values: Option<Vec<f64>>| combine(score, &positions, &values?);
-        let value = combined(
-            used.iter()
-                .zip(&counted)
-                .map(|(point, seconds)| of_point(score, point, seconds))
-                .collect(),
-        );
+        let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
+        let value = series.value(score);
         let interval = value.and_then(|_| {
-            let lengths: Vec<usize> = counted.iter().map(|seconds| seconds.len()).collect();
-            bootstrap::interval(&lengths, 0, |drawn| {
-                let pairs = counted.iter().zip(drawn);
-                combined(pairs.map(|(seconds, drawn)| resampled(score, seconds, drawn)).collect())
-            })
+            bootstrap::interval(&series.lengths(), 0, |drawn| series.headline(score, drawn))
         });
         let (low, high) = interval.unzip();
         Headline { metric, value, n, low, high }
     }
 }
 
-/// Returns the full seconds of each point that the headline rests on; `None` where a window is
-/// longer than its point.
-fn counted<'a, 'b>(score: &Score, full: &'a [Vec<&'b Totals>]) -> Option<Vec<&'a [&'b Totals]>> {
-    match score {
-        Score::MeanOfLast { window, .. } | Score::MeanOverSigmaOfLast { window, .. } => {
-            full.iter().map(|seconds| window.of(seconds)).collect()
-        }
-        Score::MeanOf(_)
-        | Score::MeanAt { .. }
-        | Score::BestOf(_)
-        | Score::At { .. }
-        | Score::Knee(_) => Some(full.iter().map(Vec::as_slice).collect()),
+/// How many times one headline is another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The second headline divided by the first.
+    pub value: f64,
+    /// The 95 % interval over the seconds of both runs; `None` where there are too few seconds.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Ratio {
+    /// Returns the headline of `b` divided by that of `a`, both by `score`.
+    ///
+    /// `None` where one of them was not measured, or where that of `a` is not above zero. The
+    /// interval comes from resampling the seconds of both, and cannot say how much other runs
+    /// would differ.
+    pub fn of(score: &Score, a: &[Point], b: &[Point]) -> Option<Ratio> {
+        let quotient = |a: f64, b: f64| (a > 0.0).then(|| b / a).filter(|ratio| ratio.is_finite());
+        let sides = [Series::of(score, a)?, Series::of(score, b)?];
+        let value = quotient(sides[0].value(score)?, sides[1].value(score)?)?;
+        let lengths: Vec<usize> = sides.iter().flat_map(Series::lengths).collect();
+        let interval = bootstrap::interval(&lengths, 0, |drawn| {
+            let (of_a, of_b) = drawn.split_at(sides[0].points.len());
+            quotient(sides[0].headline(score, of_a)?, sides[1].headline(score, of_b)?)
+        });
+        Some(Ratio { value, interval })
+    }
+}
+
+/// The points that a score rests on, with the full seconds that it counts, ready to be drawn from.
+struct Series<'a> {
+    points: Vec<&'a Point>,
+    seconds: Vec<Vec<&'a Totals>>,
+}
+
+impl<'a> Series<'a> {
+    /// Returns the series of `points`; `None` where a window is longer than its point.
+    fn of(score: &Score, points: &'a [Point]) -> Option<Series<'a>> {
+        let points: Vec<&Point> =
+            points.iter().filter(|point| score.rests_on(point.position)).collect();
+        let counted = |point: &&'a Point| {
+            let full = full_seconds(point);
+            match score {
+                Score::MeanOfLast { window, .. } | Score::MeanOverSigmaOfLast { window, .. } => {
+                    window.of(&full).map(<[_]>::to_vec)
+                }
+                Score::MeanOf(_)
+                | Score::MeanAt { .. }
+                | Score::BestOf(_)
+                | Score::At { .. }
+                | Score::Knee(_) => Some(full),
+            }
+        };
+        let seconds: Option<Vec<Vec<&Totals>>> = points.iter().map(counted).collect();
+        Some(Series { seconds: seconds?, points })
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        self.seconds.iter().map(Vec::len).collect()
+    }
+
+    /// Returns the headline over all samples.
+    fn value(&self, score: &Score) -> Option<f64> {
+        let pairs = self.points.iter().zip(&self.seconds);
+        self.combined(score, pairs.map(|(point, seconds)| of_point(score, point, seconds)))
+    }
+
+    /// Returns the headline over the drawn seconds of each point.
+    fn headline(&self, score: &Score, drawn: &[Vec<usize>]) -> Option<f64> {
+        let pairs = self.seconds.iter().zip(drawn);
+        self.combined(score, pairs.map(|(seconds, drawn)| resampled(score, seconds, drawn)))
+    }
+
+    fn combined(&self, score: &Score, values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+        let positions: Vec<f64> = self.points.iter().map(|point| point.position).collect();
+        combine(score, &positions, &values.collect::<Option<Vec<f64>>>()?)
     }
 }
 
@@ -344,6 +393,21 @@ mod tests {
         assert_eq!((headline.value, headline.n), (Some(150.0), 16));
         let (low, high) = (headline.low.unwrap(), headline.high.unwrap());
         assert!(low < 150.0 && 150.0 < high && high - low < 20.0, "{low} {high}");
+    }
+
+    #[test]
+    fn a_ratio_holds_the_truth_and_knows_when_it_cannot_be_said() {
+        let a = [point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100])];
+        let b = [point(1.0, &[150, 160, 140, 150, 155, 145, 150, 150])];
+        let score = Score::MeanOf(Metric::Iops);
+        let ratio = Ratio::of(&score, &a, &b).unwrap();
+        let (low, high) = ratio.interval.unwrap();
+        assert_eq!(ratio.value, 1.5);
+        assert!(1.35 < low && low < 1.5 && 1.5 < high && high < 1.65, "{low} {high}");
+        assert_eq!(Ratio::of(&score, &[point(1.0, &[0; 9])], &b), None);
+        let short = Ratio::of(&score, &[point(1.0, &[100])], &b).unwrap();
+        assert_eq!((short.value, short.interval), (1.5, None));
+        assert_eq!(Ratio::of(&Score::MeanOf(Metric::PowerW), &a, &b), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::clean;
 use crate::json::severity;
 use crate::names;
 use crate::number;
-use crate::run::Run;
+use crate::run::{PlacedFinding, Run};
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
 
@@ -68,7 +68,7 @@ fn header(run: &Run, paint: &Paint) -> Vec<String> {
 
 fn findings(run: &Run, paint: &Paint) -> Vec<String> {
     let mut distinct: Vec<&Finding> = Vec::new();
-    for (_, _, finding) in run.all_findings() {
+    for PlacedFinding { finding, .. } in run.all_findings() {
         if !distinct.iter().any(|known| known.text == finding.text) {
             distinct.push(finding);
         }

@@ -10,6 +10,14 @@ pub enum ReportError {
     /// The run file could not be read.
     #[error(transparent)]
     RunFile(#[from] RunFileError),
+    /// A picture could not be drawn.
+    #[error("the picture {name} could not be drawn: {cause}")]
+    Picture {
+        /// The name of the figure.
+        name: String,
+        /// What the drawing library answered.
+        cause: String,
+    },
     /// The run file says what cannot be.
     #[error("{path} cannot be true: {what}")]
     Impossible {

@@ -4,6 +4,7 @@
 //! beside a drive that was measured.
 
 use crate::run::{Run, TestRun};
+use crate::settings;
 use ssdgauge_core::{Bytes, TargetKind};
 
 /// Tests of several runs that may be compared.
@@ -52,6 +53,20 @@ impl Group<'_> {
     }
 }
 
+/// Returns why `a` and `b` must not be compared; `None` where they may.
+pub(crate) fn differ(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
+    let (a, b) = (key(a), key(b));
+    let reasons = [
+        (a.suite != b.suite || a.test != b.test, "they are different tests"),
+        (a.revision != b.revision, "the test has different revisions"),
+        (a.shortened != b.shortened, "they were shortened differently"),
+        (a.span_scaled != b.span_scaled, "one of them has a scaled span"),
+        (a.class != b.class, "a model is not compared with a drive"),
+        (a.spans != b.spans, "they used different spans"),
+    ];
+    reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why)
+}
+
 /// Sorts every test of every run into groups, in the order of their first appearance.
 pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
     let mut groups: Vec<(Key, Vec<Member<'_>>)> = Vec::new();
@@ -71,9 +86,6 @@ pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
 
 fn key(member: Member<'_>) -> Key {
     let plan = &member.run.head.plan;
-    let streams = |point: &crate::run::PointRun| {
-        point.workload.streams.iter().map(|stream| stream.span).collect::<Vec<_>>()
-    };
     Key {
         suite: plan.suite.id.clone(),
         test: member.test.test.id.clone(),
@@ -85,7 +97,7 @@ fn key(member: Member<'_>) -> Key {
             TargetKind::Null => Class::NoDrive,
             TargetKind::File | TargetKind::Block => Class::Measured,
         },
-        spans: member.test.points.first().map(streams).unwrap_or_default(),
+        spans: settings::spans(&member.test.test),
     }
 }
 
@@ -116,7 +128,7 @@ fn apart(key: &Key, all: &[Key]) -> String {
     if some(&|other| other.span_scaled != key.span_scaled || other.spans != key.spans) {
         words.push(match key.spans.first() {
             Some(span) => format!("span {span}"),
-            None => "not measured yet".to_owned(),
+            None => "no load".to_owned(),
         });
     }
     words.join(", ")

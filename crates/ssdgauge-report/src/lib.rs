@@ -7,6 +7,7 @@
 
 mod card;
 mod clean;
+mod compare;
 mod csv;
 mod error;
 mod figure;
@@ -18,15 +19,21 @@ mod names;
 mod number;
 mod page;
 mod pictures;
+mod remarks;
 mod run;
+mod settings;
 mod timeline;
+mod verdict;
 
 pub use card::card;
+pub use compare::{
+    CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,
+};
 pub use csv::csv;
 pub use error::ReportError;
 pub use json::json;
 pub use markdown::markdown;
 pub use page::{PageOptions, page};
 pub use pictures::{NamedFigure, figures};
-pub use run::{PointRun, Run, StepFinding, TestRun, read};
+pub use run::{PlacedFinding, PointRun, Run, StepFinding, TestRun, read};
 pub use timeline::Second;

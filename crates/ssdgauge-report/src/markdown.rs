@@ -4,7 +4,7 @@ use crate::clean;
 use crate::json::severity;
 use crate::names;
 use crate::number;
-use crate::run::{Run, TestRun};
+use crate::run::{PlacedFinding, Run, TestRun};
 use ssdgauge_core::{Finding, Headline, Score, Severity};
 use std::fmt::Write;
 
@@ -86,7 +86,11 @@ fn findings(text: &mut String, run: &Run) -> std::fmt::Result {
 /// Returns each finding once, the worst first, with the tests that it touches.
 fn lines(run: &Run) -> Vec<(&'static str, String)> {
     let mut seen: Vec<(&Finding, Vec<String>)> = Vec::new();
-    for (test, _, finding) in run.all_findings() {
+    for PlacedFinding { test, metrics, finding, .. } in run.all_findings() {
+        // A finding on a value that this table does not show would only be noise.
+        if !metrics.is_empty() && !metrics.iter().any(|key| key == "headline") {
+            continue;
+        }
         let title = test.map(|test| clean::prose(&test.title));
         match seen.iter_mut().find(|(known, _)| known.text == finding.text) {
             Some((_, titles)) => titles.extend(title.filter(|title| !titles.contains(title))),
@@ -108,7 +112,7 @@ fn lines(run: &Run) -> Vec<(&'static str, String)> {
 }
 
 /// Returns `text` with everything escaped that Markdown or HTML inside it would read.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {
         match character {

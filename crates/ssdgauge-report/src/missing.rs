@@ -84,7 +84,7 @@ fn unfinished(run: &TestRun) -> StepFinding {
             FindingKind::NotMeasured,
             Severity::Warning,
             text,
-            "go on with the run with `ssdgauge resume`",
+            "go on with it: ssdgauge resume FILE",
         ),
     }
 }
@@ -121,7 +121,7 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
 }
 
 fn of_point(point: &PointRun) -> Vec<StepFinding> {
-    let mut too_few: Vec<(String, u64, u64)> = Vec::new();
+    let mut few = TooFew::default();
     let mut others: Vec<String> = Vec::new();
     for (metric, scope, key, value) in metrics(point) {
         if value.is_some() {
@@ -129,11 +129,10 @@ fn of_point(point: &PointRun) -> Vec<StepFinding> {
         }
         let seen = point.point.totals.latency(scope).count();
         match fewest(metric) {
-            Some(needed) if seen < needed => too_few.push((key, needed, seen)),
+            Some(needed) if seen < needed => few.add(metric, scope, key, (needed, seen)),
             Some(_) => others.push(key),
-            // Efficiency also needs a power above zero; its finding belongs to the whole test.
-            None if metric == Metric::PowerW => {}
-            None if matches!(metric, Metric::EfficiencyMbSW | Metric::EfficiencyKiopsW) => {
+            // Efficiency also needs a power above zero; the meter's finding is that of the test.
+            None if needs_power(metric) => {
                 if crate::missing::value(point, Metric::PowerW, Scope::All).is_some() {
                     others.push(key);
                 }
@@ -143,12 +142,11 @@ fn of_point(point: &PointRun) -> Vec<StepFinding> {
     }
     let step = Some(point.point.label.clone());
     let mut findings = Vec::new();
-    if !too_few.is_empty() {
+    if !few.keys.is_empty() {
         let advice = "let the test run longer to have them";
-        let text = few_words(&too_few);
+        let text = few.words.join("; ");
         let finding = Finding::new(FindingKind::TooFewSamples, Severity::Note, text, advice);
-        let metrics = too_few.into_iter().map(|(key, _, _)| key).collect();
-        findings.push(StepFinding { step: step.clone(), metrics, finding });
+        findings.push(StepFinding { step: step.clone(), metrics: few.keys, finding });
     }
     if !others.is_empty() {
         let text = format!("{} cannot be said from the samples of this step", others.join(", "));
@@ -156,6 +154,43 @@ fn of_point(point: &PointRun) -> Vec<StepFinding> {
         findings.push(StepFinding { step, metrics: others, finding });
     }
     findings
+}
+
+/// The metrics of one step that had too few requests.
+#[derive(Default)]
+struct TooFew {
+    keys: Vec<String>,
+    words: Vec<String>,
+    /// How many requests of all there were; a direction with as many says nothing new.
+    of_all: Vec<(Metric, u64)>,
+}
+
+impl TooFew {
+    fn add(&mut self, metric: Metric, scope: Scope, key: String, (needed, seen): (u64, u64)) {
+        self.keys.push(key);
+        let of = match scope {
+            Scope::All => "",
+            Scope::Read => " of reads",
+            Scope::Write => " of writes",
+        };
+        if scope == Scope::All {
+            self.of_all.push((metric, seen));
+        } else if self.of_all.contains(&(metric, seen)) {
+            return;
+        }
+        let (needed, seen) = (number::count(needed), number::count(seen));
+        let title = lower(metric.title());
+        self.words.push(format!("{title}{of} needs at least {needed} requests, there were {seen}"));
+    }
+}
+
+fn needs_power(metric: Metric) -> bool {
+    [Metric::PowerW, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW].contains(&metric)
+}
+
+fn lower(title: &str) -> String {
+    let mut letters = title.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// Returns the fewest requests that `metric` can be said of, where it counts requests.
@@ -182,17 +217,8 @@ fn fewest(metric: Metric) -> Option<u64> {
     }
 }
 
-fn few_words(too_few: &[(String, u64, u64)]) -> String {
-    let one = |(key, needed, seen): &(String, u64, u64)| {
-        let seen = number::count(*seen);
-        format!("{key} needs at least {} requests, there were {seen}", number::count(*needed))
-    };
-    too_few.iter().map(one).collect::<Vec<_>>().join("; ")
-}
-
 fn of_headline(run: &TestRun) -> Option<StepFinding> {
     let headline = &run.headline;
-    let metric = headline.metric.key();
     let (kind, text) = match (headline.value, headline.low) {
         (Some(_), Some(_)) => return None,
         (None, _) if run.points.len() < run.planned => return None,
@@ -200,9 +226,8 @@ fn of_headline(run: &TestRun) -> Option<StepFinding> {
         (Some(_), None) => (
             FindingKind::TooFewSamples,
             format!(
-                "no interval is given for the headline: {metric} was seen in {} full seconds, and \
-                 an interval needs at least five of every step and a metric that adds up over \
-                 seconds",
+                "the headline has no interval: it rests on {} full seconds, and an interval needs \
+                 at least five of every step and a metric that adds up over seconds",
                 headline.n
             ),
         ),

@@ -1,16 +1,17 @@
 //! Every chart as a file of its own, with everything in it that a reader must know.
 
 use crate::clean;
+use crate::error::ReportError;
 use crate::figure::draw::{self, Frame, Ink};
 use crate::figure::{self, Cast, Chart};
 use crate::group::{self, Group};
 use crate::names;
 use crate::number;
 use crate::run::Run;
-use ssdgauge_core::{Access, Stream};
+use crate::settings;
 
 /// One chart as a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
     /// A file name without suffix, of lower-case letters, digits and hyphens, unique in its list.
     pub name: String,
@@ -18,6 +19,22 @@ pub struct NamedFigure {
     pub title: String,
     /// The picture as a whole SVG file, with drive, firmware, test, settings, date and run in it.
     pub svg: String,
+    chart: Chart,
+    frame: Frame,
+}
+
+/// Pixels of a PNG for each unit of its SVG.
+const DENSITY: f32 = 2.0;
+
+impl NamedFigure {
+    /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
+    pub fn png(&self) -> Result<Vec<u8>, ReportError> {
+        let scene = draw::scene(&self.chart, Ink::Light, &self.frame);
+        kuva::RasterBackend::new()
+            .with_scale(DENSITY)
+            .render_scene(&scene)
+            .map_err(|cause| ReportError::Picture { name: self.name.clone(), cause })
+    }
 }
 
 /// Returns every chart of `runs`, in the order of the page.
@@ -33,8 +50,9 @@ pub fn figures(runs: &[Run]) -> Vec<NamedFigure> {
                 0 => base,
                 n => format!("{base}-{}", n + 1),
             };
-            let svg = draw::svg(&chart, Ink::Light, &frame(&chart, group, &cast), "f");
-            figures.push(NamedFigure { name, title: chart.title.clone(), svg });
+            let frame = frame(&chart, group, &cast);
+            let svg = draw::svg(&chart, Ink::Light, &frame, "f");
+            figures.push(NamedFigure { name, title: chart.title.clone(), svg, chart, frame });
         }
     }
     figures
@@ -42,13 +60,14 @@ pub fn figures(runs: &[Run]) -> Vec<NamedFigure> {
 
 fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
     let test = &group.first().test.test;
-    let mut origin = vec![format!(
+    let test = format!(
         "{} · test {} r{} · {}",
         names::suite(group.first().run),
         clean::prose(&test.id),
         test.revision,
-        settings(group)
-    )];
+        settings::line(group)
+    );
+    let mut origin = wrapped(&test);
     for member in &group.members {
         let head = &member.run.head;
         let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), clean::device);
@@ -64,30 +83,6 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
     }
     origin.extend(chart.notes.iter().flat_map(|note| wrapped(note)));
     Frame { title: chart.title.clone(), origin }
-}
-
-/// Returns what was asked of the drive, once for each different stream, at most three.
-fn settings(group: &Group<'_>) -> String {
-    const MOST: usize = 3;
-    let mut lines: Vec<String> = Vec::new();
-    for point in group.members.iter().flat_map(|member| &member.test.points) {
-        for stream in &point.workload.streams {
-            let line = of_stream(stream);
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-    }
-    lines.truncate(MOST);
-    lines.join("; ")
-}
-
-fn of_stream(stream: &Stream) -> String {
-    let access = match stream.access {
-        Access::Sequential => "sequential",
-        Access::Random => "random",
-    };
-    format!("{access} {} over {}", stream.block_size, stream.span)
 }
 
 /// Returns `text` in lines that fit below a picture.

@@ -78,6 +78,19 @@ pub struct StepFinding {
     pub finding: Finding,
 }
 
+/// A finding with everything that it touches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacedFinding<'a> {
+    /// The test; `None` for the whole run.
+    pub test: Option<&'a Test>,
+    /// The label of the step; `None` for the whole test.
+    pub step: Option<&'a str>,
+    /// The keys of the metrics that it explains; empty for a finding of the run file.
+    pub metrics: &'a [String],
+    /// The finding.
+    pub finding: &'a Finding,
+}
+
 /// Reads the run file at `path` and recomputes every number from its samples.
 ///
 /// A run that was cut off is read as far as it goes. Refuses foreign, damaged and impossible
@@ -212,18 +225,24 @@ fn impossible(interval: &Interval, number: u64) -> Option<String> {
 
 /// Returns the headline, without a value where steps are missing that it needs.
 fn headline(test: &Test, score: &Score, points: &[PointRun]) -> Headline {
-    // The other points neither move this number nor carry seconds that it rests on.
-    let needed = |position: f64| score.rests_on(position);
-    let planned = measured(test).filter(|step| needed(step.position)).count();
-    let used = points.iter().filter(|point| needed(point.point.position));
-    let used: Vec<Point> = used.map(|point| point.point.clone()).collect();
-    let whole = !used.is_empty() && used.len() == planned;
+    let (used, whole) = scored(test, score, points);
     let headline = Headline::of(score, &used);
     let finite = headline.value.is_some_and(f64::is_finite);
     match whole && finite {
         true => headline,
         false => Headline { value: None, low: None, high: None, ..headline },
     }
+}
+
+/// Returns the points that a score rests on, and whether none of them is missing.
+///
+/// The other points neither move the number nor carry seconds that it rests on.
+fn scored(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool) {
+    let planned = measured(test).filter(|step| score.rests_on(step.position)).count();
+    let used = points.iter().map(|point| &point.point);
+    let used: Vec<Point> = used.filter(|point| score.rests_on(point.position)).cloned().collect();
+    let whole = !used.is_empty() && used.len() == planned;
+    (used, whole)
 }
 
 /// Returns the steps of `test` that are measured.
@@ -246,6 +265,14 @@ fn of_steps(test: &Test, attempts: &[&StepRecord], findings: &[FindingRecord]) -
             Some(StepFinding { step: Some(step), metrics: Vec::new(), finding })
         })
         .collect()
+}
+
+impl TestRun {
+    /// Returns the points that the headline rests on; `None` where one of them is missing.
+    pub fn scored_points(&self) -> Option<Vec<Point>> {
+        let (points, whole) = scored(&self.test, &self.test.score, &self.points);
+        whole.then_some(points)
+    }
 }
 
 impl PointRun {
@@ -272,12 +299,20 @@ impl Run {
     }
 
     /// Returns every finding with the test and step that it touches, those of the run first.
-    pub fn all_findings(&self) -> Vec<(Option<&Test>, Option<&str>, &Finding)> {
-        let of_run = self.findings.iter().map(|finding| (None, None, finding));
+    pub fn all_findings(&self) -> Vec<PlacedFinding<'_>> {
+        let of_run = self.findings.iter().map(|finding| PlacedFinding {
+            test: None,
+            step: None,
+            metrics: &[],
+            finding,
+        });
         let of_tests = self.tests.iter().flat_map(|run| {
-            run.findings
-                .iter()
-                .map(move |of_step| (Some(&run.test), of_step.step.as_deref(), &of_step.finding))
+            run.findings.iter().map(move |of_step| PlacedFinding {
+                test: Some(&run.test),
+                step: of_step.step.as_deref(),
+                metrics: &of_step.metrics,
+                finding: &of_step.finding,
+            })
         });
         of_run.chain(of_tests).collect()
     }

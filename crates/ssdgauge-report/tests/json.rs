@@ -97,7 +97,9 @@ fn a_percentile_of_too_few_requests_says_how_many_it_needs() {
     assert_eq!(test["points"][0]["metrics"]["lat_p99_999_us"], Value::Null);
     let text = test["findings"].to_string();
     assert!(
-        text.contains("lat_p99_999_us needs at least 100,000 requests, there were 12,000"),
+        text.contains(
+            "99.999th percentile latency needs at least 100,000 requests, there were 12,000"
+        ),
         "{text}"
     );
 }

@@ -117,3 +117,14 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, RunFileE
     connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(sqlite)?;
     Ok(connection)
 }
+
+/// Refuses a file whose pages or indices are damaged.
+pub(crate) fn check_structure(connection: &Connection, path: &Path) -> Result<(), RunFileError> {
+    let answer: String = connection
+        .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+        .map_err(|cause| RunFileError::of(path, cause))?;
+    match answer.as_str() {
+        "ok" => Ok(()),
+        what => Err(RunFileError::Damaged { path: path.to_owned(), what: what.into() }),
+    }
+}

@@ -125,7 +125,13 @@ impl Writer {
     ) -> Result<StepId, RunFileError> {
         let test = &plan.tests[place.test];
         let phase = &test.phases[place.phase];
+        let next = "SELECT coalesce(max(id), 0) + 1 FROM step";
+        let id: i64 = self
+            .connection
+            .query_row(next, [], |row| row.get(0))
+            .map_err(|cause| RunFileError::of(&self.path, cause))?;
         let values = vec![
+            integer(id),
             integer(place.test),
             integer(place.phase),
             integer(place.step),
@@ -141,9 +147,8 @@ impl Writer {
             Value::Null,
         ];
         self.insert(STEP, values)?;
-        let id = StepId(self.connection.last_insert_rowid());
         self.commit()?;
-        Ok(id)
+        Ok(StepId(id))
     }
 
     /// Adds one second of one stream and direction.
@@ -199,12 +204,12 @@ impl Writer {
 
     /// Records how a step ended, durably; its record is final from now on.
     pub fn finish_step(&mut self, step: StepId, end: &StepEnd) -> Result<(), RunFileError> {
-        let read = "SELECT test, phase, step, attempt, test_id, phase_kind, label, \
+        let read = "SELECT id, test, phase, step, attempt, test_id, phase_kind, label, \
                     started_unix_ms FROM step WHERE id = ?1";
         let sqlite = |cause| RunFileError::of(&self.path, cause);
         let mut values = self
             .connection
-            .query_row(read, [step.0], |row| (0..8).map(|at| row.get(at)).collect())
+            .query_row(read, [step.0], |row| (0..KEPT).map(|at| row.get(at)).collect())
             .map_err(sqlite)
             .map(|values: Vec<Value>| values)?;
         values.extend([
@@ -215,7 +220,7 @@ impl Writer {
             text(&end.report),
         ]);
         let crc = checksum(&values);
-        let changed = values.split_off(8);
+        let changed = values.split_off(KEPT);
         self.connection
             .prepare_cached(
                 "UPDATE step SET state = ?1, ended_unix_ms = ?2, elapsed_ns = ?3, ended_by = ?4, \
@@ -307,7 +312,9 @@ const RUN: &str = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?
 const DRIVE: &str = "INSERT INTO drive VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const ENVIRONMENT: &str = "INSERT INTO environment VALUES (?1, ?2, ?3)";
 const STEP: &str = "INSERT INTO step VALUES \
-    (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+/// The columns of a step that its end does not change.
+const KEPT: usize = 9;
 const INTERVAL: &str = "INSERT INTO interval VALUES \
     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 const READING: &str = "INSERT INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)";

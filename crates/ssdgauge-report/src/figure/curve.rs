@@ -1,7 +1,7 @@
 //! The curve: the points of a test along the key that was swept.
 
 use crate::clean;
-use crate::figure::{Axis, Bar, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, title};
+use crate::figure::{Axis, Bar, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, legend, title};
 use crate::group::{Group, Member};
 use crate::missing;
 use crate::number;
@@ -77,7 +77,7 @@ fn lines(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept) -> Drawin
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Line {
-            label: cast.names[member.index].clone(),
+            label: legend(member, cast, !points.is_empty()),
             colour: member.index,
             dashed: false,
             marked: true,

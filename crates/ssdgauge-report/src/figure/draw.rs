@@ -25,7 +25,7 @@ const SMALL: u32 = 11;
 const LETTER: f64 = 0.62;
 
 /// What stands in a picture that leaves its page.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Frame {
     /// The title above; empty for none.
     pub(crate) title: String,

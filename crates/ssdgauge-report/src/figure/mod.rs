@@ -10,9 +10,10 @@ mod reduce;
 mod timeline;
 
 use crate::clean;
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::names;
 use crate::run::Run;
+pub(crate) use ranking::reason;
 use ssdgauge_core::Figure;
 
 /// One picture with everything that a reader must know to read it.
@@ -136,6 +137,8 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     let mut charts = Vec::new();
     for figure in &test.figures {
         match figure {
+            // One bar ranks nothing; the result stands above the figures.
+            Figure::Ranking if cast.names.len() == 1 && test.figures.len() > 1 => {}
             Figure::Ranking => charts.push(ranking::of(group, cast)),
             Figure::Curve => charts.extend(curve::of(group, cast)),
             Figure::Timeline => charts.extend(timeline::of(group, cast)),
@@ -150,6 +153,15 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         }
     }
     charts
+}
+
+/// Returns how `member` is called in a legend; a drive without data says why.
+fn legend(member: &Member<'_>, cast: &Cast, has_data: bool) -> String {
+    let name = &cast.names[member.index];
+    match has_data {
+        true => name.clone(),
+        false => format!("{name} ({})", reason(member)),
+    }
 }
 
 /// Returns the marks that all members of `group` share; they stand in every title.

@@ -1,7 +1,9 @@
 //! Rates and latencies for every second of a test.
 
 use crate::clean;
-use crate::figure::{Axis, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, reduce, title};
+use crate::figure::{
+    Axis, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, legend, reduce, title,
+};
 use crate::group::{Group, Member};
 use crate::number;
 use crate::timeline::Second;
@@ -141,7 +143,8 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
 fn line(member: &Member<'_>, cast: &Cast, value: fn(&Second) -> Option<f64>, dashed: bool) -> Line {
     let mut series = Vec::new();
     for (start, point) in starts(member).into_iter().zip(&member.test.points) {
-        // A short last bin is kept with its length; its rate is as good as any other's.
+        // A step is not the continuation of the one before.
+        series.push((start, None));
         series.extend(
             point
                 .seconds
@@ -149,12 +152,13 @@ fn line(member: &Member<'_>, cast: &Cast, value: fn(&Second) -> Option<f64>, das
                 .map(|second| (start + f64::from(second.second) + 0.5, value(second))),
         );
     }
+    let stretches = reduce::stretches(&series);
     Line {
-        label: cast.names[member.index].clone(),
+        label: legend(member, cast, !stretches.is_empty()),
         colour: member.index,
         dashed,
         marked: false,
-        stretches: reduce::stretches(&series),
+        stretches,
     }
 }
 

@@ -4,10 +4,13 @@ use crate::clean;
 use crate::figure::Cast;
 use crate::group::Group;
 use crate::json::severity;
-use crate::run::Run;
+use crate::run::{PlacedFinding, Run};
 use maud::{Markup, html};
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
+
+/// More notes than this are folded.
+const UNFOLDED: usize = 2;
 
 /// One finding with everything that it was found in.
 struct Entry<'a> {
@@ -20,7 +23,7 @@ pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut notes = 0;
     for (run, name) in runs.iter().zip(&cast.names) {
-        for (test, _, finding) in run.all_findings() {
+        for PlacedFinding { test, finding, .. } in run.all_findings() {
             if finding.severity == Severity::Note {
                 notes += 1;
                 continue;
@@ -59,7 +62,16 @@ pub(super) fn of_group(group: &Group<'_>, cast: &Cast) -> Markup {
             add(&mut entries, &of_step.finding, place);
         }
     }
-    html! { @if !entries.is_empty() { (list(entries)) } }
+    let (notes, serious): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| entry.finding.severity == Severity::Note);
+    html! {
+        @if !serious.is_empty() { (list(serious)) }
+        @if notes.len() > UNFOLDED {
+            details { summary { (notes.len()) " notes on what is missing or special" } (list(notes)) }
+        } @else if !notes.is_empty() {
+            (list(notes))
+        }
+    }
 }
 
 /// Returns the findings that belong to whole runs.

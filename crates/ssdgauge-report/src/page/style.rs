@@ -62,8 +62,8 @@ dl.origin{display:flex;flex-wrap:wrap;gap:.3rem 1.6rem;margin:0 0 .8rem}
 dl.origin div{min-width:0}
 dl.origin dt{color:var(--muted);font-size:.75rem}
 dl.origin dd{margin:0;font-size:.92rem;overflow-wrap:anywhere}
-dl.origin dt.name{flex-basis:100%;color:var(--text);font-size:1rem;font-weight:600;overflow-wrap:anywhere}
-dl.origin .mark dd{font-weight:700;color:var(--warn);padding-top:.9rem}
+dl.origin .mark{flex-basis:100%}
+dl.origin .mark dd{font-weight:700;color:var(--warn)}
 .swatch{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em;
  print-color-adjust:exact;-webkit-print-color-adjust:exact}
 section{background:var(--panel);border:1px solid var(--line);border-radius:10px;
@@ -73,11 +73,17 @@ table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:
 caption{text-align:left;color:var(--muted);font-size:.8rem;padding-bottom:.2rem}
 th,td{padding:.34rem .6rem;text-align:left;vertical-align:baseline;border-bottom:1px solid var(--line)}
 thead th{color:var(--muted);font-weight:500;font-size:.78rem;border-bottom:1px solid var(--axis);vertical-align:bottom}
-tbody th{font-weight:500;overflow-wrap:break-word;min-width:8rem}
+tbody th{font-weight:500;overflow-wrap:break-word;min-width:9rem}
+.words{min-width:11rem}
 tbody tr:last-child>*{border-bottom:0}
 .n{text-align:right;white-space:nowrap}
-thead .n{white-space:normal}
+thead .n{white-space:normal;min-width:4.4rem}
+ul.verdict{margin:.6rem 0;padding-left:1.2rem}
+ul.verdict li{margin:.25rem 0}
+.result{font-size:1rem}
+.result b{font-size:1.15rem}
 .value{font-weight:700}
+.interval{display:block;color:var(--muted);font-size:.78rem}
 .marks{color:var(--warn);font-size:.75rem;font-weight:700}
 figure{margin:1.6rem 0 0}
 figcaption{margin-bottom:.5rem;line-height:1.4}
@@ -119,6 +125,8 @@ footer.page{padding-bottom:3rem}
  .chart svg{min-width:0}
  details::details-content{content-visibility:visible;display:block;height:auto}
  summary{list-style:none;color:var(--muted)}
+ details.numbers table{font-size:6.5pt}
+ details.numbers :is(th,td){padding:.2rem;min-width:0}
  a{color:inherit;text-decoration:none}
  .skip{display:none}
 }

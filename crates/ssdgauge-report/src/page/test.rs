@@ -2,15 +2,17 @@
 
 use crate::clean;
 use crate::figure::draw::{self, Frame, Ink};
-use crate::figure::{self, Cast, Chart, Table};
+use crate::figure::{self, Cast, Chart, Drawing, Table};
 use crate::group::{Group, Member};
 use crate::missing;
 use crate::names;
 use crate::number;
 use crate::page::findings;
+use crate::remarks;
 use crate::run::{PointRun, Run};
+use crate::settings;
 use maud::{Markup, PreEscaped, html};
-use ssdgauge_core::{Access, Metric, Scope, Stream};
+use ssdgauge_core::{Metric, Scope};
 
 /// A table with more rows than this is folded.
 const FOLDED: usize = 8;
@@ -63,7 +65,8 @@ pub(super) fn section(number: usize, group: &Group<'_>, runs: &[Run], cast: &Cas
                     "."
                 }
             }
-            (settings(group))
+            p.settings { (settings::line(group)) }
+            (result(group, cast))
             (absent(group, runs, cast))
             (findings::of_group(group, cast))
             @for (place, chart) in charts.iter().enumerate() {
@@ -74,30 +77,29 @@ pub(super) fn section(number: usize, group: &Group<'_>, runs: &[Run], cast: &Cas
     }
 }
 
-/// Returns what was asked of the drive, once for each different stream.
-fn settings(group: &Group<'_>) -> Markup {
-    let mut lines: Vec<String> = Vec::new();
-    for point in group.members.iter().flat_map(|member| &member.test.points) {
-        for stream in &point.workload.streams {
-            let line = settings_of(stream, point);
-            if !lines.contains(&line) {
-                lines.push(line);
+/// Returns the headline with its interval and what belongs beside it, for each run.
+fn result(group: &Group<'_>, cast: &Cast) -> Markup {
+    html! {
+        @for member in &group.members {
+            @let headline = &member.test.headline;
+            p.result {
+                @if cast.names.len() > 1 {
+                    span class={ "swatch s" (member.index % 7) } {}
+                    (cast.names[member.index]) ": "
+                }
+                @match headline.value {
+                    Some(value) => {
+                        b { (number::with_unit(value, headline.metric)) }
+                        @if let (Some(low), Some(high)) = (headline.low, headline.high) {
+                            " (" (number::text(low)) " to " (number::text(high)) ")"
+                        }
+                    }
+                    None => { "no result: " (figure::reason(member)) }
+                }
+                @for remark in remarks::of(member.test) { "; " (remark) }
             }
         }
     }
-    html! {
-        @if !lines.is_empty() {
-            p.settings { (lines.join(" · ")) }
-        }
-    }
-}
-
-fn settings_of(stream: &Stream, point: &PointRun) -> String {
-    let access = match stream.access {
-        Access::Sequential => "sequential",
-        Access::Random => "random",
-    };
-    format!("{access} over a span of {}, engine {}", stream.span, point.workload.engine.name())
 }
 
 /// Returns which runs of the report are not in `group`, so that no drive is silently missing.
@@ -119,7 +121,11 @@ fn absent(group: &Group<'_>, runs: &[Run], cast: &Cast) -> Markup {
 
 fn figure(chart: &Chart, id: &str) -> Markup {
     let svg = draw::svg(chart, Ink::Page, &Frame::default(), id);
-    let long = chart.table.rows.len() > FOLDED;
+    // Bars carry their values already; a table of them is for those who cannot see them.
+    let long = match &chart.drawing {
+        Drawing::Bars { .. } => true,
+        Drawing::Lines { .. } => chart.table.rows.len() > FOLDED,
+    };
     html! {
         figure {
             figcaption id={ (id) "-caption" } {
@@ -182,6 +188,8 @@ fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
             div.scroll { table {
                 thead { tr {
                     th scope="col" { "Step" }
+                    th.n scope="col" { "Busy time, s" }
+                    th scope="col" { "Ended by" }
                     @for metric in &shown {
                         th.n scope="col" {
                             (metric.title())
@@ -220,6 +228,8 @@ fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], cast: &Cast) ->
                     @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
                     @if !marks.is_empty() { " " span.marks { (marks.join(", ")) } }
                 }
+                td.n { (number::text(point.point.totals.elapsed.as_secs_f64())) }
+                td { (clean::prose(&point.ended_by)) }
                 @for metric in shown {
                     td.n {
                         @if *scope == Scope::All || metric.is_split() {

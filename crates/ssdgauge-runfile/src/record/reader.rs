@@ -34,6 +34,8 @@ impl RunFile {
             OpenFlags::SQLITE_OPEN_READ_ONLY
         };
         let connection = schema::open(path, flags)?;
+        // Our checksums vouch for what a record says, this for that none is missing.
+        schema::check_structure(&connection, path)?;
         let head = Rows { connection: &connection, path }.head()?;
         let run = RunFile { connection, path: path.to_owned(), head };
         run.check_steps()?;
@@ -52,23 +54,20 @@ impl RunFile {
 
     /// Returns every attempt at every step, in the order in which they began.
     pub fn steps(&self) -> Result<Vec<StepRecord>, RunFileError> {
-        let sql = "SELECT test, phase, step, attempt, test_id, phase_kind, label, \
-                   started_unix_ms, state, ended_unix_ms, elapsed_ns, ended_by, report, crc, id \
-                   FROM step ORDER BY id";
         let mut steps = Vec::new();
-        self.rows().each("step", sql, &[], 13, |row| {
+        self.rows().each("step", "SELECT * FROM step ORDER BY id", &[], 14, |row| {
             let place =
-                StepPlace { test: row.number(0)?, phase: row.number(1)?, step: row.number(2)? };
+                StepPlace { test: row.number(1)?, phase: row.number(2)?, step: row.number(3)? };
             steps.push(StepRecord {
-                id: StepId(row.number(14)?),
+                id: StepId(row.number(0)?),
                 place,
-                attempt: row.number(3)?,
-                started_unix_ms: row.number(7)?,
-                state: StepState::from_name(row.text(8)?).ok_or("an unknown state")?,
-                ended_unix_ms: row.maybe(9, |row, at| row.number(at))?,
-                elapsed: row.maybe(10, |row, at| row.number(at).map(Nanos))?,
-                ended_by: row.maybe(11, |row, at| row.text(at).map(str::to_owned))?,
-                report: row.maybe(12, |row, at| row.text(at).map(str::to_owned))?,
+                attempt: row.number(4)?,
+                started_unix_ms: row.number(8)?,
+                state: StepState::from_name(row.text(9)?).ok_or("an unknown state")?,
+                ended_unix_ms: row.maybe(10, |row, at| row.number(at))?,
+                elapsed: row.maybe(11, |row, at| row.number(at).map(Nanos))?,
+                ended_by: row.maybe(12, |row, at| row.text(at).map(str::to_owned))?,
+                report: row.maybe(13, |row, at| row.text(at).map(str::to_owned))?,
             });
             Ok(())
         })?;

@@ -1,6 +1,6 @@
 //! Bars from zero, each with its name above and its value at its end.
 
-use super::{Ink, SMALL, TEXT, WIDTH, cut, text, width_of};
+use super::{Ink, TEXT, WIDTH, cut, text, width_of};
 use crate::figure::Bar;
 use crate::number;
 use kuva::render::color::Color;
@@ -39,7 +39,8 @@ pub(super) fn scene(unit: &str, bars: &[Bar], ink: Ink, top: f64, foot: f64) -> 
 }
 
 fn draw(scene: &mut Scene, bar: &Bar, unit: &str, ink: Ink, scale: f64, y: f64) {
-    let label = cut(&bar.label, WIDTH - 2.0 * LEFT, TEXT);
+    let label = if bar.highlighted { format!("▸ {}", bar.label) } else { bar.label.clone() };
+    let label = cut(&label, WIDTH - 2.0 * LEFT, TEXT);
     let label = text(LEFT + 6.0, y + 16.0, &label, TEXT, TextAnchor::Start, ink.text());
     scene.add(if bar.highlighted { label.bold() } else { label.plain() });
     let (above, middle) = (y + 22.0, y + 22.0 + THICK / 2.0);
@@ -59,7 +60,7 @@ fn draw(scene: &mut Scene, bar: &Bar, unit: &str, ink: Ink, scale: f64, y: f64) 
         fill: colour,
         stroke: None,
         stroke_width: None,
-        opacity: (!bar.highlighted).then_some(0.82),
+        opacity: (!bar.highlighted).then_some(0.85),
     });
     let mut end = LEFT + length;
     if let Some((low, high)) = bar.interval {
@@ -69,10 +70,6 @@ fn draw(scene: &mut Scene, bar: &Bar, unit: &str, ink: Ink, scale: f64, y: f64) 
     let words = words(bar, unit);
     let value = text(end + 8.0, middle + 4.5, &words, TEXT, TextAnchor::Start, ink.text());
     scene.add(value.bold());
-    if bar.highlighted {
-        let mark = text(end + 8.0, above - 6.0, "◀", SMALL, TextAnchor::Start, ink.muted());
-        scene.add(mark.plain());
-    }
 }
 
 fn whiskers(scene: &mut Scene, ink: Ink, (low, high): (f64, f64), y: f64) {

@@ -15,7 +15,7 @@ use kuva::render::theme::Theme;
 use std::sync::Arc;
 
 const LEFT: f64 = 84.0;
-const RIGHT: f64 = 22.0;
+const RIGHT: f64 = 34.0;
 const HEIGHT: f64 = 300.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;

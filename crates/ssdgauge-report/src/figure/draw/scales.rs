@@ -33,7 +33,7 @@ pub(super) fn words(scale: Scale, at: f64) -> String {
     match scale {
         Scale::Linear => linear(at),
         Scale::Log2 => binary(at.exp2()),
-        Scale::Log10 => number::text(10f64.powf(at)).trim_end_matches(".00").to_owned(),
+        Scale::Log10 => linear(10f64.powf(at)),
         Scale::Tail => match at.round() as i64 {
             0 => "0".to_owned(),
             1 => "90".to_owned(),
@@ -44,7 +44,7 @@ pub(super) fn words(scale: Scale, at: f64) -> String {
 }
 
 fn linear(at: f64) -> String {
-    let text = if at == 0.0 || at.abs() >= 10.0 { format!("{at:.0}") } else { format!("{at:.2}") };
+    let text = if at == 0.0 || at.abs() >= 10.0 { format!("{at:.0}") } else { format!("{at:.3}") };
     let text = match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
@@ -78,7 +78,8 @@ pub(super) fn range(scale: Scale, values: impl Iterator<Item = f64>, tight: bool
     match scale {
         Scale::Linear => {
             let high = if high > 0.0 { high } else { 1.0 };
-            let step = nice(high / 5.0);
+            // A wide axis has room for more ticks than a high one.
+            let step = nice(high / if tight { 8.0 } else { 5.0 });
             let end = if tight { high } else { (high / step - 1e-9).ceil() * step };
             Range { low: 0.0, high: end, step }
         }
