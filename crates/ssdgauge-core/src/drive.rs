@@ -54,9 +54,11 @@ pub struct DriveInfo {
 }
 
 impl DriveInfo {
-    /// Returns the shortest name that a person recognises: model, else target.
+    /// Returns the shortest name that a person recognises: the model, else the kernel's name of
+    /// the drive, else the target.
     pub fn name(&self) -> &str {
-        self.model.as_deref().unwrap_or(&self.target)
+        let kernel_name = self.details.get("kernel_name").map(String::as_str);
+        self.model.as_deref().or(kernel_name).unwrap_or(&self.target)
     }
 
     /// Returns whether all results are those of a model.

@@ -21,7 +21,7 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub struct RequestSource {
     random: Random,
-    access: Access,
+    order: Order,
     offset: u64,
     block_size: u64,
     blocks: u64,
@@ -31,7 +31,30 @@ pub struct RequestSource {
     mixed: bool,
 }
 
+/// How a source finds the next block.
+#[derive(Clone, Debug)]
+enum Order {
+    Sequential,
+    Random,
+    /// Every block exactly once in each round, in a random order.
+    Covering {
+        next: u64,
+        permutation: Permutation,
+    },
+}
+
 impl RequestSource {
+    /// Returns a source for one thread that visits every block of the span of `stream` exactly
+    /// once before any comes again: in order, or in a random order.
+    pub fn covering(stream: &Stream, seed: u64) -> Self {
+        let mut source = RequestSource::new(stream, 0, seed);
+        if matches!(source.order, Order::Random) {
+            let permutation = Permutation::new(source.blocks, &mut source.random);
+            source.order = Order::Covering { next: 0, permutation };
+        }
+        source
+    }
+
     /// Returns the source of thread number `thread` of `stream`.
     ///
     /// # Panics
@@ -47,7 +70,10 @@ impl RequestSource {
         let card = |n| if n < reads { Direction::Read } else { Direction::Write };
         RequestSource {
             random: Random::new(seed, u64::from(thread)),
-            access: stream.access,
+            order: match stream.access {
+                Access::Sequential => Order::Sequential,
+                Access::Random => Order::Random,
+            },
             offset: stream.offset.0,
             block_size: stream.block_size.0,
             blocks,
@@ -62,14 +88,13 @@ impl RequestSource {
     #[inline]
     pub fn deal(&mut self) -> Request {
         let direction = if self.mixed { self.draw() } else { self.deck[0] };
-        let block = match self.access {
-            Access::Random => self.random.below(self.blocks),
-            Access::Sequential => {
+        let block = match &mut self.order {
+            Order::Random => self.random.below(self.blocks),
+            Order::Sequential => {
                 let position = &mut self.position[direction as usize];
-                let block = *position;
-                *position = if block + 1 == self.blocks { 0 } else { block + 1 };
-                block
+                advance(position, self.blocks)
             }
+            Order::Covering { next, permutation } => permutation.at(advance(next, self.blocks)),
         };
         Request { direction, offset: self.offset + block * self.block_size }
     }
@@ -82,6 +107,53 @@ impl RequestSource {
         }
         self.dealt += 1;
         self.deck[self.dealt - 1]
+    }
+}
+
+/// Returns `position` and moves it on, round the end.
+#[inline]
+fn advance(position: &mut u64, blocks: u64) -> u64 {
+    let here = *position;
+    *position = if here + 1 == blocks { 0 } else { here + 1 };
+    here
+}
+
+/// A random order of `0..count` that needs no table: a Feistel network over the next even power
+/// of two, walked until it lands inside (Black and Rogaway, "Ciphers with arbitrary domains").
+#[derive(Clone, Debug)]
+struct Permutation {
+    count: u64,
+    half: u32,
+    keys: [u64; 4],
+}
+
+impl Permutation {
+    fn new(count: u64, random: &mut Random) -> Self {
+        let bits = 64 - (count - 1).leading_zeros();
+        let half = bits.div_ceil(2).max(1);
+        Permutation { count, half, keys: std::array::from_fn(|_| random.next_u64()) }
+    }
+
+    /// Returns the place of `index`, which must be below the count. Fewer than four steps on
+    /// average, because the domain is less than four times the count.
+    fn at(&self, index: u64) -> u64 {
+        let mut value = index;
+        loop {
+            value = self.mix(value);
+            if value < self.count {
+                return value;
+            }
+        }
+    }
+
+    fn mix(&self, value: u64) -> u64 {
+        let mask = (1u64 << self.half) - 1;
+        let (mut left, mut right) = (value >> self.half, value & mask);
+        for key in self.keys {
+            let hash = (right ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (left, right) = (right, left ^ ((hash ^ hash >> 29) >> 17 & mask));
+        }
+        left << self.half | right
     }
 }
 
@@ -124,6 +196,22 @@ mod tests {
         let blocks: Vec<u64> = (0..251).map(|_| (source.deal().offset - 8_192) / 4_096).collect();
         assert_eq!(&blocks[..2], &[750, 751]);
         assert_eq!(&blocks[249..], &[999, 0]);
+    }
+
+    #[test]
+    fn a_covering_source_leaves_no_block_out_and_looks_random() {
+        for blocks in [1, 2, 3, 7, 100, 1_000, 4_097] {
+            let mut stream = stream(Access::Random, 0, 1);
+            stream.span = Bytes(4_096 * blocks);
+            let mut source = RequestSource::covering(&stream, 5);
+            let order: Vec<u64> =
+                (0..blocks).map(|_| (source.deal().offset - 8_192) / 4_096).collect();
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..blocks).collect::<Vec<_>>());
+            let neighbours = order.windows(2).filter(|pair| pair[0] + 1 == pair[1]).count();
+            assert!(blocks < 100 || neighbours < 10, "{blocks}: {neighbours}");
+        }
     }
 
     #[test]

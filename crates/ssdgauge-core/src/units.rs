@@ -216,6 +216,16 @@ impl Nanos {
 }
 
 impl Bytes {
+    /// Returns the size for people, to three digits: `75.8 GiB`. Not exact; see `Display` for that.
+    pub fn about(self) -> String {
+        const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+        let power = (63 - (self.0 | 1).leading_zeros() as usize) / 10;
+        let power = power.min(UNITS.len() - 1);
+        let value = self.0 as f64 / (1u64 << (10 * power)) as f64;
+        let digits = if power == 0 || value >= 100.0 { 0 } else { 1 };
+        format!("{value:.digits$} {}", UNITS[power])
+    }
+
     /// Returns `self / unit` where it is a whole number, and the number below it otherwise.
     pub fn blocks_of(self, unit: Bytes) -> u64 {
         self.0 / unit.0.max(1)
@@ -301,6 +311,8 @@ mod tests {
             assert_eq!(Bytes(bytes).to_string().parse(), Ok(Bytes(bytes)));
         }
         assert_eq!(Bytes(131_072).to_string(), "128KiB");
+        assert_eq!(Bytes(81_389_764_608).about(), "75.8 GiB");
+        assert_eq!(Bytes(0).about(), "0 B");
         assert_eq!(Bytes(64_000_000_000).to_string(), "64GB");
     }
 

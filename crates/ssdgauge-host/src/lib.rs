@@ -1,1 +1,20 @@
-//! Placeholder.
+//! Linux: targets and their guard, the engines, and the rig on real drives.
+//!
+//! The way of a run through this crate: a name is [resolved](Candidate::find) to a candidate, the
+//! guard admits it (the only way to a writable descriptor), [`LinuxRig`] holds it, and an engine
+//! loads it while a control thread that never touches the drive owns limits, seconds and stops.
+//!
+//! This crate never writes to a drive that the guard has not admitted.
+
+mod clock;
+mod engine;
+mod environment;
+mod guard;
+mod rig;
+mod sys;
+mod target;
+
+pub use environment::environment;
+pub use guard::{Refusal, confirmation_of};
+pub use rig::LinuxRig;
+pub use target::{Candidate, Place, TargetError};

@@ -1,1 +1,21 @@
-//! Placeholder.
+//! The lab: suites, the planner and the conductor.
+//!
+//! A [`Suite`] is a protocol as data. [`plan`] makes a [`ssdgauge_core::Plan`] of it for one
+//! drive, and [`conduct`] carries the plan out on a rig and writes down what happens.
+//!
+//! This crate never knows Linux or the model: it sees a `&mut dyn Rig`. It opens no file but the
+//! run file it is given, and reads no clock: the rig has one.
+
+mod built_in;
+mod conductor;
+mod error;
+mod planner;
+mod reader;
+mod schema;
+mod suite;
+
+pub use built_in::{built_in, find_built_in};
+pub use conductor::{Completion, ConductError, Glimpse, Watcher, conduct, resume};
+pub use error::SuiteError;
+pub use planner::{Estimate, Options, PlanError, estimate, needed_span, plan};
+pub use suite::{Extent, PointRule, PrepareRule, StreamRule, Suite, TestRule, UntilRule};

@@ -1,1 +1,39 @@
-//! Placeholder.
+//! From run files to pages: metrics, figures, reports and comparisons.
+//!
+//! Data flows one way: run file → [`Run`] → figure → page. Every number is recomputed from the
+//! samples of its run file.
+//!
+//! This crate never knows a drive, never asks which program wrote a run, and writes no file.
+
+mod card;
+mod clean;
+mod compare;
+mod csv;
+mod error;
+mod figure;
+mod group;
+mod json;
+mod markdown;
+mod missing;
+mod names;
+mod number;
+mod page;
+mod pictures;
+mod remarks;
+mod run;
+mod settings;
+mod timeline;
+mod verdict;
+
+pub use card::card;
+pub use compare::{
+    CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,
+};
+pub use csv::csv;
+pub use error::ReportError;
+pub use json::json;
+pub use markdown::markdown;
+pub use page::{PageOptions, page};
+pub use pictures::{NamedFigure, figures};
+pub use run::{PlacedFinding, PointRun, Run, StepFinding, TestRun, read};
+pub use timeline::Second;

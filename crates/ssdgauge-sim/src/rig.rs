@@ -85,6 +85,13 @@ impl VirtualRig {
         })
     }
 
+    /// Returns the same drive with only its first `size` bytes open to requests, in whole pages of
+    /// 4 KiB; the drive behind them stays as large as it is.
+    pub fn limited_to(mut self, size: Bytes) -> VirtualRig {
+        self.info.capacity = Bytes(size.0.min(self.info.capacity.0) & !4_095);
+        self
+    }
+
     /// Returns the figures of the drive, inheritance and the target's text applied.
     pub fn profile(&self) -> &Profile {
         &self.order.profile

@@ -1,0 +1,258 @@
+//! The io_uring engine: one thread keeps a ring full.
+//!
+//! Rules that measurements taught (docs/performance.md): at most four requests a call while
+//! something is in flight, because larger batches starve the drive; wait for one completion only
+//! when no slot is free; the begin stamp is taken just before the call and the end stamp just
+//! after the reap, never at the completion alone.
+
+use super::tally::{Book, Fault};
+use super::{Allowance, Assignment, Device, Ink, MOST_FAULTS};
+use crate::clock::Clock;
+use crate::sys::Region;
+use io_uring::{IoUring, opcode, squeue, types};
+use ssdgauge_core::{Direction, Request};
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// IORING_ENTER_GETEVENTS: wait for completions, and let the kernel post them.
+const GETEVENTS: u32 = 1;
+
+/// A ring that is ready to run, with its buffers.
+pub(crate) struct Ring {
+    ring: IoUring,
+    reads: Region,
+    registered_buffers: bool,
+    registered_file: bool,
+    registered_ring: bool,
+}
+
+impl Ring {
+    /// Sets a ring up for `assignment`; fails where the kernel has none to give.
+    pub(crate) fn new(assignment: &Assignment) -> io::Result<Ring> {
+        let depth = assignment.depth as u32;
+        let ring = IoUring::builder().setup_cqsize(2 * depth.next_power_of_two()).build(depth)?;
+        let reads = Region::new(assignment.depth * assignment.block_size)?;
+        let mut buffers = vec![reads.iovec()];
+        buffers.extend(assignment.writes.iter().map(|pool| pool.iovec()));
+        // SAFETY: the regions outlive the ring: both live in this struct or in the assignment,
+        // which the thread keeps until the ring is gone.
+        let registered_buffers = unsafe { ring.submitter().register_buffers(&buffers) }.is_ok();
+        let registered_file = match &assignment.device {
+            Device::File(file) => ring.submitter().register_files(&[file.as_raw_fd()]).is_ok(),
+            Device::Null => false,
+        };
+        let registered_ring = ring.submitter().register_ring_fd().is_ok();
+        Ok(Ring { ring, reads, registered_buffers, registered_file, registered_ring })
+    }
+
+    /// Returns how the ring is set up, in words.
+    pub(crate) fn setup(&self) -> String {
+        let word = |registered| if registered { "registered" } else { "plain" };
+        format!(
+            "plain flags, {} buffers, {} file, {} ring",
+            word(self.registered_buffers),
+            word(self.registered_file),
+            word(self.registered_ring)
+        )
+    }
+}
+
+/// A request in flight.
+#[derive(Clone, Copy)]
+struct Slot {
+    begin: u64,
+    request: Request,
+}
+
+/// Runs one thread of a stream to its end.
+pub(super) fn run(assignment: Assignment, mut ring: Ring, mut book: Book) {
+    let mut turn = Loop::new(&assignment, &ring);
+    let failure = loop {
+        turn.fill(&assignment, &mut ring);
+        if turn.in_flight == 0 {
+            break None;
+        }
+        if assignment.order.abandons() {
+            // The kernel may still write into the buffers: they must never be given back.
+            std::mem::forget(ring);
+            return book.close(turn.enters, turn.last, Some("abandoned".into()), false);
+        }
+        if let Err(error) = turn.enter(&ring) {
+            break Some(format!("io_uring_enter: {error}"));
+        }
+        turn.reap(&assignment, &mut ring, &mut book);
+    };
+    let (enters, last, used_up) = (turn.enters, turn.last, turn.used_up);
+    if failure.is_some() && turn.in_flight > 0 {
+        std::mem::forget(ring);
+    }
+    book.close(enters, last, failure, used_up);
+}
+
+struct Loop {
+    clock: Clock,
+    source: ssdgauge_core::RequestSource,
+    allowance: Allowance,
+    ink: Ink,
+    slots: Vec<Slot>,
+    free: Vec<u16>,
+    /// The most requests of a call while something is in flight.
+    batch: usize,
+    /// The same while nothing is.
+    from_idle: usize,
+    in_flight: usize,
+    queued: u32,
+    enters: u64,
+    last: u64,
+    stopping: bool,
+    used_up: bool,
+}
+
+impl Loop {
+    fn new(assignment: &Assignment, ring: &Ring) -> Loop {
+        let depth = assignment.depth;
+        let nothing = Request { direction: Direction::Read, offset: 0 };
+        let pool = assignment.writes.clone();
+        let start = ring.reads.at(0) as usize >> 12;
+        // From three requests a call on, the kernel plugs its queue and merges neighbours: a
+        // sequential stream would then be measured with requests it never asked for.
+        let most = if assignment.sequential { 2 } else { 4 };
+        Loop {
+            clock: assignment.clock,
+            source: assignment.source.clone(),
+            allowance: Allowance::of(assignment.budget.clone()),
+            ink: Ink::of(pool, assignment.block_size, start),
+            slots: vec![Slot { begin: 0, request: nothing }; depth],
+            free: (0..depth as u16).rev().collect(),
+            batch: (depth / 8).clamp(1, most),
+            from_idle: if assignment.sequential { most } else { depth },
+            in_flight: 0,
+            queued: 0,
+            enters: 0,
+            last: assignment.start,
+            stopping: false,
+            used_up: false,
+        }
+    }
+
+    /// Queues new requests, up to the batch, or to the full depth where nothing is in flight.
+    #[inline]
+    fn fill(&mut self, assignment: &Assignment, ring: &mut Ring) {
+        let now = self.clock.now();
+        self.stopping |= now >= assignment.deadline || assignment.order.stops();
+        if self.stopping {
+            return;
+        }
+        let most = if self.in_flight == 0 { self.from_idle } else { self.batch };
+        for _ in 0..most {
+            let Some(slot) = self.free.pop() else { break };
+            if !self.allowance.take() {
+                self.free.push(slot);
+                (self.stopping, self.used_up) = (true, true);
+                break;
+            }
+            let request = self.source.deal();
+            let entry = self.entry(assignment, ring, slot, request);
+            // SAFETY: buffer and descriptor stay valid until the completion is reaped: they
+            // belong to the ring and the assignment, which outlive the loop or are forgotten.
+            unsafe { ring.ring.submission().push(&entry) }
+                .expect("the queue has an entry for every slot");
+            self.slots[usize::from(slot)] = Slot { begin: now, request };
+            self.queued += 1;
+            self.in_flight += 1;
+        }
+    }
+
+    #[inline]
+    fn entry(
+        &mut self,
+        assignment: &Assignment,
+        ring: &Ring,
+        slot: u16,
+        request: Request,
+    ) -> squeue::Entry {
+        let length = assignment.block_size as u32;
+        let file = match &assignment.device {
+            Device::File(file) => file,
+            Device::Null => return opcode::Nop::new().build().user_data(u64::from(slot)),
+        };
+        let (buffer, index) = match request.direction {
+            Direction::Read => (ring.reads.at(usize::from(slot) * assignment.block_size), 0),
+            Direction::Write => (self.ink.dip(), 1),
+        };
+        macro_rules! build {
+            ($descriptor:expr) => {
+                match (request.direction, ring.registered_buffers) {
+                    (Direction::Read, true) => {
+                        opcode::ReadFixed::new($descriptor, buffer, length, index)
+                            .offset(request.offset)
+                            .build()
+                    }
+                    (Direction::Read, false) => opcode::Read::new($descriptor, buffer, length)
+                        .offset(request.offset)
+                        .build(),
+                    (Direction::Write, true) => {
+                        opcode::WriteFixed::new($descriptor, buffer, length, index)
+                            .offset(request.offset)
+                            .build()
+                    }
+                    (Direction::Write, false) => opcode::Write::new($descriptor, buffer, length)
+                        .offset(request.offset)
+                        .build(),
+                }
+            };
+        }
+        let entry = match ring.registered_file {
+            true => build!(types::Fixed(0)),
+            false => build!(types::Fd(file.as_raw_fd())),
+        };
+        entry.user_data(u64::from(slot))
+    }
+
+    /// Hands the queued requests to the kernel; waits for one completion if no slot is free.
+    #[inline]
+    fn enter(&mut self, ring: &Ring) -> io::Result<()> {
+        let wait = u32::from(self.free.is_empty() || self.stopping);
+        // SAFETY: no argument structure is passed, and the counts are those of our queues.
+        let result =
+            unsafe { ring.ring.submitter().enter::<()>(self.queued, wait, GETEVENTS, None) };
+        self.enters += 1;
+        match result {
+            Ok(taken) => {
+                self.queued -= taken as u32;
+                Ok(())
+            }
+            Err(error) => match error.raw_os_error() {
+                // A kick of the control thread, or a kernel short of memory for a moment.
+                Some(libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Writes down what has completed, and frees its slots.
+    #[inline]
+    fn reap(&mut self, assignment: &Assignment, ring: &mut Ring, book: &mut Book) {
+        let mut completions = ring.ring.completion();
+        completions.sync();
+        let end = self.clock.now();
+        book.turn(end);
+        for completion in completions {
+            let index = completion.user_data() as u16;
+            let Slot { begin, request } = self.slots[usize::from(index)];
+            self.free.push(index);
+            self.in_flight -= 1;
+            self.last = end;
+            let length = completion.result();
+            let null = matches!(assignment.device, Device::Null);
+            if length as usize == assignment.block_size || (null && length == 0) {
+                book.completed(request.direction, end - begin);
+            } else {
+                let result = if length < 0 { Err(-length) } else { Ok(length as usize) };
+                let Request { direction, offset } = request;
+                let fault = Fault { direction, offset, result };
+                self.stopping |= book.failed(fault) > MOST_FAULTS;
+            }
+        }
+    }
+}

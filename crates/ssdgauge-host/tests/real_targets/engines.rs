@@ -1,0 +1,184 @@
+//! The engines on real targets: what they count is what was done.
+
+use crate::support::{Keeper, Loop, for_bytes, for_millis, random};
+use ssdgauge_core::{
+    Access, Bytes, Direction, EndedBy, Engine, FindingKind, Nanos, Preparation, Rig, RigError,
+    Workload,
+};
+use ssdgauge_host::{Candidate, LinuxRig};
+
+const SPAN: Bytes = Bytes(16 << 20);
+
+fn filled(rig: &mut LinuxRig) -> Keeper {
+    let mut keeper = Keeper::default();
+    let fill = Preparation::Fill {
+        access: Access::Sequential,
+        block_size: Bytes(128 << 10),
+        offset: Bytes(0),
+        span: SPAN,
+    };
+    let prepared = rig.prepare(&fill, &mut keeper).unwrap();
+    assert_eq!(prepared.written, SPAN);
+    assert!(!prepared.stopped);
+    keeper
+}
+
+fn scratch(folder: &tempfile::TempDir) -> LinuxRig {
+    let name = folder.path().to_str().unwrap();
+    LinuxRig::open(Candidate::find(name, Some(SPAN)).unwrap(), None, 1).unwrap()
+}
+
+const ENGINES: [Engine; 2] = [Engine::IoUring, Engine::Synchronous];
+
+#[test]
+fn a_byte_limit_is_met_to_the_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rig = scratch(&folder);
+    filled(&mut rig);
+    for engine in ENGINES {
+        for (depth, requests) in [(1, 100), (8, 1_000), (4, 777)] {
+            let mut keeper = Keeper::default();
+            let until = for_bytes(requests * 4_096 - 1);
+            let workload = random(engine, 50, depth, SPAN);
+            let ended = rig.run(&workload, &until, &mut keeper).unwrap();
+            assert_eq!(ended.by, EndedBy::Bytes);
+            let (reads, writes) = (keeper.ios(Direction::Read), keeper.ios(Direction::Write));
+            assert_eq!(reads + writes, requests, "{engine:?} QD{depth}");
+            assert_eq!(keeper.errors(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_mix_is_exact_and_not_a_drifting_coin() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rig = scratch(&folder);
+    filled(&mut rig);
+    for percent in [0, 10, 70, 100] {
+        let mut keeper = Keeper::default();
+        let workload = random(Engine::IoUring, percent, 8, SPAN);
+        rig.run(&workload, &for_bytes(2_000 * 4_096), &mut keeper).unwrap();
+        assert_eq!(keeper.ios(Direction::Read), u64::from(percent) * 20);
+        assert_eq!(keeper.ios(Direction::Write), (100 - u64::from(percent)) * 20);
+    }
+}
+
+#[test]
+fn seconds_are_complete_and_their_sum_is_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rig = scratch(&folder);
+    filled(&mut rig);
+    for engine in ENGINES {
+        let mut keeper = Keeper::default();
+        let workload = random(engine, 70, 2, SPAN);
+        let ended = rig.run(&workload, &for_millis(2_300), &mut keeper).unwrap();
+        assert_eq!(ended.by, EndedBy::Time);
+        assert!(ended.elapsed >= Nanos(2_300_000_000), "{:?}", ended.elapsed);
+        for direction in Direction::BOTH {
+            let of: Vec<_> =
+                keeper.intervals.iter().filter(|one| one.direction == direction).collect();
+            let seconds: Vec<u32> = of.iter().map(|one| one.second).collect();
+            assert_eq!(seconds, [0, 1, 2]);
+            let length: Nanos = of.iter().map(|one| one.length).sum();
+            assert_eq!(length, ended.elapsed);
+            assert!(of.iter().all(|one| one.ios == one.latency.count()));
+            assert!(of.iter().all(|one| one.bytes == one.ios * 4_096));
+        }
+    }
+}
+
+#[test]
+fn the_kernel_counts_the_same_requests_as_we_do() {
+    let size = 64 << 20;
+    let Some(device) = Loop::attach(size) else { return };
+    let candidate = Candidate::find(&device.path, None).unwrap();
+    let confirm = device.confirmation(size);
+    let mut rig = LinuxRig::open(candidate, Some(&confirm), 3).unwrap();
+    let before = device.kernel_counts();
+    let fill = filled(&mut rig);
+    let mut counted = [fill.ios(Direction::Read), fill.ios(Direction::Write)];
+    for engine in ENGINES {
+        for percent in [100, 70, 0] {
+            let mut keeper = Keeper::default();
+            let workload = random(engine, percent, 4, SPAN);
+            rig.run(&workload, &for_millis(300), &mut keeper).unwrap();
+            counted[0] += keeper.ios(Direction::Read);
+            counted[1] += keeper.ios(Direction::Write);
+        }
+    }
+    let after = device.kernel_counts();
+    assert_eq!([after[0] - before[0], after[1] - before[1]], counted);
+    assert!(counted[0] > 0 && counted[1] > 0);
+}
+
+#[test]
+fn sequential_requests_reach_the_drive_one_by_one_and_are_never_merged() {
+    let size = 64 << 20;
+    let Some(device) = Loop::attach(size) else { return };
+    let candidate = Candidate::find(&device.path, None).unwrap();
+    let mut rig = LinuxRig::open(candidate, Some(&device.confirmation(size)), 3).unwrap();
+    let before = device.merges();
+    filled(&mut rig);
+    let mut workload = random(Engine::IoUring, 100, 32, SPAN);
+    workload.streams[0].access = Access::Sequential;
+    rig.run(&workload, &for_millis(300), &mut Keeper::default()).unwrap();
+    assert_eq!(device.merges(), before);
+}
+
+#[test]
+fn a_stop_ends_a_step_at_once_and_keeps_what_was_seen() {
+    let mut rig = LinuxRig::open(Candidate::find("null:", None).unwrap(), None, 1).unwrap();
+    for engine in ENGINES {
+        let mut keeper = Keeper { stop_after: Some(3), ..Keeper::default() };
+        let workload = random(engine, 100, 2, SPAN);
+        let ended = rig.run(&workload, &for_millis(60_000), &mut keeper).unwrap();
+        assert_eq!(ended.by, EndedBy::Stop);
+        assert!(ended.elapsed < Nanos::from_secs(5));
+        assert!(keeper.ios(Direction::Read) > 0);
+    }
+}
+
+#[test]
+fn a_scratch_file_is_never_read_where_it_was_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rig = scratch(&folder);
+    let workload: Workload = random(Engine::IoUring, 100, 1, SPAN);
+    let error = rig.run(&workload, &for_millis(100), &mut Keeper::default()).unwrap_err();
+    assert!(matches!(error, RigError::Refused(_)), "{error}");
+}
+
+#[test]
+fn a_scratch_file_has_no_name_that_a_kill_could_leave_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let rig = scratch(&folder);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    drop(rig);
+    let file = folder.path().join("scratch.bin");
+    let candidate = Candidate::find(file.to_str().unwrap(), Some(SPAN)).unwrap();
+    let _rig = LinuxRig::open(candidate, None, 1).unwrap();
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_drive_that_vanishes_is_noticed_and_its_empty_answers_are_no_requests() {
+    let size = 64 << 20;
+    let Some(device) = Loop::attach(size) else { return };
+    let candidate = Candidate::find(&device.path, None).unwrap();
+    let confirm = device.confirmation(size);
+    let mut rig = LinuxRig::open(candidate, Some(&confirm), 3).unwrap();
+    filled(&mut rig);
+    // The capacity changes under the open descriptor: reads beyond it return nothing at all.
+    let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
+    image.set_len(4_096).unwrap();
+    let status = std::process::Command::new("losetup").args(["-c", &device.path]).status();
+    assert!(status.unwrap().success());
+    for engine in ENGINES {
+        let mut keeper = Keeper::default();
+        let workload = random(engine, 100, 4, SPAN);
+        let error = rig.run(&workload, &for_millis(5_000), &mut keeper).unwrap_err();
+        assert!(matches!(error, RigError::Gone(_)), "{error}");
+        assert!(keeper.findings.iter().any(|finding| finding.kind == FindingKind::Faults));
+        let (ios, errors) = (keeper.ios(Direction::Read), keeper.errors());
+        assert!(errors > 0 && ios < 100, "{ios} requests, {errors} faults");
+    }
+}

@@ -1,0 +1,116 @@
+//! The guard on real block devices: what is in use is refused, and not one byte is written.
+
+use crate::support::{Loop, has_program};
+use ssdgauge_host::{Candidate, LinuxRig, Refusal, TargetError};
+use std::process::Command;
+
+const SIZE: u64 = 64 << 20;
+
+fn admit(path: &str, confirm: Option<&str>) -> Result<LinuxRig, TargetError> {
+    LinuxRig::open(Candidate::find(path, None)?, confirm, 1)
+}
+
+/// Returns the refusal of `path`, and checks that the image under it did not change.
+fn refusal(device: &Loop, path: &str, confirm: Option<&str>) -> Refusal {
+    let before = std::fs::read(device.image()).unwrap();
+    let error = admit(path, confirm).map(|_| ()).unwrap_err();
+    assert!(std::fs::read(device.image()).unwrap() == before, "the device was written to");
+    match error {
+        TargetError::Refused(refusal) => refusal,
+        other => panic!("{other}"),
+    }
+}
+
+fn run(program: &str, arguments: &[&str]) {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
+}
+
+#[test]
+fn nothing_is_admitted_without_the_words_that_name_it() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    let expected = device.confirmation(SIZE);
+    match refusal(&device, &device.path, None) {
+        Refusal::NotConfirmed { expected: words, .. } => assert_eq!(words, expected),
+        other => panic!("{other}"),
+    }
+    for wrong in ["", "yes", "loop", "loop0:1"] {
+        let refusal = refusal(&device, &device.path, Some(wrong));
+        assert!(matches!(refusal, Refusal::WrongConfirmation { .. }), "{refusal}");
+    }
+    assert!(admit(&device.path, Some(&expected)).is_ok());
+}
+
+#[test]
+fn a_mounted_device_is_refused_by_every_name() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    if !has_program("mkfs.ext4") {
+        println!("skipped: no mkfs.ext4");
+        return;
+    }
+    let confirm = device.confirmation(SIZE);
+    run("mkfs.ext4", &["-q", &device.path]);
+    let folder = tempfile::tempdir().unwrap();
+    let point = folder.path().join("mounted");
+    std::fs::create_dir(&point).unwrap();
+    run("mount", &[&device.path, point.to_str().unwrap()]);
+    let link = folder.path().join("by-id");
+    std::os::unix::fs::symlink(&device.path, &link).unwrap();
+    let dots = format!("/dev/../dev//{}", device.name());
+    let second = folder.path().join("second-node");
+    let minor = device.name().trim_start_matches("loop");
+    run("mknod", &[second.to_str().unwrap(), "b", "7", minor]);
+    run("sync", &[]);
+    for path in [device.path.as_str(), link.to_str().unwrap(), &dots, second.to_str().unwrap()] {
+        let refusal = refusal(&device, path, Some(&confirm));
+        let mounted = point.to_str().unwrap();
+        assert!(matches!(&refusal, Refusal::InUse { .. }), "{path}: {refusal}");
+        assert!(refusal.to_string().contains(mounted), "{path}: {refusal}");
+    }
+    run("umount", &[point.to_str().unwrap()]);
+    assert!(admit(&device.path, Some(&confirm)).is_ok());
+}
+
+#[test]
+fn swap_is_refused() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    run("mkswap", &[&device.path]);
+    let on = Command::new("swapon").arg(&device.path).output().unwrap();
+    if !on.status.success() {
+        println!("skipped: no swap here ({})", String::from_utf8_lossy(&on.stderr).trim());
+        return;
+    }
+    let refusal = refusal(&device, &device.path, Some(&device.confirmation(SIZE)));
+    run("swapoff", &[&device.path]);
+    assert!(refusal.to_string().contains("swap"), "{refusal}");
+}
+
+#[test]
+fn a_drive_is_held_for_one_run_at_a_time() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    let confirm = device.confirmation(SIZE);
+    let first = admit(&device.path, Some(&confirm)).unwrap();
+    let refusal = refusal(&device, &device.path, Some(&confirm));
+    assert!(matches!(refusal, Refusal::InUse { .. }), "{refusal}");
+    drop(first);
+    assert!(admit(&device.path, Some(&confirm)).is_ok());
+}
+
+#[test]
+fn names_that_are_no_target_create_nothing() {
+    let before = std::fs::read_dir("/dev").unwrap().count();
+    for name in ["/dev/no-such-drive", "/dev/null", "/dev", "/no/such/folder/file", "/etc/passwd"] {
+        let error = Candidate::find(name, None).unwrap_err();
+        println!("{name}: {error}");
+    }
+    assert_eq!(std::fs::read_dir("/dev").unwrap().count(), before);
+    assert!(!std::path::Path::new("/dev/no-such-drive").exists());
+}
+
+#[test]
+fn a_read_only_device_is_refused() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    run("blockdev", &["--setro", &device.path]);
+    let refusal = refusal(&device, &device.path, Some(&device.confirmation(SIZE)));
+    assert!(matches!(refusal, Refusal::ReadOnly { .. } | Refusal::Denied { .. }), "{refusal}");
+}

@@ -1,0 +1,141 @@
+//! Real targets for tests: scratch folders and loop devices.
+
+use ssdgauge_core::{
+    Access, Arrival, Bytes, Data, Direction, Engine, Finding, Interval, Nanos, Reading, Sink,
+    Stream, Until, Workload,
+};
+use std::path::Path;
+use std::process::Command;
+
+/// Keeps everything that a rig hands over; asks it to stop after `stop_after` questions.
+#[derive(Debug, Default)]
+pub(crate) struct Keeper {
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) stop_after: Option<u32>,
+    pub(crate) asked: u32,
+}
+
+impl Sink for Keeper {
+    fn interval(&mut self, interval: &Interval) {
+        self.intervals.push(interval.clone());
+    }
+    fn reading(&mut self, _: &Reading) {}
+    fn finding(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+    fn stop(&mut self) -> bool {
+        self.asked += 1;
+        self.stop_after.is_some_and(|most| self.asked > most)
+    }
+}
+
+impl Keeper {
+    pub(crate) fn ios(&self, direction: Direction) -> u64 {
+        let of = self.intervals.iter().filter(|interval| interval.direction == direction);
+        of.map(|interval| interval.ios).sum()
+    }
+
+    pub(crate) fn errors(&self) -> u64 {
+        self.intervals.iter().map(|interval| interval.errors).sum()
+    }
+}
+
+/// A random 4 KiB workload on the first `span` bytes.
+pub(crate) fn random(engine: Engine, read_percent: u8, depth: u32, span: Bytes) -> Workload {
+    let (queue_depth, threads) = match engine {
+        Engine::IoUring => (depth, 1),
+        Engine::Synchronous => (1, depth),
+    };
+    let stream = Stream {
+        name: "main".into(),
+        access: Access::Random,
+        block_size: Bytes(4_096),
+        read_percent,
+        queue_depth,
+        threads,
+        offset: Bytes(0),
+        span,
+        arrival: Arrival::Closed,
+        data: Data::Incompressible,
+    };
+    Workload { engine, streams: vec![stream] }
+}
+
+pub(crate) fn for_millis(millis: u64) -> Until {
+    Until { time: Some(Nanos(millis * 1_000_000)), bytes: None }
+}
+
+pub(crate) fn for_bytes(bytes: u64) -> Until {
+    Until { time: Some(Nanos::from_secs(60)), bytes: Some(Bytes(bytes)) }
+}
+
+/// A loop device over a file, detached when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Loop {
+    pub(crate) path: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Loop {
+    /// Attaches a loop device of `size` bytes, or says why there is none.
+    pub(crate) fn attach(size: u64) -> Option<Loop> {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("image");
+        std::fs::File::create(&image).unwrap().set_len(size).unwrap();
+        let output =
+            Command::new("losetup").args(["--direct-io=on", "--show", "-f"]).arg(&image).output();
+        match output {
+            Ok(output) if output.status.success() => {
+                let path = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+                // A test that was killed may have left the flag on this device.
+                let _ = Command::new("blockdev").args(["--setrw", &path]).status();
+                Some(Loop { path, _folder: folder })
+            }
+            other => {
+                println!("skipped: no loop device to be had ({other:?})");
+                None
+            }
+        }
+    }
+
+    /// Returns the name in /sys/block.
+    pub(crate) fn name(&self) -> &str {
+        self.path.strip_prefix("/dev/").unwrap()
+    }
+
+    /// Returns the words that confirm it.
+    pub(crate) fn confirmation(&self, size: u64) -> String {
+        format!("{}:{size}", self.name())
+    }
+
+    /// Returns the kernel's count of finished reads and writes, those that it merged into their
+    /// neighbours included.
+    pub(crate) fn kernel_counts(&self) -> [u64; 2] {
+        let text = std::fs::read_to_string(format!("/sys/block/{}/stat", self.name())).unwrap();
+        let fields: Vec<u64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        [fields[0] + fields[1], fields[4] + fields[5]]
+    }
+
+    /// Returns how many requests the kernel has merged into their neighbours.
+    pub(crate) fn merges(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/sys/block/{}/stat", self.name())).unwrap();
+        let fields: Vec<u64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        fields[1] + fields[5]
+    }
+
+    pub(crate) fn image(&self) -> std::path::PathBuf {
+        self._folder.path().join("image")
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.path]).status();
+    }
+}
+
+pub(crate) fn has_program(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| Path::new(&folder).join(name).is_file())
+}

@@ -1,0 +1,52 @@
+//! The suites that come with the program: this list is their table of contents.
+
+use crate::error::SuiteError;
+use crate::suite::Suite;
+
+/// A suite is one file in `suites/` and one line here.
+const FILES: &[(&str, &str)] = &[
+    ("quick", include_str!("../suites/quick.toml")),
+    ("iometer-2015", include_str!("../suites/iometer-2015.toml")),
+    ("consistency-2016", include_str!("../suites/consistency-2016.toml")),
+    ("client-2018", include_str!("../suites/client-2018.toml")),
+    ("enterprise-2019", include_str!("../suites/enterprise-2019.toml")),
+    ("enterprise-2020", include_str!("../suites/enterprise-2020.toml")),
+    ("size-curve", include_str!("../suites/size-curve.toml")),
+];
+
+/// Returns all suites that come with the program.
+pub fn built_in() -> Vec<Suite> {
+    let suite = |(id, text): &(&str, &str)| {
+        Suite::parse(&format!("{id}.toml"), text).expect("the tests parse every built-in suite")
+    };
+    FILES.iter().map(suite).collect()
+}
+
+/// Returns the suite `id`, or an error that lists those that exist.
+pub fn find_built_in(id: &str) -> Result<Suite, SuiteError> {
+    let known = || FILES.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ");
+    match FILES.iter().find(|(name, _)| *name == id) {
+        Some((name, text)) => Suite::parse(&format!("{name}.toml"), text),
+        None => Err(SuiteError::unknown(id, &known())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_suite_parses_and_bears_its_file_name() {
+        for (id, text) in FILES {
+            let suite = Suite::parse(id, text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(suite.id, *id);
+        }
+        assert_eq!(built_in().len(), FILES.len());
+    }
+
+    #[test]
+    fn an_unknown_suite_is_answered_with_the_list() {
+        let error = find_built_in("client-2081").unwrap_err();
+        assert!(error.hint.contains("client-2018") && error.hint.contains("quick"));
+    }
+}

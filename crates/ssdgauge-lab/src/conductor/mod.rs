@@ -1,0 +1,384 @@
+//! The conductor: carries a plan out on a rig, step by step, and writes down what happens.
+//!
+//! Every finished step is durable before the next one begins. What was cut off is found again
+//! from the run file alone.
+
+mod rounds;
+mod sink;
+
+use rounds::Rounds;
+use sink::StepSink;
+use ssdgauge_core::{
+    Action, Bytes, DriveInfo, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Preparation,
+    Restart, Rig, RigError, Severity, Sink, Step, TargetKind, Test,
+};
+use ssdgauge_runfile::{
+    FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
+};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The world around a run: the time of day, the wish to stop, and whoever looks on.
+pub trait Watcher {
+    /// Returns the time of day in milliseconds since 1970 (UTC).
+    fn unix_ms(&mut self) -> i64;
+
+    /// Returns whether the run shall stop.
+    fn stop(&mut self) -> bool;
+
+    /// Is told that a step begins.
+    fn begins(&mut self, test: &Test, phase: &Phase, step: &Step);
+
+    /// Is told what a second was like.
+    fn sees(&mut self, glimpse: &Glimpse);
+
+    /// Is told that the drive rests.
+    fn rests(&mut self, duration: Nanos);
+
+    /// Is told of a finding.
+    fn finds(&mut self, finding: &Finding);
+
+    /// Is told that a step has ended.
+    fn ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
+}
+
+/// What one second of a step was like, streams and directions together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Glimpse {
+    /// The second in its step, from 0.
+    pub second: u32,
+    /// Requests that completed.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// How long the second was.
+    pub length: Nanos,
+    /// The 99th percentile of latency, in nanoseconds: the worst of all streams and directions.
+    pub lat_p99: Option<u64>,
+}
+
+/// How a run came to its end without breaking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// Every step is finished.
+    Finished,
+    /// It was stopped and can go on later.
+    Interrupted,
+}
+
+/// Why a run broke. What was finished before is safe in the run file.
+#[derive(Debug, Error)]
+pub enum ConductError {
+    /// The drive or the host failed.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    /// The drive failed requests.
+    #[error("the drive failed requests in step '{0}'")]
+    Faults(String),
+    /// The run file could not be written.
+    #[error(transparent)]
+    RunFile(#[from] RunFileError),
+    /// The drive is another one than before.
+    #[error("this is not the drive that the run began with ({began_with}, now {now})")]
+    OtherDrive {
+        /// The drive of the run file.
+        began_with: String,
+        /// The drive of the rig.
+        now: String,
+    },
+}
+
+/// Carries out a whole plan.
+pub fn conduct(
+    plan: &Plan,
+    rig: &mut dyn Rig,
+    writer: &mut Writer,
+    watcher: &mut dyn Watcher,
+) -> Result<Completion, ConductError> {
+    let mut conductor = Conductor { plan, rig, writer, watcher, attempts: BTreeMap::new() };
+    conductor.tell_conditions()?;
+    let places = places(plan);
+    conductor.carry_out(&places)
+}
+
+/// Goes on with the run of `run`, which `writer` has open.
+///
+/// Finished steps stay. A test whose steps make sense only together begins anew; what a scratch
+/// file lost is prepared again. The pause is recorded as a finding.
+pub fn resume(
+    run: &RunFile,
+    rig: &mut dyn Rig,
+    writer: &mut Writer,
+    watcher: &mut dyn Watcher,
+) -> Result<Completion, ConductError> {
+    let head = run.head();
+    let (was, is) = (head.drive.fingerprint(), rig.drive().fingerprint());
+    if was != is {
+        return Err(ConductError::OtherDrive { began_with: was, now: is });
+    }
+    let records = run.steps()?;
+    let mut attempts = BTreeMap::new();
+    let mut finished = Vec::new();
+    for record in &records {
+        attempts.insert(record.place, record.attempt);
+        if record.state == StepState::Finished {
+            finished.push(record.place);
+        }
+    }
+    let todo = remaining(&head.plan, &finished, rig.drive());
+    if todo.is_empty() {
+        return Ok(Completion::Finished);
+    }
+    let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
+    let last = last.max().unwrap_or(head.started_unix_ms);
+    let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
+    let mut conductor = Conductor { plan: &head.plan, rig, writer, watcher, attempts };
+    conductor.find(Finding::new(
+        FindingKind::Resumed,
+        Severity::Note,
+        format!("the run went on after a pause of {pause}"),
+        "",
+    ))?;
+    conductor.carry_out(&todo)
+}
+
+/// Returns every step of `plan` in order.
+fn places(plan: &Plan) -> Vec<StepPlace> {
+    let mut places = Vec::new();
+    for (test, of_test) in plan.tests.iter().enumerate() {
+        for (phase, of_phase) in of_test.phases.iter().enumerate() {
+            places.extend((0..of_phase.steps.len()).map(|step| StepPlace { test, phase, step }));
+        }
+    }
+    places
+}
+
+fn step_at(plan: &Plan, place: StepPlace) -> &Step {
+    &plan.tests[place.test].phases[place.phase].steps[place.step]
+}
+
+/// Returns what is left to do, with what has to be done again, in order.
+fn remaining(plan: &Plan, finished: &[StepPlace], drive: &DriveInfo) -> Vec<StepPlace> {
+    let all = places(plan);
+    let Some(first) = all.iter().position(|place| !finished.contains(place)) else {
+        return Vec::new();
+    };
+    let current = all[first].test;
+    let anew = match plan.tests[current].restart {
+        Restart::Test => all.iter().position(|place| place.test == current).unwrap_or(first),
+        Restart::Step => first,
+    };
+    let mut todo = Vec::new();
+    // A scratch file and a virtual drive are gone with the program: what later steps read has to
+    // be written again. Equal preparations need no second time.
+    let is_lost = match drive.kind {
+        TargetKind::File | TargetKind::Virtual => true,
+        TargetKind::Block | TargetKind::Null => false,
+    };
+    if is_lost {
+        let mut done: Vec<&Preparation> = Vec::new();
+        for place in &all[..anew] {
+            if let Action::Prepare(preparation) = &step_at(plan, *place).action
+                && (place.test == current || !done.contains(&preparation))
+            {
+                done.push(preparation);
+                todo.push(*place);
+            }
+        }
+    }
+    todo.extend_from_slice(&all[anew..]);
+    todo
+}
+
+struct Conductor<'a> {
+    plan: &'a Plan,
+    rig: &'a mut dyn Rig,
+    writer: &'a mut Writer,
+    watcher: &'a mut dyn Watcher,
+    attempts: BTreeMap<StepPlace, u32>,
+}
+
+impl Conductor<'_> {
+    fn carry_out(&mut self, places: &[StepPlace]) -> Result<Completion, ConductError> {
+        for place in places {
+            if self.watcher.stop() || !self.carry_out_step(*place)? {
+                return Ok(Completion::Interrupted);
+            }
+        }
+        Ok(Completion::Finished)
+    }
+
+    /// Records what bears on every number of the run.
+    fn tell_conditions(&mut self) -> Result<(), ConductError> {
+        let plan = self.plan;
+        if self.rig.drive().is_model() {
+            self.find(Finding::new(
+                FindingKind::Model,
+                Severity::Note,
+                "all figures come from a virtual drive: a shape, not a measurement",
+                "never quote them as those of a product",
+            ))?;
+        }
+        if plan.shortened > 1 {
+            self.find(Finding::new(
+                FindingKind::Shortened,
+                Severity::Warning,
+                format!("all durations and byte limits were divided by {}", plan.shortened),
+                "a shortened run is a trial: it is not compared with full ones",
+            ))?;
+        }
+        if plan.span_scaled {
+            self.find(Finding::new(
+                FindingKind::SpanScaled,
+                Severity::Warning,
+                format!("spans were cut down to the {} of the target", self.rig.drive().capacity),
+                "use a target that is large enough for the protocol",
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, finding: Finding) -> Result<(), ConductError> {
+        self.watcher.finds(&finding);
+        let unix_ms = self.watcher.unix_ms();
+        self.writer.finding(&FindingRecord { step: None, unix_ms, finding })?;
+        Ok(self.writer.commit()?)
+    }
+
+    /// Carries out one step; returns false where a stop cut it short.
+    fn carry_out_step(&mut self, place: StepPlace) -> Result<bool, ConductError> {
+        let test = &self.plan.tests[place.test];
+        let phase = &test.phases[place.phase];
+        let step = &phase.steps[place.step];
+        self.watcher.begins(test, phase, step);
+        let attempt = self.attempts.entry(place).or_insert(0);
+        *attempt += 1;
+        let now = self.watcher.unix_ms();
+        let id = self.writer.begin_step(place, *attempt, self.plan, now)?;
+        let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
+        let result = act(self.rig, &step.action, &mut sink);
+        sink.show();
+        let (seen, failure) = (sink.elapsed, sink.failure.take());
+        if let Some(failure) = failure {
+            return Err(failure.into());
+        }
+        let done = match result {
+            Ok(done) => done,
+            Err(error) => {
+                self.close(id, StepState::Broken, seen, "faults", error.to_string())?;
+                return Err(error.into());
+            }
+        };
+        let state = match done.by {
+            By::Limit(EndedBy::Stop | EndedBy::Faults) => StepState::Broken,
+            By::Limit(EndedBy::Time | EndedBy::Bytes) | By::Steady | By::Done => {
+                StepState::Finished
+            }
+        };
+        self.close(id, state, done.elapsed, done.by.name(), done.report)?;
+        if done.by == By::Limit(EndedBy::Faults) {
+            return Err(ConductError::Faults(step.label.clone()));
+        }
+        self.watcher.ended(test, step, done.elapsed);
+        if state == StepState::Finished {
+            self.rest_after(step, id, done.elapsed)?;
+        }
+        Ok(state == StepState::Finished)
+    }
+
+    fn close(
+        &mut self,
+        id: StepId,
+        state: StepState,
+        elapsed: Nanos,
+        ended_by: &str,
+        report: String,
+    ) -> Result<(), ConductError> {
+        let unix_ms = self.watcher.unix_ms();
+        let end = StepEnd { state, unix_ms, elapsed, ended_by: ended_by.into(), report };
+        Ok(self.writer.finish_step(id, &end)?)
+    }
+
+    fn rest_after(&mut self, step: &Step, id: StepId, busy: Nanos) -> Result<(), ConductError> {
+        let duration = step.rest.after(busy);
+        if duration == Nanos::ZERO {
+            return Ok(());
+        }
+        self.watcher.rests(duration);
+        // Readings of the rest lie behind those of the step.
+        let mut sink = StepSink::new(self.writer, self.watcher, id, busy);
+        let rested = self.rig.rest(duration, &mut sink);
+        match sink.failure.take() {
+            Some(failure) => Err(failure.into()),
+            None => Ok(rested?),
+        }
+    }
+}
+
+/// What an action came to.
+struct Done {
+    by: By,
+    elapsed: Nanos,
+    report: String,
+}
+
+/// What ended an action.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// A limit of its workload.
+    Limit(EndedBy),
+    /// The rule of steadiness.
+    Steady,
+    /// It was done.
+    Done,
+}
+
+impl By {
+    /// Returns the word used in run files and pages.
+    fn name(self) -> &'static str {
+        match self {
+            By::Limit(limit) => limit.name(),
+            By::Steady => "steady",
+            By::Done => "done",
+        }
+    }
+
+    fn stopped(stopped: bool) -> By {
+        if stopped { By::Limit(EndedBy::Stop) } else { By::Done }
+    }
+}
+
+fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Done, RigError> {
+    let json = "reports always serialise";
+    match action {
+        Action::Prepare(preparation) => {
+            let prepared = rig.prepare(preparation, sink)?;
+            let by = By::stopped(prepared.stopped);
+            let report = serde_json::to_string(&prepared).expect(json);
+            Ok(Done { by, elapsed: prepared.elapsed, report })
+        }
+        Action::Run { workload, until, steady } => {
+            sink.rounds = steady.map(Rounds::new);
+            let ended = rig.run(workload, until, sink)?;
+            let rounds = sink.rounds.take();
+            let verdict = rounds.as_ref().and_then(Rounds::steady);
+            let by = match (ended.by, verdict) {
+                (EndedBy::Stop, Some(_)) => By::Steady,
+                (by, _) => By::Limit(by),
+            };
+            let report = serde_json::to_string(&ended.engine).expect(json);
+            match (rounds, by) {
+                (Some(_), By::Limit(EndedBy::Stop | EndedBy::Faults)) | (None, _) => {}
+                (Some(rounds), By::Limit(_) | By::Steady | By::Done) => {
+                    sink.finding(rounds.finding());
+                }
+            }
+            Ok(Done { by, elapsed: ended.elapsed, report })
+        }
+        Action::Rest(duration) => {
+            rig.rest(*duration, sink)?;
+            let by = By::stopped(sink.stop());
+            Ok(Done { by, elapsed: *duration, report: "{}".into() })
+        }
+    }
+}

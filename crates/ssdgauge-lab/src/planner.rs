@@ -1,0 +1,389 @@
+//! The planner: binds a suite to a drive, and tells beforehand what the run will do.
+
+use crate::suite::{Extent, PointRule, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
+use ssdgauge_core::{
+    Access, Action, Arrival, Bytes, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation,
+    Rest, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
+};
+use thiserror::Error;
+
+/// What the user asks of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The tests to run; all of them where it is empty.
+    pub only: Vec<String>,
+    /// Divides all durations and byte limits; 1 is the full length.
+    pub shorten: u32,
+    /// Cuts spans down to a target that is too small, and marks the run.
+    pub scale_spans: bool,
+    /// The seed of all randomness in the run.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1 }
+    }
+}
+
+/// Why a suite cannot run on a drive. Nothing was written.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// The suite has no such test.
+    #[error("suite {suite} has no test '{test}'")]
+    UnknownTest {
+        /// The suite.
+        suite: String,
+        /// What was asked.
+        test: String,
+        /// The tests that it has.
+        known: String,
+    },
+    /// The target is smaller than the span of a test.
+    #[error("{what} needs {span}, and {target} has {}", capacity.about())]
+    TooSmall {
+        /// The test, or the preparation.
+        what: String,
+        /// The span that it needs.
+        span: Bytes,
+        /// The target.
+        target: String,
+        /// What it has.
+        capacity: Bytes,
+    },
+    /// The requests of a test do not fit the blocks of the target.
+    #[error("{what} sends requests of {block_size}, and {target} has blocks of {logical_block}")]
+    Misaligned {
+        /// The test.
+        what: String,
+        /// The size of its requests.
+        block_size: Bytes,
+        /// The target.
+        target: String,
+        /// The smallest unit of the target.
+        logical_block: Bytes,
+    },
+    /// Durations cannot be divided by zero.
+    #[error("a run cannot be shortened by {0}")]
+    Shorten(u32),
+}
+
+/// Returns the largest span in bytes that `suite` asks for by number, so that a scratch file can
+/// be made large enough; `None` where every span is a share of the target.
+pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
+    let size = |extent: Extent| match extent {
+        Extent::Size(bytes) => Some(bytes),
+        Extent::Percent(_) => None,
+    };
+    let prepared = |rules: &[PrepareRule]| -> Option<Bytes> {
+        let sizes = rules.iter().filter_map(|rule| match rule {
+            PrepareRule::Fill { span, .. } | PrepareRule::Trim(span) => size(*span),
+            PrepareRule::Precondition { stream, .. } => size(stream.span),
+            PrepareRule::Purge | PrepareRule::Rest(_) => None,
+        });
+        sizes.max()
+    };
+    let wanted = |test: &&TestRule| only.is_empty() || only.contains(&test.id);
+    let tests = suite.tests.iter().filter(wanted).flat_map(|test| {
+        let streams = test.points.iter().flat_map(|point| &point.streams);
+        let streams = streams.filter_map(|stream| size(stream.span));
+        streams.chain(prepared(&test.prepare))
+    });
+    tests.chain(prepared(&suite.prepare)).max()
+}
+
+/// Binds `suite` to `drive`.
+pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan, PlanError> {
+    if options.shorten == 0 {
+        return Err(PlanError::Shorten(0));
+    }
+    let has = |id: &String| suite.tests.iter().any(|test| test.id == *id);
+    if let Some(unknown) = options.only.iter().find(|id| !has(id)) {
+        let known: Vec<&str> = suite.tests.iter().map(|test| test.id.as_str()).collect();
+        return Err(PlanError::UnknownTest {
+            suite: suite.id.clone(),
+            test: unknown.clone(),
+            known: known.join(", "),
+        });
+    }
+    let mut binder = Binder { drive, options, scaled: false };
+    let mut tests = Vec::new();
+    for rule in &suite.tests {
+        if !options.only.is_empty() && !options.only.contains(&rule.id) {
+            continue;
+        }
+        let mut test = binder.test(rule)?;
+        if tests.is_empty() {
+            let first = binder.prepare(&suite.id, &suite.prepare)?;
+            test.phases.splice(0..0, first);
+        }
+        tests.push(test);
+    }
+    Ok(Plan {
+        suite: SuiteIdentity {
+            id: suite.id.clone(),
+            revision: suite.revision,
+            title: suite.title.clone(),
+        },
+        shortened: options.shorten,
+        span_scaled: binder.scaled,
+        seed: options.seed,
+        tests,
+    })
+}
+
+struct Binder<'a> {
+    drive: &'a DriveInfo,
+    options: &'a Options,
+    scaled: bool,
+}
+
+impl Binder<'_> {
+    fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
+        let mut phases = self.prepare(&rule.id, &rule.prepare)?;
+        let mut full = None;
+        for point in &rule.points {
+            let begins = phases.last().is_none_or(|phase| phase.kind != PhaseKind::Measure);
+            if begins || point.full_percent != full {
+                phases.extend(self.level(&rule.id, point.full_percent)?);
+                phases.push(Phase { kind: PhaseKind::Measure, steps: Vec::new() });
+                full = point.full_percent;
+            }
+            let step = Step {
+                label: point.label.clone(),
+                position: point.position,
+                action: self.load(&rule.id, rule.engine, point)?,
+                rest: self.rest(point.rest),
+            };
+            phases.last_mut().expect("a phase was just begun").steps.push(step);
+        }
+        Ok(Test {
+            id: rule.id.clone(),
+            revision: rule.revision,
+            title: rule.title.clone(),
+            source: rule.source.clone(),
+            score: self.score(&rule.score),
+            also: rule.also.iter().map(|score| self.score(score)).collect(),
+            figures: rule.figures.clone(),
+            chosen: rule.chosen.clone(),
+            restart: rule.restart,
+            phases,
+        })
+    }
+
+    /// Returns the phases that bring a fresh drive to a level of fill.
+    fn level(&mut self, test: &str, percent: Option<u8>) -> Result<Vec<Phase>, PlanError> {
+        let fill = |percent| PrepareRule::Fill {
+            access: Access::Sequential,
+            block_size: Bytes(128 << 10),
+            span: Extent::Percent(percent),
+        };
+        match percent {
+            None => Ok(Vec::new()),
+            Some(0) => self.prepare(test, &[PrepareRule::Purge]),
+            Some(percent) => self.prepare(test, &[PrepareRule::Purge, fill(percent)]),
+        }
+    }
+
+    fn load(&mut self, test: &str, engine: Engine, point: &PointRule) -> Result<Action, PlanError> {
+        let what = format!("test {test}");
+        let streams: Result<Vec<Stream>, PlanError> =
+            point.streams.iter().map(|rule| self.stream(&what, engine, rule)).collect();
+        let mut streams = streams?;
+        let (until, steady) = self.until(&point.until, &streams[0]);
+        if let ([stream], Some(bytes)) = (streams.as_mut_slice(), until.bytes) {
+            take_turn(stream, bytes, u64::from(point.turn));
+        }
+        Ok(Action::Run { workload: Workload { engine, streams }, until, steady })
+    }
+
+    fn stream(
+        &mut self,
+        what: &str,
+        engine: Engine,
+        rule: &StreamRule,
+    ) -> Result<Stream, PlanError> {
+        let drive = self.drive;
+        if !rule.block_size.0.is_multiple_of(drive.logical_block.0) {
+            return Err(PlanError::Misaligned {
+                what: what.to_owned(),
+                block_size: rule.block_size,
+                target: drive.target.clone(),
+                logical_block: drive.logical_block,
+            });
+        }
+        let span = self.span(what, rule.span, rule.block_size)?;
+        let queue_depth = match engine {
+            Engine::IoUring => rule.queue_depth,
+            Engine::Synchronous => 1,
+        };
+        Ok(Stream {
+            name: rule.name.clone(),
+            access: rule.access,
+            block_size: rule.block_size,
+            read_percent: rule.read_percent,
+            queue_depth,
+            threads: rule.threads,
+            offset: Bytes(0),
+            span,
+            arrival: Arrival::Closed,
+            data: rule.data,
+        })
+    }
+
+    fn prepare(&mut self, what: &str, rules: &[PrepareRule]) -> Result<Vec<Phase>, PlanError> {
+        rules.iter().map(|rule| self.prepare_phase(what, rule)).collect()
+    }
+
+    fn prepare_phase(&mut self, what: &str, rule: &PrepareRule) -> Result<Phase, PlanError> {
+        let what = format!("the preparation of {what}");
+        let (kind, label, action) = match *rule {
+            PrepareRule::Precondition { engine, ref stream, ref until } => {
+                let stream = self.stream(&what, engine, stream)?;
+                let (until, steady) = self.until(until, &stream);
+                let label = format!("precondition {}", stream.span);
+                let workload = Workload { engine, streams: vec![stream] };
+                (PhaseKind::Precondition, label, Action::Run { workload, until, steady })
+            }
+            PrepareRule::Purge => {
+                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(Preparation::Purge))
+            }
+            PrepareRule::Trim(extent) => {
+                let span = self.span(&what, extent, self.drive.logical_block)?;
+                let trim = Preparation::Trim { offset: Bytes(0), span };
+                (PhaseKind::Trim, format!("trim {span}"), Action::Prepare(trim))
+            }
+            PrepareRule::Fill { access, block_size, span } => {
+                let span = self.span(&what, span, block_size)?;
+                let fill = Preparation::Fill { access, block_size, offset: Bytes(0), span };
+                (PhaseKind::Fill, format!("fill {span}"), Action::Prepare(fill))
+            }
+            PrepareRule::Rest(time) => {
+                let time = Nanos(time.0 / u64::from(self.options.shorten));
+                (PhaseKind::Rest, format!("rest {time}"), Action::Rest(time))
+            }
+        };
+        let step = Step { label, position: 0.0, action, rest: Rest::None };
+        Ok(Phase { kind, steps: vec![step] })
+    }
+
+    fn span(&mut self, what: &str, extent: Extent, block: Bytes) -> Result<Bytes, PlanError> {
+        let capacity = self.drive.capacity;
+        let too_small = |span| PlanError::TooSmall {
+            what: what.to_owned(),
+            span,
+            target: self.drive.target.clone(),
+            capacity,
+        };
+        let span = match extent {
+            Extent::Size(bytes) if bytes > capacity && self.options.scale_spans => {
+                self.scaled = true;
+                capacity
+            }
+            Extent::Size(bytes) if bytes > capacity => return Err(too_small(bytes)),
+            Extent::Size(bytes) => bytes,
+            Extent::Percent(100) => capacity,
+            Extent::Percent(percent) => {
+                Bytes((u128::from(capacity.0) * u128::from(percent) / 100) as u64)
+            }
+        };
+        // A span ends on the grid of the target.
+        let span = Bytes(span.0 - span.0 % self.drive.physical_block.0.max(512));
+        match span < block {
+            true => Err(too_small(block)),
+            false => Ok(span),
+        }
+    }
+
+    fn until(&self, rule: &UntilRule, stream: &Stream) -> (Until, Option<SteadyRule>) {
+        let by = u64::from(self.options.shorten);
+        let passes = rule.passes.map(|passes| stream.span * u64::from(passes));
+        let bytes = rule.bytes.into_iter().chain(passes).min();
+        let until = Until {
+            time: rule.time.map(|time| Nanos((time.0 / by).max(1))),
+            bytes: bytes.map(|bytes| Bytes((bytes.0 / by).max(stream.block_size.0))),
+        };
+        // Samples are seconds, so a round has one at least.
+        let whole = |time: Nanos| Nanos::from_secs((time.0 / by / Nanos::SECOND.0).max(1));
+        let steady = rule.steady.map(|rule| SteadyRule { round: whole(rule.round), ..rule });
+        (until, steady)
+    }
+
+    /// Returns the rule of the headline with its window as much shortened as the steps.
+    fn score(&self, score: &Score) -> Score {
+        let by = u64::from(self.options.shorten);
+        let shorter = |window: Window| match window {
+            Window::Time(time) => Window::Time(Nanos((time.0 / by).max(1))),
+            Window::Bytes(bytes) => Window::Bytes(Bytes((bytes.0 / by).max(1))),
+        };
+        match *score {
+            Score::MeanOfLast { metric, window } => {
+                Score::MeanOfLast { metric, window: shorter(window) }
+            }
+            Score::MeanOverSigmaOfLast { metric, window } => {
+                Score::MeanOverSigmaOfLast { metric, window: shorter(window) }
+            }
+            Score::MeanOf(_)
+            | Score::MeanAt { .. }
+            | Score::BestOf(_)
+            | Score::At { .. }
+            | Score::Knee(_) => score.clone(),
+        }
+    }
+
+    fn rest(&self, rest: Rest) -> Rest {
+        let by = u64::from(self.options.shorten);
+        match rest {
+            Rest::None => Rest::None,
+            Rest::For(time) => Rest::For(Nanos(time.0 / by)),
+            Rest::DutyCycle { busy, at_most } => {
+                Rest::DutyCycle { busy, at_most: Nanos(at_most.0 / by) }
+            }
+        }
+    }
+}
+
+/// Gives each repetition of a sequential step a part of the span of its own, one behind the
+/// other and round the end, so that a burst never meets the data of the burst before.
+fn take_turn(stream: &mut Stream, bytes: Bytes, turn: u64) {
+    let part = stream.block_size * bytes.0.div_ceil(stream.block_size.0);
+    let parts = stream.span.blocks_of(part);
+    if stream.access == Access::Sequential && turn > 0 && parts > 1 {
+        stream.offset += part * (turn % parts);
+        stream.span = part;
+    }
+}
+
+/// What a plan will cost, as far as it can be known beforehand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Time of all steps that are limited by time, with their longest rests.
+    pub timed: Nanos,
+    /// Bytes of all preparations, whose time depends on the drive.
+    pub filled: Bytes,
+    /// The most that is written by steps with a byte limit, preparations included.
+    pub written_at_most: Bytes,
+    /// Whether some step writes for a time and without a limit of bytes.
+    pub writes_without_limit: bool,
+}
+
+/// Returns what `plan` will cost.
+pub fn estimate(plan: &Plan) -> Estimate {
+    let mut sum = Estimate::default();
+    for (_, _, step) in plan.steps() {
+        match &step.action {
+            Action::Prepare(Preparation::Fill { span, .. }) => sum.filled += *span,
+            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) => {}
+            Action::Rest(time) => sum.timed += *time,
+            Action::Run { until, .. } => {
+                let time = until.time.unwrap_or_default();
+                sum.timed += time + step.rest.after(time);
+            }
+        }
+        match step.action.writes_at_most() {
+            Some(bytes) => sum.written_at_most += bytes,
+            None => sum.writes_without_limit = true,
+        }
+    }
+    sum
+}

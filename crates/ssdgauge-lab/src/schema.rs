@@ -1,0 +1,276 @@
+//! The keys of a suite file, as they stand in TOML. Every value is checked where it is read, so
+//! that an error points at it.
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer};
+use ssdgauge_core::{Access, Bytes, Data, Engine, Figure, Metric, Nanos};
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+use toml::Spanned;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    pub(crate) suite: Head,
+    #[serde(default)]
+    pub(crate) test: Vec<Spanned<Test>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Head {
+    pub(crate) id: Name,
+    pub(crate) revision: Revision,
+    pub(crate) title: String,
+    #[serde(default)]
+    pub(crate) summary: String,
+    #[serde(default)]
+    pub(crate) source: String,
+    #[serde(default)]
+    pub(crate) prepare: Vec<Spanned<Prepare>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Test {
+    pub(crate) id: Spanned<Name>,
+    pub(crate) revision: Revision,
+    pub(crate) title: String,
+    #[serde(default)]
+    pub(crate) source: String,
+    #[serde(default)]
+    pub(crate) prepare: Vec<Spanned<Prepare>>,
+    pub(crate) engine: Option<Spanned<Engine>>,
+    pub(crate) stream: Option<Spanned<Stream>>,
+    pub(crate) streams: Option<Spanned<Vec<Spanned<Stream>>>>,
+    pub(crate) steps: Option<Spanned<Vec<Spanned<Step>>>>,
+    #[serde(default)]
+    pub(crate) sweep: Sweep,
+    pub(crate) repeat: Option<Count>,
+    pub(crate) until: Option<Spanned<Until>>,
+    pub(crate) rest: Option<Spanned<Rest>>,
+    pub(crate) score: Spanned<Score>,
+    #[serde(default)]
+    pub(crate) also: Vec<Spanned<Score>>,
+    #[serde(default)]
+    pub(crate) figures: Vec<Figure>,
+    #[serde(default)]
+    pub(crate) chosen: Vec<Spanned<String>>,
+    pub(crate) restart: Option<ssdgauge_core::Restart>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Step {
+    pub(crate) label: String,
+    pub(crate) stream: Spanned<Stream>,
+    pub(crate) until: Spanned<Until>,
+    pub(crate) rest: Option<Spanned<Rest>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Prepare {
+    pub(crate) purge: Option<bool>,
+    pub(crate) trim: Option<bool>,
+    pub(crate) fill: Option<Access>,
+    pub(crate) precondition: Option<Spanned<Stream>>,
+    pub(crate) rest: Option<Text<Nanos>>,
+    pub(crate) span: Option<Span>,
+    pub(crate) block_size: Option<Text<Bytes>>,
+    pub(crate) engine: Option<Spanned<Engine>>,
+    pub(crate) until: Option<Spanned<Until>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stream {
+    pub(crate) name: Option<Name>,
+    pub(crate) access: Access,
+    pub(crate) block_size: Option<Text<Bytes>>,
+    pub(crate) read_percent: Option<Percent>,
+    pub(crate) queue_depth: Option<Count>,
+    pub(crate) threads: Option<Count>,
+    pub(crate) span: Option<Span>,
+    pub(crate) data: Option<Data>,
+}
+
+/// What a test goes through; the key that is written first is the outermost loop.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sweep {
+    pub(crate) full_percent: Option<Spanned<Vec<Percent>>>,
+    pub(crate) span: Option<Spanned<Vec<Span>>>,
+    pub(crate) block_size: Option<Spanned<Vec<Text<Bytes>>>>,
+    pub(crate) threads: Option<Spanned<Vec<Count>>>,
+    pub(crate) queue_depth: Option<Spanned<Vec<Count>>>,
+    pub(crate) total_queue_depth: Option<Spanned<Vec<Count>>>,
+    pub(crate) read_percent: Option<Spanned<Vec<Percent>>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Until {
+    pub(crate) time: Option<Text<Nanos>>,
+    pub(crate) bytes: Option<Text<Bytes>>,
+    pub(crate) passes: Option<Count>,
+    pub(crate) steady: Option<Spanned<Steady>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Steady {
+    pub(crate) metric: MetricKey,
+    pub(crate) round: Text<Nanos>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rest {
+    pub(crate) time: Option<Text<Nanos>>,
+    pub(crate) duty_cycle: Option<f64>,
+    pub(crate) at_most: Option<Text<Nanos>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Score {
+    pub(crate) mean_of: Option<MetricKey>,
+    pub(crate) best_of: Option<MetricKey>,
+    pub(crate) knee_of: Option<MetricKey>,
+    pub(crate) metric: Option<MetricKey>,
+    pub(crate) at: Option<Positions>,
+    pub(crate) mean_of_last: Option<Text<Window>>,
+    pub(crate) mean_over_sigma_of_last: Option<Text<Window>>,
+}
+
+/// One value of the sweep, or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "a value of the sweep, such as 32, or a list such as [1, 2, 4]")]
+pub(crate) enum Positions {
+    One(f64),
+    Several(Vec<f64>),
+}
+
+/// The last part of a step: a time or a number of bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window(pub(crate) ssdgauge_core::Window);
+
+impl FromStr for Window {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Window, String> {
+        let (time, bytes) = (text.parse::<Nanos>(), text.parse::<Bytes>());
+        match (time, bytes) {
+            (Ok(time), _) if time > Nanos::ZERO => Ok(Window(ssdgauge_core::Window::Time(time))),
+            (_, Ok(bytes)) if bytes > Bytes(0) => Ok(Window(ssdgauge_core::Window::Bytes(bytes))),
+            _ => Err(format!("'{text}' is neither a time such as 400s nor a size such as 16GB")),
+        }
+    }
+}
+
+/// A value that is written as text, such as `"4KiB"` or `"60s"`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<T>(pub(crate) T);
+
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+        impl<T: FromStr<Err: fmt::Display>> Visitor<'_> for Reader<T> {
+            type Value = Text<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a text with a unit, such as \"4KiB\" or \"60s\"")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Text<T>, E> {
+                text.parse().map(Text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Reader(PhantomData))
+    }
+}
+
+/// A part of the target: a size, or a share of its capacity such as `"80%"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Span {
+    Size(Bytes),
+    Percent(u8),
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Span, String> {
+        match text.strip_suffix('%') {
+            Some(number) => match number.trim().parse::<u8>() {
+                Ok(percent @ 1..=100) => Ok(Span::Percent(percent)),
+                _ => Err(format!("'{text}' is no share between 1% and 100%")),
+            },
+            None => text
+                .parse()
+                .map(Span::Size)
+                .map_err(|error: ssdgauge_core::UnitError| error.to_string()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Text::<Span>::deserialize(deserializer).map(|text| text.0)
+    }
+}
+
+/// Reads a number or a text and turns it into `Self`, or says what is allowed.
+macro_rules! checked {
+    ($(#[$doc:meta])* $name:ident($inner:ty) from $raw:ty, $check:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub(crate) struct $name(pub(crate) $inner);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let check: fn($raw) -> Result<$inner, String> = $check;
+                check(<$raw>::deserialize(deserializer)?).map($name).map_err(D::Error::custom)
+            }
+        }
+    };
+}
+
+checked!(
+    /// A share of reads.
+    Percent(u8) from i64, |number| match number {
+        0..=100 => Ok(number as u8),
+        _ => Err(format!("{number} is no percentage between 0 and 100")),
+    }
+);
+checked!(
+    /// A number of threads or of requests in flight.
+    Count(u32) from i64, |number| match number {
+        1..=4_096 => Ok(number as u32),
+        _ => Err(format!("{number} is not between 1 and 4096")),
+    }
+);
+checked!(
+    /// A revision of a suite or a test.
+    Revision(u32) from i64, |number| match number {
+        1..=1_000_000 => Ok(number as u32),
+        _ => Err(format!("{number} is no revision; revisions count from 1")),
+    }
+);
+checked!(
+    /// An id: what is typed on a command line and written into reports.
+    Name(String) from String, |text| {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if text.is_empty() || text.len() > 64 || !text.chars().all(fits) {
+            return Err(format!("'{text}' is no id: use a-z, 0-9 and '-', at most 64 of them"));
+        }
+        Ok(text)
+    }
+);
+checked!(
+    /// The key of a metric.
+    MetricKey(Metric) from String, |text| Metric::from_key(&text).ok_or_else(|| {
+        let keys: Vec<&str> = Metric::ALL.iter().map(|metric| metric.key()).collect();
+        format!("'{text}' is no metric (known: {})", keys.join(", "))
+    })
+);

@@ -1,0 +1,98 @@
+//! The card: one run on one screen of a terminal.
+//!
+//! Without colour it is plain ASCII, for pipes, logs and old terminals.
+
+mod paint;
+mod rows;
+
+use crate::card::paint::Paint;
+use crate::clean;
+use crate::json::severity;
+use crate::names;
+use crate::number;
+use crate::run::{PlacedFinding, Run};
+use ssdgauge_core::{Finding, Severity};
+use std::cmp::Reverse;
+
+/// The suite whose card has the familiar rows.
+const QUICK: &str = "quick";
+
+/// The narrowest card; a narrower terminal wraps it.
+const NARROWEST: usize = 40;
+
+/// How many findings are put into words.
+const IN_WORDS: usize = 3;
+
+/// Returns `run` as a card of at most `width` columns.
+///
+/// The suite `quick` gets the familiar rows (SEQ1M Q8 and so on), every other suite a table of
+/// headlines. With `colour` the card uses terminal colours and line drawing, without it ASCII
+/// alone.
+pub fn card(run: &Run, width: usize, colour: bool) -> String {
+    let paint = Paint { colour, width: width.max(NARROWEST) };
+    let mut lines = header(run, &paint);
+    lines.push(paint.rule());
+    let rows = match run.head.plan.suite.id == QUICK {
+        true => rows::familiar(run, &paint),
+        false => rows::headlines(run, &paint),
+    };
+    lines.extend(rows);
+    lines.push(paint.rule());
+    lines.extend(findings(run, &paint));
+    let mut text = lines.join("\n");
+    text.push('\n');
+    text
+}
+
+fn header(run: &Run, paint: &Paint) -> Vec<String> {
+    let head = &run.head;
+    let mut facts = vec![number::capacity(head.drive.capacity.0)];
+    if let Some(firmware) = &head.drive.firmware {
+        facts.push(format!("firmware {}", clean::device(firmware)));
+    }
+    facts.push(format!("suite {}", names::suite(run)));
+    let origin = [
+        number::date(head.started_unix_ms),
+        format!("run {}", clean::prose(&head.id)),
+        clean::prose(&head.program),
+    ];
+    let mut lines = vec![paint.bold(&names::drive(run))];
+    lines.push(paint.plain(&facts.join(" · ")));
+    lines.push(paint.dim(&origin.join(" · ")));
+    let marks = names::marks(run);
+    if !marks.is_empty() {
+        lines.push(paint.alarm(&marks.join(" · ")));
+    }
+    lines
+}
+
+fn findings(run: &Run, paint: &Paint) -> Vec<String> {
+    let mut distinct: Vec<&Finding> = Vec::new();
+    for PlacedFinding { finding, .. } in run.all_findings() {
+        if !distinct.iter().any(|known| known.text == finding.text) {
+            distinct.push(finding);
+        }
+    }
+    distinct.sort_by_key(|finding| Reverse(finding.severity));
+    let serious = distinct.iter().filter(|finding| finding.severity > Severity::Note).count();
+    let notes = distinct.len() - serious;
+    let word = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let summary = match (serious, notes) {
+        (0, 0) => return vec![paint.plain("no findings")],
+        (0, _) => word(notes, "note"),
+        (_, 0) => word(serious, "warning"),
+        (_, _) => format!("{}, {}", word(serious, "warning"), word(notes, "note")),
+    };
+    let mut lines = vec![paint.plain(&summary)];
+    // Notes are put into words only where nothing worse competes for the place.
+    let shown = if serious > 0 { serious.min(IN_WORDS) } else { notes.min(1) };
+    for finding in distinct.into_iter().take(shown) {
+        let advice = match finding.advice.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", clean::prose(&finding.advice)),
+        };
+        let text = format!("{}{advice}", clean::prose(&finding.text));
+        lines.extend(paint.wrapped(severity(finding.severity), finding.severity, &text));
+    }
+    lines
+}

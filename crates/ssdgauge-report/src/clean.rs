@@ -1,0 +1,104 @@
+//! Strings from drives and strangers, made safe to show.
+//!
+//! A run file may come from a stranger, and a drive may call itself anything. What passes here
+//! holds no control character, no terminal escape and nothing that turns the direction of text.
+//! Escaping for HTML, CSV and JSON is left to those who write them.
+
+use std::fmt::Write;
+
+/// The most characters that a drive's own string is shown with.
+const DEVICE_LIMIT: usize = 64;
+
+/// The most characters that any other text is shown with.
+const PROSE_LIMIT: usize = 2_000;
+
+/// Returns a model, serial or firmware string: printable ASCII, other bytes as `\xNN`, at most 64
+/// characters.
+pub(crate) fn device(text: &str) -> String {
+    let mut clean = String::new();
+    for byte in text.trim().bytes() {
+        match byte {
+            b' '..=b'~' => clean.push(char::from(byte)),
+            _ => write!(clean, "\\x{byte:02X}").expect("writing to memory cannot fail"),
+        }
+        if clean.len() > DEVICE_LIMIT {
+            break;
+        }
+    }
+    shortened(clean, DEVICE_LIMIT)
+}
+
+/// Returns text for people: letters of any script stay, what cannot be seen is written out.
+pub(crate) fn prose(text: &str) -> String {
+    let mut clean = String::new();
+    for character in text.chars().take(PROSE_LIMIT + 1) {
+        match character {
+            '\n' | '\t' | '\r' => clean.push(' '),
+            _ if is_hidden(character) => {
+                write!(clean, "\\u{{{:X}}}", u32::from(character))
+                    .expect("writing to memory cannot fail");
+            }
+            _ => clean.push(character),
+        }
+    }
+    shortened(clean, PROSE_LIMIT)
+}
+
+/// Returns `text` for a chart, where a dollar sign would begin mathematics.
+pub(crate) fn chart(text: &str) -> String {
+    prose(text).replace('\\', "\u{2216}").replace('$', "\\$")
+}
+
+/// Returns whether `character` is invisible, or changes how its neighbours are shown.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffc}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+fn shortened(text: String, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text,
+        Some(_) => text.chars().take(limit - 1).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_cannot_bring_escapes_or_foreign_bytes() {
+        let cases = [
+            ("  Samsung SSD 970 EVO 1TB ", "Samsung SSD 970 EVO 1TB"),
+            ("a\u{1b}[31mred", "a\\x1B[31mred"),
+            ("a\0b", "a\\x00b"),
+            ("\u{202e}evil", "\\xE2\\x80\\xAEevil"),
+            ("<b>$x$</b>", "<b>$x$</b>"),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(device(given), expected);
+        }
+        assert_eq!(device(&"x".repeat(500)).chars().count(), 64);
+    }
+
+    #[test]
+    fn prose_keeps_scripts_and_shows_what_hides() {
+        let cases = [
+            ("70 % read, 4 µs – größer", "70 % read, 4 µs – größer"),
+            ("two\nlines", "two lines"),
+            ("a\u{202e}b\u{200b}c\u{9b}d", "a\\u{202E}b\\u{200B}c\\u{9B}d"),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(prose(given), expected);
+        }
+        assert_eq!(prose(&"y".repeat(9_000)).chars().count(), 2_000);
+    }
+
+    #[test]
+    fn a_dollar_begins_no_mathematics_in_a_chart() {
+        assert_eq!(chart("a $x^2$"), "a \\$x^2\\$");
+    }
+}

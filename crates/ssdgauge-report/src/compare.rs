@@ -1,0 +1,234 @@
+//! Two runs side by side: what is really different, and what is noise.
+//!
+//! It compares only what may be compared, and never says more than the seconds of two runs can
+//! carry: an interval within runs is no interval between drives of one model.
+
+mod junit;
+mod texts;
+
+use crate::group::{self, Member};
+use crate::names;
+use crate::run::Run;
+use ssdgauge_core::{Metric, Ratio};
+use thiserror::Error;
+
+/// How two runs are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompareOptions {
+    /// Compares a drive with itself under another firmware.
+    pub any_firmware: bool,
+    /// A difference within this share counts as noise between runs: 0.03 is 3 %. Chosen, because
+    /// two runs cannot show it; repeated runs of one drive can.
+    pub noise: f64,
+    /// The gate fails where the second run is worse by more than this share beyond doubt.
+    pub threshold: Option<f64>,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        CompareOptions { any_firmware: false, noise: 0.03, threshold: None }
+    }
+}
+
+/// Why two runs are not compared.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CompareError {
+    /// The firmware of the drive differs, and nobody asked for that.
+    #[error("{drive} ran firmware {a} in the first run and {b} in the second")]
+    Firmware {
+        /// The drive.
+        drive: String,
+        /// The firmware of the first run.
+        a: String,
+        /// The firmware of the second run.
+        b: String,
+    },
+    /// No test of one run may be compared with one of the other.
+    #[error("no test of the two runs can be compared: {0}")]
+    NothingInCommon(String),
+}
+
+/// What the comparison of two runs says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The names of the drives, the first run's first.
+    pub names: [String; 2],
+    /// The ids of the runs.
+    pub ids: [String; 2],
+    /// What both runs are marked with, such as `MODEL`.
+    pub marks: Vec<String>,
+    /// The tests of the first run, in their order.
+    pub tests: Vec<TestComparison>,
+    /// How they were compared.
+    pub options: CompareOptions,
+    /// What the gate says; `None` where no threshold was given.
+    pub gate: Option<Gate>,
+}
+
+/// What the comparison of two tests says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestComparison {
+    /// The id of the test.
+    pub id: String,
+    /// Its revision in the first run.
+    pub revision: u32,
+    /// Its title.
+    pub title: String,
+    /// The metric of its headline.
+    pub metric: Metric,
+    /// The headlines of both runs; `None` where there is none.
+    pub values: [Option<f64>; 2],
+    /// The second headline divided by the first, with its interval.
+    pub ratio: Option<Ratio>,
+    /// What that means.
+    pub difference: Difference,
+}
+
+/// What a ratio means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The second run is better, beyond its interval and the noise between runs.
+    Better,
+    /// The second run is worse, beyond its interval and the noise between runs.
+    Worse,
+    /// It may be noise.
+    WithinNoise,
+    /// Nothing can be said, for this reason.
+    Unknown(String),
+}
+
+/// What a gate says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// No test is worse than the threshold allows, and every test could be compared.
+    Passed,
+    /// A test is worse than the threshold allows, beyond doubt.
+    Failed,
+    /// No test failed, and at least one could not be judged.
+    Undecided,
+}
+
+/// Compares the headlines of `b` with those of `a`.
+///
+/// Refuses runs that have no test in common that may be compared, and, unless the options allow
+/// it, one drive under two firmware revisions.
+pub fn compare(a: &Run, b: &Run, options: &CompareOptions) -> Result<Comparison, CompareError> {
+    check_firmware(a, b, options)?;
+    let mut tests = Vec::new();
+    for test in &a.tests {
+        let member = Member { index: 0, run: a, test };
+        let other = b.tests.iter().find(|other| other.test.id == test.test.id);
+        tests.push(compared(member, other.map(|test| Member { index: 1, run: b, test }), options));
+    }
+    if tests.iter().all(|test| test.values[1].is_none()) {
+        let reason = |test: &TestComparison| match &test.difference {
+            Difference::Unknown(reason) => Some(reason.clone()),
+            Difference::Better | Difference::Worse | Difference::WithinNoise => None,
+        };
+        let reason = tests.iter().find_map(reason).unwrap_or_else(|| "there are none".to_owned());
+        return Err(CompareError::NothingInCommon(reason));
+    }
+    let marks_of_b = names::marks(b);
+    let marks = names::marks(a).into_iter().filter(|mark| marks_of_b.contains(mark)).collect();
+    let [name_a, name_b] = distinct([a, b]);
+    let gate = options.threshold.map(|threshold| gate(&tests, threshold));
+    let ids = [a, b].map(|run| crate::clean::prose(&run.head.id));
+    Ok(Comparison { names: [name_a, name_b], ids, marks, tests, options: *options, gate })
+}
+
+fn check_firmware(a: &Run, b: &Run, options: &CompareOptions) -> Result<(), CompareError> {
+    let firmware = |run: &Run| match &run.head.drive.firmware {
+        Some(firmware) => crate::clean::device(firmware),
+        None => "unknown".to_owned(),
+    };
+    let one_model = a.head.drive.model == b.head.drive.model;
+    match options.any_firmware || !one_model || firmware(a) == firmware(b) {
+        true => Ok(()),
+        false => {
+            Err(CompareError::Firmware { drive: names::drive(a), a: firmware(a), b: firmware(b) })
+        }
+    }
+}
+
+/// Returns the names of both runs; equal ones are told apart by their ids.
+fn distinct(runs: [&Run; 2]) -> [String; 2] {
+    let [a, b] = runs.map(names::drive);
+    match a == b {
+        false => [a, b],
+        true => runs.map(|run| format!("{a} ({})", names::short_id(&run.head.id))),
+    }
+}
+
+fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> TestComparison {
+    let test = &a.test.test;
+    let metric = a.test.headline.metric;
+    let mut comparison = TestComparison {
+        id: crate::clean::prose(&test.id),
+        revision: test.revision,
+        title: crate::clean::prose(&test.title),
+        metric,
+        values: [a.test.headline.value, None],
+        ratio: None,
+        difference: Difference::Unknown("the second run has no such test".to_owned()),
+    };
+    let Some(b) = b else { return comparison };
+    if let Some(why) = group::differ(a, b) {
+        comparison.difference = Difference::Unknown(why.to_owned());
+        return comparison;
+    }
+    comparison.values[1] = b.test.headline.value;
+    let points = a.test.scored_points().zip(b.test.scored_points());
+    comparison.ratio = points.and_then(|(of_a, of_b)| Ratio::of(&test.score, &of_a, &of_b));
+    comparison.difference = difference(comparison.ratio, metric, options.noise);
+    comparison
+}
+
+fn difference(ratio: Option<Ratio>, metric: Metric, noise: f64) -> Difference {
+    let Some(ratio) = ratio else {
+        return Difference::Unknown("one of the runs has no result".to_owned());
+    };
+    let Some((low, high)) = ratio.interval else {
+        return Difference::Unknown(
+            "there is no interval: too few seconds, or a metric that does not add up over them"
+                .to_owned(),
+        );
+    };
+    match (low > 1.0 + noise, high < 1.0 - noise) {
+        (true, _) if metric.more_is_better() => Difference::Better,
+        (true, _) => Difference::Worse,
+        (_, true) if metric.more_is_better() => Difference::Worse,
+        (_, true) => Difference::Better,
+        (false, false) => Difference::WithinNoise,
+    }
+}
+
+/// Judges `tests`: one fails where its whole interval lies beyond the threshold.
+fn gate(tests: &[TestComparison], threshold: f64) -> Gate {
+    let failed = |test: &TestComparison| fails(test, threshold);
+    let unknown = |test: &TestComparison| test.ratio.and_then(|ratio| ratio.interval).is_none();
+    match (tests.iter().any(failed), tests.iter().any(unknown)) {
+        (true, _) => Gate::Failed,
+        (false, true) => Gate::Undecided,
+        (false, false) => Gate::Passed,
+    }
+}
+
+/// Returns whether `test` is worse than `threshold` allows, beyond doubt.
+fn fails(test: &TestComparison, threshold: f64) -> bool {
+    let Some((low, high)) = test.ratio.and_then(|ratio| ratio.interval) else { return false };
+    match test.metric.more_is_better() {
+        true => high < 1.0 - threshold,
+        false => low > 1.0 + threshold,
+    }
+}
+
+impl Gate {
+    /// Returns the word used in text and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Gate::Passed => "passed",
+            Gate::Failed => "failed",
+            Gate::Undecided => "undecided",
+        }
+    }
+}

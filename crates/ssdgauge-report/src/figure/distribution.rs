@@ -1,0 +1,159 @@
+//! Latency against percentile, on an axis that gives each nine of the tail equal room.
+
+use crate::clean;
+use crate::figure::{Axis, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, title};
+use crate::group::{Group, Member};
+use crate::number;
+use crate::run::PointRun;
+use ssdgauge_core::{Histogram, Scope};
+
+/// The most lines of one chart, and the most charts of one test.
+const MOST: usize = 6;
+
+/// The percentiles of the table.
+const SHARES: [(f64, &str); 7] = [
+    (0.5, "50 %"),
+    (0.9, "90 %"),
+    (0.99, "99 %"),
+    (0.999, "99.9 %"),
+    (0.9999, "99.99 %"),
+    (0.99999, "99.999 %"),
+    (1.0, "longest"),
+];
+
+/// Returns one chart with a line for each step where a run stands alone, and one chart for each
+/// step with a line for each run otherwise.
+pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+    match group.members.as_slice() {
+        [alone] => of_one(group, alone).into_iter().collect(),
+        _ => of_many(group, cast),
+    }
+}
+
+fn of_one(group: &Group<'_>, member: &Member<'_>) -> Option<Chart> {
+    let all: Vec<&PointRun> = member.test.points.iter().collect();
+    let points = spread(&all);
+    let several = points.len() > 1;
+    let lines: Vec<Line> = points
+        .iter()
+        .enumerate()
+        .filter_map(|(number, point)| {
+            // Colours stand for drives; where there is one drive they are free for its steps.
+            let colour = if several { number } else { member.index };
+            line(&clean::prose(&point.point.label), colour, point)
+        })
+        .collect();
+    let n: u64 = points.iter().map(|point| point.point.totals.latency(Scope::All).count()).sum();
+    let labels = points.iter().map(|point| (clean::prose(&point.point.label), *point)).collect();
+    let mut chart = chart(group, "", lines, n, labels)?;
+    if points.len() < all.len() {
+        let all = all.len();
+        chart.notes.push(format!(
+            "{} of {all} steps are shown, the first and the last among them.",
+            points.len()
+        ));
+    }
+    Some(chart)
+}
+
+fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+    let first: Vec<&PointRun> = group
+        .members
+        .iter()
+        .map(|member| &member.test.points)
+        .max_by_key(|points| points.len())
+        .map(|points| points.iter().collect())
+        .unwrap_or_default();
+    let mut charts = Vec::new();
+    for shown in spread(&first) {
+        let label = &shown.point.label;
+        let same = |member: &Member<'_>| {
+            let index = member.index;
+            let points = &group.members.iter().find(|m| m.index == index)?.test.points;
+            points.iter().find(|point| point.point.label == *label)
+        };
+        let present: Vec<(usize, &PointRun)> =
+            group.members.iter().filter_map(|member| Some((member.index, same(member)?))).collect();
+        let lines: Vec<Line> = present
+            .iter()
+            .filter_map(|(index, point)| line(&cast.names[*index], *index, point))
+            .collect();
+        let n = present.iter().map(|(_, p)| p.point.totals.latency(Scope::All).count()).sum();
+        let labels =
+            present.iter().map(|(index, point)| (cast.names[*index].clone(), *point)).collect();
+        charts.extend(chart(group, &clean::prose(label), lines, n, labels));
+    }
+    charts
+}
+
+fn chart(
+    group: &Group<'_>,
+    step: &str,
+    lines: Vec<Line>,
+    n: u64,
+    points: Vec<(String, &PointRun)>,
+) -> Option<Chart> {
+    if lines.is_empty() {
+        return None;
+    }
+    let step = if step.is_empty() { String::new() } else { format!(", {step}") };
+    let mut head = vec!["Latency, µs".to_owned()];
+    head.extend(SHARES.iter().map(|(_, label)| (*label).to_owned()));
+    head.push("Requests".to_owned());
+    let row = |(label, point): &(String, &PointRun)| {
+        let latency = point.point.totals.latency(Scope::All);
+        let cell = |(share, _): &(f64, &str)| number::optional(at(&latency, *share));
+        let cells = SHARES.iter().map(cell);
+        let count = number::count(latency.count());
+        [label.clone()].into_iter().chain(cells).chain([count]).collect()
+    };
+    Some(Chart {
+        title: format!("{}{step}: distribution of latency", title(group)),
+        notes: vec![format!(
+            "µs; n = {} requests. {LATENCY} Each nine of the percentile has equal room; a line ends \
+             where no request lies beyond it. The axis of latency is logarithmic and does not start at zero.",
+            number::count(n)
+        )],
+        drawing: Drawing::Lines {
+            x: Axis { label: "Percentile, %".to_owned(), scale: Scale::Tail },
+            y: Axis { label: "Latency, µs".to_owned(), scale: Scale::Log10 },
+            lines,
+            boundaries: Vec::new(),
+        },
+        table: Table { head, rows: points.iter().map(row).collect() },
+        kind: "distribution",
+    })
+}
+
+fn line(label: &str, colour: usize, point: &PointRun) -> Option<Line> {
+    let latency = point.point.totals.latency(Scope::All);
+    // Sixteen places for each nine, from the least value to the last one that was measured.
+    let points: Vec<(f64, f64)> = (0..=16 * 6)
+        .filter_map(|place| {
+            let share = 1.0 - 10f64.powf(-f64::from(place) / 16.0);
+            Some((share, at(&latency, share)?.max(0.001)))
+        })
+        .collect();
+    let label = label.to_owned();
+    (points.len() > 1).then(|| Line {
+        label,
+        colour,
+        dashed: false,
+        marked: false,
+        stretches: vec![points],
+    })
+}
+
+/// Returns the latency in microseconds at `share`; the longest at 1.
+fn at(latency: &Histogram, share: f64) -> Option<f64> {
+    let nanos = if share >= 1.0 { latency.max() } else { latency.percentile(share) };
+    nanos.map(|nanos| nanos as f64 / 1e3)
+}
+
+/// Returns at most [`MOST`] of `points`, evenly spread, the first and the last among them.
+fn spread<'a>(points: &[&'a PointRun]) -> Vec<&'a PointRun> {
+    if points.len() <= MOST {
+        return points.to_vec();
+    }
+    (0..MOST).map(|place| points[place * (points.len() - 1) / (MOST - 1)]).collect()
+}

@@ -1,0 +1,162 @@
+//! Figures drawn by kuva: axes, lines and bars as SVG.
+//!
+//! A picture for a page takes its colours from variables of the page's style sheet, so one
+//! picture serves light, dark and print; a picture for a file carries its colours.
+
+mod bars;
+mod ink;
+mod lines;
+mod scales;
+
+use crate::clean;
+use crate::figure::{Chart, Drawing};
+pub(crate) use ink::{Ink, PALETTE_DARK, PALETTE_LIGHT};
+use kuva::backend::svg::SvgBackend;
+use kuva::render::color::Color;
+use kuva::render::render::{Primitive, Scene, TextAnchor};
+
+/// The width of every picture, in its own units.
+const WIDTH: f64 = 760.0;
+/// The size of text in a picture.
+const TEXT: u32 = 13;
+/// The size of what is less important.
+const SMALL: u32 = 11;
+/// The mean width of a letter of DejaVu Sans, as a share of its size, on the wide side.
+const LETTER: f64 = 0.62;
+
+/// What stands in a picture that leaves its page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Frame {
+    /// The title above; empty for none.
+    pub(crate) title: String,
+    /// Lines of small text below: drive, firmware, test, settings, date and run.
+    pub(crate) origin: Vec<String>,
+}
+
+/// Returns `chart` as an SVG element whose identifiers begin with `prefix`.
+pub(crate) fn svg(chart: &Chart, ink: Ink, frame: &Frame, prefix: &str) -> String {
+    let scene = scene(chart, ink, frame);
+    let svg = SvgBackend::new().render_scene(&scene);
+    settled(&svg, &scene, prefix)
+}
+
+/// Returns `chart` as primitives, for any of kuva's back ends.
+pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame) -> Scene {
+    let top = head_height(frame);
+    let foot = foot_height(frame);
+    let mut scene = match &chart.drawing {
+        Drawing::Bars { unit, bars } => bars::scene(unit, bars, ink, top, foot),
+        Drawing::Lines { x, y, lines, boundaries } => {
+            lines::scene(&lines::Plot { x, y, lines, boundaries }, ink, top, foot)
+        }
+    };
+    scene.background_color = ink.background();
+    scene.text_color = Some(ink.text());
+    if !frame.title.is_empty() {
+        let title = cut(&frame.title, WIDTH - 32.0, 16);
+        scene.add(text(16.0, 26.0, &title, 16, TextAnchor::Start, ink.text()).bold());
+    }
+    let first = scene.height - foot + 16.0;
+    for (number, line) in frame.origin.iter().enumerate() {
+        let y = first + 15.0 * number as f64;
+        let line = cut(line, WIDTH - 32.0, SMALL);
+        scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, ink.muted()).plain());
+    }
+    scene
+}
+
+fn head_height(frame: &Frame) -> f64 {
+    if frame.title.is_empty() { 6.0 } else { 42.0 }
+}
+
+fn foot_height(frame: &Frame) -> f64 {
+    if frame.origin.is_empty() { 4.0 } else { 12.0 + 15.0 * frame.origin.len() as f64 }
+}
+
+/// Returns `svg` with a view box in place of a fixed size, without the mark of kuva's version, and
+/// with identifiers that depend on nothing but the figure.
+fn settled(svg: &str, scene: &Scene, prefix: &str) -> String {
+    let body = svg.split_once('>').map_or("", |(_, body)| body);
+    let body = match (body.find("<!--"), body.find("-->")) {
+        (Some(start), Some(end)) if start < end => {
+            format!("{}{}", &body[..start], &body[end + 3..])
+        }
+        (Some(_) | None, Some(_) | None) => body.to_owned(),
+    };
+    let (width, height) = (scene.width.ceil(), scene.height.ceil());
+    let colour = scene.text_color.as_deref().unwrap_or("black");
+    let head = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\" fill=\"{colour}\" \
+         font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\">"
+    );
+    format!("{head}{}", renumbered(&body, prefix))
+}
+
+/// Returns `body` with kuva's clip ids, which count through the process, numbered from zero.
+fn renumbered(body: &str, prefix: &str) -> String {
+    const MARK: &str = "kuva-clip-";
+    let mut seen: Vec<&str> = Vec::new();
+    let mut text = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some(at) = rest.find(MARK) {
+        let (before, after) = rest.split_at(at);
+        let after = &after[MARK.len()..];
+        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (id, tail) = after.split_at(end);
+        let number = seen.iter().position(|known| *known == id).unwrap_or_else(|| {
+            seen.push(id);
+            seen.len() - 1
+        });
+        text.push_str(before);
+        text.push_str(&format!("{prefix}-clip-{number}"));
+        rest = tail;
+    }
+    text.push_str(rest);
+    text
+}
+
+/// A piece of text before it is decided whether it is bold.
+struct Text(Primitive);
+
+impl Text {
+    fn plain(self) -> Primitive {
+        self.0
+    }
+
+    fn bold(self) -> Primitive {
+        match self.0 {
+            Primitive::Text { x, y, content, size, anchor, rotate, color, .. } => {
+                Primitive::Text { x, y, content, size, anchor, rotate, bold: true, color }
+            }
+            other => other,
+        }
+    }
+}
+
+fn text(x: f64, y: f64, words: &str, size: u32, anchor: TextAnchor, colour: String) -> Text {
+    Text(Primitive::Text {
+        x,
+        y,
+        content: clean::chart(words),
+        size,
+        anchor,
+        rotate: None,
+        bold: false,
+        color: Some(Color::from(colour)),
+    })
+}
+
+/// Returns about how wide `words` are.
+fn width_of(words: &str, size: u32) -> f64 {
+    words.chars().count() as f64 * f64::from(size) * LETTER
+}
+
+/// Returns `words`, cut to about `width`.
+fn cut(words: &str, width: f64, size: u32) -> String {
+    let room = (width / (f64::from(size) * LETTER)).max(4.0) as usize;
+    match words.chars().count() > room {
+        true => words.chars().take(room - 1).chain(['…']).collect(),
+        false => words.to_owned(),
+    }
+}

@@ -1,0 +1,71 @@
+//! Colours that people with any colour vision tell apart, on light and dark ground.
+
+/// Where the colours of a picture come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ink {
+    /// From the variables of the page that it stands on.
+    Page,
+    /// From the picture itself, on white.
+    Light,
+}
+
+/// The colours of drives on white: Okabe and Ito (2008), yellow left out because it vanishes on
+/// white, darkened where a thin line would be faint.
+pub(crate) const PALETTE_LIGHT: [&str; 7] =
+    ["#0072b2", "#d55e00", "#00865f", "#b0548c", "#c98500", "#3a9ad0", "#444444"];
+
+/// The same colours, lightened for a dark ground.
+pub(crate) const PALETTE_DARK: [&str; 7] =
+    ["#56b4e9", "#ff8a3d", "#2fc79a", "#e59cc8", "#f0b429", "#9ad4f5", "#c8c8c8"];
+
+impl Ink {
+    /// Returns the colour of text.
+    pub(super) fn text(self) -> String {
+        self.pick("var(--text)", "#1d2329")
+    }
+
+    /// Returns the colour of what is less important.
+    pub(super) fn muted(self) -> String {
+        self.pick("var(--muted)", "#5b6670")
+    }
+
+    /// Returns the colour of grid lines.
+    pub(super) fn grid(self) -> String {
+        self.pick("var(--grid)", "#e3e7ea")
+    }
+
+    /// Returns the colour of axes.
+    pub(super) fn axis(self) -> String {
+        self.pick("var(--axis)", "#8a949d")
+    }
+
+    /// Returns the ground; none on a page, whose own ground shows through.
+    pub(super) fn background(self) -> Option<String> {
+        match self {
+            Ink::Page => None,
+            Ink::Light => Some("#ffffff".to_owned()),
+        }
+    }
+
+    /// Returns the colour of the drive or step with this number.
+    pub(super) fn series(self, number: usize) -> String {
+        let place = number % PALETTE_LIGHT.len();
+        match self {
+            Ink::Page => format!("var(--c{place})"),
+            Ink::Light => PALETTE_LIGHT[place].to_owned(),
+        }
+    }
+
+    /// Returns the dashes of the drive or step with this number: whole lines for the first seven,
+    /// then patterns, so that no two of the first 28 look alike.
+    pub(super) fn dashes(number: usize) -> Option<&'static str> {
+        [None, Some("8 3"), Some("2 3"), Some("8 3 2 3")][number / PALETTE_LIGHT.len() % 4]
+    }
+
+    fn pick(self, variable: &str, fixed: &str) -> String {
+        match self {
+            Ink::Page => variable.to_owned(),
+            Ink::Light => fixed.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Where values lie on an axis, and what its ticks say.
+
+use crate::figure::Scale;
+use crate::number;
+
+/// An axis ready to be drawn: its range and step in its own coordinate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Range {
+    /// Where it begins.
+    pub(super) low: f64,
+    /// Where it ends.
+    pub(super) high: f64,
+    /// From tick to tick.
+    pub(super) step: f64,
+}
+
+/// The percentile axis ends here: 99.9999 %.
+const TAIL_END: f64 = 6.0;
+
+/// Returns the coordinate of `value`; the logarithmic scales have none for what is not positive.
+pub(super) fn place(scale: Scale, value: f64) -> Option<f64> {
+    let at = match scale {
+        Scale::Linear => value,
+        Scale::Log2 => value.log2(),
+        Scale::Log10 => value.log10(),
+        Scale::Tail => -(1.0 - value).log10(),
+    };
+    at.is_finite().then_some(at)
+}
+
+/// Returns what a tick at the coordinate `at` says.
+pub(super) fn words(scale: Scale, at: f64) -> String {
+    match scale {
+        Scale::Linear => linear(at),
+        Scale::Log2 => binary(at.exp2()),
+        Scale::Log10 => linear(10f64.powf(at)),
+        Scale::Tail => match at.round() as i64 {
+            0 => "0".to_owned(),
+            1 => "90".to_owned(),
+            2 => "99".to_owned(),
+            nines => format!("99.{}", "9".repeat((nines - 2).clamp(0, 9) as usize)),
+        },
+    }
+}
+
+fn linear(at: f64) -> String {
+    let text = if at == 0.0 || at.abs() >= 10.0 { format!("{at:.0}") } else { format!("{at:.3}") };
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    };
+    match text.parse::<f64>() {
+        Ok(value) if value.abs() >= 1_000.0 => number::text(value),
+        Ok(_) | Err(_) => text,
+    }
+}
+
+fn binary(value: f64) -> String {
+    match value {
+        _ if value >= 1_048_576.0 => format!("{:.0}Mi", value / 1_048_576.0),
+        _ if value >= 1_024.0 => format!("{:.0}Ki", value / 1_024.0),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// Returns the range that holds every coordinate in `values`.
+///
+/// A linear axis of values begins at zero; `tight` ends it at the last value instead of a tick.
+pub(super) fn range(scale: Scale, values: impl Iterator<Item = f64>, tight: bool) -> Range {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for value in values {
+        low = low.min(value);
+        high = high.max(value);
+    }
+    if low > high {
+        (low, high) = (0.0, 1.0);
+    }
+    match scale {
+        Scale::Linear => {
+            let high = if high > 0.0 { high } else { 1.0 };
+            // A wide axis has room for more ticks than a high one.
+            let step = nice(high / if tight { 8.0 } else { 5.0 });
+            let end = if tight { high } else { (high / step - 1e-9).ceil() * step };
+            Range { low: 0.0, high: end, step }
+        }
+        Scale::Log2 => {
+            let step = ((high - low) / 9.0).ceil().max(1.0);
+            let same = low == high;
+            Range {
+                low: if same { low - 1.0 } else { low },
+                high: if same { high + 1.0 } else { high },
+                step,
+            }
+        }
+        Scale::Log10 => {
+            let (low, high) = (low.floor(), high.ceil());
+            let high = if high > low { high } else { low + 1.0 };
+            Range { low, high, step: ((high - low) / 8.0).ceil().max(1.0) }
+        }
+        Scale::Tail => Range { low: 0.0, high: high.ceil().clamp(1.0, TAIL_END), step: 1.0 },
+    }
+}
+
+/// Returns 1, 2, 2.5 or 5 times a power of ten, the least that is not below `step`.
+fn nice(step: f64) -> f64 {
+    let power = 10f64.powf(step.log10().floor());
+    let share = step / power;
+    let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|factor| share <= factor * 1.000_001);
+    factor.unwrap_or(10.0) * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_nine_of_the_tail_has_equal_room() {
+        for (share, at) in [(0.0, 0.0), (0.9, 1.0), (0.99, 2.0), (0.99999, 5.0)] {
+            assert!((place(Scale::Tail, share).unwrap() - at).abs() < 1e-9);
+        }
+        let said: Vec<String> = (0..6).map(|at| words(Scale::Tail, f64::from(at))).collect();
+        assert_eq!(said, ["0", "90", "99", "99.9", "99.99", "99.999"]);
+        assert_eq!(place(Scale::Tail, 1.0), None);
+    }
+
+    #[test]
+    fn an_axis_of_values_begins_at_zero_and_ends_at_a_tick() {
+        let axis = range(Scale::Linear, [310.0, 3_400.0].into_iter(), false);
+        assert_eq!((axis.low, axis.high, axis.step), (0.0, 4_000.0, 1_000.0));
+        let nothing = range(Scale::Linear, std::iter::empty(), false);
+        assert_eq!((nothing.low, nothing.high), (0.0, 1.0));
+    }
+
+    #[test]
+    fn ticks_are_words_of_the_field() {
+        assert_eq!(words(Scale::Log2, 12.0), "4Ki");
+        assert_eq!(words(Scale::Log2, 5.0), "32");
+        assert_eq!(words(Scale::Log10, 3.0), "1,000");
+        assert_eq!(words(Scale::Log10, 0.0), "1");
+        assert_eq!(words(Scale::Linear, 2.5), "2.5");
+        assert_eq!(words(Scale::Linear, 120_000.0), "120,000");
+    }
+}

@@ -1,0 +1,184 @@
+//! Figures as plain data: what is drawn, in which unit, and the table of its numbers.
+//!
+//! A figure never knows how it is drawn; [`draw`] turns it into SVG or PNG.
+
+mod curve;
+mod distribution;
+pub(crate) mod draw;
+mod ranking;
+mod reduce;
+mod timeline;
+
+use crate::clean;
+use crate::group::{Group, Member};
+use crate::names;
+use crate::run::Run;
+pub(crate) use ranking::reason;
+use ssdgauge_core::Figure;
+
+/// One picture with everything that a reader must know to read it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Chart {
+    /// What it shows, in a few words.
+    pub(crate) title: String,
+    /// Unit, n, from when to when a latency counts, what the bars of uncertainty are.
+    pub(crate) notes: Vec<String>,
+    /// The picture.
+    pub(crate) drawing: Drawing,
+    /// Its numbers.
+    pub(crate) table: Table,
+    /// The kind, for file names.
+    pub(crate) kind: &'static str,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Drawing {
+    /// Bars from zero, one below the other.
+    Bars {
+        /// The unit of all values.
+        unit: String,
+        /// The bars, from top to bottom.
+        bars: Vec<Bar>,
+    },
+    /// Lines over an axis.
+    Lines {
+        /// The horizontal axis.
+        x: Axis,
+        /// The vertical axis.
+        y: Axis,
+        /// The lines.
+        lines: Vec<Line>,
+        /// Where a step begins, with its label.
+        boundaries: Vec<(f64, String)>,
+    },
+}
+
+/// One bar of a ranking.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bar {
+    /// What it stands for.
+    pub(crate) label: String,
+    /// The number of its colour.
+    pub(crate) colour: usize,
+    /// Its length, or why there is none.
+    pub(crate) value: Result<f64, String>,
+    /// The 95 % interval.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// Whether it shall stand out.
+    pub(crate) highlighted: bool,
+}
+
+/// One axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Axis {
+    /// What it shows, with its unit.
+    pub(crate) label: String,
+    /// How values are placed on it.
+    pub(crate) scale: Scale,
+}
+
+/// How values are placed on an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// Evenly, from zero.
+    Linear,
+    /// By powers of two.
+    Log2,
+    /// By powers of ten.
+    Log10,
+    /// Percentiles by what lies beyond them: 0, 90, 99, 99.9 and so on at equal distances.
+    Tail,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// What it stands for.
+    pub(crate) label: String,
+    /// The number of its colour.
+    pub(crate) colour: usize,
+    /// Whether it is dashed.
+    pub(crate) dashed: bool,
+    /// Whether each point has a mark.
+    pub(crate) marked: bool,
+    /// Its stretches, with gaps between them.
+    pub(crate) stretches: Vec<Vec<(f64, f64)>>,
+}
+
+/// The numbers of a figure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    /// The heads of its columns.
+    pub(crate) head: Vec<String>,
+    /// The rows; the first cell of each is its head.
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// What figures must know of all runs of a report: names, colours, which run stands out.
+#[derive(Clone, Debug)]
+pub(crate) struct Cast {
+    /// The name of each run, unique.
+    pub(crate) names: Vec<String>,
+    /// The run that stands out.
+    pub(crate) highlighted: Option<usize>,
+}
+
+impl Cast {
+    /// Returns the cast of `runs`.
+    pub(crate) fn of(runs: &[Run], highlighted: Option<usize>) -> Cast {
+        Cast { names: names::of(runs), highlighted }
+    }
+}
+
+/// Returns the figures of `group`, in the order in which its test names them.
+pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+    let test = &group.first().test.test;
+    let mut charts = Vec::new();
+    for figure in &test.figures {
+        match figure {
+            // One bar ranks nothing; the result stands above the figures.
+            Figure::Ranking if cast.names.len() == 1 && test.figures.len() > 1 => {}
+            Figure::Ranking => charts.push(ranking::of(group, cast)),
+            Figure::Curve => charts.extend(curve::of(group, cast)),
+            Figure::Timeline => charts.extend(timeline::of(group, cast)),
+            Figure::LatencyTimeline => charts.extend(timeline::of_latency(group, cast)),
+            Figure::Distribution => charts.extend(distribution::of(group, cast)),
+        }
+    }
+    let marks = marks(group);
+    if !marks.is_empty() {
+        for chart in &mut charts {
+            chart.title = format!("{} [{}]", chart.title, marks.join(", "));
+        }
+    }
+    charts
+}
+
+/// Returns how `member` is called in a legend; a drive without data says why.
+fn legend(member: &Member<'_>, cast: &Cast, has_data: bool) -> String {
+    let name = &cast.names[member.index];
+    match has_data {
+        true => name.clone(),
+        false => format!("{name} ({})", reason(member)),
+    }
+}
+
+/// Returns the marks that all members of `group` share; they stand in every title.
+fn marks(group: &Group<'_>) -> Vec<String> {
+    let mut marks = names::marks(group.first().run);
+    for member in &group.members {
+        let own = names::marks(member.run);
+        marks.retain(|mark| own.contains(mark));
+    }
+    marks
+}
+
+/// Where a latency counts from; every figure of a latency says so.
+pub(crate) const LATENCY: &str =
+    "Latency counts from before the submission of a request to after its completion.";
+
+/// Returns the title of `group`'s test.
+pub(crate) fn title(group: &Group<'_>) -> String {
+    clean::prose(&group.first().test.test.title)
+}

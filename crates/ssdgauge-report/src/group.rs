@@ -1,0 +1,135 @@
+//! Which tests of several runs may stand side by side.
+//!
+//! Only equal suites, ids, revisions, lengths and spans are put into one chart, and a model never
+//! beside a drive that was measured.
+
+use crate::run::{Run, TestRun};
+use crate::settings;
+use ssdgauge_core::{Bytes, TargetKind};
+
+/// Tests of several runs that may be compared.
+#[derive(Debug)]
+pub(crate) struct Group<'a> {
+    /// The runs that have the test, by their place among all runs.
+    pub(crate) members: Vec<Member<'a>>,
+    /// What sets this group apart from others of the same test; empty where there are none.
+    pub(crate) apart: String,
+}
+
+/// One test of one run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member<'a> {
+    /// The place of the run among all runs.
+    pub(crate) index: usize,
+    /// The run.
+    pub(crate) run: &'a Run,
+    /// Its test.
+    pub(crate) test: &'a TestRun,
+}
+
+/// What must be equal for two tests to be compared.
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    suite: String,
+    test: String,
+    revision: u32,
+    shortened: u32,
+    span_scaled: bool,
+    class: Class,
+    spans: Vec<Bytes>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Class {
+    Measured,
+    Model,
+    NoDrive,
+}
+
+impl Group<'_> {
+    /// Returns the member whose test describes the group.
+    pub(crate) fn first(&self) -> Member<'_> {
+        self.members[0]
+    }
+}
+
+/// Returns why `a` and `b` must not be compared; `None` where they may.
+pub(crate) fn differ(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
+    let (a, b) = (key(a), key(b));
+    let reasons = [
+        (a.suite != b.suite || a.test != b.test, "they are different tests"),
+        (a.revision != b.revision, "the test has different revisions"),
+        (a.shortened != b.shortened, "they were shortened differently"),
+        (a.span_scaled != b.span_scaled, "one of them has a scaled span"),
+        (a.class != b.class, "a model is not compared with a drive"),
+        (a.spans != b.spans, "they used different spans"),
+    ];
+    reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why)
+}
+
+/// Sorts every test of every run into groups, in the order of their first appearance.
+pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
+    let mut groups: Vec<(Key, Vec<Member<'_>>)> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        for test in &run.tests {
+            let member = Member { index, run, test };
+            let wanted = key(member);
+            match groups.iter_mut().find(|(key, _)| *key == wanted) {
+                Some((_, members)) => members.push(member),
+                None => groups.push((wanted, vec![member])),
+            }
+        }
+    }
+    let keys: Vec<Key> = groups.iter().map(|(key, _)| key.clone()).collect();
+    groups.into_iter().map(|(key, members)| Group { apart: apart(&key, &keys), members }).collect()
+}
+
+fn key(member: Member<'_>) -> Key {
+    let plan = &member.run.head.plan;
+    Key {
+        suite: plan.suite.id.clone(),
+        test: member.test.test.id.clone(),
+        revision: member.test.test.revision,
+        shortened: plan.shortened,
+        span_scaled: plan.span_scaled,
+        class: match member.run.head.drive.kind {
+            TargetKind::Virtual => Class::Model,
+            TargetKind::Null => Class::NoDrive,
+            TargetKind::File | TargetKind::Block => Class::Measured,
+        },
+        spans: settings::spans(&member.test.test),
+    }
+}
+
+/// Returns in words what tells `key` from other groups of the same test.
+fn apart(key: &Key, all: &[Key]) -> String {
+    let rivals: Vec<&Key> = all
+        .iter()
+        .filter(|other| *other != key && other.suite == key.suite && other.test == key.test)
+        .collect();
+    let some = |differs: &dyn Fn(&Key) -> bool| rivals.iter().any(|other| differs(other));
+    let mut words = Vec::new();
+    if some(&|other| other.revision != key.revision) {
+        words.push(format!("revision {}", key.revision));
+    }
+    if some(&|other| other.shortened != key.shortened) {
+        words.push(match key.shortened {
+            0 | 1 => "full length".to_owned(),
+            divisor => format!("shortened to 1/{divisor}"),
+        });
+    }
+    if some(&|other| other.class != key.class) {
+        words.push(match key.class {
+            Class::Measured => "measured drives".to_owned(),
+            Class::Model => "models".to_owned(),
+            Class::NoDrive => "no drive".to_owned(),
+        });
+    }
+    if some(&|other| other.span_scaled != key.span_scaled || other.spans != key.spans) {
+        words.push(match key.spans.first() {
+            Some(span) => format!("span {span}"),
+            None => "no load".to_owned(),
+        });
+    }
+    words.join(", ")
+}

@@ -1,0 +1,144 @@
+//! JSON of any number of runs, for programs. Its shape is stable; keys are only added.
+
+use crate::clean;
+use crate::missing;
+use crate::run::{Run, StepFinding, TestRun};
+use serde_json::{Map, Value, json};
+use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos, Severity};
+
+/// The number of the JSON shape; a change that breaks a reader raises it.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// Returns `runs` as one JSON document.
+///
+/// Units stand in the keys. A value that nobody measured is `null`, and a finding of the same
+/// test names its key and says why. `suite.shortened` is the divisor of all durations, 1 for the
+/// full length.
+pub fn json(runs: &[Run]) -> Value {
+    json!({
+        "schema_version": SCHEMA,
+        "runs": runs.iter().map(run).collect::<Vec<_>>(),
+    })
+}
+
+fn run(run: &Run) -> Value {
+    let plan = &run.head.plan;
+    json!({
+        "id": clean::prose(&run.head.id),
+        "program": clean::prose(&run.head.program),
+        "started_unix_ms": run.head.started_unix_ms,
+        "complete": run.complete,
+        "model": run.is_model(),
+        "drive": drive(&run.head.drive),
+        "suite": {
+            "id": clean::prose(&plan.suite.id),
+            "revision": plan.suite.revision,
+            "title": clean::prose(&plan.suite.title),
+            "shortened": plan.shortened.max(1),
+            "is_shortened": run.is_shortened(),
+            "span_scaled": plan.span_scaled,
+            "seed": plan.seed.to_string(),
+        },
+        "environment": strings(&run.head.environment),
+        "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
+        "tests": run.tests.iter().map(test).collect::<Vec<_>>(),
+    })
+}
+
+fn drive(drive: &DriveInfo) -> Value {
+    let device = |text: &Option<String>| text.as_deref().map(clean::device);
+    json!({
+        "kind": drive.kind.name(),
+        "target": clean::prose(&drive.target),
+        "model": device(&drive.model),
+        "serial": device(&drive.serial),
+        "firmware": device(&drive.firmware),
+        "capacity_bytes": drive.capacity.0,
+        "logical_block_bytes": drive.logical_block.0,
+        "physical_block_bytes": drive.physical_block.0,
+        "details": strings(&drive.details),
+    })
+}
+
+fn test(run: &TestRun) -> Value {
+    json!({
+        "id": clean::prose(&run.test.id),
+        "revision": run.test.revision,
+        "title": clean::prose(&run.test.title),
+        "source": clean::prose(&run.test.source),
+        "score": run.test.score.words(),
+        "complete": run.complete,
+        "chosen": run.test.chosen.iter().map(|chosen| json!({
+            "key": clean::prose(&chosen.key), "value": clean::prose(&chosen.value),
+        })).collect::<Vec<_>>(),
+        "headline": headline(&run.headline),
+        "also": run.test.also.iter().zip(&run.also).map(|(score, also)| {
+            let mut value = headline(also);
+            value["score"] = json!(score.words());
+            value
+        }).collect::<Vec<_>>(),
+        "points": run.points.iter().map(|point| {
+            let totals = &point.point.totals;
+            json!({
+                "label": clean::prose(&point.point.label),
+                "position": point.point.position,
+                "elapsed_ns": totals.elapsed.0,
+                "full_seconds": full_seconds(&point.point.seconds),
+                "ios": totals.directions.iter().map(|d| d.ios).sum::<u64>(),
+                "bytes": totals.directions.iter().map(|d| d.bytes).sum::<u64>(),
+                "errors": totals.directions.iter().map(|d| d.errors).sum::<u64>(),
+                "ended_by": clean::prose(&point.ended_by),
+                "metrics": missing::metrics(point)
+                    .into_iter()
+                    .map(|(_, _, key, value)| (key, json!(value)))
+                    .collect::<Map<_, _>>(),
+            })
+        }).collect::<Vec<_>>(),
+        "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
+    })
+}
+
+fn headline(headline: &Headline) -> Value {
+    json!({
+        "metric": headline.metric.key(),
+        "value": headline.value,
+        "unit": headline.metric.unit(),
+        "n": headline.n,
+        "low": headline.low,
+        "high": headline.high,
+    })
+}
+
+fn full_seconds(seconds: &[ssdgauge_core::Totals]) -> usize {
+    seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).count()
+}
+
+fn step_finding(of_step: &StepFinding) -> Value {
+    let mut value = finding(&of_step.finding);
+    value["step"] = json!(of_step.step.as_deref().map(clean::prose));
+    value["metrics"] = json!(of_step.metrics);
+    value
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "kind": finding.kind.key(),
+        "severity": severity(finding.severity),
+        "text": clean::prose(&finding.text),
+        "advice": clean::prose(&finding.advice),
+    })
+}
+
+/// Returns the word of `severity` in JSON, tables and pages.
+pub(crate) fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Invalid => "invalid",
+    }
+}
+
+fn strings(pairs: &std::collections::BTreeMap<String, String>) -> Value {
+    let text = |(key, value): (&String, &String)| (clean::prose(key), json!(clean::prose(value)));
+    Value::Object(pairs.iter().map(text).collect())
+}

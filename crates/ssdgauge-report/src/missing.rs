@@ -1,0 +1,258 @@
+//! Why a value is missing: every null on a page or in JSON has a finding that says so.
+
+use crate::number;
+use crate::run::{PointRun, StepFinding, TestRun};
+use ssdgauge_core::{Direction, Finding, FindingKind, Metric, Scope, Score, Severity};
+
+/// Returns whether `metric` stands in every output, measured or not.
+///
+/// Write amplification is known of few drives; it is shown where it was measured.
+pub(crate) fn is_always_shown(metric: Metric) -> bool {
+    match metric {
+        Metric::WriteAmplification
+        | Metric::EffectiveOverProvisioning
+        | Metric::MeanOverSigma
+        | Metric::LoadMultiple => false,
+        Metric::Iops
+        | Metric::ThroughputMbS
+        | Metric::LatMeanUs
+        | Metric::LatP50Us
+        | Metric::LatP99Us
+        | Metric::LatP999Us
+        | Metric::LatP9999Us
+        | Metric::LatP99999Us
+        | Metric::LatMaxUs
+        | Metric::PowerW
+        | Metric::EfficiencyMbSW
+        | Metric::EfficiencyKiopsW
+        | Metric::InFlightMean => true,
+    }
+}
+
+/// Returns the scopes that are shown for `point`: all, and each direction that its workload has.
+pub(crate) fn scopes(point: &PointRun) -> Vec<Scope> {
+    let of = |direction| match direction {
+        Direction::Read => Scope::Read,
+        Direction::Write => Scope::Write,
+    };
+    [Scope::All].into_iter().chain(point.directions().into_iter().map(of)).collect()
+}
+
+/// Returns every metric that is shown for `point`, with its scope, key and value.
+pub(crate) fn metrics(point: &PointRun) -> Vec<(Metric, Scope, String, Option<f64>)> {
+    let mut rows = Vec::new();
+    for scope in scopes(point) {
+        for metric in Metric::ALL {
+            if scope != Scope::All && !metric.is_split() {
+                continue;
+            }
+            let value = value(point, metric, scope);
+            if value.is_some() || is_always_shown(metric) {
+                rows.push((metric, scope, format!("{}{}", scope.prefix(), metric.key()), value));
+            }
+        }
+    }
+    rows
+}
+
+/// Returns `metric` of `point`; `None` where it was not measured.
+pub(crate) fn value(point: &PointRun, metric: Metric, scope: Scope) -> Option<f64> {
+    point.point.totals.value(metric, scope).filter(|value| value.is_finite())
+}
+
+/// Returns a finding for everything that is missing in `run`.
+pub(crate) fn of(run: &TestRun) -> Vec<StepFinding> {
+    let mut findings = Vec::new();
+    if run.points.len() < run.planned {
+        findings.push(unfinished(run));
+    }
+    findings.extend(no_power(run));
+    findings.extend(run.points.iter().flat_map(of_point));
+    findings.extend(of_headline(run));
+    findings
+}
+
+fn unfinished(run: &TestRun) -> StepFinding {
+    let text = match run.points.len() {
+        0 => "no step of this test has finished".to_owned(),
+        some => format!("{some} of {} steps of this test have finished", run.planned),
+    };
+    StepFinding {
+        step: None,
+        metrics: vec!["headline".into()],
+        finding: Finding::new(
+            FindingKind::NotMeasured,
+            Severity::Warning,
+            text,
+            "go on with it: ssdgauge resume FILE",
+        ),
+    }
+}
+
+/// One finding for the whole test: the meter is there or not for all of its steps.
+fn no_power(run: &TestRun) -> Option<StepFinding> {
+    let without: Vec<&PointRun> = run
+        .points
+        .iter()
+        .filter(|point| value(point, Metric::PowerW, Scope::All).is_none())
+        .collect();
+    if without.is_empty() {
+        return None;
+    }
+    let text = match without.len() == run.points.len() {
+        true => "no power meter took part, so power and efficiency are not known".to_owned(),
+        false => {
+            let labels: Vec<&str> =
+                without.iter().map(|point| point.point.label.as_str()).collect();
+            format!("no power was read in {}", labels.join(", "))
+        }
+    };
+    let power = [Metric::PowerW, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW];
+    Some(StepFinding {
+        step: None,
+        metrics: power.into_iter().map(|metric| metric.key().to_owned()).collect(),
+        finding: Finding::new(
+            FindingKind::NotMeasured,
+            Severity::Note,
+            text,
+            "attach a power meter to the drive to have them",
+        ),
+    })
+}
+
+fn of_point(point: &PointRun) -> Vec<StepFinding> {
+    let mut few = TooFew::default();
+    let mut others: Vec<String> = Vec::new();
+    for (metric, scope, key, value) in metrics(point) {
+        if value.is_some() {
+            continue;
+        }
+        let seen = point.point.totals.latency(scope).count();
+        match fewest(metric) {
+            Some(needed) if seen < needed => few.add(metric, scope, key, (needed, seen)),
+            Some(_) => others.push(key),
+            // Efficiency also needs a power above zero; the meter's finding is that of the test.
+            None if needs_power(metric) => {
+                if crate::missing::value(point, Metric::PowerW, Scope::All).is_some() {
+                    others.push(key);
+                }
+            }
+            None => others.push(key),
+        }
+    }
+    let step = Some(point.point.label.clone());
+    let mut findings = Vec::new();
+    if !few.keys.is_empty() {
+        let advice = "let the test run longer to have them";
+        let text = few.words.join("; ");
+        let finding = Finding::new(FindingKind::TooFewSamples, Severity::Note, text, advice);
+        findings.push(StepFinding { step: step.clone(), metrics: few.keys, finding });
+    }
+    if !others.is_empty() {
+        let text = format!("{} cannot be said from the samples of this step", others.join(", "));
+        let finding = Finding::new(FindingKind::NotMeasured, Severity::Note, text, "");
+        findings.push(StepFinding { step, metrics: others, finding });
+    }
+    findings
+}
+
+/// The metrics of one step that had too few requests.
+#[derive(Default)]
+struct TooFew {
+    keys: Vec<String>,
+    words: Vec<String>,
+    /// How many requests of all there were; a direction with as many says nothing new.
+    of_all: Vec<(Metric, u64)>,
+}
+
+impl TooFew {
+    fn add(&mut self, metric: Metric, scope: Scope, key: String, (needed, seen): (u64, u64)) {
+        self.keys.push(key);
+        let of = match scope {
+            Scope::All => "",
+            Scope::Read => " of reads",
+            Scope::Write => " of writes",
+        };
+        if scope == Scope::All {
+            self.of_all.push((metric, seen));
+        } else if self.of_all.contains(&(metric, seen)) {
+            return;
+        }
+        let (needed, seen) = (number::count(needed), number::count(seen));
+        let title = lower(metric.title());
+        self.words.push(format!("{title}{of} needs at least {needed} requests, there were {seen}"));
+    }
+}
+
+fn needs_power(metric: Metric) -> bool {
+    [Metric::PowerW, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW].contains(&metric)
+}
+
+fn lower(title: &str) -> String {
+    let mut letters = title.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// Returns the fewest requests that `metric` can be said of, where it counts requests.
+///
+/// A percentile needs a sample beyond it (definition D1): 1 ÷ (1 − p) requests.
+fn fewest(metric: Metric) -> Option<u64> {
+    match metric {
+        Metric::LatMeanUs | Metric::LatMaxUs => Some(1),
+        Metric::LatP50Us => Some(2),
+        Metric::LatP99Us => Some(100),
+        Metric::LatP999Us => Some(1_000),
+        Metric::LatP9999Us => Some(10_000),
+        Metric::LatP99999Us => Some(100_000),
+        Metric::Iops
+        | Metric::ThroughputMbS
+        | Metric::PowerW
+        | Metric::EfficiencyMbSW
+        | Metric::EfficiencyKiopsW
+        | Metric::InFlightMean
+        | Metric::WriteAmplification
+        | Metric::EffectiveOverProvisioning
+        | Metric::MeanOverSigma
+        | Metric::LoadMultiple => None,
+    }
+}
+
+fn of_headline(run: &TestRun) -> Option<StepFinding> {
+    let headline = &run.headline;
+    let (kind, text) = match (headline.value, headline.low) {
+        (Some(_), Some(_)) => return None,
+        (None, _) if run.points.len() < run.planned => return None,
+        (None, _) => (FindingKind::NotMeasured, lacking(run)),
+        (Some(_), None) => (
+            FindingKind::TooFewSamples,
+            format!(
+                "the headline has no interval: it rests on {} full seconds, and an interval needs \
+                 at least five of every step and a metric that adds up over seconds",
+                headline.n
+            ),
+        ),
+    };
+    let metrics = vec!["headline".into()];
+    let finding = Finding::new(kind, Severity::Note, text, "");
+    Some(StepFinding { step: None, metrics, finding })
+}
+
+fn lacking(run: &TestRun) -> String {
+    match run.test.score {
+        Score::At { position, .. } if run.points.iter().all(|p| p.point.position != position) => {
+            format!("the headline is {}, and there is no such step", run.test.score.words())
+        }
+        Score::At { .. }
+        | Score::MeanOf(_)
+        | Score::MeanAt { .. }
+        | Score::BestOf(_)
+        | Score::Knee(_)
+        | Score::MeanOfLast { .. }
+        | Score::MeanOverSigmaOfLast { .. } => {
+            let key = run.headline.metric.key();
+            format!(
+                "the headline needs {key} at every step, and it was not measured at all of them"
+            )
+        }
+    }
+}

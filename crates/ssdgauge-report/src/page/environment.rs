@@ -1,0 +1,82 @@
+//! The end of the page: the drive and the host of each run, as far as they are known.
+
+use crate::clean;
+use crate::figure::Cast;
+use crate::names;
+use crate::number;
+use crate::page::findings;
+use crate::run::Run;
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+/// Returns what is known of each drive and its host.
+pub(super) fn section(runs: &[Run], cast: &Cast) -> Markup {
+    html! {
+        section.environment aria-labelledby="environment" {
+            h2 #environment { "Drives and environment" }
+            @for (run, name) in runs.iter().zip(&cast.names) {
+                h3 { (name) }
+                (findings::of_run(run))
+                (of_run(run))
+            }
+        }
+    }
+}
+
+fn of_run(run: &Run) -> Markup {
+    let drive = &run.head.drive;
+    let plan = &run.head.plan;
+    let unknown = || "unknown".to_owned();
+    let device = |text: &Option<String>| text.as_deref().map_or_else(unknown, clean::device);
+    let rows = [
+        ("Target", format!("{} ({})", clean::prose(&drive.target), drive.kind.name())),
+        ("Model", device(&drive.model)),
+        ("Serial", device(&drive.serial)),
+        ("Firmware", device(&drive.firmware)),
+        (
+            "Capacity",
+            format!(
+                "{} ({} bytes)",
+                number::capacity(drive.capacity.0),
+                number::count(drive.capacity.0)
+            ),
+        ),
+        (
+            "Block sizes",
+            format!("{} logical, {} physical", drive.logical_block, drive.physical_block),
+        ),
+        ("Suite", format!("{} ({})", clean::prose(&plan.suite.title), names::suite(run))),
+        ("Seed", plan.seed.to_string()),
+        ("Run", clean::prose(&run.head.id)),
+        ("Started", number::date(run.head.started_unix_ms)),
+        ("Program", clean::prose(&run.head.program)),
+    ];
+    html! {
+        div.columns {
+            div.scroll { table {
+                caption { "Drive and run" }
+                tbody {
+                    @for (key, value) in rows { tr { th scope="row" { (key) } td { (value) } } }
+                    (pairs(&drive.details))
+                }
+            } }
+            @if !run.head.environment.is_empty() {
+                div.scroll { table {
+                    caption { "Host" }
+                    tbody { (pairs(&run.head.environment)) }
+                } }
+            }
+        }
+    }
+}
+
+fn pairs(pairs: &BTreeMap<String, String>) -> Markup {
+    html! {
+        @for (key, value) in pairs {
+            tr {
+                th scope="row" { (clean::prose(key).replace('_', " ")) }
+                td { (clean::prose(value)) }
+            }
+        }
+    }
+}

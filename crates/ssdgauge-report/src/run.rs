@@ -1,0 +1,319 @@
+//! A run file, recomputed: the points, headlines and findings of every test of its plan.
+
+use crate::error::ReportError;
+use crate::missing;
+use crate::timeline::{Gatherer, Second};
+use ssdgauge_core::{
+    Action, Direction, Finding, Headline, Interval, Nanos, PhaseKind, Point, Restart, Score, Step,
+    Test, Workload,
+};
+use ssdgauge_runfile::{FindingRecord, Head, RunFile, StepId, StepRecord, StepState};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// More requests in one second than any drive completes. It keeps sums far from overflowing.
+const MOST_IOS: u64 = 1 << 44;
+
+/// More bytes, or nanoseconds, in one second than any drive moves.
+const MOST_BYTES: u64 = 1 << 54;
+
+/// More intervals of one step than a year of seconds has, for eight streams and two directions.
+const MOST_INTERVALS: u64 = 1 << 29;
+
+/// One run file, recomputed.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What the run began with: plan, drive, environment.
+    pub head: Head,
+    /// The tests, as many as the plan has and in its order.
+    pub tests: Vec<TestRun>,
+    /// The findings that belong to the whole run.
+    pub findings: Vec<Finding>,
+    /// Whether every step of the plan has finished.
+    pub complete: bool,
+}
+
+/// What a run has of one test.
+#[derive(Clone, Debug)]
+pub struct TestRun {
+    /// The test as planned.
+    pub test: Test,
+    /// The headline; its value is `None` until every step that it needs has finished.
+    pub headline: Headline,
+    /// Further numbers by the other rules of the test, in its order.
+    pub also: Vec<Headline>,
+    /// The finished steps of all measure phases, in the order of the plan.
+    pub points: Vec<PointRun>,
+    /// The steps of measure phases in the plan.
+    pub planned: usize,
+    /// The findings that belong to the steps of this test, and what this crate found missing.
+    pub findings: Vec<StepFinding>,
+    /// Whether every step of the test has finished.
+    pub complete: bool,
+}
+
+/// What a run has of one measured step.
+#[derive(Clone, Debug)]
+pub struct PointRun {
+    /// Label, position and all samples. The seconds carry sums without histogram buckets.
+    pub point: Point,
+    /// What was asked of the drive.
+    pub workload: Workload,
+    /// The seconds for figures.
+    pub seconds: Vec<Second>,
+    /// Which limit ended the step.
+    pub ended_by: String,
+    /// What the engine says of itself, as JSON; empty where it said nothing.
+    pub report: String,
+}
+
+/// A finding with the step that it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepFinding {
+    /// The label of the step; `None` for the whole test.
+    pub step: Option<String>,
+    /// The keys of the metrics that it explains; empty for a finding of the run file.
+    pub metrics: Vec<String>,
+    /// The finding.
+    pub finding: Finding,
+}
+
+/// A finding with everything that it touches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacedFinding<'a> {
+    /// The test; `None` for the whole run.
+    pub test: Option<&'a Test>,
+    /// The label of the step; `None` for the whole test.
+    pub step: Option<&'a str>,
+    /// The keys of the metrics that it explains; empty for a finding of the run file.
+    pub metrics: &'a [String],
+    /// The finding.
+    pub finding: &'a Finding,
+}
+
+/// Reads the run file at `path` and recomputes every number from its samples.
+///
+/// A run that was cut off is read as far as it goes. Refuses foreign, damaged and impossible
+/// files with the reason; the file is left as it was.
+pub fn read(path: &Path) -> Result<Run, ReportError> {
+    let file = RunFile::open(path)?;
+    let steps = file.steps()?;
+    let findings = file.findings()?;
+    let head = file.head().clone();
+    let mut tests = Vec::with_capacity(head.plan.tests.len());
+    for (index, test) in head.plan.tests.iter().enumerate() {
+        let attempts: Vec<&StepRecord> =
+            steps.iter().filter(|step| step.place.test == index).collect();
+        tests.push(read_test(&file, test, &attempts, &findings)?);
+    }
+    let complete = tests.iter().all(|test| test.complete);
+    let findings = findings
+        .into_iter()
+        .filter(|record| record.step.is_none())
+        .map(|record| record.finding)
+        .collect();
+    Ok(Run { head, tests, findings, complete })
+}
+
+fn read_test(
+    file: &RunFile,
+    test: &Test,
+    attempts: &[&StepRecord],
+    findings: &[FindingRecord],
+) -> Result<TestRun, ReportError> {
+    let counted = counted(test, attempts);
+    let mut points = Vec::new();
+    let mut planned = 0;
+    let mut complete = true;
+    for (phase_index, phase) in test.phases.iter().enumerate() {
+        for (step_index, step) in phase.steps.iter().enumerate() {
+            let record = counted.get(&(phase_index, step_index));
+            complete &= record.is_some();
+            let Action::Run { workload, .. } = &step.action else { continue };
+            if phase.kind == PhaseKind::Measure {
+                planned += 1;
+                if let Some(record) = record {
+                    points.push(read_point(file, step, workload, record)?);
+                }
+            }
+        }
+    }
+    let mut run = TestRun {
+        headline: headline(test, &test.score, &points),
+        also: test.also.iter().map(|score| headline(test, score, &points)).collect(),
+        test: test.clone(),
+        points,
+        planned,
+        findings: of_steps(test, attempts, findings),
+        complete,
+    };
+    let missing = missing::of(&run);
+    run.findings.extend(missing);
+    Ok(run)
+}
+
+/// Returns the finished attempt of each step that counts, by phase and step.
+///
+/// A test that makes sense only without a pause counts from its last beginning.
+fn counted<'a>(
+    test: &Test,
+    attempts: &[&'a StepRecord],
+) -> BTreeMap<(usize, usize), &'a StepRecord> {
+    let place = |step: &StepRecord| (step.place.phase, step.place.step);
+    let begun = match test.restart {
+        Restart::Step => StepId(i64::MIN),
+        Restart::Test => {
+            let first = attempts.iter().map(|step| place(step)).min();
+            let beginnings = attempts.iter().filter(|step| Some(place(step)) == first);
+            beginnings.map(|step| step.id).max().unwrap_or(StepId(i64::MIN))
+        }
+    };
+    attempts
+        .iter()
+        .filter(|step| step.id >= begun && step.state == StepState::Finished)
+        .map(|step| (place(step), *step))
+        .collect()
+}
+
+fn read_point(
+    file: &RunFile,
+    step: &Step,
+    workload: &Workload,
+    record: &StepRecord,
+) -> Result<PointRun, ReportError> {
+    let mut gatherer = Gatherer::default();
+    let mut wrong = None;
+    let mut intervals = 0u64;
+    file.intervals(record.id, |interval| {
+        intervals += 1;
+        wrong = wrong.take().or_else(|| impossible(&interval, intervals));
+        if wrong.is_none() {
+            gatherer.interval(&interval);
+        }
+    })?;
+    if let Some(what) = wrong {
+        return Err(ReportError::Impossible { path: file.path().to_owned(), what });
+    }
+    file.readings(record.id, |reading| gatherer.reading(&reading))?;
+    let elapsed = record.elapsed.unwrap_or(Nanos::ZERO);
+    let (totals, second_totals, seconds) = gatherer.finish(elapsed);
+    Ok(PointRun {
+        point: Point {
+            label: step.label.clone(),
+            position: step.position,
+            totals,
+            seconds: second_totals,
+        },
+        workload: workload.clone(),
+        seconds,
+        ended_by: record.ended_by.clone().unwrap_or_default(),
+        report: record.report.clone().unwrap_or_default(),
+    })
+}
+
+/// Returns why `interval` cannot have been measured, if so.
+fn impossible(interval: &Interval, number: u64) -> Option<String> {
+    let too_large = interval.ios > MOST_IOS
+        || interval.errors > MOST_IOS
+        || interval.latency.count() > MOST_IOS
+        || interval.bytes > MOST_BYTES
+        || interval.length.0 > MOST_BYTES
+        || number > MOST_INTERVALS;
+    let second = interval.second;
+    too_large.then(|| format!("second {second} of a step holds more than any drive can do"))
+}
+
+/// Returns the headline, without a value where steps are missing that it needs.
+fn headline(test: &Test, score: &Score, points: &[PointRun]) -> Headline {
+    let (used, whole) = scored(test, score, points);
+    let headline = Headline::of(score, &used);
+    let finite = headline.value.is_some_and(f64::is_finite);
+    match whole && finite {
+        true => headline,
+        false => Headline { value: None, low: None, high: None, ..headline },
+    }
+}
+
+/// Returns the points that a score rests on, and whether none of them is missing.
+///
+/// The other points neither move the number nor carry seconds that it rests on.
+fn scored(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool) {
+    let planned = measured(test).filter(|step| score.rests_on(step.position)).count();
+    let used = points.iter().map(|point| &point.point);
+    let used: Vec<Point> = used.filter(|point| score.rests_on(point.position)).cloned().collect();
+    let whole = !used.is_empty() && used.len() == planned;
+    (used, whole)
+}
+
+/// Returns the steps of `test` that are measured.
+fn measured(test: &Test) -> impl Iterator<Item = &Step> {
+    let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
+    phases.flat_map(|phase| &phase.steps).filter(|step| matches!(step.action, Action::Run { .. }))
+}
+
+/// Returns the findings of a test's steps, each with the label of its step.
+fn of_steps(test: &Test, attempts: &[&StepRecord], findings: &[FindingRecord]) -> Vec<StepFinding> {
+    let label = |step: StepId| {
+        let place = attempts.iter().find(|attempt| attempt.id == step)?.place;
+        Some(test.phases.get(place.phase)?.steps.get(place.step)?.label.clone())
+    };
+    findings
+        .iter()
+        .filter_map(|record| {
+            let step = label(record.step?)?;
+            let finding = record.finding.clone();
+            Some(StepFinding { step: Some(step), metrics: Vec::new(), finding })
+        })
+        .collect()
+}
+
+impl TestRun {
+    /// Returns the points that the headline rests on; `None` where one of them is missing.
+    pub fn scored_points(&self) -> Option<Vec<Point>> {
+        let (points, whole) = scored(&self.test, &self.test.score, &self.points);
+        whole.then_some(points)
+    }
+}
+
+impl PointRun {
+    /// Returns the directions that the workload has, reads first.
+    pub fn directions(&self) -> Vec<Direction> {
+        let streams = &self.workload.streams;
+        let present = |direction: &Direction| match direction {
+            Direction::Read => streams.iter().any(|stream| stream.reads()),
+            Direction::Write => streams.iter().any(|stream| stream.writes()),
+        };
+        Direction::BOTH.into_iter().filter(present).collect()
+    }
+}
+
+impl Run {
+    /// Returns whether all results are those of a model.
+    pub fn is_model(&self) -> bool {
+        self.head.drive.is_model()
+    }
+
+    /// Returns whether all durations and byte limits were divided for a trial.
+    pub fn is_shortened(&self) -> bool {
+        self.head.plan.shortened > 1
+    }
+
+    /// Returns every finding with the test and step that it touches, those of the run first.
+    pub fn all_findings(&self) -> Vec<PlacedFinding<'_>> {
+        let of_run = self.findings.iter().map(|finding| PlacedFinding {
+            test: None,
+            step: None,
+            metrics: &[],
+            finding,
+        });
+        let of_tests = self.tests.iter().flat_map(|run| {
+            run.findings.iter().map(move |of_step| PlacedFinding {
+                test: Some(&run.test),
+                step: of_step.step.as_deref(),
+                metrics: &of_step.metrics,
+                finding: &of_step.finding,
+            })
+        });
+        of_run.chain(of_tests).collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! What was asked of the drive, in one line: block size, mix, depth, span, engine, limits.
+
+use crate::group::Group;
+use ssdgauge_core::{
+    Access, Action, Arrival, Bytes, Data, Nanos, PhaseKind, Stream, Test, Until, Workload,
+};
+
+/// Returns the settings of `group`'s test, as planned.
+pub(crate) fn line(group: &Group<'_>) -> String {
+    let test = &group.first().test.test;
+    let mut parts: Vec<String> = Vec::new();
+    let streams: Vec<&Stream> =
+        measured(test).flat_map(|(workload, _)| &workload.streams).collect();
+    let mut add = |values: Vec<String>| parts.push(range(values));
+    add(streams.iter().map(|stream| access(stream.access).to_owned()).collect());
+    add(ordered(streams.iter().map(|stream| stream.block_size), |bytes| bytes.to_string()));
+    let mixes = ordered(streams.iter().map(|stream| stream.read_percent), |n| n.to_string());
+    add(vec![format!("{} % reads", range(mixes))]);
+    let depths = streams.iter().map(|s| u64::from(s.queue_depth) * u64::from(s.threads));
+    add(vec![format!("{} in flight", range(ordered(depths, |n| n.to_string())))]);
+    add(vec![format!(
+        "span {}",
+        range(ordered(streams.iter().map(|stream| stream.span), |bytes| bytes.to_string()))
+    )]);
+    add(streams.iter().map(|stream| data(stream.data).to_owned()).collect());
+    add(streams.iter().map(|stream| arrival(stream.arrival).to_owned()).collect());
+    add(measured(test).map(|(workload, _)| workload.engine.name().to_owned()).collect());
+    add(measured(test).map(|(_, until)| limit(until)).collect());
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+/// Returns the spans of everything that `test` measures, as planned.
+pub(crate) fn spans(test: &Test) -> Vec<Bytes> {
+    let streams = measured(test).flat_map(|(workload, _)| &workload.streams);
+    let mut spans: Vec<Bytes> = streams.map(|stream| stream.span).collect();
+    spans.dedup();
+    spans
+}
+
+fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
+    let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
+    phases.flat_map(|phase| &phase.steps).filter_map(|step| match &step.action {
+        Action::Run { workload, until, .. } => Some((workload, until)),
+        Action::Prepare(_) | Action::Rest(_) => None,
+    })
+}
+
+fn access(access: Access) -> &'static str {
+    match access {
+        Access::Sequential => "sequential",
+        Access::Random => "random",
+    }
+}
+
+fn data(data: Data) -> &'static str {
+    match data {
+        Data::Incompressible => "incompressible data",
+        Data::Zeros => "zeros",
+    }
+}
+
+fn arrival(arrival: Arrival) -> &'static str {
+    match arrival {
+        Arrival::Closed => "closed loop",
+    }
+}
+
+fn limit(until: &Until) -> String {
+    let time = until.time.filter(|time| *time > Nanos::ZERO).map(|time| time.to_string());
+    let bytes = until.bytes.map(|bytes| bytes.to_string());
+    let limits: Vec<String> = time.into_iter().chain(bytes).collect();
+    match limits.is_empty() {
+        true => String::new(),
+        false => format!("{} each", limits.join(" or ")),
+    }
+}
+
+/// Returns every distinct value in ascending order, in words.
+fn ordered<T: Ord>(values: impl Iterator<Item = T>, words: impl Fn(&T) -> String) -> Vec<String> {
+    let mut values: Vec<T> = values.collect();
+    values.sort();
+    values.iter().map(words).collect()
+}
+
+/// Returns distinct `values`, those between the first and the last left out where there are many.
+fn range(mut values: Vec<String>) -> String {
+    let mut seen: Vec<String> = Vec::new();
+    values.retain(|value| {
+        let new = !seen.contains(value);
+        seen.push(value.clone());
+        new
+    });
+    match values.as_slice() {
+        [first, .., last] if values.len() > 3 => format!("{first} to {last}"),
+        _ => values.join(", "),
+    }
+}

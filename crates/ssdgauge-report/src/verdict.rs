@@ -1,0 +1,148 @@
+//! The verdict: a few sentences at the top of a report, made from numbers and findings alone.
+
+use crate::clean;
+use crate::compare::CompareOptions;
+use crate::figure::Cast;
+use crate::group::{Group, Member};
+use crate::number;
+use crate::run::Run;
+use ssdgauge_core::{Ratio, Severity};
+use std::collections::BTreeSet;
+
+/// The most sentences about tests: readers want one answer, and the table below has the rest.
+pub(crate) const MOST: usize = 5;
+
+/// Returns the sentences of the verdict on `groups`, at most [`MOST`] of them about tests.
+pub(crate) fn sentences(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Vec<String> {
+    let contested: Vec<&Group<'_>> =
+        groups.iter().filter(|group| measured(group).len() > 1).collect();
+    let mut sentences: Vec<String> =
+        contested.iter().take(MOST).map(|group| leader(group, cast)).collect();
+    if contested.len() > MOST {
+        sentences.push(format!("{} more tests stand below.", contested.len() - MOST));
+    }
+    sentences.extend(unusable(runs, cast));
+    sentences.extend(other_hosts(runs));
+    sentences
+}
+
+/// Returns how a lead is told from noise, for the small print below the verdict.
+pub(crate) fn rule() -> String {
+    let noise = number::text(CompareOptions::default().noise * 100.0);
+    format!(
+        "A lead counts where the 95 % interval of the ratio, over the seconds of both runs, lies \
+         beyond {} % of noise between runs. That share is chosen, not measured.",
+        noise.trim_end_matches('0').trim_end_matches('.')
+    )
+}
+
+fn measured<'a>(group: &'a Group<'_>) -> Vec<&'a Member<'a>> {
+    group.members.iter().filter(|member| member.test.headline.value.is_some()).collect()
+}
+
+/// Returns who leads in `group`, by how much, or that nobody does.
+fn leader(group: &Group<'_>, cast: &Cast) -> String {
+    let metric = group.first().test.headline.metric;
+    let value = |member: &Member<'_>| member.test.headline.value.unwrap_or(f64::NAN);
+    let mut members = measured(group);
+    members.sort_by(|a, b| match metric.more_is_better() {
+        true => value(b).total_cmp(&value(a)),
+        false => value(a).total_cmp(&value(b)),
+    });
+    let best = members[0];
+    let ratios: Vec<Option<Ratio>> = members.iter().map(|other| ratio(best, other)).collect();
+    let tied: Vec<&Member<'_>> = members
+        .iter()
+        .zip(&ratios)
+        .filter(|(member, ratio)| member.index != best.index && !is_lead(**ratio))
+        .map(|(member, _)| *member)
+        .collect();
+    let title = crate::figure::title(group);
+    let name = |member: &Member<'_>| {
+        format!("{} ({})", cast.names[member.index], number::with_unit(value(member), metric))
+    };
+    if !tied.is_empty() {
+        let others: Vec<String> = tied.iter().map(|member| name(member)).collect();
+        let level = |member: &&&Member<'_>| {
+            member.index == best.index || tied.iter().any(|other| other.index == member.index)
+        };
+        let behind: Vec<String> =
+            members.iter().filter(|member| !level(member)).map(|member| name(member)).collect();
+        let behind = match behind.is_empty() {
+            true => String::new(),
+            false => format!("; they are ahead of {}", behind.join(", ")),
+        };
+        let (best, others) = (name(best), others.join(", "));
+        return format!("{title}: {best} and {others} cannot be told apart{behind}.");
+    }
+    let by = match ratios[1].and_then(|ratio| Some((ratio.value, ratio.interval?))) {
+        Some((value, (low, high))) => {
+            let half = (high - value).max(value - low);
+            format!("{value:.2} ± {half:.2}")
+        }
+        None => number::NOTHING.to_owned(),
+    };
+    match metric.more_is_better() {
+        true => format!("{title}: {} leads, with {by} times {}.", name(best), name(members[1])),
+        false => {
+            format!("{title}: {} leads; {} has {by} times as much.", name(best), name(members[1]))
+        }
+    }
+}
+
+/// Returns how many times the better of the two is the other, above 1 where it leads.
+fn ratio(best: &Member<'_>, other: &Member<'_>) -> Option<Ratio> {
+    let (a, b) = (other.test.scored_points()?, best.test.scored_points()?);
+    match best.test.headline.metric.more_is_better() {
+        true => Ratio::of(&best.test.test.score, &a, &b),
+        false => Ratio::of(&best.test.test.score, &b, &a),
+    }
+}
+
+fn is_lead(ratio: Option<Ratio>) -> bool {
+    let noise = CompareOptions::default().noise;
+    ratio.and_then(|ratio| ratio.interval).is_some_and(|(low, _)| low > 1.0 + noise)
+}
+
+/// Returns which tests hold numbers that must not be used.
+fn unusable(runs: &[Run], cast: &Cast) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for (run, name) in runs.iter().zip(&cast.names) {
+        let invalid = |finding: &ssdgauge_core::Finding| finding.severity == Severity::Invalid;
+        if run.findings.iter().any(invalid) {
+            sentences.push(format!("No number of {name} must be used: see its findings."));
+            continue;
+        }
+        let titles: Vec<String> = run
+            .tests
+            .iter()
+            .filter(|test| test.findings.iter().any(|of_step| invalid(&of_step.finding)))
+            .map(|test| clean::prose(&test.test.title))
+            .collect();
+        if !titles.is_empty() {
+            let titles = titles.join(", ");
+            sentences
+                .push(format!("{name}: numbers of {titles} must not be used; see the findings."));
+        }
+    }
+    sentences
+}
+
+/// Returns a warning where the runs come from different hosts: a rank across hosts would need the
+/// ceilings of both.
+fn other_hosts(runs: &[Run]) -> Option<String> {
+    const MOST_KEYS: usize = 6;
+    let keys: BTreeSet<&String> = runs.iter().flat_map(|run| run.head.environment.keys()).collect();
+    let first = runs.first()?;
+    let differs = |key: &&String| {
+        let value = |run: &Run| run.head.environment.get(*key).cloned();
+        runs.iter().any(|run| value(run) != value(first))
+    };
+    let differing: Vec<String> =
+        keys.into_iter().filter(differs).map(|key| clean::prose(key).replace('_', " ")).collect();
+    if differing.is_empty() {
+        return None;
+    }
+    let shown = differing[..differing.len().min(MOST_KEYS)].join(", ");
+    Some(format!("The environments differ ({shown}): a part of any difference may be the host's."))
+}

@@ -1,0 +1,131 @@
+//! Comparison: what is real, what is noise, and what is not compared at all.
+
+mod support;
+
+use ssdgauge_core::{Stream, TargetKind};
+use ssdgauge_report::{CompareError, CompareOptions, Difference, Gate, Run, compare};
+use support::{Pace, Recipe, quick, run, steady};
+
+fn recorded(id: &str, model: &str, pace: &'static dyn Fn(&Stream, u32) -> Pace) -> Run {
+    let mut recipe = Recipe::new(id, quick(12), model);
+    recipe.pace = pace;
+    run(&recipe)
+}
+
+fn scaled(stream: &Stream, second: u32, factor: f64) -> Pace {
+    let pace = steady(stream, second);
+    Pace { iops: (pace.iops as f64 * factor) as u64, lat_us: pace.lat_us / factor }
+}
+
+fn faster(stream: &Stream, second: u32) -> Pace {
+    scaled(stream, second, 1.38)
+}
+
+fn a_little_slower(stream: &Stream, second: u32) -> Pace {
+    scaled(stream, second, 0.985)
+}
+
+fn slower(stream: &Stream, second: u32) -> Pace {
+    scaled(stream, second, 0.8)
+}
+
+#[test]
+fn a_ratio_is_found_with_an_interval_that_holds_it() {
+    let (a, b) = (recorded("a", "Disk", &steady), recorded("b", "Disk", &faster));
+    let comparison = compare(&a, &b, &CompareOptions::default()).expect("equal tests");
+    for test in &comparison.tests {
+        let ratio = test.ratio.expect("both were measured");
+        let (low, high) = ratio.interval.expect("twelve seconds each");
+        assert!((ratio.value - 1.38).abs() < 0.01, "{} {}", test.id, ratio.value);
+        assert!(low < 1.38 + 1e-3 && 1.38 - 1e-3 < high && high - low < 0.2, "{low} {high}");
+        assert_eq!(test.difference, Difference::Better);
+    }
+    let text = comparison.text();
+    assert!(text.contains("times A: better"), "{text}");
+    assert!(text.contains("cannot say how much another run"));
+}
+
+#[test]
+fn a_small_difference_is_noise_and_a_large_one_fails_the_gate() {
+    let a = recorded("a", "Disk", &steady);
+    let gate = |b: &Run, threshold| {
+        let options = CompareOptions { threshold: Some(threshold), ..CompareOptions::default() };
+        compare(&a, b, &options).expect("equal tests")
+    };
+    let noise = gate(&recorded("b", "Disk", &a_little_slower), 0.05);
+    assert!(noise.tests.iter().all(|test| test.difference == Difference::WithinNoise));
+    assert_eq!(noise.gate, Some(Gate::Passed));
+    let worse = gate(&recorded("b", "Disk", &slower), 0.05);
+    assert!(worse.tests.iter().all(|test| test.difference == Difference::Worse));
+    assert_eq!(worse.gate, Some(Gate::Failed));
+    assert_eq!(gate(&recorded("b", "Disk", &slower), 0.5).gate, Some(Gate::Passed));
+    let junit = worse.junit();
+    assert!(junit.contains("tests=\"5\" failures=\"5\" skipped=\"0\""), "{junit}");
+}
+
+#[test]
+fn what_was_not_measured_leaves_the_gate_undecided() {
+    let a = recorded("a", "Disk", &steady);
+    let mut recipe = Recipe::new("b", quick(12), "Disk");
+    recipe.steps = 9;
+    let options = CompareOptions { threshold: Some(0.05), ..CompareOptions::default() };
+    let comparison = compare(&a, &run(&recipe), &options).expect("some tests are equal");
+    assert_eq!(comparison.gate, Some(Gate::Undecided));
+    assert!(comparison.junit().contains("<skipped message=\"not compared: one of the runs"));
+}
+
+#[test]
+fn what_differs_in_kind_is_refused_in_words() {
+    let a = recorded("a", "Disk", &steady);
+    let refused = |change: &dyn Fn(&mut Recipe<'_>)| {
+        let mut recipe = Recipe::new("b", quick(12), "Disk");
+        change(&mut recipe);
+        compare(&a, &run(&recipe), &CompareOptions::default()).expect_err("refused").to_string()
+    };
+    let check = |words: &str, change: &dyn Fn(&mut Recipe<'_>)| {
+        let said = refused(change);
+        assert!(said.contains(words), "{said}");
+    };
+    check("shortened", &|recipe| recipe.plan.shortened = 10);
+    check("revisions", &|recipe| recipe.plan.tests.iter_mut().for_each(|test| test.revision = 2));
+    check("a model is not compared", &|recipe| recipe.drive.kind = TargetKind::Virtual);
+    check("different tests", &|recipe| recipe.plan.suite.id = "other".into());
+    check("firmware FW01 in the first", &|recipe| recipe.drive.firmware = Some("FW02".into()));
+}
+
+#[test]
+fn another_firmware_is_compared_when_asked() {
+    let a = recorded("a", "Disk", &steady);
+    let mut recipe = Recipe::new("b", quick(12), "Disk");
+    recipe.drive.firmware = Some("FW02".into());
+    let b = run(&recipe);
+    let refused = compare(&a, &b, &CompareOptions::default());
+    assert!(matches!(refused, Err(CompareError::Firmware { .. })));
+    let options = CompareOptions { any_firmware: true, ..CompareOptions::default() };
+    assert!(compare(&a, &b, &options).is_ok());
+}
+
+#[test]
+fn a_comparison_reads_well_in_text_markdown_and_json() {
+    let (a, b) = (recorded("run-a", "Disk", &steady), recorded("run-b", "Disk", &faster));
+    let options = CompareOptions { threshold: Some(0.05), ..CompareOptions::default() };
+    let comparison = compare(&a, &b, &options).expect("equal tests");
+    insta::assert_snapshot!(format!("{}\n{}", comparison.text(), comparison.markdown()));
+    let json = comparison.json();
+    assert_eq!((&json["schema_version"], &json["gate"]), (&1.into(), &"passed".into()));
+    assert_eq!(json["tests"][2]["id"], "random-read-4k");
+    let ratio = json["tests"][2]["ratio_b_to_a"].as_f64().expect("a number");
+    assert!((ratio - 1.38).abs() < 0.01);
+    assert_eq!(json["tests"][2]["difference"], "better");
+}
+
+#[test]
+fn a_hostile_name_does_not_leave_its_xml() {
+    let mut recipe = Recipe::new("a", quick(6), "<x>&\"\u{202e}");
+    let a = run(&recipe);
+    recipe.id = "b";
+    let comparison = compare(&a, &run(&recipe), &CompareOptions::default()).expect("equal tests");
+    let junit = comparison.junit();
+    assert!(junit.contains("&lt;x&gt;&amp;&quot;"), "{junit}");
+    assert!(!junit.contains('\u{202e}') && !junit.contains("<x>"));
+}

@@ -1,0 +1,213 @@
+//! The page: self-contained, safe, marked, and whole even where the run is not.
+
+mod support;
+
+use ssdgauge_core::{Nanos, TargetKind};
+use ssdgauge_report::{PageOptions, Run, card, figures, json, markdown, page};
+use support::{Recipe, client, quick, run};
+
+const HOSTILE: &str = "<script>alert(1)</script>'; DROP TABLE run;--\u{1b}[31m$x^2$\u{202e}\0\"><img src=x onerror=y>";
+
+fn whole(runs: &[Run]) -> String {
+    page(runs, &PageOptions::default())
+}
+
+#[test]
+fn the_page_asks_for_nothing_from_the_network_and_runs_no_script() {
+    let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
+    for forbidden in ["<script", "<link", "@import", "src=", "javascript:", "onload"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    for reference in ["href=\"", "url("] {
+        for (at, _) in page.match_indices(reference) {
+            let target = &page[at + reference.len()..at + reference.len() + 1];
+            assert_eq!(target, "#", "{}", &page[at..at + 60]);
+        }
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert!(!page.contains("http-equiv=\"refresh\""));
+}
+
+#[test]
+fn a_hostile_name_changes_no_output() {
+    let mut recipe = Recipe::new("a", quick(6), HOSTILE);
+    recipe.drive.serial = Some(HOSTILE.into());
+    recipe.drive.firmware = Some(HOSTILE.into());
+    recipe.drive.target = HOSTILE.into();
+    recipe.drive.details.insert(HOSTILE.into(), HOSTILE.into());
+    recipe.plan.suite.title = HOSTILE.into();
+    for test in &mut recipe.plan.tests {
+        test.title = HOSTILE.into();
+        test.source = HOSTILE.into();
+        test.chosen[0].value = HOSTILE.into();
+        for step in &mut test.phases[0].steps {
+            step.label = format!("{HOSTILE}{}", step.label);
+        }
+    }
+    let runs = [run(&recipe)];
+    let pictures: String = figures(&runs).into_iter().map(|figure| figure.svg).collect();
+    let page = whole(&runs);
+    for text in [&page, &pictures] {
+        for hostile in ["<script", "<img", "\u{1b}", "\u{202e}", "\0"] {
+            assert!(!text.contains(hostile), "{hostile:?}");
+        }
+        assert!(!text.contains("x²"), "a dollar must not begin mathematics");
+        assert!(text.contains("$x^2$"));
+    }
+    let card = card(&runs[0], 80, false);
+    let json = json(&runs).to_string();
+    let markdown = markdown(&runs);
+    for text in [&card, &json, &markdown] {
+        for hostile in ["\u{1b}", "\u{202e}", "\0"] {
+            assert!(!text.contains(hostile), "{hostile:?}");
+        }
+    }
+    assert!(!markdown.contains("<script"));
+    assert!(card.is_ascii());
+}
+
+#[test]
+fn a_model_says_so_in_banner_and_titles() {
+    let mut recipe = Recipe::new("a", quick(6), "client-tlc");
+    recipe.drive.kind = TargetKind::Virtual;
+    let runs = [run(&recipe)];
+    let page = whole(&runs);
+    assert!(page.contains("<strong>MODEL</strong>"));
+    for caption in page.split("<figcaption").skip(1) {
+        let title = caption.split("</strong>").next().unwrap();
+        assert!(title.contains("MODEL"), "{title}");
+    }
+    for figure in figures(&runs) {
+        assert!(figure.svg.contains("MODEL"), "{}", figure.name);
+    }
+}
+
+#[test]
+fn equal_runs_give_equal_pages_and_pictures() {
+    let runs = [run(&Recipe::new("a", client(6, 30), "Disk"))];
+    assert_eq!(whole(&runs), whole(&runs));
+    assert_eq!(figures(&runs), figures(&runs));
+}
+
+#[test]
+fn a_run_of_any_length_has_a_page() {
+    for steps in 0..=22 {
+        let mut recipe = Recipe::new("a", client(1, 2), "Disk");
+        recipe.steps = steps;
+        let run = run(&recipe);
+        assert_eq!(run.complete, steps == 22);
+        let page = whole(std::slice::from_ref(&run));
+        assert_eq!(page.contains("<strong>UNFINISHED</strong>"), steps < 22);
+        if steps == 3 {
+            assert!(page.contains("3 of 11 steps of this test have finished"));
+            assert_eq!(run.tests[0].headline.value, None, "a mean over some of the mixes");
+        }
+        assert!(!card(&run, 80, true).is_empty());
+        assert!(!markdown(&[run]).is_empty());
+    }
+}
+
+#[test]
+fn steps_without_any_interval_have_a_page() {
+    let runs = [run(&Recipe::new("a", client(0, 0), "Disk"))];
+    assert!(runs[0].complete);
+    assert_eq!(runs[0].tests[0].points[0].point.totals.elapsed, Nanos::ZERO);
+    let page = whole(&runs);
+    assert!(page.contains("not measured"));
+    assert!(figures(&runs).iter().all(|figure| figure.svg.ends_with("</svg>")));
+    assert!(!card(&runs[0], 80, false).is_empty());
+}
+
+#[test]
+fn a_picture_says_where_it_comes_from_and_is_a_png_too() {
+    let figures = figures(&[run(&Recipe::new("run-77", quick(6), "Disk"))]);
+    let names: std::collections::BTreeSet<&str> =
+        figures.iter().map(|figure| figure.name.as_str()).collect();
+    assert_eq!(names.len(), figures.len());
+    for figure in &figures {
+        for origin in ["Disk", "firmware FW01", "quick r1", "run run-77", "2026-11-20", "span"] {
+            assert!(figure.svg.contains(origin), "{origin}");
+        }
+        assert!(figure.svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+        assert!(!figure.svg.contains("var(--"));
+    }
+    let png = figures[0].png().expect("a picture");
+    assert!(png.starts_with(b"\x89PNG\r\n"));
+}
+
+#[test]
+fn no_run_at_all_has_a_page() {
+    assert!(whole(&[]).contains("No runs"));
+}
+
+#[test]
+fn the_verdict_names_a_leader_only_where_there_is_one() {
+    let fast = Recipe::new("a", quick(12), "Fast");
+    let mut slow = Recipe::new("b", quick(12), "Slow");
+    slow.pace = &|stream, second| {
+        let pace = support::steady(stream, second);
+        support::Pace { iops: pace.iops / 2, lat_us: pace.lat_us * 2.0 }
+    };
+    let page = whole(&[run(&fast), run(&slow)]);
+    assert!(page.contains("Sequential read: Fast ("), "a sentence for each test");
+    assert!(page.contains(" leads, with 2.00 ± "));
+    let tied = whole(&[run(&fast), run(&Recipe::new("c", quick(12), "Twin"))]);
+    assert!(tied.contains("cannot be told apart"));
+    assert!(!tied.contains(" leads, with"));
+}
+
+#[test]
+fn one_drive_twice_has_two_names_and_two_colours() {
+    let runs = [
+        run(&Recipe::new("1-aaaaaaaa", quick(6), "Disk")),
+        run(&Recipe::new("2-bbbbbbbb", quick(6), "Disk")),
+        run(&Recipe::new("2-bbbbbbbb", quick(6), "Disk")),
+    ];
+    let page = whole(&runs);
+    for name in ["Disk (aaaaaaaa)", "Disk (bbbbbbbb) #2", "Disk (bbbbbbbb) #3"] {
+        assert!(page.contains(name), "{name}");
+    }
+    assert!(page.contains("var(--c0)") && page.contains("var(--c1)") && page.contains("var(--c2)"));
+}
+
+#[test]
+fn shortened_models_and_other_revisions_stand_in_charts_of_their_own() {
+    let full = Recipe::new("a", quick(6), "Full");
+    let mut short = Recipe::new("b", quick(6), "Short");
+    short.plan.shortened = 10;
+    let mut model = Recipe::new("c", quick(6), "Model");
+    model.drive.kind = TargetKind::Virtual;
+    let mut other = Recipe::new("d", quick(6), "Other");
+    for test in &mut other.plan.tests {
+        test.revision = 2;
+    }
+    let runs = [run(&full), run(&short), run(&model), run(&other)];
+    let names = ["Full", "Short", "Model [MODEL]", "Other"];
+    for figure in figures(&runs) {
+        let present = names.iter().filter(|name| figure.svg.contains(&format!(">{name}"))).count();
+        assert!(present <= 1, "{} holds {present} of them", figure.name);
+    }
+    let page = whole(&runs);
+    for apart in ["revision 2", "shortened to 1/10", "models"] {
+        assert!(page.contains(apart), "{apart}");
+    }
+}
+
+#[test]
+fn every_figure_says_its_unit_its_n_and_where_latency_counts_from() {
+    let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
+    let mut seen = 0;
+    for caption in page.split("<figcaption").skip(1) {
+        let caption = caption.split("</figcaption>").next().unwrap();
+        assert!(caption.contains("n = "), "{caption}");
+        assert!(["MB/s", "IOPS", "µs"].iter().any(|unit| caption.contains(unit)), "{caption}");
+        if caption.contains("latency") {
+            assert!(caption.contains("counts from"), "{caption}");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 11, "{seen}");
+    assert_eq!(page.matches("role=\"img\"").count(), seen);
+    assert!(page.contains("Chosen by this suite, because the source does not say"));
+    assert!(page.contains("After the protocol of"));
+}

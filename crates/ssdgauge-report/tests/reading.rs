@@ -1,0 +1,172 @@
+//! Reading: which samples count, what is refused, and what an old or broken file still tells.
+
+mod support;
+
+use ssdgauge_core::{
+    Access, Action, Direction, Histogram, Interval, Metric, Nanos, Restart, Scope, Score,
+};
+use ssdgauge_report::{ReportError, json, read};
+use ssdgauge_runfile::{Opening, StepEnd, StepPlace, StepState, Writer};
+use support::{Pace, Recipe, drive, plan, quick, record, run, step, stream, test};
+
+fn plain(second: u32, stream: u16, direction: Direction, ios: u64) -> Interval {
+    let mut latency = Histogram::default();
+    (0..ios).for_each(|_| latency.record(100_000));
+    let bytes = ios * 4_096;
+    Interval { second, stream, direction, length: Nanos::SECOND, ios, bytes, errors: 0, latency }
+}
+
+/// Records attempts of a test of two steps: (step, attempt, state, requests each second).
+fn attempts(restart: Restart, attempts: &[(usize, u32, StepState, u64)]) -> ssdgauge_report::Run {
+    let folder = tempfile::tempdir().expect("a folder for the run file");
+    let path = folder.path().join("run.ssdg");
+    let steps = vec![
+        step("one", 1.0, stream(Access::Random, 4_096, 100, 1), 2),
+        step("two", 2.0, stream(Access::Random, 4_096, 100, 2), 2),
+    ];
+    let mut only = test("t", "Test", Score::MeanOf(Metric::Iops), &[], steps);
+    only.restart = restart;
+    let plan = plan("suite", vec![only]);
+    let drive = drive(ssdgauge_core::TargetKind::File, "Disk");
+    let opening = Opening {
+        id: "run",
+        program: "ssdgauge",
+        unix_ms: 0,
+        plan: &plan,
+        drive: &drive,
+        environment: &[],
+    };
+    let mut writer = Writer::create(&path, &opening).expect("a new run file");
+    for (step, attempt, state, ios) in attempts {
+        let place = StepPlace { test: 0, phase: 0, step: *step };
+        let id = writer.begin_step(place, *attempt, &plan, 0).expect("a step begins");
+        for second in 0..2 {
+            let interval = plain(second, 0, Direction::Read, *ios);
+            writer.interval(id, &interval).expect("an interval is kept");
+        }
+        if *state != StepState::Running {
+            let end = StepEnd {
+                state: *state,
+                unix_ms: 0,
+                elapsed: Nanos::from_secs(2),
+                ended_by: "time".into(),
+                report: String::new(),
+            };
+            writer.finish_step(id, &end).expect("a step ends");
+        }
+    }
+    writer.commit().expect("what was recorded is kept");
+    read(&path).expect("a run file that was just written")
+}
+
+fn iops(run: &ssdgauge_report::Run) -> Vec<f64> {
+    let value = |point: &ssdgauge_report::PointRun| {
+        point.point.totals.value(Metric::Iops, Scope::All).expect("the step took time")
+    };
+    run.tests[0].points.iter().map(value).collect()
+}
+
+#[test]
+fn only_finished_attempts_count() {
+    use StepState::{Broken, Finished, Running};
+    let run = attempts(
+        Restart::Step,
+        &[(0, 1, Finished, 100), (1, 1, Broken, 7), (1, 2, Finished, 200), (1, 3, Running, 9)],
+    );
+    assert_eq!(iops(&run), [100.0, 200.0]);
+    assert!(run.complete);
+    assert_eq!(run.tests[0].headline.value, Some(150.0));
+}
+
+#[test]
+fn a_test_that_began_anew_counts_from_its_last_beginning() {
+    use StepState::{Broken, Finished};
+    let history = [(0, 1, Finished, 100), (1, 1, Broken, 7), (0, 2, Finished, 120)];
+    let anew = attempts(Restart::Test, &history);
+    assert_eq!(iops(&anew), [120.0]);
+    assert_eq!((anew.complete, anew.tests[0].headline.value), (false, None));
+    let whole = [&history[..], &[(1, 2, Finished, 220)]].concat();
+    assert_eq!(iops(&attempts(Restart::Test, &whole)), [120.0, 220.0]);
+    let mixed = [(0, 1, Finished, 100), (1, 1, Finished, 200), (0, 2, Broken, 120)];
+    assert!(iops(&attempts(Restart::Test, &mixed)).is_empty(), "halves are never mixed");
+}
+
+#[test]
+fn streams_and_directions_of_one_second_lie_side_by_side() {
+    let mut recipe = Recipe::new("a", quick(6), "Disk");
+    recipe.pace = &|_, _| Pace { iops: 1_000, lat_us: 100.0 };
+    for step in &mut recipe.plan.tests[4].phases[0].steps {
+        let Action::Run { workload, .. } = &mut step.action else { panic!("a load") };
+        let second = workload.streams[0].clone();
+        workload.streams.push(second);
+    }
+    let run = run(&recipe);
+    let point = &run.tests[4].points[0];
+    assert_eq!(point.point.totals.value(Metric::Iops, Scope::All), Some(2_000.0));
+    assert_eq!(point.point.totals.value(Metric::Iops, Scope::Write), Some(600.0));
+    assert_eq!((point.seconds.len(), point.seconds[3].iops), (6, 2_000.0));
+    assert_eq!(run.tests[4].headline.n, 6);
+}
+
+#[test]
+fn foreign_damaged_and_missing_files_are_refused_with_their_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = |path: &std::path::Path| match read(path) {
+        Err(ReportError::RunFile(error)) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(words(&folder.path().join("none.ssdg")).contains("there is no file"));
+    let text = folder.path().join("text.ssdg");
+    std::fs::write(&text, "hello ".repeat(100)).expect("a text file");
+    assert!(words(&text).contains("it is no SQLite file"));
+    let path = record(folder.path(), &Recipe::new("a", quick(1), "Disk"));
+    let mut bytes = std::fs::read(&path).expect("the run file");
+    let at = bytes.windows(9).rposition(|part| part == b"1MiB QD8\"").expect("a label of the plan");
+    bytes[at] ^= 1;
+    std::fs::write(&path, bytes).expect("the damaged file");
+    assert!(words(&path).contains("checksum"), "{}", words(&path));
+}
+
+#[test]
+fn more_than_any_drive_can_do_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.ssdg");
+    let steps = vec![step("one", 1.0, stream(Access::Random, 4_096, 100, 1), 2)];
+    let plan = plan("suite", vec![test("t", "T", Score::MeanOf(Metric::Iops), &[], steps)]);
+    let drive = drive(ssdgauge_core::TargetKind::File, "Disk");
+    let opening = Opening {
+        id: "run",
+        program: "ssdgauge",
+        unix_ms: 0,
+        plan: &plan,
+        drive: &drive,
+        environment: &[],
+    };
+    let mut writer = Writer::create(&path, &opening).expect("a new run file");
+    let place = StepPlace { test: 0, phase: 0, step: 0 };
+    let id = writer.begin_step(place, 1, &plan, 0).expect("a step begins");
+    for second in 0..3 {
+        let mut interval = plain(second, 0, Direction::Read, 10);
+        interval.ios = i64::MAX as u64;
+        interval.bytes = i64::MAX as u64;
+        writer.interval(id, &interval).expect("an interval is kept");
+    }
+    let end = StepEnd {
+        state: StepState::Finished,
+        unix_ms: 0,
+        elapsed: Nanos::SECOND,
+        ended_by: "time".into(),
+        report: String::new(),
+    };
+    writer.finish_step(id, &end).expect("a step ends");
+    drop(writer);
+    let error = read(&path).expect_err("nine million million million requests");
+    assert!(matches!(error, ReportError::Impossible { .. }), "{error}");
+    assert!(error.to_string().contains("more than any drive can do"));
+}
+
+#[test]
+fn a_reading_twice_gives_the_same_json() {
+    let recipe = Recipe::new("a", quick(3), "Disk");
+    assert_eq!(json(&[run(&recipe)]), json(&[run(&recipe)]));
+}

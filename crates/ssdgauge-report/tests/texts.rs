@@ -1,0 +1,73 @@
+//! What people read in a terminal or a forum.
+
+mod support;
+
+use ssdgauge_core::{Finding, FindingKind, Severity, TargetKind};
+use ssdgauge_report::{card, markdown};
+use support::{Recipe, client, quick, run};
+
+fn model() -> Recipe<'static> {
+    let mut recipe = Recipe::new("0193f1c2-ee55", quick(6), "client-tlc-1tb");
+    recipe.drive.kind = TargetKind::Virtual;
+    recipe.plan.shortened = 10;
+    recipe.findings = vec![(
+        None,
+        Finding::new(
+            FindingKind::PageCache,
+            Severity::Warning,
+            "requests went through the page cache",
+            "use a file system that supports direct I/O",
+        ),
+    )];
+    recipe
+}
+
+#[test]
+fn the_card_of_a_quick_run_has_the_familiar_rows() {
+    insta::assert_snapshot!(card(&run(&model()), 80, false));
+}
+
+#[test]
+fn the_card_of_another_suite_has_its_headlines() {
+    let mut recipe = Recipe::new("0193f1c2-cc33", client(6, 8), "Disk");
+    recipe.steps = 15;
+    insta::assert_snapshot!(card(&run(&recipe), 72, false));
+}
+
+#[test]
+fn markdown_has_headlines_and_findings() {
+    let mut recipe = Recipe::new("0193f1c2-cc33", client(6, 8), "Disk|*1*");
+    recipe.steps = 15;
+    insta::assert_snapshot!(markdown(&[run(&model()), run(&recipe)]));
+}
+
+#[test]
+fn no_line_of_a_card_is_wider_than_its_terminal() {
+    let mut recipe = model();
+    recipe.drive.model = Some("A drive whose name goes on and on and on beyond all reason".into());
+    for suite in [quick(6), client(1, 1)] {
+        recipe.plan = suite;
+        recipe.findings.clear();
+        let run = run(&recipe);
+        for width in [40, 52, 60, 72, 80, 132] {
+            for line in card(&run, width, false).lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_colour_and_letters() {
+    let run = run(&model());
+    let plain = card(&run, 80, false);
+    assert!(plain.is_ascii() && !plain.contains('\u{1b}'));
+    let mut coloured = card(&run, 80, true);
+    for code in ["0", "1", "2", "33", "35", "36", "1;33", "1;31"] {
+        coloured = coloured.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    assert!(!coloured.contains('\u{1b}'));
+    let asciified =
+        coloured.replace('─', "-").replace('µ', "u").replace(['·', '–'], "-").replace('…', "~");
+    assert_eq!(asciified, plain);
+}

@@ -1,0 +1,159 @@
+//! Histograms as HdrHistogram V2 compressed blobs, which other languages read as they are.
+//!
+//! Written by the hdrhistogram crate. Read by a decoder of our own, because a run file may come
+//! from a stranger: nothing is allocated before the header is known to be ours.
+
+use flate2::read::ZlibDecoder;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use ssdgauge_core::Histogram;
+use ssdgauge_core::statistics::histogram::MAX_VALUE;
+use std::io::Read;
+
+/// Cookies of HdrHistogram's log format V2, with a word size of one byte.
+const COMPRESSED: u32 = 0x1c84_9314;
+const PLAIN: u32 = 0x1c84_9313;
+/// The header of the plain form: cookie, payload length, normalizing offset, digits, lowest and
+/// highest value, conversion ratio.
+const HEADER: usize = 40;
+/// More than any of our histograms can need: 33,792 counters of at most nine bytes.
+const MOST: u64 = 33_792 * 9 + HEADER as u64;
+
+/// Returns `histogram` as a blob; empty for an empty one.
+pub fn encode(histogram: &Histogram) -> Vec<u8> {
+    if histogram.count() == histogram.overflow() {
+        return Vec::new();
+    }
+    let mut theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(1, MAX_VALUE, 3)
+        .expect("the bounds are valid constants");
+    for (value, n) in histogram.buckets() {
+        theirs.record_n(value, n).expect("every bucket of ours is one of theirs");
+    }
+    let mut blob = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(&theirs, &mut blob)
+        .expect("writing to memory cannot fail");
+    blob
+}
+
+/// Returns the buckets (lowest value and count) of a blob, or why it cannot be one of ours.
+pub fn decode(blob: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
+    if blob.is_empty() {
+        return Ok(Vec::new());
+    }
+    let cookie = blob.get(..4).ok_or("a histogram is cut off")?;
+    if cookie != COMPRESSED.to_be_bytes() {
+        return Err("a histogram has an unknown encoding");
+    }
+    let mut plain = Vec::new();
+    ZlibDecoder::new(blob.get(8..).ok_or("a histogram is cut off")?)
+        .take(MOST)
+        .read_to_end(&mut plain)
+        .map_err(|_| "a histogram cannot be unpacked")?;
+    let word = |at: usize| plain.get(at..at + 4).map(|bytes| bytes.try_into().expect("four bytes"));
+    let number = |at: usize| word(at).map(u32::from_be_bytes);
+    let long = |at: usize| Some(u64::from(number(at)?) << 32 | u64::from(number(at + 4)?));
+    if number(0) != Some(PLAIN) || number(12) != Some(3) || long(24) != Some(MAX_VALUE) {
+        return Err("a histogram has other bounds than ours");
+    }
+    let payload = plain.get(HEADER..).ok_or("a histogram is cut off")?;
+    if number(4).map(|length| length as usize) != Some(payload.len()) {
+        return Err("a histogram is cut off");
+    }
+    counts(payload)
+}
+
+/// Reads the counters: a positive number is a count, a negative one a run of empty buckets.
+fn counts(mut payload: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
+    const BUCKETS: u64 = 33_792;
+    let mut buckets = Vec::new();
+    let mut bucket = 0u64;
+    while !payload.is_empty() {
+        let number = zig_zag(&mut payload).ok_or("a histogram is cut off")?;
+        if number <= 0 {
+            bucket = bucket.saturating_add(number.unsigned_abs().max(1));
+            continue;
+        }
+        if bucket >= BUCKETS {
+            return Err("a histogram has more buckets than ours");
+        }
+        buckets.push((lowest(bucket), number.unsigned_abs()));
+        bucket += 1;
+    }
+    Ok(buckets)
+}
+
+/// Returns the lowest value of a bucket: 2,048 exact ones, then 1,024 for each octave.
+fn lowest(bucket: u64) -> u64 {
+    let octave = (bucket >> 10).saturating_sub(1);
+    (bucket - (octave << 10)) << octave
+}
+
+/// Reads one ZigZag LEB128 number; the ninth byte carries eight bits.
+fn zig_zag(bytes: &mut &[u8]) -> Option<i64> {
+    let mut value = 0u64;
+    for index in 0..9 {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        if index == 8 {
+            value |= u64::from(*byte) << 56;
+            break;
+        }
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    Some((value >> 1) as i64 ^ -((value & 1) as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+    use proptest::prelude::*;
+
+    fn check(values: &[u64]) {
+        let mut histogram = Histogram::default();
+        values.iter().for_each(|value| histogram.record(*value));
+        let blob = encode(&histogram);
+        assert_eq!(decode(&blob).unwrap(), histogram.buckets().collect::<Vec<_>>());
+        if !blob.is_empty() {
+            let theirs: hdrhistogram::Histogram<u64> =
+                Deserializer::new().deserialize(&mut &blob[..]).unwrap();
+            assert_eq!(theirs.len(), histogram.count() - histogram.overflow());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back_by_us_and_by_them(
+            values in proptest::collection::vec((0u64..1 << 44, 0u32..44).prop_map(|(v, s)| v >> s), 0..300)
+        ) {
+            check(&values);
+        }
+
+        #[test]
+        fn no_blob_makes_the_decoder_panic(blob in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode(&blob);
+        }
+
+        #[test]
+        fn a_changed_blob_is_read_or_refused_but_never_too_large(at in 0usize..200, bit in 0u8..8) {
+            let mut histogram = Histogram::default();
+            (0..500u64).for_each(|n| histogram.record(n * n * 7));
+            let mut blob = encode(&histogram);
+            let at = at % blob.len();
+            blob[at] ^= 1 << bit;
+            if let Ok(buckets) = decode(&blob) {
+                prop_assert!(buckets.len() <= 33_792);
+            }
+        }
+    }
+
+    #[test]
+    fn large_counts_survive() {
+        let histogram =
+            Histogram::from_parts([(5, u64::from(u32::MAX) * 1_000)], 0, 5, 5, 0).unwrap();
+        assert_eq!(decode(&encode(&histogram)).unwrap(), [(5, u64::from(u32::MAX) * 1_000)]);
+    }
+}

@@ -1,0 +1,276 @@
+//! Reading a run file, which may come from a stranger: every record is checked.
+
+use crate::error::RunFileError;
+use crate::histogram;
+use crate::record::{FindingRecord, Head, StepId, StepPlace, StepRecord, StepState, checksum};
+use crate::schema;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::json;
+use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A run file that is read. Opening checks the opening record; reading checks the rest.
+#[derive(Debug)]
+pub struct RunFile {
+    connection: Connection,
+    path: PathBuf,
+    head: Head,
+}
+
+impl RunFile {
+    /// Opens `path` and reads what the run began with.
+    ///
+    /// A foreign or newer file is refused and left untouched. Where a killed program left a
+    /// journal behind, SQLite first rolls back to the last commit.
+    pub fn open(path: &Path) -> Result<RunFile, RunFileError> {
+        schema::recognise(path)?;
+        let journal = PathBuf::from(format!("{}-journal", path.display()));
+        let cut_off = std::fs::metadata(journal).is_ok_and(|file| file.len() > 0);
+        let flags = if cut_off {
+            OpenFlags::SQLITE_OPEN_READ_WRITE
+        } else {
+            OpenFlags::SQLITE_OPEN_READ_ONLY
+        };
+        let connection = schema::open(path, flags)?;
+        // Our checksums vouch for what a record says, this for that none is missing.
+        schema::check_structure(&connection, path)?;
+        let head = Rows { connection: &connection, path }.head()?;
+        let run = RunFile { connection, path: path.to_owned(), head };
+        run.check_steps()?;
+        Ok(run)
+    }
+
+    /// Returns what the run began with.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns every attempt at every step, in the order in which they began.
+    pub fn steps(&self) -> Result<Vec<StepRecord>, RunFileError> {
+        let mut steps = Vec::new();
+        self.rows().each("step", "SELECT * FROM step ORDER BY id", &[], 14, |row| {
+            let place =
+                StepPlace { test: row.number(1)?, phase: row.number(2)?, step: row.number(3)? };
+            steps.push(StepRecord {
+                id: StepId(row.number(0)?),
+                place,
+                attempt: row.number(4)?,
+                started_unix_ms: row.number(8)?,
+                state: StepState::from_name(row.text(9)?).ok_or("an unknown state")?,
+                ended_unix_ms: row.maybe(10, |row, at| row.number(at))?,
+                elapsed: row.maybe(11, |row, at| row.number(at).map(Nanos))?,
+                ended_by: row.maybe(12, |row, at| row.text(at).map(str::to_owned))?,
+                report: row.maybe(13, |row, at| row.text(at).map(str::to_owned))?,
+            });
+            Ok(())
+        })?;
+        Ok(steps)
+    }
+
+    /// Hands every interval of `step` to `take`, in the order in which they were recorded.
+    pub fn intervals(
+        &self,
+        step: StepId,
+        mut take: impl FnMut(Interval),
+    ) -> Result<(), RunFileError> {
+        let sql = "SELECT * FROM interval WHERE step_id = ?1 ORDER BY rowid";
+        self.rows().each("interval", sql, &[Value::Integer(step.0)], 13, |row| {
+            let buckets = histogram::decode(row.blob(12)?)?;
+            let min = row.maybe(9, |row, at| row.number(at))?.unwrap_or(0);
+            let max = row.maybe(10, |row, at| row.number(at))?.unwrap_or(0);
+            let sum: u64 = row.number(8)?;
+            let latency =
+                Histogram::from_parts(buckets, u128::from(sum), min, max, row.number(11)?)
+                    .ok_or("a histogram that contradicts its figures")?;
+            take(Interval {
+                second: row.number(1)?,
+                stream: row.number(2)?,
+                direction: match row.text(3)? {
+                    "read" => Direction::Read,
+                    "write" => Direction::Write,
+                    _ => return Err("an unknown direction"),
+                },
+                length: Nanos(row.number(4)?),
+                ios: row.number(5)?,
+                bytes: row.number(6)?,
+                errors: row.number(7)?,
+                latency,
+            });
+            Ok(())
+        })
+    }
+
+    /// Hands every reading of `step` to `take`, in the order in which they were recorded.
+    pub fn readings(
+        &self,
+        step: StepId,
+        mut take: impl FnMut(Reading),
+    ) -> Result<(), RunFileError> {
+        let sql = "SELECT * FROM reading WHERE step_id = ?1 ORDER BY rowid";
+        self.rows().each("reading", sql, &[Value::Integer(step.0)], 5, |row| {
+            take(Reading {
+                at: Nanos(row.number(1)?),
+                instrument: row.text(2)?.to_owned(),
+                quantity: row.text(3)?.to_owned(),
+                value: row.real(4)?,
+            });
+            Ok(())
+        })
+    }
+
+    /// Returns every finding, in the order in which they were made.
+    pub fn findings(&self) -> Result<Vec<FindingRecord>, RunFileError> {
+        let mut findings = Vec::new();
+        let sql = "SELECT * FROM finding ORDER BY rowid";
+        self.rows().each("finding", sql, &[], 6, |row| {
+            let finding: Finding = serde_json::from_value(json!({
+                "kind": row.text(2)?, "severity": row.text(3)?,
+                "text": row.text(4)?, "advice": row.text(5)?,
+            }))
+            .map_err(|_| "an unknown severity")?;
+            let step = row.maybe(0, |row, at| row.number(at).map(StepId))?;
+            findings.push(FindingRecord { step, unix_ms: row.number(1)?, finding });
+            Ok(())
+        })?;
+        Ok(findings)
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        Rows { connection: &self.connection, path: &self.path }
+    }
+
+    /// Refuses step records that point outside the plan.
+    fn check_steps(&self) -> Result<(), RunFileError> {
+        let plan = &self.head.plan;
+        let inside = |place: StepPlace| {
+            let phase = plan.tests.get(place.test).and_then(|test| test.phases.get(place.phase));
+            phase.is_some_and(|phase| place.step < phase.steps.len())
+        };
+        match self.steps()?.iter().find(|step| !inside(step.place)) {
+            Some(step) => Err(RunFileError::Damaged {
+                path: self.path.clone(),
+                what: format!("step {} is not in the plan", step.id.0),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The rows of a table, each checked against its checksum.
+struct Rows<'a> {
+    connection: &'a Connection,
+    path: &'a Path,
+}
+
+impl Rows<'_> {
+    fn head(&self) -> Result<Head, RunFileError> {
+        let damaged =
+            |what: &str| RunFileError::Damaged { path: self.path.to_owned(), what: what.into() };
+        let mut environment = BTreeMap::new();
+        self.each("environment", "SELECT * FROM environment", &[], 2, |row| {
+            environment.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
+            Ok(())
+        })?;
+        let mut drive = None;
+        self.each("drive", "SELECT * FROM drive", &[], 10, |row| {
+            let json = row.text(9)?;
+            drive = Some(serde_json::from_str(json).map_err(|_| "details that do not parse")?);
+            Ok(())
+        })?;
+        let drive = drive.ok_or_else(|| damaged("there is no drive record"))?;
+        let mut head = None;
+        self.each("run", "SELECT * FROM run", &[], 9, |row| {
+            head = Some(Head {
+                id: row.text(0)?.to_owned(),
+                program: row.text(1)?.to_owned(),
+                started_unix_ms: row.number(2)?,
+                plan: serde_json::from_str(row.text(8)?)
+                    .map_err(|_| "a plan that does not parse")?,
+                drive: Clone::clone(&drive),
+                environment: environment.clone(),
+            });
+            Ok(())
+        })?;
+        head.ok_or_else(|| damaged("there is no run record"))
+    }
+
+    /// Calls `take` for each row, whose first `sealed` columns the next one must vouch for.
+    fn each(
+        &self,
+        table: &str,
+        sql: &str,
+        parameters: &[Value],
+        sealed: usize,
+        mut take: impl FnMut(&Row) -> Result<(), &'static str>,
+    ) -> Result<(), RunFileError> {
+        let sqlite = |cause| RunFileError::of(self.path, cause);
+        let mut statement = self.connection.prepare_cached(sql).map_err(sqlite)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(sqlite)?;
+        let mut number = 0u64;
+        while let Some(row) = rows.next().map_err(sqlite)? {
+            number += 1;
+            let values: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
+            let row = Row(values.map_err(sqlite)?);
+            let whole = row.0.get(sealed) == Some(&Value::Integer(checksum(&row.0[..sealed])));
+            let taken = if whole { take(&row) } else { Err("a wrong checksum") };
+            taken.map_err(|why| RunFileError::Damaged {
+                path: self.path.to_owned(),
+                what: format!("record {number} of table {table} has {why}"),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+struct Row(Vec<Value>);
+
+impl Row {
+    fn number<N: TryFrom<i64>>(&self, at: usize) -> Result<N, &'static str> {
+        match &self.0[at] {
+            Value::Integer(number) => {
+                N::try_from(*number).map_err(|_| "a number outside its range")
+            }
+            _ => Err("a value that is no number"),
+        }
+    }
+
+    fn real(&self, at: usize) -> Result<f64, &'static str> {
+        match &self.0[at] {
+            Value::Real(number) => Ok(*number),
+            _ => Err("a value that is no real number"),
+        }
+    }
+
+    fn text(&self, at: usize) -> Result<&str, &'static str> {
+        match &self.0[at] {
+            Value::Text(text) => Ok(text),
+            _ => Err("a value that is no text"),
+        }
+    }
+
+    fn blob(&self, at: usize) -> Result<&[u8], &'static str> {
+        match &self.0[at] {
+            Value::Blob(bytes) => Ok(bytes),
+            _ => Err("a value that is no blob"),
+        }
+    }
+
+    fn maybe<'a, T>(
+        &'a self,
+        at: usize,
+        get: impl Fn(&'a Row, usize) -> Result<T, &'static str>,
+    ) -> Result<Option<T>, &'static str> {
+        match &self.0[at] {
+            Value::Null => Ok(None),
+            _ => get(self, at).map(Some),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The tables of the format, and what makes a file ours.
+
+use crate::error::RunFileError;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The format that this program writes, kept in SQLite's `user_version`.
+pub const FORMAT: u32 = 1;
+
+/// `SSDG` in SQLite's `application_id`.
+const APPLICATION: u32 = 0x5353_4447;
+
+/// The tables of format 1. A published format is never changed: a new one gets a new number.
+pub(crate) const TABLES: &str = "
+CREATE TABLE run (
+    id TEXT NOT NULL, program TEXT NOT NULL, started_unix_ms INTEGER NOT NULL,
+    suite_id TEXT NOT NULL, suite_revision INTEGER NOT NULL, suite_title TEXT NOT NULL,
+    shortened INTEGER NOT NULL, seed TEXT NOT NULL, plan TEXT NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE drive (
+    kind TEXT NOT NULL, target TEXT NOT NULL, model TEXT, serial TEXT, firmware TEXT,
+    capacity_bytes INTEGER NOT NULL, logical_block_bytes INTEGER NOT NULL,
+    physical_block_bytes INTEGER NOT NULL, fingerprint TEXT NOT NULL, details TEXT NOT NULL,
+    crc INTEGER NOT NULL);
+CREATE TABLE environment (key TEXT NOT NULL, value TEXT NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE step (
+    id INTEGER PRIMARY KEY, test INTEGER NOT NULL, phase INTEGER NOT NULL,
+    step INTEGER NOT NULL, attempt INTEGER NOT NULL, test_id TEXT NOT NULL,
+    phase_kind TEXT NOT NULL, label TEXT NOT NULL, started_unix_ms INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('running', 'finished', 'broken')),
+    ended_unix_ms INTEGER, elapsed_ns INTEGER, ended_by TEXT, report TEXT,
+    crc INTEGER NOT NULL);
+CREATE TABLE interval (
+    step_id INTEGER NOT NULL REFERENCES step (id), second INTEGER NOT NULL,
+    stream INTEGER NOT NULL, direction TEXT NOT NULL, length_ns INTEGER NOT NULL,
+    ios INTEGER NOT NULL, bytes INTEGER NOT NULL, errors INTEGER NOT NULL,
+    lat_sum_ns INTEGER NOT NULL, lat_min_ns INTEGER, lat_max_ns INTEGER,
+    lat_overflow INTEGER NOT NULL, lat_histogram BLOB NOT NULL, crc INTEGER NOT NULL);
+CREATE INDEX interval_of_step ON interval (step_id);
+CREATE TABLE reading (
+    step_id INTEGER NOT NULL REFERENCES step (id), at_ns INTEGER NOT NULL,
+    instrument TEXT NOT NULL, quantity TEXT NOT NULL, value REAL NOT NULL,
+    crc INTEGER NOT NULL);
+CREATE INDEX reading_of_step ON reading (step_id);
+CREATE TABLE finding (
+    step_id INTEGER REFERENCES step (id), unix_ms INTEGER NOT NULL, kind TEXT NOT NULL,
+    severity TEXT NOT NULL, text TEXT NOT NULL, advice TEXT NOT NULL, crc INTEGER NOT NULL);
+CREATE VIEW step_result AS
+    SELECT step.id AS step_id, test_id, label, elapsed_ns,
+        sum(ios) * 1e9 / elapsed_ns AS iops,
+        sum(bytes) * 1e3 / elapsed_ns AS throughput_mb_s,
+        sum(lat_sum_ns) / 1e3 / sum(ios) AS lat_mean_us,
+        max(lat_max_ns) / 1e3 AS lat_max_us,
+        sum(errors) AS errors
+    FROM step JOIN interval ON interval.step_id = step.id
+    WHERE state = 'finished' GROUP BY step.id;
+CREATE TRIGGER finished_steps_stay BEFORE UPDATE ON step WHEN old.state <> 'running'
+    BEGIN SELECT raise(ABORT, 'a finished step is never rewritten'); END;
+CREATE TRIGGER intervals_stay BEFORE UPDATE ON interval
+    BEGIN SELECT raise(ABORT, 'an interval is never rewritten'); END;
+";
+
+/// Creates the tables in a new file and marks it as ours, in one transaction.
+pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; \
+         {TABLES} COMMIT;"
+    ))
+}
+
+/// Looks at the first bytes of `path`, without SQLite, so that a foreign file is never touched.
+pub(crate) fn recognise(path: &Path) -> Result<(), RunFileError> {
+    let foreign =
+        |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
+    let mut file = File::open(path).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => RunFileError::Missing(path.to_owned()),
+        _ => RunFileError::System { path: path.to_owned(), cause },
+    })?;
+    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
+    if !file.metadata().map_err(system)?.is_file() {
+        return foreign("it is not a regular file");
+    }
+    let mut head = Vec::new();
+    file.by_ref().take(100).read_to_end(&mut head).map_err(system)?;
+    if head.is_empty() {
+        return foreign("it is empty; the run ended before its first record");
+    }
+    if head.len() < 100 || !head.starts_with(b"SQLite format 3\0") {
+        return foreign("it is no SQLite file");
+    }
+    let number = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().expect("four bytes"));
+    let (format, application) = (number(60), number(68));
+    if application != APPLICATION {
+        return foreign("it is an SQLite file of another program");
+    }
+    if format > FORMAT {
+        return Err(RunFileError::Newer { path: path.to_owned(), found: format, known: FORMAT });
+    }
+    if format == 0 {
+        return foreign("its format has the number 0");
+    }
+    Ok(())
+}
+
+/// Opens `path`, treating what is in it as untrusted.
+pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, RunFileError> {
+    let sqlite = |cause| RunFileError::of(path, cause);
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(sqlite)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(sqlite)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(sqlite)?;
+    connection
+        .execute_batch("PRAGMA cell_size_check = ON; PRAGMA foreign_keys = OFF;")
+        .map_err(sqlite)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(sqlite)?;
+    Ok(connection)
+}
+
+/// Refuses a file whose pages or indices are damaged.
+pub(crate) fn check_structure(connection: &Connection, path: &Path) -> Result<(), RunFileError> {
+    let answer: String = connection
+        .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+        .map_err(|cause| RunFileError::of(path, cause))?;
+    match answer.as_str() {
+        "ok" => Ok(()),
+        what => Err(RunFileError::Damaged { path: path.to_owned(), what: what.into() }),
+    }
+}

@@ -1,0 +1,55 @@
+//! Files that are not ours are refused and left as they are.
+
+use ssdgauge_runfile::{RunFile, RunFileError, Writer};
+use std::path::Path;
+
+/// Opens `path` in both ways; neither may succeed or change a byte.
+fn refusal(path: &Path) -> RunFileError {
+    let before = std::fs::read(path).unwrap();
+    let modified = std::fs::metadata(path).unwrap().modified().unwrap();
+    assert!(Writer::resume(path).is_err());
+    let error = RunFile::open(path).unwrap_err();
+    assert_eq!(std::fs::read(path).unwrap(), before);
+    assert_eq!(std::fs::metadata(path).unwrap().modified().unwrap(), modified);
+    let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+    assert_eq!(beside, 1, "something was left beside the file");
+    error
+}
+
+#[test]
+fn foreign_files_are_named_for_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for content in ["", "a note", &"x".repeat(5_000), "SQLite format 3\0 but not really"] {
+        std::fs::write(&path, content).unwrap();
+        assert!(matches!(refusal(&path), RunFileError::Foreign { .. }));
+    }
+    std::fs::remove_file(&path).unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("PRAGMA user_version = 1; CREATE TABLE run (id);")
+        .unwrap();
+    let error = refusal(&path);
+    assert!(error.to_string().contains("another program"), "{error}");
+}
+
+#[test]
+fn a_newer_format_is_refused_with_both_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("newer.ssdg");
+    crate::support::write(&path);
+    rusqlite::Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    match refusal(&path) {
+        RunFileError::Newer { found: 99, known: 1, .. } => {}
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_missing_file_and_a_folder_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = RunFile::open(&folder.path().join("none")).unwrap_err();
+    assert!(matches!(missing, RunFileError::Missing(_)));
+    let is_folder = RunFile::open(folder.path()).unwrap_err();
+    assert!(is_folder.to_string().contains("not a regular file"), "{is_folder}");
+}

@@ -1,0 +1,153 @@
+//! A small run to write and to read.
+
+use ssdgauge_core::{
+    Access, Action, Arrival, Bytes, Chosen, Data, Direction, DriveInfo, Engine, Figure, Finding,
+    FindingKind, Histogram, Interval, Metric, Nanos, Phase, PhaseKind, Plan, Random, Reading, Rest,
+    Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
+};
+use ssdgauge_runfile::{
+    FindingRecord, Opening, RunFile, RunFileError, StepEnd, StepPlace, StepState, Writer,
+};
+use std::path::Path;
+
+pub(crate) fn plan() -> Plan {
+    let stream = Stream {
+        name: "main".into(),
+        access: Access::Random,
+        block_size: Bytes(4_096),
+        read_percent: 70,
+        queue_depth: 32,
+        threads: 1,
+        offset: Bytes(0),
+        span: Bytes(1 << 30),
+        arrival: Arrival::Closed,
+        data: Data::Incompressible,
+    };
+    let step = |label: &str| Step {
+        label: label.into(),
+        position: 70.0,
+        action: Action::Run {
+            workload: Workload { engine: Engine::IoUring, streams: vec![stream.clone()] },
+            until: Until { time: Some(Nanos::from_secs(3)), bytes: None },
+            steady: None,
+        },
+        rest: Rest::None,
+    };
+    Plan {
+        suite: SuiteIdentity { id: "golden".into(), revision: 1, title: "Golden".into() },
+        shortened: 1,
+        span_scaled: false,
+        seed: u64::MAX,
+        tests: vec![Test {
+            id: "mix".into(),
+            revision: 2,
+            title: "A mix".into(),
+            source: "nobody".into(),
+            score: Score::MeanOf(Metric::Iops),
+            also: Vec::new(),
+            figures: vec![Figure::Ranking, Figure::Timeline],
+            chosen: vec![Chosen { key: "score".into(), value: "mean".into() }],
+            restart: Restart::Step,
+            phases: vec![Phase {
+                kind: PhaseKind::Measure,
+                steps: vec![step("first"), step("second")],
+            }],
+        }],
+    }
+}
+
+pub(crate) fn drive() -> DriveInfo {
+    DriveInfo {
+        kind: TargetKind::Virtual,
+        target: "sim:golden".into(),
+        model: Some("MODEL golden".into()),
+        serial: Some("it's \"0\"; DROP TABLE step; --".into()),
+        firmware: None,
+        capacity: Bytes(1 << 30),
+        logical_block: Bytes(512),
+        physical_block: Bytes(4_096),
+        details: [("class".to_owned(), "golden".to_owned())].into(),
+    }
+}
+
+pub(crate) fn interval(random: &mut Random, second: u32, direction: Direction) -> Interval {
+    let mut latency = Histogram::default();
+    for _ in 0..random.below(200) {
+        latency.record((random.exponential() * 80_000.0) as u64 + 9_000);
+    }
+    let ios = latency.count();
+    let length = Nanos::SECOND;
+    Interval { second, stream: 0, direction, length, ios, bytes: ios * 4_096, errors: 0, latency }
+}
+
+/// Everything that a run file holds, for comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Content {
+    pub(crate) head: ssdgauge_runfile::Head,
+    pub(crate) steps: Vec<ssdgauge_runfile::StepRecord>,
+    pub(crate) intervals: Vec<Vec<Interval>>,
+    pub(crate) readings: Vec<Vec<Reading>>,
+    pub(crate) findings: Vec<FindingRecord>,
+}
+
+/// Writes the same small run at every call.
+pub(crate) fn write(path: &Path) {
+    let (plan, drive) = (plan(), drive());
+    let environment = [("kernel".to_owned(), "6.1".to_owned())];
+    let opening = Opening {
+        id: "20261120-000000-00000001",
+        program: "golden 1",
+        unix_ms: 1_795_000_000_000,
+        plan: &plan,
+        drive: &drive,
+        environment: &environment,
+    };
+    let mut writer = Writer::create(path, &opening).unwrap();
+    let mut random = Random::new(42, 0);
+    for (step, state) in
+        [(0, StepState::Broken), (0, StepState::Finished), (1, StepState::Finished)]
+    {
+        let place = StepPlace { test: 0, phase: 0, step };
+        let id = writer.begin_step(place, 1, &plan, 1_795_000_001_000).unwrap();
+        for second in 0..3 {
+            for direction in Direction::BOTH {
+                writer.interval(id, &interval(&mut random, second, direction)).unwrap();
+            }
+            let reading = Reading {
+                at: Nanos::SECOND * u64::from(second),
+                instrument: "virtual".into(),
+                quantity: "temperature_c".into(),
+                value: 40.5 + f64::from(second),
+            };
+            writer.reading(id, &reading).unwrap();
+        }
+        let end = StepEnd {
+            state,
+            unix_ms: 1_795_000_004_000,
+            elapsed: Nanos::from_secs(3),
+            ended_by: "time".into(),
+            report: "{}".into(),
+        };
+        writer.finish_step(id, &end).unwrap();
+        let finding =
+            Finding::new(FindingKind::Punted, Severity::Note, "a <b>bold</b> finding", "none");
+        writer.finding(&FindingRecord { step: Some(id), unix_ms: 5, finding }).unwrap();
+    }
+    writer.commit().unwrap();
+}
+
+/// Reads everything, or the first error.
+pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
+    let run = RunFile::open(path)?;
+    let steps = run.steps()?;
+    let (mut intervals, mut readings) = (Vec::new(), Vec::new());
+    for step in &steps {
+        let (mut of_step, mut read) = (Vec::new(), Vec::new());
+        run.intervals(step.id, |interval| of_step.push(interval))?;
+        run.readings(step.id, |reading| read.push(reading))?;
+        intervals.push(of_step);
+        readings.push(read);
+    }
+    let findings = run.findings()?;
+    Ok(Content { head: run.head().clone(), steps, intervals, readings, findings })
+}

@@ -1,0 +1,207 @@
+//! The command line. Every flag is one documented field.
+
+use clap::{Args, Parser, Subcommand};
+use ssdgauge_core::Bytes;
+use std::path::PathBuf;
+
+/// The SSD review lab: prepares a drive, loads it, measures every second, judges and reports.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Targets: a folder (a scratch file in it, removed afterwards), the path of a new file, a block
+device such as /dev/nvme0n1 (everything on it is lost; its serial must be confirmed),
+sim:PROFILE[?KEY=VALUE&...] (a virtual drive), null: (the engine's own ceiling).
+
+Exit codes: 0 done, 1 the run broke, 2 usage, 3 refused and nothing written, 4 a criterion was
+not met, 75 interrupted and resumable.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Takes a few minutes on a scratch file, destroys nothing, and draws a report.
+    Quick(Quick),
+    /// Runs a suite on a target.
+    Run(Run),
+    /// Shows what a run would do, without doing it.
+    Plan(Plan),
+    /// Goes on with a run that was stopped or killed.
+    Resume(Resume),
+    /// Lists the suites, or the tests of one.
+    Suites(Suites),
+    /// Draws the report of one or more runs.
+    Report(Report),
+    /// Tells how a run differs from another, and what of it is noise.
+    Compare(Compare),
+    /// Measures what the engine itself costs, in processor time for each request.
+    #[command(hide = true)]
+    Bench(Bench),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Quick {
+    /// The target: a folder, or any other target.
+    #[arg(default_value = ".")]
+    pub(crate) target: String,
+    /// The size of the scratch file; on other targets, the part that is used.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        help = "The size of the scratch file [default: 4GiB]; on other targets, the part that is used"
+    )]
+    pub(crate) size: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// A suite of the list (`ssdgauge suites`), or the path of a suite file.
+    pub(crate) suite: String,
+    /// What to test.
+    pub(crate) target: String,
+    /// The size of the scratch file; on other targets, the part that is used.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// A suite of the list (`ssdgauge suites`), or the path of a suite file.
+    pub(crate) suite: String,
+    /// What would be tested.
+    pub(crate) target: String,
+    /// The size of the scratch file; on other targets, the part that is used.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    /// Prints the plan as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which part of a suite runs, and how.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Choice {
+    /// Runs only this test; may be given several times.
+    #[arg(long = "test", value_name = "ID")]
+    pub(crate) tests: Vec<String>,
+    /// Divides all durations and byte limits by N, for trials; such a run is marked.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) shorten: u32,
+    /// Cuts spans down to a target that is too small; such a run is marked.
+    #[arg(long)]
+    pub(crate) scale_spans: bool,
+    /// The seed of all randomness.
+    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    /// The run file; the report stands beside it with the suffix .html.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Confirms that the drive with this serial may be overwritten.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) confirm: Option<String>,
+    /// Prints the results as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The run file.
+    pub(crate) file: PathBuf,
+    /// Confirms that the drive with this serial may be overwritten.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) confirm: Option<String>,
+    /// Prints the results as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Suites {
+    /// A suite of the list, or the path of a suite file.
+    pub(crate) suite: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Run files.
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where the page is written.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Writes every chart as an SVG file into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Writes every chart as a PNG file into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) png: Option<PathBuf>,
+    /// Prints the results as JSON.
+    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
+    pub(crate) json: bool,
+    /// Prints the results as CSV.
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) csv: bool,
+    /// Prints the results as Markdown.
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The run to compare with.
+    pub(crate) first: PathBuf,
+    /// The run that is judged.
+    pub(crate) second: PathBuf,
+    /// Fails with exit code 4 where the second run is worse by more than this many percent.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) threshold: Option<f64>,
+    /// What counts as noise between runs, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    pub(crate) noise: f64,
+    /// Compares a drive with itself under another firmware.
+    #[arg(long)]
+    pub(crate) any_firmware: bool,
+    /// Prints JSON.
+    #[arg(long, conflicts_with_all = ["markdown", "junit"])]
+    pub(crate) json: bool,
+    /// Prints Markdown.
+    #[arg(long, conflicts_with = "junit")]
+    pub(crate) markdown: bool,
+    /// Prints JUnit XML.
+    #[arg(long)]
+    pub(crate) junit: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// What to load: `null:`, or a folder for a scratch file.
+    #[arg(default_value = "null:")]
+    pub(crate) target: String,
+    /// Requests in flight.
+    #[arg(long, default_value_t = 32)]
+    pub(crate) queue_depth: u32,
+    /// Seconds of each of the five runs.
+    #[arg(long, default_value_t = 2)]
+    pub(crate) seconds: u64,
+    /// The size of a scratch file.
+    #[arg(long, default_value = "256MiB")]
+    pub(crate) size: Bytes,
+}

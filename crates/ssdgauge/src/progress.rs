@@ -1,0 +1,165 @@
+//! Progress of a run: a bar where people look at a terminal, plain lines elsewhere.
+
+use crate::world::{self, StopWish};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ssdgauge_core::{
+    Action, Bytes, Finding, Nanos, Phase, Plan, Preparation, Severity, Step, Test,
+};
+use ssdgauge_lab::{Glimpse, Watcher};
+
+/// How fast a fill is thought to be before one was seen, in bytes per second.
+const LIKELY_FILL_RATE: f64 = 1e9;
+/// How often a line is written in a long step, in seconds.
+const LINE_EVERY: u32 = 30;
+
+/// Looks on while a run goes its way.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    stop: StopWish,
+    bar: Option<ProgressBar>,
+    total: Nanos,
+    done: Nanos,
+    fill_rate: f64,
+    steps: usize,
+    step: usize,
+    current: Nanos,
+    title: String,
+    ios: u64,
+    bytes: Bytes,
+}
+
+impl Progress {
+    /// Begins to look on.
+    pub(crate) fn new(plan: &Plan, stop: StopWish) -> Progress {
+        let bar = world::has_terminal().then(|| {
+            let style = "{bar:24} {percent:>3}%  {msg}";
+            let style = ProgressStyle::with_template(style).expect("the template is valid");
+            let bar = ProgressBar::with_draw_target(Some(1_000), ProgressDrawTarget::stderr());
+            bar.set_style(style.progress_chars("━╸─"));
+            bar
+        });
+        let expected = |step: &Step| expected(step, LIKELY_FILL_RATE);
+        Progress {
+            stop,
+            bar,
+            total: plan.steps().map(|(_, _, step)| expected(step)).sum(),
+            done: Nanos::ZERO,
+            fill_rate: LIKELY_FILL_RATE,
+            steps: plan.steps().count(),
+            step: 0,
+            current: Nanos::ZERO,
+            title: String::new(),
+            ios: 0,
+            bytes: Bytes(0),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => world::talk(line),
+        }
+    }
+
+    fn draw(&self, words: &str, within: Nanos) {
+        let Some(bar) = &self.bar else { return };
+        let at = self.done + within.min(self.current);
+        let left = self.total.saturating_sub(at);
+        bar.set_position((at.0 as f64 / self.total.0.max(1) as f64 * 1_000.0) as u64);
+        let left = Nanos::from_secs(left.0 / 1_000_000_000);
+        bar.set_message(format!("{}  {words}  {left} left", self.title));
+    }
+}
+
+/// Returns how long a step is thought to take.
+fn expected(step: &Step, fill_rate: f64) -> Nanos {
+    match &step.action {
+        Action::Prepare(Preparation::Fill { span, .. }) => {
+            Nanos((span.0 as f64 / fill_rate * 1e9) as u64)
+        }
+        Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) => Nanos::SECOND,
+        Action::Rest(time) => *time,
+        Action::Run { until, .. } => {
+            let time = until.time.unwrap_or(Nanos::from_secs(60));
+            time + step.rest.after(time)
+        }
+    }
+}
+
+fn rates(ios: u64, bytes: Bytes, elapsed: Nanos) -> String {
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    let (mb, iops) = (bytes.0 as f64 / seconds / 1e6, ios as f64 / seconds);
+    format!("{mb:>8.1} MB/s {iops:>9.0} IOPS")
+}
+
+impl Watcher for Progress {
+    fn unix_ms(&mut self) -> i64 {
+        world::unix_ms()
+    }
+
+    fn stop(&mut self) -> bool {
+        self.stop.is_set()
+    }
+
+    fn begins(&mut self, test: &Test, phase: &Phase, step: &Step) {
+        self.step += 1;
+        self.current = expected(step, self.fill_rate);
+        self.title = match step.action {
+            Action::Run { .. } => format!("{} {}", test.id, step.label),
+            Action::Prepare(_) | Action::Rest(_) => {
+                let kind = phase.kind.name();
+                match step.label.starts_with(kind) {
+                    true => step.label.clone(),
+                    false => format!("{kind} {}", step.label),
+                }
+            }
+        };
+        (self.ios, self.bytes) = (0, Bytes(0));
+        self.draw("", Nanos::ZERO);
+    }
+
+    fn sees(&mut self, glimpse: &Glimpse) {
+        self.ios += glimpse.ios;
+        self.bytes += glimpse.bytes;
+        let p99 = glimpse.lat_p99.map_or("-".into(), |p99| Nanos(p99).to_string());
+        let words = format!("{}  p99 {p99}", rates(glimpse.ios, glimpse.bytes, glimpse.length));
+        let within = Nanos::SECOND * u64::from(glimpse.second + 1);
+        self.draw(&words, within);
+        if self.bar.is_none() && glimpse.second % LINE_EVERY == LINE_EVERY - 1 {
+            self.say(&format!("        {:<34} {words}", self.title));
+        }
+    }
+
+    fn rests(&mut self, duration: Nanos) {
+        self.draw(&format!("resting for {duration}"), self.current);
+    }
+
+    fn finds(&mut self, finding: &Finding) {
+        let word = match finding.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Invalid => "invalid",
+        };
+        self.say(&format!("{word}: {}", finding.text));
+    }
+
+    fn ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {
+        let number = format!("[{:>2}/{}]", self.step, self.steps);
+        let rates = match self.ios {
+            0 => String::new(),
+            ios => rates(ios, self.bytes, elapsed),
+        };
+        self.say(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
+        self.done += self.current;
+        if let (Action::Prepare(Preparation::Fill { span, .. }), 1..) = (&step.action, elapsed.0) {
+            self.fill_rate = span.0 as f64 / elapsed.as_secs_f64();
+        }
+    }
+}

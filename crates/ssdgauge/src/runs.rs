@@ -1,0 +1,143 @@
+//! Running a suite: from the command line to the run file, the card and the page.
+
+use crate::arguments::{self, Choice, RunOptions};
+use crate::failure::{Failure, Kind};
+use crate::progress::Progress;
+use crate::target::{SizeWish, Target};
+use crate::world::{self, StopWish};
+use crate::{reports, suites};
+use ssdgauge_core::{Bytes, Plan, Rig};
+use ssdgauge_lab::{Completion, ConductError, Options, Suite, needed_span};
+use ssdgauge_runfile::{Opening, Writer};
+use std::path::{Path, PathBuf};
+
+/// The scratch file of a suite that names no size, and the part of a drive that `quick` uses.
+const USUAL_SIZE: Bytes = Bytes(4 << 30);
+
+/// Takes a quick look at a target.
+pub(crate) fn quick(arguments: &arguments::Quick) -> Result<(), Failure> {
+    let size = SizeWish { exact: arguments.size, scratch: USUAL_SIZE, at_most: Some(USUAL_SIZE) };
+    start(&suites::find("quick")?, &arguments.target, size, &arguments.options)
+}
+
+/// Runs a suite on a target.
+pub(crate) fn run(arguments: &arguments::Run) -> Result<(), Failure> {
+    let suite = suites::find(&arguments.suite)?;
+    let size = size_for(&suite, &arguments.options.choice, arguments.size);
+    start(&suite, &arguments.target, size, &arguments.options)
+}
+
+/// Returns how large a target has to be for `suite`.
+pub(crate) fn size_for(suite: &Suite, choice: &Choice, exact: Option<Bytes>) -> SizeWish {
+    let needed = needed_span(suite, &choice.tests).filter(|_| !choice.scale_spans);
+    SizeWish { exact, scratch: needed.unwrap_or(USUAL_SIZE), at_most: None }
+}
+
+/// Returns what the planner is asked.
+pub(crate) fn options_of(choice: &Choice) -> Options {
+    Options {
+        only: choice.tests.clone(),
+        shorten: choice.shorten,
+        scale_spans: choice.scale_spans,
+        seed: choice.seed,
+    }
+}
+
+fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> Result<(), Failure> {
+    let seed = options.choice.seed;
+    let target = Target::find(target, size, seed)?;
+    let plan = ssdgauge_lab::plan(suite, target.info(), &options_of(&options.choice))?;
+    target.check_room()?;
+    let now = world::unix_ms();
+    let out = options.out.clone().unwrap_or_else(|| usual_name(&plan, now));
+    refuse_existing(&out)?;
+    let stop = listen()?;
+    let mut rig = target.open(&plan, options.confirm.as_deref(), seed)?;
+    let id = world::run_id(now).map_err(|error| {
+        Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
+    })?;
+    let opening = Opening {
+        id: &id,
+        program: concat!("ssdgauge ", env!("CARGO_PKG_VERSION")),
+        unix_ms: now,
+        plan: &plan,
+        drive: rig.drive(),
+        environment: &ssdgauge_host::environment(),
+    };
+    let mut writer = Writer::create(&out, &opening)?;
+    world::talk(&format!("{} on {} -> {}", plan.suite.id, rig.drive().name(), out.display()));
+    let mut progress = Progress::new(&plan, stop);
+    let result = ssdgauge_lab::conduct(&plan, rig.as_mut(), &mut writer, &mut progress);
+    progress.finish();
+    drop((writer, rig));
+    conclude(result, &out, options.json)
+}
+
+/// Goes on with a run.
+pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
+    let (mut writer, run) = Writer::resume(&arguments.file)?;
+    let head = run.head();
+    let plan = &head.plan;
+    let stop = listen()?;
+    let size =
+        SizeWish { exact: Some(head.drive.capacity), scratch: head.drive.capacity, at_most: None };
+    let target = Target::find(&head.drive.target, size, plan.seed)?;
+    let mut rig: Box<dyn Rig> = target.open(plan, arguments.confirm.as_deref(), plan.seed)?;
+    let mut progress = Progress::new(plan, stop);
+    let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
+    progress.finish();
+    drop((writer, rig, run));
+    conclude(result, &arguments.file, arguments.json)
+}
+
+fn listen() -> Result<StopWish, Failure> {
+    StopWish::listen().map_err(|error| {
+        Failure::new(Kind::Refused, format!("cannot listen to signals: {error}"), "")
+    })
+}
+
+fn usual_name(plan: &Plan, now: i64) -> PathBuf {
+    PathBuf::from(format!("{}-{}.ssdg", plan.suite.id, world::stamp(now)))
+}
+
+fn refuse_existing(out: &Path) -> Result<(), Failure> {
+    for path in [out.to_owned(), reports::page_beside(out)] {
+        if path.exists() {
+            return Err(Failure::new(
+                Kind::Refused,
+                format!("{} exists already", path.display()),
+                "nothing was written; name another --out, or go on with `ssdgauge resume`",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Shows what came of a run.
+fn conclude(
+    result: Result<Completion, ConductError>,
+    file: &Path,
+    json: bool,
+) -> Result<(), Failure> {
+    let completion = result.map_err(|error| {
+        let mut failure = Failure::from(error);
+        failure.hint = failure.hint.replace("resume FILE", &format!("resume {}", file.display()));
+        failure
+    })?;
+    if completion == Completion::Interrupted {
+        let hint = format!("`ssdgauge resume {}` goes on; finished steps are safe", file.display());
+        return Err(Failure::new(Kind::Interrupted, "interrupted", hint));
+    }
+    let run = ssdgauge_report::read(file)?;
+    let page = reports::page_beside(file);
+    if json {
+        let value = ssdgauge_report::json(std::slice::from_ref(&run));
+        world::print(&format!("{value:#}\n"));
+    } else {
+        let width = 100;
+        world::print(&ssdgauge_report::card(&run, width, world::has_colour()));
+    }
+    reports::write_page(&page, std::slice::from_ref(&run))?;
+    world::talk(&format!("run file: {}\nreport:   {}", file.display(), page.display()));
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! From the name of a target to the rig that tests it: the one place that knows every kind.
+
+use crate::failure::{Failure, Kind};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
+use ssdgauge_host::{Candidate, LinuxRig, Place, confirmation_of};
+use ssdgauge_sim::VirtualRig;
+use std::io::{BufRead, IsTerminal};
+
+/// A target that was found and not yet opened. Nothing has been written.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// A virtual drive; there is nothing to guard.
+    Virtual(Box<VirtualRig>),
+    /// A real place.
+    Real(Box<Candidate>),
+}
+
+/// How large the tested part of a target shall be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SizeWish {
+    /// What the user asked for.
+    pub(crate) exact: Option<Bytes>,
+    /// The size of a scratch file where nothing was asked.
+    pub(crate) scratch: Bytes,
+    /// The most of any other target where nothing was asked.
+    pub(crate) at_most: Option<Bytes>,
+}
+
+impl SizeWish {
+    /// Returns the part of a drive with `capacity` that is used; `None` for all of it.
+    fn of_drive(self, capacity: Bytes) -> Option<Bytes> {
+        self.exact.or(self.at_most.filter(|most| *most < capacity))
+    }
+}
+
+impl Target {
+    /// Finds the target `name`, and limits it to the size that is wished.
+    pub(crate) fn find(name: &str, size: SizeWish, seed: u64) -> Result<Target, Failure> {
+        if let Some(spec) = name.strip_prefix("sim:") {
+            return Ok(Target::Virtual(Box::new(open_virtual(spec, size, seed)?)));
+        }
+        let scratch = size.exact.unwrap_or(size.scratch);
+        let candidate = Candidate::find(name, size.exact)?;
+        let candidate = match candidate.place {
+            Place::Folder(_) | Place::NewFile(_) => Candidate::find(name, Some(scratch))?,
+            Place::Null => candidate,
+            Place::Block(_) => match size.of_drive(candidate.info.capacity) {
+                Some(part) => Candidate::find(name, Some(part))?,
+                None => candidate,
+            },
+        };
+        Ok(Target::Real(Box::new(candidate)))
+    }
+
+    /// Returns what is known of the drive.
+    pub(crate) fn info(&self) -> &DriveInfo {
+        match self {
+            Target::Virtual(rig) => rig.drive(),
+            Target::Real(candidate) => &candidate.info,
+        }
+    }
+
+    /// Returns whether a run would destroy what somebody may want to keep.
+    fn is_precious(&self, plan: &Plan) -> bool {
+        match self {
+            Target::Virtual(_) => false,
+            Target::Real(candidate) => match candidate.place {
+                Place::Block(_) => plan.is_destructive(),
+                Place::Null | Place::Folder(_) | Place::NewFile(_) => false,
+            },
+        }
+    }
+
+    /// Refuses a target that has no room for `plan`, before anything is written.
+    pub(crate) fn check_room(&self) -> Result<(), Failure> {
+        match self {
+            Target::Virtual(_) => Ok(()),
+            Target::Real(candidate) => Ok(candidate.check_room()?),
+        }
+    }
+
+    /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
+    /// `confirm` or by typing.
+    pub(crate) fn open(
+        self,
+        plan: &Plan,
+        confirm: Option<&str>,
+        seed: u64,
+    ) -> Result<Box<dyn Rig>, Failure> {
+        let precious = self.is_precious(plan);
+        match self {
+            Target::Virtual(rig) => Ok(rig),
+            Target::Real(candidate) => {
+                let typed = match confirm {
+                    None if precious && std::io::stdin().is_terminal() => ask(&candidate.info),
+                    None => None,
+                    Some(words) => Some(words.to_owned()),
+                };
+                Ok(Box::new(LinuxRig::open(*candidate, typed.as_deref(), seed)?))
+            }
+        }
+    }
+}
+
+fn open_virtual(spec: &str, size: SizeWish, seed: u64) -> Result<VirtualRig, Failure> {
+    let names: Vec<&str> = ssdgauge_sim::profiles().iter().map(|profile| profile.name).collect();
+    let hint = format!("try sim:tlc-client?capacity=250GB; the profiles are: {}", names.join(", "));
+    let failure = |error: String| Failure::new(Kind::Usage, error, hint.clone());
+    let (name, query) = spec.split_once('?').unwrap_or((spec, ""));
+    let rig = match name.contains('/') || name.ends_with(".toml") {
+        true => {
+            let text = crate::suites::read_small(name).map_err(failure)?;
+            VirtualRig::from_toml(name, &text, query, seed)
+        }
+        false => VirtualRig::open(spec, seed),
+    };
+    let rig = rig.map_err(|error| failure(error.to_string()))?;
+    let capacity = rig.drive().capacity;
+    let size = size.of_drive(capacity);
+    match size.filter(|size| *size > capacity) {
+        Some(size) => {
+            Err(failure(format!("{size} is more than sim:{spec} holds ({})", capacity.about())))
+        }
+        None => Ok(match size {
+            Some(size) => rig.limited_to(size),
+            None => rig,
+        }),
+    }
+}
+
+/// Shows what would be lost and asks for the words that confirm it.
+fn ask(info: &DriveInfo) -> Option<String> {
+    let expected = confirmation_of(info)?;
+    crate::world::talk(&format!(
+        "Everything on {} will be lost: {}, {}.\nType {expected} to confirm:",
+        info.target,
+        info.model.as_deref().unwrap_or("unknown model"),
+        info.capacity,
+    ));
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).ok()?;
+    Some(line.trim().to_owned())
+}

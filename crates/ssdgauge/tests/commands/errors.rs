@@ -1,0 +1,117 @@
+//! What people read: help and errors, word for word.
+
+use crate::support::{Bench, text};
+use snapbox::{Data, assert_data_eq, file};
+
+/// Checks the exit code and the words on stderr of a command that fails.
+fn check(arguments: &[&str], code: i32, expected: Data) {
+    let bench = Bench::new();
+    std::fs::write(bench.path("notes.txt"), "only some notes\n").unwrap();
+    std::fs::write(bench.path("bad-key.toml"), BAD_KEY).unwrap();
+    std::fs::write(bench.path("bad-unit.toml"), BAD_UNIT).unwrap();
+    std::fs::write(bench.path("bad-chosen.toml"), BAD_CHOSEN).unwrap();
+    std::fs::write(bench.path("no-limit.toml"), NO_LIMIT).unwrap();
+    std::fs::write(bench.path("too-deep.toml"), TOO_DEEP).unwrap();
+    let before = bench.names();
+    let output = bench.call(arguments);
+    let words = text(&output.stderr).replace(bench.folder.path().to_str().unwrap(), "[FOLDER]");
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {words}");
+    assert!(output.stdout.is_empty(), "errors are talk, not data");
+    assert_eq!(bench.names(), before, "{arguments:?} left something behind");
+    assert_data_eq!(words, expected);
+}
+
+const BAD_KEY: &str = "[suite]\nid = \"mine\"\nrevison = 1\ntitle = \"Mine\"\n";
+const BAD_UNIT: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\nid = \"a\"\n\
+    revision = 1\ntitle = \"A\"\nstream = { access = \"random\", block_size = \"4KX\", read_percent = 100 }\n\
+    until = { time = \"1s\" }\nscore = { mean_of = \"iops\" }\n";
+const BAD_CHOSEN: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\nid = \"a\"\n\
+    revision = 1\ntitle = \"A\"\nstream = { access = \"random\", block_size = \"4KiB\", read_percent = 100 }\n\
+    until = { time = \"1s\" }\nscore = { mean_of = \"iops\" }\nchosen = [\"stream.threads\"]\n";
+const NO_LIMIT: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\nid = \"a\"\n\
+    revision = 1\ntitle = \"A\"\nstream = { access = \"random\", block_size = \"4KiB\", read_percent = 100 }\n\
+    until = { }\nscore = { mean_of = \"iops\" }\n";
+const TOO_DEEP: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\nid = \"a\"\n\
+    revision = 1\ntitle = \"A\"\nengine = \"synchronous\"\n\
+    stream = { access = \"random\", block_size = \"4KiB\", read_percent = 100, queue_depth = 4 }\n\
+    until = { time = \"1s\" }\nscore = { mean_of = \"iops\" }\n";
+
+#[test]
+fn targets_that_cannot_be_tested() {
+    check(&["quick", "/dev/no-such-drive"], 3, file!["snapshots/no-such-drive.txt"]);
+    check(&["quick", "/dev/null"], 3, file!["snapshots/character-device.txt"]);
+    check(&["quick", "/dev"], 3, file!["snapshots/folder-of-nodes.txt"]);
+    check(&["quick", "notes.txt"], 3, file!["snapshots/existing-file.txt"]);
+    check(&["quick", "no-folder/file"], 3, file!["snapshots/missing-folder.txt"]);
+    check(&["quick", ".", "--size", "0"], 3, file!["snapshots/size-zero.txt"]);
+    check(&["quick", ".", "--size", "4XB"], 2, file!["snapshots/size-unit.txt"]);
+    check(&["quick", "sim:no-such-profile"], 2, file!["snapshots/no-such-profile.txt"]);
+    check(&["quick", "sim:tiny", "--size", "1TB"], 2, file!["snapshots/beyond-the-drive.txt"]);
+}
+
+#[test]
+fn suites_that_do_not_exist_or_make_no_sense() {
+    check(&["run", "no-such-suite", "."], 2, file!["snapshots/no-such-suite.txt"]);
+    check(&["run", "quick", ".", "--test", "x"], 2, file!["snapshots/no-such-test.txt"]);
+    check(&["run", "missing.toml", "."], 2, file!["snapshots/missing-suite-file.txt"]);
+    check(&["run", "bad-key.toml", "."], 2, file!["snapshots/bad-key.txt"]);
+    check(&["run", "bad-unit.toml", "."], 2, file!["snapshots/bad-unit.txt"]);
+    check(&["run", "bad-chosen.toml", "."], 2, file!["snapshots/bad-chosen.txt"]);
+    check(&["run", "no-limit.toml", "."], 2, file!["snapshots/no-limit.txt"]);
+    check(&["run", "too-deep.toml", "."], 2, file!["snapshots/too-deep.txt"]);
+    check(
+        &["run", "client-2018", "sim:tiny", "--test", "mixed-random"],
+        3,
+        file!["snapshots/span-too-large.txt"],
+    );
+}
+
+#[test]
+fn files_that_are_no_runs() {
+    check(&["report", "notes.txt"], 2, file!["snapshots/foreign-file.txt"]);
+    check(&["report", "missing.ssdg"], 2, file!["snapshots/missing-run.txt"]);
+    check(&["resume", "notes.txt"], 2, file!["snapshots/foreign-resume.txt"]);
+}
+
+#[test]
+fn read_only_file_systems_are_refused_before_the_first_write() {
+    let bench = Bench::new();
+    let folder = bench.path("read-only");
+    std::fs::create_dir(&folder).unwrap();
+    let mount = |arguments: &[&str]| {
+        std::process::Command::new(arguments[0]).args(&arguments[1..]).arg(&folder).status()
+    };
+    if !mount(&["mount", "-t", "tmpfs", "-o", "ro,size=64m", "none"]).is_ok_and(|s| s.success()) {
+        println!("skipped: no read-only file system to be had (run as root)");
+        return;
+    }
+    let output = bench.call(&["quick", "read-only", "--size", "16MiB", "--out", "a.ssdg"]);
+    mount(&["umount"]).unwrap();
+    let words = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{words}");
+    assert!(words.contains("Read-only file system") && words.contains("nothing was written"));
+    assert_eq!(bench.names(), ["read-only"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let bench = Bench::new();
+    let program = env!("CARGO_BIN_EXE_ssdgauge");
+    let line = format!("{program} suites --json | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}");
+    let output = std::process::Command::new("bash").args(["-c", &line]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    drop(bench);
+}
+
+#[test]
+fn help_reads_as_before() {
+    let bench = Bench::new();
+    for (arguments, snapshot) in [
+        (vec!["--help"], file!["snapshots/help.txt"]),
+        (vec!["quick", "--help"], file!["snapshots/help-quick.txt"]),
+        (vec!["run", "--help"], file!["snapshots/help-run.txt"]),
+        (vec!["report", "--help"], file!["snapshots/help-report.txt"]),
+    ] {
+        assert_data_eq!(bench.print(&arguments), snapshot);
+    }
+}

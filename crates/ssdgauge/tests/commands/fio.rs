@@ -1,0 +1,104 @@
+//! Agreement with fio on one device whose rate is known to both.
+
+use crate::support::{Bench, Loop, text};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SIZE: u64 = 64 << 20;
+/// Requests per second that the kernel lets through. The control group makes the truth, so that
+/// a busy machine cannot decide the comparison.
+const RATE: u64 = 2_000;
+
+/// A control group that throttles one block device, removed when it is dropped.
+struct Throttle {
+    folder: PathBuf,
+}
+
+impl Throttle {
+    fn new(device: &Loop) -> Option<Throttle> {
+        let folder = PathBuf::from(format!("/sys/fs/cgroup/blkio/ssdgauge-{}", std::process::id()));
+        let number = std::fs::read_to_string(format!("/sys/block/{}/dev", device.name())).ok()?;
+        std::fs::create_dir(&folder).ok()?;
+        let throttle = Throttle { folder };
+        let limit = format!("{} {RATE}", number.trim());
+        std::fs::write(throttle.folder.join("blkio.throttle.read_iops_device"), limit).ok()?;
+        Some(throttle)
+    }
+
+    /// Returns a shell that runs `program` inside the group.
+    fn inside(&self, program: &str) -> Command {
+        let mut command = Command::new("sh");
+        let tasks = self.folder.join("tasks");
+        command.args(["-c", &format!("echo $$ > {}; exec {program}", tasks.display())]);
+        command
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+#[test]
+fn throughput_agrees_with_fio_within_five_percent_on_one_throttled_device() {
+    if Command::new("fio").arg("--version").output().is_err() {
+        println!("skipped: no fio");
+        return;
+    }
+    let bench = Bench::new();
+    let Some(device) = Loop::attach(bench.folder.path(), SIZE) else { return };
+    let Some(throttle) = Throttle::new(&device) else {
+        println!("skipped: no control group that throttles block devices (cgroup v1 blkio)");
+        return;
+    };
+    std::fs::write(bench.path("read.toml"), SUITE).unwrap();
+    let ours = ours(&bench, &device, &throttle);
+    let theirs = theirs(bench.folder.path(), &device, &throttle);
+    println!("ssdgauge {ours:.1} IOPS, fio {theirs:.1} IOPS, truth {RATE}");
+    assert!((ours / theirs - 1.0).abs() < 0.05, "ssdgauge {ours}, fio {theirs}");
+    assert!((ours / RATE as f64 - 1.0).abs() < 0.05, "ssdgauge {ours}, truth {RATE}");
+}
+
+const SUITE: &str = r#"
+[suite]
+id = "read"
+revision = 1
+title = "Random reads"
+prepare = [{ fill = "sequential" }]
+
+[[test]]
+id = "read"
+revision = 1
+title = "Random reads"
+stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 8 }
+until = { time = "3s" }
+score = { mean_of = "iops" }
+"#;
+
+fn ours(bench: &Bench, device: &Loop, throttle: &Throttle) -> f64 {
+    let program = env!("CARGO_BIN_EXE_ssdgauge");
+    let (path, name) = (&device.path, device.name());
+    let arguments = format!("run read.toml {path} --confirm {name}:{SIZE} --out a.ssdg --json");
+    let output = throttle
+        .inside(&format!("{program} {arguments}"))
+        .current_dir(bench.folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    json["runs"][0]["tests"][0]["headline"]["value"].as_f64().unwrap()
+}
+
+fn theirs(folder: &Path, device: &Loop, throttle: &Throttle) -> f64 {
+    let arguments = format!(
+        "fio --name=peer --filename={} --rw=randread --bs=4k --direct=1 --ioengine=io_uring \
+         --iodepth=8 --time_based --runtime=3 --output-format=json",
+        device.path
+    );
+    let output = throttle.inside(&arguments).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    json["jobs"][0]["read"]["iops"].as_f64().unwrap()
+}

@@ -1,0 +1,11 @@
+//! The program as people use it: real commands on real files and devices.
+
+// A test ends at the first thing that does not work.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod bench;
+mod errors;
+mod fio;
+mod interruption;
+mod quick;
+mod support;

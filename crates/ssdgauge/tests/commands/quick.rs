@@ -1,0 +1,126 @@
+//! `quick`, from an empty folder to the page.
+
+use crate::support::{Bench, Loop, query};
+use serde_json::Value;
+
+const SMALL: [&str; 4] = ["--size", "16MiB", "--shorten", "100"];
+
+fn arguments<'a>(first: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
+    [first, &SMALL, rest].concat()
+}
+
+#[test]
+fn a_folder_gets_a_card_a_run_file_and_a_page_and_nothing_else() {
+    let bench = Bench::new();
+    let card = bench.print(&arguments(&["quick", "."], &["--out", "a.ssdg"]));
+    for row in ["SEQ1M Q8", "SEQ1M Q1", "SEQ128K Q8", "RND4K Q32", "RND4K Q1", "70/30"] {
+        assert!(card.contains(row), "{row} is missing:\n{card}");
+    }
+    assert!(card.contains("SHORTENED"), "{card}");
+    assert_eq!(bench.names(), ["a.html", "a.ssdg"]);
+    let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"));
+    assert_eq!(
+        query(&bench.path("a.ssdg"), "SELECT count(*) FROM step WHERE state='finished'"),
+        14
+    );
+}
+
+#[test]
+fn json_has_the_documented_shape_and_every_null_has_its_finding() {
+    let bench = Bench::new();
+    let text = bench.print(&arguments(&["quick", "."], &["--out", "a.ssdg", "--json"]));
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["schema_version"], 1);
+    let run = &json["runs"][0];
+    assert_eq!(run["suite"]["id"], "quick");
+    assert_eq!(run["suite"]["shortened"], 100);
+    let tests = run["tests"].as_array().unwrap();
+    assert_eq!(tests.len(), 5);
+    for test in tests {
+        let headline = &test["headline"];
+        assert!(headline["value"].as_f64().unwrap() > 0.0, "{headline}");
+        let keys: Vec<&str> = test["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|f| f["kind"].as_str())
+            .collect();
+        for point in test["points"].as_array().unwrap() {
+            let metrics = &point["metrics"];
+            assert!(metrics["iops"].as_f64().unwrap() > 0.0);
+            assert!(metrics["throughput_mb_s"].as_f64().unwrap() > 0.0);
+            assert!(metrics["lat_mean_us"].as_f64().unwrap() > 0.0);
+            assert!(metrics["power_w"].is_null());
+            assert!(keys.contains(&"not-measured"), "{keys:?}");
+        }
+    }
+    // The same numbers come from the run file alone.
+    let again: Value = serde_json::from_str(&bench.print(&["report", "a.ssdg", "--json"])).unwrap();
+    assert_eq!(again, json);
+}
+
+#[test]
+fn a_virtual_drive_replays_to_the_last_bit_and_says_model_everywhere() {
+    let bench = Bench::new();
+    let numbers = |out: &str| {
+        let mut json: Value = serde_json::from_str(&bench.print(&[
+            "quick",
+            "sim:tiny",
+            "--shorten",
+            "10",
+            "--out",
+            out,
+            "--json",
+        ]))
+        .unwrap();
+        let run = json["runs"][0].as_object_mut().unwrap();
+        assert!(run["drive"].to_string().contains("MODEL"));
+        run.remove("id");
+        run.remove("started");
+        run.remove("started_unix_ms");
+        run.remove("environment");
+        json
+    };
+    assert_eq!(numbers("a.ssdg"), numbers("b.ssdg"));
+    assert!(std::fs::read_to_string(bench.path("a.html")).unwrap().contains("MODEL"));
+    assert!(bench.print(&["report", "a.ssdg", "--markdown"]).contains("MODEL"));
+    assert!(bench.print(&["report", "a.ssdg", "--csv"]).contains("MODEL"));
+}
+
+#[test]
+fn a_block_device_needs_its_own_name_and_size_to_be_confirmed() {
+    let bench = Bench::new();
+    let size = 64 << 20;
+    let Some(device) = Loop::attach(bench.folder.path(), size) else { return };
+    let confirm = format!("{}:{size}", device.name());
+    let before = std::fs::read(bench.path("image")).unwrap();
+    let refused = bench.call(&arguments(&["quick", &device.path], &["--out", "a.ssdg"]));
+    assert_eq!(refused.status.code(), Some(3));
+    let words = crate::support::text(&refused.stderr);
+    assert!(words.contains(&format!("--confirm {confirm}")), "{words}");
+    assert!(std::fs::read(bench.path("image")).unwrap() == before, "a byte was written");
+    assert_eq!(bench.names(), ["image"]);
+    bench.print(&arguments(&["quick", &device.path], &["--out", "a.ssdg", "--confirm", &confirm]));
+    assert!(std::fs::read(bench.path("image")).unwrap() != before);
+}
+
+#[test]
+fn the_engine_alone_can_be_measured() {
+    let bench = Bench::new();
+    let card = bench.print(&arguments(&["quick", "null:"], &["--out", "n.ssdg"]));
+    assert!(card.contains("RND4K Q32"), "{card}");
+}
+
+#[test]
+fn a_plan_says_what_a_run_would_do_and_does_nothing() {
+    let bench = Bench::new();
+    let plan = bench.print(&["plan", "client-2018", "sim:tlc-client?capacity=250GB"]);
+    for words in ["mixed-random", "70 % read", "duty cycle of 50 %", "chosen", "at most"] {
+        assert!(plan.contains(words), "{words} is missing:\n{plan}");
+    }
+    let json = bench.print(&["plan", "quick", ".", "--size", "64MiB", "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["estimate"]["timed_s"], 130.0);
+    assert!(bench.names().is_empty());
+}

@@ -1,0 +1,94 @@
+//! Calling the program and looking at what it leaves.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A folder of its own for a test.
+pub(crate) struct Bench {
+    pub(crate) folder: TempDir,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Bench {
+        Bench { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Returns the program, to be called in this folder.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
+        command.args(arguments).current_dir(self.folder.path()).env_remove("NO_COLOR");
+        command
+    }
+
+    /// Calls the program.
+    pub(crate) fn call(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Calls the program and returns what it prints; it must succeed.
+    pub(crate) fn print(&self, arguments: &[&str]) -> String {
+        let output = self.call(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// Returns the names of what lies in the folder.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Returns the one number that `sql` asks of a run file.
+pub(crate) fn query(file: &Path, sql: &str) -> i64 {
+    rusqlite::Connection::open(file).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// A loop device, detached when it is dropped.
+pub(crate) struct Loop {
+    pub(crate) path: String,
+}
+
+impl Loop {
+    /// Attaches a loop device of `size` bytes over a file in `folder`, or says why there is none.
+    pub(crate) fn attach(folder: &Path, size: u64) -> Option<Loop> {
+        let image = folder.join("image");
+        std::fs::File::create(&image).unwrap().set_len(size).unwrap();
+        let output =
+            Command::new("losetup").args(["--direct-io=on", "--show", "-f"]).arg(&image).output();
+        match output {
+            Ok(output) if output.status.success() => {
+                let path = text(&output.stdout).trim().to_owned();
+                let _ = Command::new("blockdev").args(["--setrw", &path]).status();
+                Some(Loop { path })
+            }
+            other => {
+                println!("skipped: no loop device to be had ({other:?})");
+                None
+            }
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.path.strip_prefix("/dev/").unwrap()
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.path]).status();
+    }
+}
