@@ -5,4 +5,5 @@
 
 mod bad_files;
 mod every;
+mod hostile;
 mod support;
