@@ -3,7 +3,7 @@
 use crate::clean;
 use crate::error::ReportError;
 use crate::figure::draw::{self, Frame, Ink};
-use crate::figure::{self, Cast, Chart};
+use crate::figure::{self, Cast, Chart, vega};
 use crate::group::{self, Group};
 use crate::names;
 use crate::number;
@@ -27,6 +27,11 @@ pub struct NamedFigure {
 const DENSITY: f32 = 2.0;
 
 impl NamedFigure {
+    /// Returns the same figure as a Vega-Lite 5 specification with its data in it.
+    pub fn vega_lite(&self) -> serde_json::Value {
+        vega::specification(&self.chart)
+    }
+
     /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
     pub fn png(&self) -> Result<Vec<u8>, ReportError> {
         let scene = draw::scene(&self.chart, Ink::Light, &self.frame);
@@ -87,7 +92,7 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
 
 /// Returns `text` in lines that fit below a picture.
 fn wrapped(text: &str) -> Vec<String> {
-    const ROOM: usize = 104;
+    const ROOM: usize = 112;
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.len() - 1;

@@ -22,7 +22,7 @@ const TEXT: u32 = 13;
 /// The size of what is less important.
 const SMALL: u32 = 11;
 /// The mean width of a letter of DejaVu Sans, as a share of its size, on the wide side.
-const LETTER: f64 = 0.62;
+const LETTER: f64 = 0.58;
 
 /// What stands in a picture that leaves its page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,7 +56,7 @@ pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame) -> Scene {
         let title = cut(&frame.title, WIDTH - 32.0, 16);
         scene.add(text(16.0, 26.0, &title, 16, TextAnchor::Start, ink.text()).bold());
     }
-    let first = scene.height - foot + 16.0;
+    let first = scene.height - foot + 24.0;
     for (number, line) in frame.origin.iter().enumerate() {
         let y = first + 15.0 * number as f64;
         let line = cut(line, WIDTH - 32.0, SMALL);
@@ -70,7 +70,7 @@ fn head_height(frame: &Frame) -> f64 {
 }
 
 fn foot_height(frame: &Frame) -> f64 {
-    if frame.origin.is_empty() { 4.0 } else { 12.0 + 15.0 * frame.origin.len() as f64 }
+    if frame.origin.is_empty() { 4.0 } else { 24.0 + 15.0 * frame.origin.len() as f64 }
 }
 
 /// Returns `svg` with a view box in place of a fixed size, without the mark of kuva's version, and
@@ -122,6 +122,16 @@ struct Text(Primitive);
 impl Text {
     fn plain(self) -> Primitive {
         self.0
+    }
+
+    /// Returns the text reading upwards.
+    fn turned(self) -> Primitive {
+        match self.0 {
+            Primitive::Text { x, y, content, size, anchor, bold, color, .. } => {
+                Primitive::Text { x, y, content, size, anchor, rotate: Some(-90.0), bold, color }
+            }
+            other => other,
+        }
     }
 
     fn bold(self) -> Primitive {

@@ -8,6 +8,7 @@ pub(crate) mod draw;
 mod ranking;
 mod reduce;
 mod timeline;
+pub(crate) mod vega;
 
 use crate::clean;
 use crate::group::{Group, Member};
