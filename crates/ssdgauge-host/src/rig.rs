@@ -33,6 +33,7 @@ impl LinuxRig {
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
         clock::calibrate();
+        engine::prepare_pool();
         let Opened { file, cached } = candidate.open(confirm)?;
         let is_block = matches!(candidate.place, Place::Block(_));
         let mut info = candidate.info;
@@ -149,7 +150,8 @@ impl LinuxRig {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
         };
-        let data = engine::write_data(stream, self.seed).map_err(cause)?;
+        let data =
+            engine::write_data(stream).map_err(|error| cause(std::io::Error::other(error)))?;
         let data = data.expect("a fill writes");
         match sys::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),

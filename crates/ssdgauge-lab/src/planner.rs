@@ -241,7 +241,9 @@ impl Binder<'_> {
             Extent::Size(bytes) if bytes > capacity => return Err(too_small(bytes)),
             Extent::Size(bytes) => bytes,
             Extent::Percent(100) => capacity,
-            Extent::Percent(percent) => Bytes(capacity.0 / 100 * u64::from(percent)),
+            Extent::Percent(percent) => {
+                Bytes((u128::from(capacity.0) * u128::from(percent) / 100) as u64)
+            }
         };
         // A span ends on the grid of the target.
         let span = Bytes(span.0 - span.0 % self.drive.physical_block.0.max(512));

@@ -28,12 +28,10 @@ pub(crate) fn of(runs: &[Run]) -> Vec<String> {
 /// Returns the name of the drive of `run`, safe to show, with MODEL where it is one.
 pub(crate) fn drive(run: &Run) -> String {
     let drive = &run.head.drive;
-    let name = match &drive.model {
-        Some(model) if !model.trim().is_empty() => clean::device(model),
-        Some(_) | None => clean::device(&drive.target),
-    };
+    let name = clean::device(drive.name());
     match drive.kind {
-        TargetKind::Virtual => format!("{name} [MODEL]"),
+        TargetKind::Virtual if !name.contains("MODEL") => format!("{name} [MODEL]"),
+        TargetKind::Virtual => name,
         TargetKind::Null => format!("{name} [no drive]"),
         TargetKind::File | TargetKind::Block => name,
     }

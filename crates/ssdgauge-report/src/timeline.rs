@@ -104,6 +104,11 @@ impl Gatherer {
             });
             totals.push(second);
         }
+        // What was in flight at the end completes in a last bin of microseconds. It counts in the
+        // totals; as a rate it would be a spike that the drive never had.
+        if totals.len() > 1 && totals.last().is_some_and(|last| last.elapsed < Nanos::SECOND) {
+            seconds.pop();
+        }
         (self.whole, totals, seconds)
     }
 

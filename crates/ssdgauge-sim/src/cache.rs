@@ -30,6 +30,10 @@ pub(crate) struct Cache {
     folding: Option<Victim>,
     /// Folding rates in pages per second, idle and under load.
     rate: [f64; 2],
+    /// Whether the host found the cache full and has not found room in it since.
+    exhausted: bool,
+    /// Whether room in the cache is only what the host's own writes push out.
+    forced: bool,
     /// Slots that may be folded before time goes on.
     allowance: f64,
     allowed_until: Moment,
@@ -45,6 +49,8 @@ impl Cache {
             exists: geometry.slc_superblocks + geometry.slc_borrowed > 0,
             overflow: slc.overflow,
             folding: None,
+            exhausted: false,
+            forced: false,
             rate: [rate(slc.fold_mb_s), rate(slc.fold_under_load_mb_s)],
             allowance: 0.0,
             allowed_until: 0,
@@ -74,15 +80,16 @@ impl Drive {
         if !self.cache.exists {
             return None;
         }
-        let found = self.cache_superblock();
-        let superblock = match (found, self.cache.overflow) {
-            (Some(superblock), _) => superblock,
-            (None, Overflow::Direct) => return None,
-            (None, Overflow::FoldFirst) => {
-                self.fold_one(at);
-                self.cache_superblock()?
-            }
-        };
+        let mut found = self.cache_superblock();
+        if (found.is_none() || self.cache.forced) && !self.cache.exhausted {
+            self.truth.exhausted_cache();
+        }
+        self.cache.exhausted = found.is_none() || self.cache.forced;
+        if found.is_none() && self.cache.overflow == Overflow::FoldFirst {
+            self.fold_one(at);
+            found = self.cache_superblock();
+        }
+        let superblock = found?;
         Some(Open::new(superblock, true, &self.geometry))
     }
 
@@ -116,12 +123,14 @@ impl Drive {
             self.cache.allowed_until = at;
             return;
         }
-        if cache.rate[1] > 0.0 {
-            self.fold_for(1, at);
+        match cache.rate[1] > 0.0 {
+            true => self.fold_for(1, at),
+            false => self.cache.allowed_until = at,
         }
         // Where writes wait for the cache, every page that enters pushes another one out.
         let must = self.cache.overflow == Overflow::FoldFirst && self.map.slc_free.is_empty();
         if must && self.cache_is_exhausted() {
+            self.cache.forced = true;
             self.fold(pages, at);
         }
     }
@@ -136,6 +145,16 @@ impl Drive {
         if self.cache.full.is_empty() && self.cache.folding.is_none() {
             self.cache.allowed_until = until;
             return;
+        }
+        if self.flash.idle_at() > until {
+            // The dies are behind: what they cannot do is not owed later.
+            self.cache.allowed_until = until;
+            return;
+        }
+        self.cache.forced = false;
+        // The next write finds room in the cache, and leaves a native superblock half written.
+        if self.cache.rate[0] > 0.0 && self.host.is_some_and(|open| !open.slc) {
+            self.parked = self.host.take();
         }
         self.fold_for(0, until);
     }
@@ -191,10 +210,7 @@ impl Drive {
             self.cache.borrowed -= 1;
             self.map.hide(superblock);
         }
-        Some(Victim {
-            superblock,
-            remaining: self.geometry.slc_superblock_pages,
-            unit_pages: self.geometry.slc_unit_pages,
-        })
+        let geometry = &self.geometry;
+        Some(Victim::new(superblock, geometry.slc_superblock_pages, geometry.slc_unit_pages))
     }
 }

@@ -25,6 +25,8 @@ pub struct Listed {
     pub title: String,
     /// What it stands for.
     pub description: String,
+    /// Its TOML text, with the source of each figure: the model for a profile of one's own.
+    pub text: &'static str,
 }
 
 macro_rules! entries {
@@ -138,6 +140,7 @@ pub fn profiles() -> Vec<Listed> {
                 name: entry.name,
                 title: profile.drive.title,
                 description: profile.drive.description,
+                text: entry.text,
             }
         })
         .collect()
@@ -154,9 +157,10 @@ pub(crate) fn order_from_text(name: &str, text: &str, query: &str) -> Result<Ord
     complete(name, inherit(name, parse(name, text)?, 0)?, query)
 }
 
-fn complete(name: &str, mut table: Table, query: &str) -> Result<Order, ProfileError> {
-    // A user's own text may leave sections out only where its class has them.
-    let nominal = read(table.clone())?.drive;
+fn complete(name: &str, table: Table, query: &str) -> Result<Order, ProfileError> {
+    let nominal = read(table)?;
+    // Written anew, every key is there and has the type of its field, however a user wrote it.
+    let mut table = Table::try_from(&nominal).expect("a profile that was read can be written");
     let mut order = Words::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| ProfileError::Value {
@@ -168,7 +172,7 @@ fn complete(name: &str, mut table: Table, query: &str) -> Result<Order, ProfileE
     }
     let mut profile = read(table)?;
     if let Some(capacity) = order.capacity {
-        resize(&mut profile, nominal.capacity_gb, capacity.0 as f64 / 1e9);
+        resize(&mut profile, nominal.drive.capacity_gb, capacity.0 as f64 / 1e9);
     }
     if let Some(share) = order.over_provisioning {
         profile.drive.raw_gib =

@@ -26,6 +26,8 @@ pub(crate) struct Drive {
     pub(crate) buffer: Buffer,
     /// The superblock that takes what the host writes.
     pub(crate) host: Option<Open>,
+    /// A native superblock that the host left half written for the fast cache.
+    pub(crate) parked: Option<Open>,
     pub(crate) cache: Cache,
     pub(crate) map: Map,
     /// The superblock that takes copies.
@@ -39,7 +41,7 @@ pub(crate) struct Drive {
     /// When the last command was completed.
     busy_until: Moment,
     /// Takes what was loaded ahead of use.
-    touched: u16,
+    pub(crate) touched: u32,
 }
 
 /// A superblock that is being written.
@@ -78,9 +80,15 @@ pub(crate) struct Victim {
     pub(crate) superblock: Superblock,
     pub(crate) remaining: u32,
     pub(crate) unit_pages: u32,
+    /// The map entries of the slots from here on were loaded ahead of use.
+    pub(crate) touched: u32,
 }
 
 impl Victim {
+    pub(crate) fn new(superblock: Superblock, size: u32, unit_pages: u32) -> Victim {
+        Victim { superblock, remaining: size, unit_pages, touched: size }
+    }
+
     pub(crate) fn units_left(&self) -> u32 {
         self.remaining / self.unit_pages
     }
@@ -104,10 +112,11 @@ impl Drive {
             front: Front::new(&profile.front, 1.0),
             buffer: Buffer::new(geometry.buffer_pages),
             host: None,
+            parked: None,
             cache: Cache::new(&geometry, &profile.slc),
             map: Map::new(&geometry),
             copies: None,
-            gc: Collection::new(profile.gc.policy, profile.gc.pacing),
+            gc: Collection::new(&profile.gc, &geometry),
             flash: Flash::new(&geometry, &profile.nand, &profile.slc),
             environment: Environment::new(&profile.power, &profile.thermal),
             truth: Truth::default(),
@@ -162,7 +171,7 @@ impl Drive {
     #[inline]
     pub(crate) fn touch(&mut self, offset: u64) {
         if !self.geometry.in_place {
-            self.touched ^= self.map.entry((offset / PAGE) as u32);
+            self.touched ^= u32::from(self.map.entry((offset / PAGE) as u32));
         }
     }
 
@@ -241,7 +250,9 @@ impl Drive {
         if let Some(open) = self.open_in_cache(at) {
             return open;
         }
-        self.truth.passed_cache();
+        if let Some(parked) = self.parked.take() {
+            return parked;
+        }
         // One superblock is always left for copies.
         if self.map.free.len() < 2 {
             self.collect_until_free(2, at);

@@ -5,8 +5,13 @@
 
 use crate::drive::{Drive, Open, Victim};
 use crate::flash::{Moment, Program};
+use crate::geometry::Geometry;
 use crate::map::{Found, Superblock};
-use crate::profile::{GcPacing, GcPolicy};
+use crate::profile::{GcFigures, GcPacing, GcPolicy};
+
+/// Slots whose map entries are loaded together: enough misses at a time to hide their latency,
+/// few enough to stay in the second-level cache until they are used.
+const TOUCHED: u32 = 2048;
 
 /// Where collection stands.
 #[derive(Clone, Debug)]
@@ -19,12 +24,24 @@ pub(crate) struct Collection {
     rate: f64,
     /// Slots that are due.
     due: f64,
+    /// Slots of a burst.
+    burst: f64,
     found: Found,
 }
 
 impl Collection {
-    pub(crate) fn new(policy: GcPolicy, pacing: GcPacing) -> Collection {
-        Collection { policy, pacing, victim: None, rate: 0.0, due: 0.0, found: Found::default() }
+    pub(crate) fn new(figures: &GcFigures, geometry: &Geometry) -> Collection {
+        // A burst beyond half a superblock could run into the reserve.
+        let most = f64::from(geometry.superblock_pages) / 2.0;
+        Collection {
+            policy: figures.policy,
+            pacing: figures.pacing,
+            victim: None,
+            rate: 0.0,
+            due: 0.0,
+            burst: (figures.burst_mib * 256.0).min(most),
+            found: Found::default(),
+        }
     }
 }
 
@@ -34,17 +51,19 @@ impl Drive {
         if self.gc.victim.is_none() && self.map.free.len() > self.geometry.reserve as usize {
             return;
         }
-        match self.gc.pacing {
-            GcPacing::Proportional => self.collect_in_proportion(pages, at),
-            GcPacing::Burst => {
-                let wanted = self.geometry.reserve + self.profile.gc.burst_superblocks;
-                self.collect_until_free(wanted as usize, at);
-            }
+        self.gc.due += f64::from(pages) * self.gc.rate;
+        // The same work, put off until there is a burst of it.
+        let put_off = match self.gc.pacing {
+            GcPacing::Proportional => false,
+            GcPacing::Burst => self.gc.victim.is_some() && self.gc.due < self.gc.burst,
+        };
+        if !put_off {
+            self.collect_due(pages, at);
         }
     }
 
-    fn collect_in_proportion(&mut self, pages: u32, at: Moment) {
-        self.gc.due += f64::from(pages) * self.gc.rate;
+    /// Looks at as many slots as are due.
+    fn collect_due(&mut self, pages: u32, at: Moment) {
         loop {
             if self.gc.victim.is_none() {
                 let needed = self.map.free.len() <= self.geometry.reserve as usize;
@@ -105,15 +124,16 @@ impl Drive {
             false => (geometry.superblock_pages, geometry.unit_pages),
         };
         let gain = geometry.superblock_pages.saturating_sub(self.map.valid(superblock));
-        if gain == 0 {
+        // In the order of writing, a full superblock has to be passed on all the same.
+        if gain == 0 && self.gc.policy == GcPolicy::Greedy {
             return false;
         }
         self.map.hide(superblock);
         if slc {
             self.cache.give_up(superblock);
         }
-        self.gc.rate = f64::from(size) / f64::from(gain);
-        self.gc.victim = Some(Victim { superblock, remaining: size, unit_pages });
+        self.gc.rate = f64::from(size) / f64::from(gain.max(1));
+        self.gc.victim = Some(Victim::new(superblock, size, unit_pages));
         true
     }
 
@@ -129,6 +149,12 @@ impl Drive {
             let now = left.min(at_once);
             left -= now;
             found.clear();
+            let low = victim.remaining - now * victim.unit_pages;
+            while victim.touched > low {
+                let begin = victim.touched.saturating_sub(TOUCHED);
+                self.touched ^= self.map.touch(victim.superblock, begin..victim.touched);
+                victim.touched = begin;
+            }
             for _ in 0..now {
                 let end = victim.remaining;
                 let begin = end - victim.unit_pages;

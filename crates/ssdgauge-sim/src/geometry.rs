@@ -10,11 +10,12 @@ use crate::profile::Profile;
 pub(crate) const PAGE: u64 = 4_096;
 
 /// A drive of fewer superblocks is too coarse for garbage collection; blocks shrink to have them.
-const FEWEST_SUPERBLOCKS: u64 = 512;
+const FEWEST_SUPERBLOCKS: u64 = 256;
 /// Superblock numbers have 16 bits, and 0 means nowhere.
 const MOST_SUPERBLOCKS: u64 = 65_000;
-/// Superblocks that are open at a time: of the host, of the collection and of the cache.
-const OPEN_SUPERBLOCKS: u32 = 3;
+/// Superblocks that hold less than they could: open for the host (one in the cache, one native),
+/// open for copies, being collected, being folded.
+const UNDER_WAY: u32 = 5;
 
 /// The whole numbers of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl Geometry {
                 "{all} superblocks, at most {MOST_SUPERBLOCKS}: raise nand.block_mib"
             ));
         }
-        let held = self.reserve + OPEN_SUPERBLOCKS;
+        let held = self.reserve + UNDER_WAY;
         let held_pages = u64::from(held) * u64::from(self.superblock_pages);
         let whole = u64::from(self.superblocks) * u64::from(self.superblock_pages);
         if u64::from(self.user_pages) + held_pages >= whole {
@@ -173,7 +174,7 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
         ("front.write_delay_us", front.write_delay_us, 0.0, DAY_US),
         ("front.buffer_kib", f64::from(front.buffer_kib), 4.0, 16.0 * 1_048_576.0),
         ("gc.reserve_superblocks", f64::from(gc.reserve_superblocks), 2.0, 10_000.0),
-        ("gc.burst_superblocks", f64::from(gc.burst_superblocks), 1.0, 10_000.0),
+        ("gc.burst_mib", gc.burst_mib, 0.01, 100_000.0),
         ("gc.idle_superblocks", f64::from(gc.idle_superblocks), 0.0, 60_000.0),
         ("power.idle_w", profile.power.idle_w, 0.0, 1_000.0),
         ("power.command_nj", profile.power.command_nj, 0.0, 1e12),

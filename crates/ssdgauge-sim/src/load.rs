@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// Requests that are dealt ahead of their turn, so that their map entries are loaded together.
-const AHEAD: usize = 32;
+const AHEAD: usize = 256;
 /// The low bits of a key in flight hold the slot; the moment lies above them.
 const SLOT_BITS: u32 = 16;
 
@@ -21,6 +21,11 @@ const SLOT_BITS: u32 = 16;
 pub(crate) const MOST_IN_FLIGHT: u64 = 1 << SLOT_BITS;
 /// The longest step, so that a moment and a slot fit into 64 bits: 78 hours.
 pub(crate) const LONGEST_STEP: Nanos = Nanos(1 << (64 - SLOT_BITS));
+
+/// Returns the seed of the requests of one stream in one step of a rig's life.
+pub(crate) fn stream_seed(seed: u64, run: u64, stream: u16) -> u64 {
+    Random::new(seed, run << 16 | u64::from(stream)).next_u64()
+}
 
 /// Deals the requests of one thread, some of them ahead.
 struct Lane {
@@ -96,7 +101,7 @@ impl Load {
         let mut lanes = Vec::new();
         let mut slots = Vec::new();
         for (number, stream) in workload.streams.iter().enumerate() {
-            let seed = Random::new(seed, run << 16 | number as u64).next_u64();
+            let seed = stream_seed(seed, run, number as u16);
             let depth = match workload.engine {
                 Engine::IoUring => stream.queue_depth,
                 Engine::Synchronous => 1,
@@ -210,6 +215,7 @@ impl Load {
         let request = lane.deal(drive);
         let now = self.begin + at;
         let end = faults.delay(drive.submit(now, request, lane.bytes));
+        assert!(end > now || lane.bytes == 0, "nothing completes before it was submitted");
         in_flight.sent = at;
         in_flight.direction = request.direction;
         in_flight.failed = faults.fails(request, lane.bytes);

@@ -136,30 +136,42 @@ impl Map {
             tickets.resize(end.clamp(tickets.len(), TICKETS), index as u16);
         }
         tickets.resize(TICKETS, populations.len() as u16 - 1);
-        let mut filled = vec![0u32; superblocks.len()];
-        let stride = coprime_stride(size);
-        let slot_of = |n: u32| (u64::from(n) * u64::from(stride) % u64::from(size)) as u32;
+        let mut dealt: Vec<Dealt> = populations
+            .iter()
+            .map(|population| Dealt {
+                filled: 0,
+                owed: 0.0,
+                stale: f64::from(size) / population - 1.0,
+            })
+            .collect();
+        // The last page, and the last one before it that lies in another superblock.
+        let mut recent = [(0, NOWHERE); 2];
         for page in 0..self.entries.len() as u32 {
             let index = loop {
                 let ticket = usize::from(tickets[random.below(TICKETS as u64) as usize]);
-                if filled[ticket] < size {
+                if dealt[ticket].filled < size {
                     break ticket;
                 }
             };
-            self.place(page, superblocks[index], slot_of(filled[index]));
-            filled[index] += 1;
-        }
-        for (superblock, filled) in superblocks.iter().zip(filled) {
-            for n in filled..size {
-                // Any page will do that lies elsewhere.
-                let stale = loop {
-                    let page = random.below(self.entries.len() as u64) as u32;
-                    if self.entries[page as usize] != *superblock {
-                        break page;
-                    }
-                };
-                self.log[self.first[*superblock as usize] + slot_of(n) as usize] = stale;
+            let superblock = superblocks[index];
+            let dealt = &mut dealt[index];
+            self.place(page, superblock, dealt.filled);
+            dealt.filled += 1;
+            dealt.owed += dealt.stale;
+            if recent[0].1 != superblock {
+                recent[1] = recent[0];
             }
+            recent[0] = (page, superblock);
+            while dealt.owed >= 1.0 && dealt.filled < size {
+                dealt.owed -= 1.0;
+                self.log[self.first[superblock as usize] + dealt.filled as usize] = recent[1].0;
+                dealt.filled += 1;
+            }
+        }
+        for (superblock, dealt) in superblocks.iter().zip(dealt) {
+            let stale = if recent[0].1 == *superblock { recent[1].0 } else { recent[0].0 };
+            let first = self.first[*superblock as usize];
+            self.log[first + dealt.filled as usize..first + size as usize].fill(stale);
             self.close(*superblock);
         }
     }
@@ -201,6 +213,17 @@ impl Map {
         }
         found.length = n;
         groups
+    }
+
+    /// Loads the entries of all pages in `slots` of `superblock`, so that they are at hand when
+    /// the slots are looked at one by one. The result means nothing, but must be used.
+    ///
+    /// The loads depend on nothing but the log: the processor overlaps as many misses as it can,
+    /// which takes the place of a prefetch instruction.
+    pub(crate) fn touch(&self, superblock: Superblock, slots: std::ops::Range<u32>) -> u32 {
+        let first = self.first[superblock as usize];
+        let log = &self.log[first + slots.start as usize..first + slots.end as usize];
+        log.iter().map(|page| u32::from(self.entries[*page as usize])).fold(0, u32::wrapping_add)
     }
 
     /// Moves `pages` of `from` that are still valid there to the slots from `slot` of `to`, and
@@ -327,17 +350,13 @@ impl Map {
     }
 }
 
-/// Returns a step that visits every one of `size` slots, far apart from each other.
-fn coprime_stride(size: u32) -> u32 {
-    let common = |mut a: u32, mut b: u32| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    // The golden section spreads any number of slots evenly.
-    let start = (f64::from(size) * 0.618_034) as u32;
-    (start.max(1)..=size).find(|step| common(*step, size) == 1).unwrap_or(1)
+/// How far a superblock is dealt.
+struct Dealt {
+    filled: u32,
+    /// Stale slots that are due.
+    owed: f64,
+    /// Stale slots for each valid one.
+    stale: f64,
 }
 
 /// The most pages that one look into a log finds.

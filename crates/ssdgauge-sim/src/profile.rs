@@ -145,8 +145,9 @@ pub struct GcFigures {
     pub pacing: GcPacing,
     /// Free superblocks that are held back: collection begins when no more are left.
     pub reserve_superblocks: u32,
-    /// Superblocks that a burst frees; only for `pacing = "burst"`.
-    pub burst_superblocks: u32,
+    /// Flash that a burst looks through, in MiB, at most half a superblock; only for
+    /// `pacing = "burst"`.
+    pub burst_mib: f64,
     /// Free superblocks that the drive restores while the host is silent; 0 for none.
     pub idle_superblocks: u32,
 }
@@ -167,7 +168,7 @@ pub enum GcPolicy {
 pub enum GcPacing {
     /// A little with every program operation of the host.
     Proportional,
-    /// Whole superblocks at a time: equal throughput, long tails.
+    /// The same work, put off and done at a time: equal throughput, long tails.
     Burst,
 }
 

@@ -9,7 +9,7 @@ use crate::env::EnvironmentSecond;
 use crate::faults::Faults;
 use crate::flash::Moment;
 use crate::geometry::{Geometry, PAGE};
-use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT};
+use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT, stream_seed};
 use crate::profile::Profile;
 use crate::truth::Truth;
 use ssdgauge_core::{
@@ -117,6 +117,12 @@ impl VirtualRig {
     /// data a read of `page` finds; 0 where it was never written or was trimmed.
     pub fn generation(&self, page: u32) -> u32 {
         self.drive.map.generation_of(page)
+    }
+
+    /// Returns the seed of the requests of stream number `stream` in the step that is number `run`
+    /// of the rig's life, both from 0: what [`ssdgauge_core::RequestSource`] deals from.
+    pub fn stream_seed(&self, run: u64, stream: u16) -> u64 {
+        stream_seed(self.seed, run, stream)
     }
 
     fn fill(
@@ -280,7 +286,7 @@ impl VirtualRig {
         let truth = self.drive.truth;
         if let Some(wa) = truth.write_amplification_since(before) {
             let step = |bytes: u64| (bytes - before.host_bytes) as f64;
-            let happened = |now: Option<u64>, then: Option<u64>| now.filter(|_| then.is_none());
+            let happened = |now: Option<u64>, then: Option<u64>| now.filter(|_| now != then);
             let figures = [
                 Some(("write_amplification", wa)),
                 self.drive.over_provisioning().map(|share| ("true_over_provisioning", share)),

@@ -15,7 +15,8 @@ pub struct Truth {
     pub collected_pages: u64,
     /// Bytes that the host had written when garbage collection first copied a page.
     pub cliff: Option<u64>,
-    /// Bytes that the host had written when a write first passed by the full cache.
+    /// Bytes that the host had written when the fast cache was last found full after a time in
+    /// which it had room.
     pub cache_exhausted: Option<u64>,
 }
 
@@ -32,10 +33,8 @@ impl Truth {
         }
     }
 
-    pub(crate) fn passed_cache(&mut self) {
-        if self.cache_exhausted.is_none() {
-            self.cache_exhausted = Some(self.host_bytes);
-        }
+    pub(crate) fn exhausted_cache(&mut self) {
+        self.cache_exhausted = Some(self.host_bytes);
     }
 
     /// Returns the write amplification from `before` to now, or `None` where nothing was written.

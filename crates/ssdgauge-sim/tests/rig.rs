@@ -1,9 +1,13 @@
 //! The contract of a rig, kept by every profile.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
 use common::{Seen, bytes, seconds, stream, workload};
-use ssdgauge_core::{Access, Bytes, Direction, EndedBy, Nanos, Preparation, Rig, TargetKind};
+use ssdgauge_core::{
+    Access, Bytes, Direction, EndedBy, Engine, FindingKind, Nanos, Preparation, Rig, RigError,
+    Stream, TargetKind, Until, Workload,
+};
 use ssdgauge_sim::{VirtualRig, profiles};
 
 #[test]
@@ -73,4 +77,186 @@ fn seconds_come_in_order_without_a_gap_and_the_last_may_be_short() {
         assert_eq!(length, ended.elapsed);
         assert!(own.iter().all(|i| i.ios == i.latency.count() && i.bytes == i.ios * 4_096));
     }
+}
+
+#[test]
+fn no_request_is_sent_at_or_after_the_limit_and_those_in_flight_are_drained() {
+    let mut rig = VirtualRig::open("tiny?state=filled", 1).unwrap();
+    let load = workload(stream(Access::Random, 4_096, 100, 32, rig.drive().capacity));
+    let mut seen = Seen::default();
+    let until = Until { time: Some(Nanos(1_500_000_000)), bytes: None };
+    let ended = rig.run(&load, &until, &mut seen).unwrap();
+    assert_eq!(ended.by, EndedBy::Time);
+    let over = ended.elapsed.0 - 1_500_000_000;
+    let slowest = seen.intervals.iter().filter_map(|i| i.latency.max()).max().unwrap();
+    assert!(over < slowest, "{over} {slowest}");
+    assert_eq!(seen.intervals.len(), 2);
+    assert_eq!(seen.intervals[1].length, Nanos(ended.elapsed.0 - 1_000_000_000));
+}
+
+#[test]
+fn bytes_are_rounded_up_to_whole_requests_of_reads_and_writes_together() {
+    let mut rig = VirtualRig::open("tiny?state=filled", 1).unwrap();
+    let load = workload(stream(Access::Random, 16_384, 50, 7, rig.drive().capacity));
+    let mut seen = Seen::default();
+    let ended = rig.run(&load, &bytes(16_384 * 100 + 1), &mut seen).unwrap();
+    assert_eq!((ended.by, seen.ios()), (EndedBy::Bytes, 101));
+    let moved: u64 = seen.intervals.iter().map(|interval| interval.bytes).sum();
+    assert_eq!(moved, 101 * 16_384);
+}
+
+#[test]
+fn a_pure_reader_gives_reads_only_and_a_mix_gives_both() {
+    for (percent, expected) in [(100, 1), (0, 1), (50, 2)] {
+        let mut rig = VirtualRig::open("tiny", 1).unwrap();
+        let load = workload(stream(Access::Random, 4_096, percent, 1, rig.drive().capacity));
+        let mut seen = Seen::default();
+        rig.run(&load, &bytes(4_096 * 10), &mut seen).unwrap();
+        assert_eq!(seen.intervals.len(), expected);
+    }
+}
+
+#[test]
+fn the_synchronous_engine_has_one_request_a_thread() {
+    let mut rig = VirtualRig::open("tiny?state=filled", 1).unwrap();
+    let mut one = stream(Access::Random, 4_096, 100, 8, rig.drive().capacity);
+    one.threads = 4;
+    let mut load = workload(one);
+    let ended = rig.run(&load, &bytes(4_096_000), &mut Seen::default()).unwrap();
+    assert_eq!(ended.engine.in_flight_asked, 32);
+    load.engine = Engine::Synchronous;
+    let ended = rig.run(&load, &bytes(4_096_000), &mut Seen::default()).unwrap();
+    assert_eq!(ended.engine.in_flight_asked, 4);
+    assert_eq!((ended.engine.engine.as_str(), ended.engine.clock.as_str()), ("virtual", "virtual"));
+}
+
+#[test]
+fn a_stop_is_honoured_within_a_virtual_second() {
+    let mut rig = VirtualRig::open("tiny", 1).unwrap();
+    let load = workload(stream(Access::Random, 4_096, 0, 4, rig.drive().capacity));
+    let mut seen = Seen { stop_after: 3, ..Seen::default() };
+    let ended = rig.run(&load, &seconds(1_000), &mut seen).unwrap();
+    assert_eq!(ended.by, EndedBy::Stop);
+    assert!(ended.elapsed <= Nanos(3_100_000_000), "{ended:?}");
+    let fill = Preparation::Fill {
+        access: Access::Sequential,
+        block_size: Bytes(4_096),
+        offset: Bytes(0),
+        span: rig.drive().capacity,
+    };
+    let mut seen = Seen { stop_after: 1, ..Seen::default() };
+    assert!(rig.prepare(&fill, &mut seen).unwrap().stopped);
+    let mut seen = Seen { stop_after: 2, ..Seen::default() };
+    rig.rest(Nanos::from_secs(100), &mut seen).unwrap();
+    assert_eq!(seen.values("power_w").len(), 2);
+}
+
+#[test]
+fn a_drive_that_vanishes_fails_what_is_in_flight_and_stays_away() {
+    let mut rig = VirtualRig::open("tiny?state=filled&fault.gone_at_s=2.5", 1).unwrap();
+    let load = workload(stream(Access::Random, 4_096, 100, 16, rig.drive().capacity));
+    let mut seen = Seen::default();
+    let ended = rig.run(&load, &seconds(10), &mut seen).unwrap();
+    assert_eq!((ended.by, ended.elapsed), (EndedBy::Faults, Nanos(2_500_000_000)));
+    assert_eq!(seen.intervals.iter().map(|i| i.errors).sum::<u64>(), 16);
+    assert!(seen.findings.iter().any(|f| f.kind == FindingKind::DriveGone));
+    let gone = |result: Result<(), RigError>| matches!(result, Err(RigError::Gone(_)));
+    let mut sink = Seen::default();
+    assert!(gone(rig.run(&load, &seconds(1), &mut sink).map(|_| ())));
+    assert!(gone(rig.prepare(&Preparation::Purge, &mut sink).map(|_| ())));
+    assert!(gone(rig.rest(Nanos::SECOND, &mut sink)));
+}
+
+#[test]
+fn requests_in_a_bad_range_are_errors_and_nothing_else() {
+    let spec =
+        "tiny?state=filled&fault.error_at=4096000&fault.error_bytes=8192&fault.error_writes=false";
+    for (percent, errors) in [(100, 2), (0, 0)] {
+        let mut rig = VirtualRig::open(spec, 1).unwrap();
+        let load = workload(stream(Access::Sequential, 4_096, percent, 4, Bytes(8_192_000)));
+        let mut seen = Seen::default();
+        rig.run(&load, &bytes(8_192_000), &mut seen).unwrap();
+        let failed: u64 = seen.intervals.iter().map(|i| i.errors).sum();
+        assert_eq!(failed, errors, "{percent}");
+        assert_eq!(seen.ios(), 2_000 - errors);
+        assert_eq!(seen.findings.iter().any(|f| f.kind == FindingKind::Faults), errors > 0);
+    }
+}
+
+#[test]
+fn a_stall_holds_every_completion_and_its_seconds_are_zero() {
+    let spec = "tiny?state=filled&fault.stall_at_s=2.2&fault.stall_for_s=40";
+    let mut rig = VirtualRig::open(spec, 1).unwrap();
+    let load = workload(stream(Access::Random, 4_096, 100, 4, rig.drive().capacity));
+    let mut seen = Seen::default();
+    rig.run(&load, &seconds(50), &mut seen).unwrap();
+    let ios = seen.rates(Direction::Read);
+    assert!(ios[3..42].iter().all(|n| *n == 0) && ios[2] > 0 && ios[43] > 0, "{ios:?}");
+    assert!(seen.findings.iter().any(|f| f.kind == FindingKind::Hung));
+    assert!(seen.intervals[42].latency.max().unwrap() > 39_900_000_000);
+}
+
+#[test]
+fn a_purge_and_a_trim_make_the_drive_as_if_fresh() {
+    let amplification = |again: &[Preparation]| {
+        let mut rig =
+            VirtualRig::open("tiny?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0", 1).unwrap();
+        let mut sink = Seen::default();
+        again.iter().for_each(|preparation| {
+            rig.prepare(preparation, &mut sink).unwrap();
+        });
+        let load = workload(stream(Access::Random, 4_096, 0, 8, rig.drive().capacity));
+        let mut seen = Seen::default();
+        rig.run(&load, &bytes(400_000_000), &mut seen).unwrap();
+        seen.last("write_amplification").unwrap()
+    };
+    let all = Preparation::Trim { offset: Bytes(0), span: Bytes(999_997_440) };
+    assert!(amplification(&[]) > 4.0);
+    assert_eq!(amplification(&[Preparation::Purge]), 1.0);
+    assert_eq!(amplification(&[all]), 1.0);
+}
+
+#[test]
+fn a_fill_writes_every_page_of_its_range_and_no_other() {
+    for access in [Access::Sequential, Access::Random] {
+        let mut rig = VirtualRig::open("tiny", 1).unwrap();
+        rig.keep_generations();
+        let (offset, span) = (Bytes(8_192_000), Bytes(100_003_840));
+        let fill = Preparation::Fill { access, block_size: Bytes(131_072), offset, span };
+        let prepared = rig.prepare(&fill, &mut Seen::default()).unwrap();
+        assert_eq!(prepared.written, span);
+        assert!(prepared.elapsed > Nanos::ZERO && !prepared.stopped);
+        let (first, end) = (2_000u32, 2_000 + 24_415);
+        for page in 0..40_000 {
+            let written = rig.generation(page) != 0;
+            assert_eq!(written, (first..end).contains(&page), "{access:?} {page}");
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_any_work() {
+    let mut rig = VirtualRig::open("tiny", 1).unwrap();
+    let capacity = rig.drive().capacity;
+    let good = || stream(Access::Random, 4_096, 0, 1, capacity);
+    let mut cases = vec![(vec![], seconds(1)), (vec![good()], Until { time: None, bytes: None })];
+    let mut bad = |change: &dyn Fn(&mut Stream)| {
+        let mut stream = good();
+        change(&mut stream);
+        cases.push((vec![stream], seconds(1)));
+    };
+    bad(&|s| s.offset = Bytes(4_096));
+    bad(&|s| s.block_size = Bytes(0));
+    bad(&|s| s.span = Bytes(100));
+    bad(&|s| s.queue_depth = 0);
+    bad(&|s| s.threads = 70_000);
+    bad(&|s| s.read_percent = 101);
+    bad(&|s| s.offset = Bytes(u64::MAX));
+    cases.push((vec![good()], Until { time: Some(Nanos(u64::MAX)), bytes: None }));
+    for (streams, until) in cases {
+        let load = Workload { engine: Engine::IoUring, streams };
+        let result = rig.run(&load, &until, &mut Seen::default());
+        assert!(matches!(result, Err(RigError::Refused(_))), "{load:?} {result:?}");
+    }
+    assert_eq!(rig.truth().host_bytes, 0);
 }

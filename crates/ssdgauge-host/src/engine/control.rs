@@ -143,9 +143,8 @@ fn start(
     let processors = processors();
     let total: u32 = workload.streams.iter().map(|stream| crew_size(stream, engine)).sum();
     for (number, stream) in workload.streams.iter().enumerate() {
-        let cause = |error| format!("no memory for the data to write: {error}");
         let lane = seed ^ (number as u64) << 32;
-        let writes = write_data(stream, lane).map_err(cause)?.map(Arc::new);
+        let writes = write_data(stream)?;
         let budget = budget(workload, until, stream);
         let size = crew_size(stream, engine);
         let depth = stream.total_depth() / size;

@@ -12,10 +12,11 @@ mod uring;
 
 use crate::clock::Clock;
 use crate::sys::Region;
-use ssdgauge_core::{Data, RequestSource, Stream};
+use ssdgauge_core::{Data, Random, RequestSource, Stream};
 use std::fs::File;
-use std::sync::Arc;
+use std::io::Read;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use control::{Outcome, run};
 pub(crate) use tally::Fault;
@@ -32,7 +33,8 @@ pub(crate) enum Device {
 /// The most faults that a workload survives; beyond it the drive is not worth loading further.
 pub(crate) const MOST_FAULTS: u64 = 100;
 
-/// The bytes of random data that writes are cut from. No 4 KiB repeat within it.
+/// The bytes of random data that writes are cut from, and the largest request. No 4 KiB repeat
+/// within it.
 const POOL: usize = 64 << 20;
 
 /// Whether the threads shall go on. Written a few times in a workload, read in every turn.
@@ -155,18 +157,34 @@ impl Ink {
 }
 
 /// Returns the data that `stream` writes, or `None` where it only reads.
-pub(crate) fn write_data(stream: &Stream, seed: u64) -> std::io::Result<Option<Region>> {
-    if !stream.writes() {
-        return Ok(None);
+pub(crate) fn write_data(stream: &Stream) -> Result<Option<Arc<Region>>, String> {
+    match (stream.writes(), stream.data) {
+        (false, _) => Ok(None),
+        (true, Data::Incompressible) => pool().map(Some),
+        (true, Data::Zeros) => Region::new(stream.block_size.0 as usize)
+            .map(|zeros| Some(Arc::new(zeros)))
+            .map_err(|error| format!("no memory for the data to write: {error}")),
     }
-    let block_size = stream.block_size.0 as usize;
-    let mut region = Region::new(POOL.max(block_size))?;
-    match stream.data {
-        Data::Incompressible => {
-            let mut random = ssdgauge_core::Random::new(seed, u64::MAX);
-            region.words_mut().iter_mut().for_each(|word| *word = random.next_u64());
-        }
-        Data::Zeros => {}
-    }
-    Ok(Some(region))
+}
+
+/// Begins to make the pool on a thread of its own, so that the first write does not wait for it.
+pub(crate) fn prepare_pool() {
+    std::thread::spawn(|| pool().map(drop));
+}
+
+/// Returns the random data that writes are cut from: made once in a process, and different in
+/// each, so that a drive that deduplicates finds nothing of an earlier run.
+fn pool() -> Result<Arc<Region>, String> {
+    static MADE: OnceLock<Result<Arc<Region>, String>> = OnceLock::new();
+    MADE.get_or_init(make_pool).clone()
+}
+
+fn make_pool() -> Result<Arc<Region>, String> {
+    let cause = |error: std::io::Error| format!("no data to write: {error}");
+    let mut seed = [0; 8];
+    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed)).map_err(cause)?;
+    let mut random = Random::new(u64::from_ne_bytes(seed), 0);
+    let mut region = Region::new(POOL).map_err(cause)?;
+    region.words_mut().iter_mut().for_each(|word| *word = random.next_u64());
+    Ok(Arc::new(region))
 }

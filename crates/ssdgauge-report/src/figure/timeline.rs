@@ -143,7 +143,8 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
 fn line(member: &Member<'_>, cast: &Cast, value: fn(&Second) -> Option<f64>, dashed: bool) -> Line {
     let mut series = Vec::new();
     for (start, point) in starts(member).into_iter().zip(&member.test.points) {
-        // A short last bin is kept with its length; its rate is as good as any other's.
+        // A step is not the continuation of the one before.
+        series.push((start, None));
         series.extend(
             point
                 .seconds

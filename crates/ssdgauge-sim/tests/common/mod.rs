@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Direction, Engine, Finding, Interval, Nanos, Reading, Sink,
-    Stream, Until, Workload,
+    Access, Arrival, Bytes, Data, Direction, Engine, Finding, Interval, Nanos, Random, Reading,
+    Sink, Stream, Until, Workload,
 };
 
 /// Keeps everything that a rig hands out.
@@ -15,11 +15,23 @@ pub(crate) struct Seen {
     /// Stops are asked for after this many questions; never if 0.
     pub(crate) stop_after: u32,
     pub(crate) asked: u32,
+    /// Intervals are counted, not kept: for long runs.
+    pub(crate) brief: bool,
+    /// Requests of each stream, reads and writes together.
+    pub(crate) counted: Vec<u64>,
+    /// Latencies of all requests in nanoseconds, added up.
+    pub(crate) latency_sum: u128,
 }
 
 impl Sink for Seen {
     fn interval(&mut self, interval: &Interval) {
-        self.intervals.push(interval.clone());
+        let stream = usize::from(interval.stream);
+        self.counted.resize(self.counted.len().max(stream + 1), 0);
+        self.counted[stream] += interval.ios;
+        self.latency_sum += interval.latency.sum();
+        if !self.brief {
+            self.intervals.push(interval.clone());
+        }
     }
     fn reading(&mut self, reading: &Reading) {
         self.readings.push(reading.clone());
@@ -34,6 +46,11 @@ impl Sink for Seen {
 }
 
 impl Seen {
+    /// Returns a sink for long runs, which counts intervals and keeps only readings.
+    pub(crate) fn brief() -> Seen {
+        Seen { brief: true, ..Seen::default() }
+    }
+
     /// Returns all values of `quantity` in order.
     pub(crate) fn values(&self, quantity: &str) -> Vec<f64> {
         self.readings.iter().filter(|r| r.quantity == quantity).map(|r| r.value).collect()
@@ -46,7 +63,7 @@ impl Seen {
 
     /// Returns the requests that completed.
     pub(crate) fn ios(&self) -> u64 {
-        self.intervals.iter().map(|interval| interval.ios).sum()
+        self.counted.iter().sum()
     }
 
     /// Returns the requests of `direction` that completed, for each second.
@@ -90,4 +107,44 @@ pub(crate) fn seconds(seconds: u64) -> Until {
 /// Returns a limit of bytes.
 pub(crate) fn bytes(bytes: u64) -> Until {
     Until { time: None, bytes: Some(Bytes(bytes)) }
+}
+
+/// Returns the TOML text of a random drive without a fast cache: small, but with many superblocks.
+pub(crate) fn random_profile(seed: u64) -> String {
+    let mut random = Random::new(seed, 0x9f0);
+    let mut pick = |from: &[u32]| from[random.below(from.len() as u64) as usize];
+    let dies = pick(&[1, 2, 3, 4, 8]);
+    let channels = pick(&[1, 2, 4]);
+    let bits = pick(&[1, 2, 3, 4]);
+    // Whole pages also in SLC mode.
+    let program_kib = 4 * bits * pick(&[1, 2, 4, 8]);
+    let page_kib = pick(&[4, 8, 16]);
+    let reserve = pick(&[2, 3, 4, 8]);
+    let suspend = pick(&[0, 1]) == 1;
+    let superblocks = 260 + pick(&[0, 20, 50, 100, 140]);
+    let policy = ["greedy", "fifo"][pick(&[0, 1]) as usize];
+    let t_prog = pick(&[100, 200, 700, 2_000]);
+    let t_r = pick(&[3, 30, 60, 90]);
+    let t_bers = pick(&[0, 2_000, 6_000]);
+    let buffer_kib = 3 * program_kib * pick(&[1, 2, 8, 32]);
+    let command_us = pick(&[1, 3, 9]);
+    let over_provisioning = 0.07 + 0.21 * random.unit();
+    // Greedy collection beats the formula where superblocks are small: 1,536 pages are enough.
+    let row = dies * program_kib / 4;
+    let rows = 1_536_u32.div_ceil(row);
+    let block_mib = f64::from(rows * program_kib) / 1_024.0;
+    let pages = f64::from(superblocks * rows * row);
+    let data = f64::from((superblocks - reserve - 1) * rows * row) / (1.0 + over_provisioning);
+    let (raw, capacity) = (pages * 4_096.0 / 1_073_741_824.0, data * 4_096.0 / 1e9);
+    format!(
+        "inherits = 'tiny'\n\
+         [drive]\nclass = 'random-{seed}'\ncapacity_gb = {capacity:.9}\nraw_gib = {raw:.9}\n\
+         [nand]\nchannels = {channels}\ndies = {dies}\nbits = {bits}\npage_kib = {page_kib}\n\
+         program_kib = {program_kib}\nblock_mib = {block_mib:.9}\nt_r_us = {t_r}\n\
+         t_prog_us = {t_prog}\nt_bers_us = {t_bers}\nsuspend = {suspend}\n\
+         [slc]\nfixed_gb = 0\ndynamic_gb = 0\n\
+         [front]\nbuffer_kib = {buffer_kib}\nread_command_us = {command_us}\n\
+         write_command_us = {command_us}\n\
+         [gc]\npolicy = '{policy}'\nreserve_superblocks = {reserve}\n"
+    )
 }

@@ -1,0 +1,74 @@
+//! A run that was cut off at every possible place, and completed.
+
+use crate::carrying_out::ALL;
+use crate::support::{Bystander, Log, Script, create, scripted_plan};
+use ssdgauge_core::{FindingKind, TargetKind};
+use ssdgauge_lab::{Completion, ConductError, conduct, resume};
+use ssdgauge_runfile::Writer;
+
+/// Stops a run in its call number `stop`, resumes it, and returns what the second rig was asked.
+fn second_half(kind: TargetKind, stop: usize) -> Log {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.ssdg");
+    let mut rig = Script::new(kind);
+    rig.stops_at = Some(stop);
+    let plan = scripted_plan(&rig);
+    let mut writer = create(&path, &plan, &rig);
+    let mut watcher = Bystander::default();
+    let completion = conduct(&plan, &mut rig, &mut writer, &mut watcher).unwrap();
+    assert_eq!(completion, Completion::Interrupted);
+    drop(writer);
+    let mut rig = Script::new(kind);
+    let (mut writer, run) = Writer::resume(&path).unwrap();
+    let completion = resume(&run, &mut rig, &mut writer, &mut watcher).unwrap();
+    assert_eq!(completion, Completion::Finished);
+    assert!(watcher.findings.iter().any(|finding| finding.kind == FindingKind::Resumed));
+    drop((writer, run));
+    let (mut writer, run) = Writer::resume(&path).unwrap();
+    let mut idle = Script::new(kind);
+    let again = resume(&run, &mut idle, &mut writer, &mut watcher).unwrap();
+    assert_eq!((again, idle.log.len()), (Completion::Finished, 0), "nothing was left to do");
+    rig.log
+}
+
+#[test]
+fn a_drive_that_kept_its_content_goes_on_at_the_first_unfinished_step() {
+    for (stop, from) in [(1, 0), (2, 1), (3, 2), (4, 4), (5, 6)] {
+        assert_eq!(second_half(TargetKind::Block, stop), ALL[from..], "stopped in call {stop}");
+    }
+}
+
+#[test]
+fn a_test_that_only_makes_sense_as_a_whole_begins_anew() {
+    for stop in [6, 7, 8] {
+        assert_eq!(second_half(TargetKind::Block, stop), ALL[8..], "stopped in call {stop}");
+    }
+}
+
+#[test]
+fn what_a_scratch_file_lost_is_prepared_again() {
+    let first = ["purge", "fill Sequential 512MiB"];
+    for (stop, from) in [(3, 2), (4, 4), (5, 6)] {
+        let expected = [&first, &ALL[from..]].concat();
+        assert_eq!(second_half(TargetKind::File, stop), expected, "stopped in call {stop}");
+    }
+    let expected = [&first, &ALL[8..]].concat();
+    assert_eq!(second_half(TargetKind::File, 7), expected);
+}
+
+#[test]
+fn another_drive_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.ssdg");
+    let mut rig = Script::new(TargetKind::Block);
+    rig.stops_at = Some(3);
+    let plan = scripted_plan(&rig);
+    let mut writer = create(&path, &plan, &rig);
+    conduct(&plan, &mut rig, &mut writer, &mut Bystander::default()).unwrap();
+    drop(writer);
+    let mut other = Script::new(TargetKind::Block).with_serial("S2");
+    let (mut writer, run) = Writer::resume(&path).unwrap();
+    let error = resume(&run, &mut other, &mut writer, &mut Bystander::default()).unwrap_err();
+    assert!(matches!(error, ConductError::OtherDrive { .. }), "{error}");
+    assert!(other.log.is_empty(), "nothing was asked of the other drive");
+}

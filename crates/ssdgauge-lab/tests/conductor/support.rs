@@ -1,0 +1,173 @@
+//! A rig that does what it is told and remembers what it was asked.
+
+use ssdgauge_core::{
+    Bytes, Direction, DriveInfo, Ended, EndedBy, EngineReport, Finding, Histogram, Interval, Nanos,
+    Phase, Plan, Preparation, Prepared, Reading, Rig, RigError, Sink, Step, TargetKind, Test,
+    Until, Workload,
+};
+use ssdgauge_lab::{Glimpse, Options, Suite, Watcher, plan};
+use ssdgauge_runfile::{Opening, Writer};
+use std::path::Path;
+
+/// Three steps with rests behind a fill, then a test that only makes sense as a whole.
+pub(crate) const SUITE: &str = r#"
+[suite]
+id = "scripted"
+revision = 1
+title = "Scripted"
+
+[[test]]
+id = "first"
+revision = 1
+title = "First"
+prepare = [{ purge = true }, { fill = "sequential", span = "50%" }]
+stream = { access = "random", block_size = "4KiB", queue_depth = 4 }
+sweep = { read_percent = [100, 50, 0] }
+until = { time = "2s" }
+rest = { duty_cycle = 0.5, at_most = "1s" }
+score = { mean_of = "iops" }
+
+[[test]]
+id = "whole"
+revision = 1
+title = "Whole"
+prepare = [{ fill = "random" }]
+restart = "test"
+stream = { access = "random", block_size = "4KiB", read_percent = 0 }
+sweep = { queue_depth = [1, 2] }
+until = { time = "2s" }
+score = { mean_of = "iops" }
+"#;
+
+/// What a rig was asked, in words.
+pub(crate) type Log = Vec<String>;
+
+pub(crate) struct Script {
+    info: DriveInfo,
+    pub(crate) log: Log,
+    /// The call, counted from 1, that fails or is cut short.
+    pub(crate) fails_at: Option<usize>,
+    pub(crate) stops_at: Option<usize>,
+    calls: usize,
+}
+
+impl Script {
+    pub(crate) fn new(kind: TargetKind) -> Script {
+        let info = DriveInfo {
+            kind,
+            target: "scripted".into(),
+            model: None,
+            serial: Some("S1".into()),
+            firmware: None,
+            capacity: Bytes(1 << 30),
+            logical_block: Bytes(512),
+            physical_block: Bytes(4_096),
+            details: Default::default(),
+        };
+        Script { info, log: Vec::new(), fails_at: None, stops_at: None, calls: 0 }
+    }
+
+    pub(crate) fn with_serial(mut self, serial: &str) -> Script {
+        self.info.serial = Some(serial.into());
+        self
+    }
+
+    fn note(&mut self, words: String) -> Result<bool, RigError> {
+        self.calls += 1;
+        self.log.push(words);
+        if self.fails_at == Some(self.calls) {
+            return Err(RigError::Gone("scripted".into()));
+        }
+        Ok(self.stops_at == Some(self.calls))
+    }
+}
+
+impl Rig for Script {
+    fn drive(&self) -> &DriveInfo {
+        &self.info
+    }
+
+    fn prepare(&mut self, what: &Preparation, _: &mut dyn Sink) -> Result<Prepared, RigError> {
+        let words = match what {
+            Preparation::Purge => "purge".to_owned(),
+            Preparation::Trim { .. } => "trim".to_owned(),
+            Preparation::Fill { access, span, .. } => format!("fill {access:?} {span}"),
+        };
+        let stopped = self.note(words)?;
+        Ok(Prepared { method: "script".into(), written: Bytes(0), elapsed: Nanos::SECOND, stopped })
+    }
+
+    fn run(&mut self, load: &Workload, _: &Until, sink: &mut dyn Sink) -> Result<Ended, RigError> {
+        let stream = &load.streams[0];
+        let words = format!("run {} % QD{}", stream.read_percent, stream.total_depth());
+        for second in 0..2 {
+            let mut latency = Histogram::default();
+            latency.record(1_000);
+            sink.interval(&Interval {
+                second,
+                stream: 0,
+                direction: Direction::Read,
+                length: Nanos::SECOND,
+                ios: 1,
+                bytes: 4_096,
+                errors: 0,
+                latency,
+            });
+        }
+        let stopped = self.note(words)?;
+        let by = if stopped { EndedBy::Stop } else { EndedBy::Time };
+        Ok(Ended { by, elapsed: Nanos::from_secs(2), engine: EngineReport::default() })
+    }
+
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+        sink.reading(&Reading {
+            at: Nanos::ZERO,
+            instrument: "script".into(),
+            quantity: "temperature_c".into(),
+            value: 30.0,
+        });
+        self.log.push(format!("rest {duration}"));
+        Ok(())
+    }
+}
+
+/// Looks on without interest; the time of day goes on by a second with every look.
+#[derive(Default)]
+pub(crate) struct Bystander {
+    now: i64,
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl Watcher for Bystander {
+    fn unix_ms(&mut self) -> i64 {
+        self.now += 1_000;
+        self.now
+    }
+    fn stop(&mut self) -> bool {
+        false
+    }
+    fn begins(&mut self, _: &Test, _: &Phase, _: &Step) {}
+    fn sees(&mut self, _: &Glimpse) {}
+    fn rests(&mut self, _: Nanos) {}
+    fn finds(&mut self, finding: &Finding) {
+        self.findings.push(finding.clone());
+    }
+    fn ended(&mut self, _: &Test, _: &Step, _: Nanos) {}
+}
+
+pub(crate) fn scripted_plan(rig: &Script) -> Plan {
+    let suite = Suite::parse("scripted.toml", SUITE).unwrap();
+    plan(&suite, rig.drive(), &Options::default()).unwrap()
+}
+
+pub(crate) fn create(path: &Path, plan: &Plan, rig: &Script) -> Writer {
+    let opening = Opening {
+        id: "1",
+        program: "script",
+        unix_ms: 0,
+        plan,
+        drive: rig.drive(),
+        environment: &[],
+    };
+    Writer::create(path, &opening).unwrap()
+}

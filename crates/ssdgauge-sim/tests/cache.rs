@@ -1,0 +1,124 @@
+//! The fast cache: its size, its recovery in silence, and what lies behind it.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Seen, bytes, random_profile, stream, workload};
+use ssdgauge_core::{Access, Bytes, Direction, Nanos, Random, Rig};
+use ssdgauge_sim::{Overflow, VirtualRig};
+
+/// Writes `share` of the capacity in order, and returns after how many bytes the cache was full.
+fn exhausted_after(rig: &mut VirtualRig, access: Access, total: u64) -> Option<f64> {
+    let load = workload(stream(access, 131_072, 0, 8, rig.drive().capacity));
+    let mut seen = Seen::brief();
+    rig.run(&load, &bytes(total), &mut seen).unwrap();
+    seen.last("slc_exhausted_bytes")
+}
+
+/// Returns the bytes of a superblock in SLC mode.
+fn cache_superblock(rig: &VirtualRig) -> f64 {
+    let native: f64 = rig.drive().details["superblock_bytes"].parse().unwrap();
+    native / f64::from(rig.profile().nand.bits)
+}
+
+/// Opens random drive number `seed` with a random cache.
+fn cached(seed: u64) -> VirtualRig {
+    let mut random = Random::new(seed, 0xcac4e);
+    let text = random_profile(seed);
+    let plain = VirtualRig::from_toml("random", &text, "", seed).unwrap();
+    // At most a third of what the empty drive could lend.
+    let most = plain.drive().capacity.0 as f64 / 1e9 / 4.0 / 3.0;
+    let fixed = most * random.unit();
+    let dynamic = most * random.unit();
+    let rate = 20.0 + 300.0 * random.unit();
+    let overflow = ["direct", "fold-first"][random.below(2) as usize];
+    let query = format!(
+        "slc.fixed_gb={fixed}&slc.dynamic_gb={dynamic}&slc.fold_mb_s={rate}&\
+         slc.overflow={overflow}&nand.t_prog_us=100&nand.t_r_us=3&nand.t_bers_us=0"
+    );
+    VirtualRig::from_toml("random", &text, &query, seed).unwrap()
+}
+
+#[test]
+fn the_cache_of_two_hundred_random_drives_is_full_where_it_is_configured() {
+    for seed in 0..200 {
+        let mut rig = cached(seed);
+        let slc = rig.profile().slc.clone();
+        let size = (slc.fixed_gb + slc.dynamic_gb) * 1e9;
+        let full = exhausted_after(&mut rig, Access::Sequential, (size * 1.2) as u64 + (64 << 20));
+        let Some(full) = full else {
+            panic!("seed {seed} never full: {:?} {:?}", rig.profile(), rig.drive())
+        };
+        let off = (full - size) / cache_superblock(&rig);
+        assert!(off.abs() <= 1.0, "seed {seed}: {off:.2} superblocks off");
+    }
+}
+
+#[test]
+fn silence_gives_back_as_much_cache_as_folding_has_time_for() {
+    for seed in 0..200 {
+        let mut rig = cached(seed);
+        if rig.profile().slc.overflow == Overflow::FoldFirst {
+            continue;
+        }
+        let slc = rig.profile().slc.clone();
+        let size = (slc.fixed_gb + slc.dynamic_gb) * 1e9;
+        let enough = (size * 1.2) as u64 + (64 << 20);
+        let full = exhausted_after(&mut rig, Access::Sequential, enough).unwrap();
+        let rest = 1 + seed % 3;
+        rig.rest(Nanos::from_secs(rest), &mut Seen::brief()).unwrap();
+        let again = exhausted_after(&mut rig, Access::Sequential, enough);
+        let expected = full.min(slc.fold_mb_s * 1e6 * rest as f64);
+        let off = (again.unwrap() - expected) / cache_superblock(&rig);
+        // A superblock that is folded in part gives nothing back yet; a slow drive folds less.
+        assert!(off <= 1.0, "seed {seed}: {off:.2} superblocks off");
+        let unlimited = slc.fold_mb_s < 40.0;
+        assert!(!unlimited || off >= -2.0, "seed {seed}: {off:.2} superblocks off");
+    }
+}
+
+#[test]
+fn the_class_of_2018_is_fast_to_the_end_of_its_cache_and_slower_behind() {
+    let mut rig = VirtualRig::open("tlc-client", 1).unwrap();
+    let load = workload(stream(Access::Sequential, 131_072, 0, 8, rig.drive().capacity));
+    let mut seen = Seen::default();
+    rig.run(&load, &bytes(60_000_000_000), &mut seen).unwrap();
+    let full = seen.last("slc_exhausted_bytes").unwrap();
+    assert!((full - 22e9).abs() < 135e6, "{full}");
+    let rate = |second: usize| seen.rates(Direction::Write)[second] as f64 * 131_072.0 / 1e6;
+    // Published: above 2 GB/s up to about 22 GB, then 600 to 700 MB/s.
+    assert!((2_000.0..2_700.0).contains(&rate(3)), "{}", rate(3));
+    assert!((600.0..750.0).contains(&rate(25)), "{}", rate(25));
+}
+
+#[test]
+fn a_full_drive_lends_less_and_a_worn_in_one_nothing() {
+    let size = |state: &str| {
+        let spec = format!("tlc-client?capacity=20GB&state={state}");
+        let mut rig = VirtualRig::open(&spec, 1).unwrap();
+        (exhausted_after(&mut rig, Access::Random, 4_000_000_000), rig.profile().slc.clone())
+    };
+    let (fresh, slc) = size("fresh");
+    let (filled, _) = size("filled");
+    let (steady, _) = size("steady");
+    let all = (slc.fixed_gb + slc.dynamic_gb) * 1e9;
+    assert!((fresh.unwrap() / all - 1.0).abs() < 0.1, "{fresh:?} {all}");
+    assert!(filled.unwrap() < 0.95 * all && filled.unwrap() > 0.5 * all, "{filled:?} {all}");
+    assert!((steady.unwrap() / (slc.fixed_gb * 1e9) - 1.0).abs() < 0.25, "{steady:?}");
+}
+
+#[test]
+fn occupancy_rises_with_writes_and_falls_in_silence() {
+    let mut rig = VirtualRig::open("tiny", 1).unwrap();
+    let load = workload(stream(Access::Random, 4_096, 0, 4, Bytes(200_000_000)));
+    rig.run(&load, &bytes(40_000_000), &mut Seen::brief()).unwrap();
+    let mut seen = Seen::brief();
+    rig.rest(Nanos::from_secs(10), &mut seen).unwrap();
+    let occupancy = seen.values("slc_occupancy_bytes");
+    assert!(occupancy[0] > 15e6, "{occupancy:?}");
+    assert!(occupancy.windows(2).all(|pair| pair[1] <= pair[0]), "{occupancy:?}");
+    assert!(*occupancy.last().unwrap() < 1e6, "{occupancy:?}");
+    // Folding costs energy that a silent drive would not need.
+    let power = seen.values("power_w");
+    assert!(power[0] > *power.last().unwrap(), "{power:?}");
+}
