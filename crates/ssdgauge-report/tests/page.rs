@@ -154,6 +154,10 @@ fn the_verdict_names_a_leader_only_where_there_is_one() {
     let tied = whole(&[run(&fast), run(&Recipe::new("c", quick(12), "Twin"))]);
     assert!(tied.contains("cannot be told apart"));
     assert!(!tied.contains(" leads, with"));
+    let short = Recipe::new("d", quick(2), "Short");
+    let unjudged = whole(&[run(&Recipe::new("e", quick(2), "Brief")), run(&short)]);
+    assert!(unjudged.contains("so no lead is claimed"));
+    assert!(!unjudged.contains("cannot be told apart"));
 }
 
 #[test]
