@@ -98,7 +98,7 @@ fn efficiency(group: &Group<'_>, cast: &Cast) -> Chart {
     Chart {
         title: format!("{}: efficiency", title(group)),
         notes: vec![format!(
-            "{unit}, more is better: arithmetic mean over the steps; n = 1 run each; power by {}.",
+            "{unit}, more is better: arithmetic mean over the steps; n = 1 run each; power by the instrument: {}.",
             meter.join(", ")
         )],
         drawing: Drawing::Bars { unit: unit.to_owned(), bars },
@@ -120,7 +120,7 @@ fn over_time(
     meters.sort();
     meters.dedup();
     let note = format!(
-        "{unit}; mean of the readings of each second, by {}. The axis starts at zero.",
+        "{unit}; mean of the readings of each second; instrument: {}. The axis starts at zero.",
         meters.join(", ")
     );
     let mut label = (*name).to_owned();
