@@ -50,7 +50,8 @@ fn leader(group: &Group<'_>, cast: &Cast) -> String {
         false => value(a).total_cmp(&value(b)),
     });
     let best = members[0];
-    let ratios: Vec<Option<Ratio>> = members.iter().map(|other| ratio(best, other)).collect();
+    let ratios: Vec<Option<Ratio>> =
+        members.iter().skip(1).map(|other| ratio(best, other)).collect();
     let title = crate::figure::title(group);
     let name = |member: &Member<'_>| {
         format!("{} ({})", cast.names[member.index], number::with_unit(value(member), metric))
@@ -63,7 +64,7 @@ fn leader(group: &Group<'_>, cast: &Cast) -> String {
         );
     }
     let (tied, behind): (Vec<_>, Vec<_>) =
-        all.iter().zip(&ratios).skip(1).partition(|(_, ratio)| !is_lead(**ratio));
+        all.iter().skip(1).zip(&ratios).partition(|(_, ratio)| !is_lead(**ratio));
     let join = |names: Vec<(&String, _)>| -> String {
         names.into_iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
     };
@@ -74,7 +75,7 @@ fn leader(group: &Group<'_>, cast: &Cast) -> String {
         };
         return format!("{title}: {} and {} cannot be told apart{behind}.", all[0], join(tied));
     }
-    let by = ratios[1].map_or_else(|| number::NOTHING.to_owned(), times);
+    let by = ratios[0].map_or_else(|| number::NOTHING.to_owned(), times);
     match metric.more_is_better() {
         true => format!("{title}: {} leads, with {by} times {}.", all[0], all[1]),
         false => format!("{title}: {} leads; {} has {by} times as much.", all[0], all[1]),
