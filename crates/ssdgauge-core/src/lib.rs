@@ -22,13 +22,13 @@ mod workload;
 pub use drive::{DriveInfo, TargetKind};
 pub use metric::{DirectionTotals, Metric, Scope, Totals};
 pub use plan::{
-    Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, Step, SuiteIdentity, Test,
+    Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, SteadyRule, Step, SuiteIdentity, Test,
 };
 pub use random::Random;
 pub use request::{Request, RequestSource};
 pub use rig::{Ended, EndedBy, EngineReport, Preparation, Prepared, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, Reading, Severity};
-pub use score::{Headline, Point, Ratio, Score};
+pub use score::{Headline, Point, Ratio, Score, Window};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{Access, Arrival, Data, Engine, Rest, Stream, Until, Workload};

@@ -43,6 +43,10 @@ pub enum Metric {
     WriteAmplification,
     /// Spare area that explains the write amplification, as a share of the capacity in use.
     EffectiveOverProvisioning,
+    /// Mean ÷ standard deviation of the seconds: a headline, never said of totals.
+    MeanOverSigma,
+    /// The multiple of a load that a drive bears: a headline, never said of totals.
+    LoadMultiple,
 }
 
 /// Which requests a metric is taken over.
@@ -80,7 +84,7 @@ impl Scope {
 }
 
 impl Metric {
-    /// Every metric, in the order of tables.
+    /// Every metric that can be said of totals, in the order of tables.
     pub const ALL: [Metric; 15] = [
         Metric::Iops,
         Metric::ThroughputMbS,
@@ -117,6 +121,8 @@ impl Metric {
             Metric::InFlightMean => "in_flight_mean",
             Metric::WriteAmplification => "write_amplification",
             Metric::EffectiveOverProvisioning => "effective_over_provisioning",
+            Metric::MeanOverSigma => "mean_over_sigma",
+            Metric::LoadMultiple => "load_multiple",
         }
     }
 
@@ -137,6 +143,8 @@ impl Metric {
             Metric::InFlightMean => "Requests in flight",
             Metric::WriteAmplification => "Write amplification",
             Metric::EffectiveOverProvisioning => "Effective over-provisioning",
+            Metric::MeanOverSigma => "Mean ÷ σ",
+            Metric::LoadMultiple => "Load borne",
         }
     }
 
@@ -155,9 +163,11 @@ impl Metric {
             Metric::PowerW => "W",
             Metric::EfficiencyMbSW => "MB/s/W",
             Metric::EfficiencyKiopsW => "kIOPS/W",
+            Metric::LoadMultiple => "×",
             Metric::InFlightMean
             | Metric::WriteAmplification
-            | Metric::EffectiveOverProvisioning => "",
+            | Metric::EffectiveOverProvisioning
+            | Metric::MeanOverSigma => "",
         }
     }
 
@@ -169,7 +179,9 @@ impl Metric {
             | Metric::EfficiencyMbSW
             | Metric::EfficiencyKiopsW
             | Metric::InFlightMean
-            | Metric::EffectiveOverProvisioning => true,
+            | Metric::EffectiveOverProvisioning
+            | Metric::MeanOverSigma
+            | Metric::LoadMultiple => true,
             Metric::LatMeanUs
             | Metric::LatP50Us
             | Metric::LatP99Us
@@ -199,11 +211,33 @@ impl Metric {
             | Metric::EfficiencyKiopsW
             | Metric::InFlightMean
             | Metric::WriteAmplification
-            | Metric::EffectiveOverProvisioning => false,
+            | Metric::EffectiveOverProvisioning
+            | Metric::MeanOverSigma
+            | Metric::LoadMultiple => false,
         }
     }
 
-    /// Returns the metric of `key`.
+    /// Returns whether the metric of a longer time follows from sums over its seconds.
+    pub fn adds_up(self) -> bool {
+        match self {
+            Metric::Iops | Metric::ThroughputMbS | Metric::LatMeanUs | Metric::InFlightMean => true,
+            Metric::LatP50Us
+            | Metric::LatP99Us
+            | Metric::LatP999Us
+            | Metric::LatP9999Us
+            | Metric::LatP99999Us
+            | Metric::LatMaxUs
+            | Metric::PowerW
+            | Metric::EfficiencyMbSW
+            | Metric::EfficiencyKiopsW
+            | Metric::WriteAmplification
+            | Metric::EffectiveOverProvisioning
+            | Metric::MeanOverSigma
+            | Metric::LoadMultiple => false,
+        }
+    }
+
+    /// Returns the metric of `key`, of those that can be said of totals.
     pub fn from_key(key: &str) -> Option<Metric> {
         Metric::ALL.into_iter().find(|metric| metric.key() == key)
     }
@@ -299,6 +333,7 @@ impl Totals {
                 .reading("write_amplification")
                 .filter(|wa| *wa > 1.0)
                 .map(|wa| -wa * (1.0 - 1.0 / wa).ln() - 1.0),
+            Metric::MeanOverSigma | Metric::LoadMultiple => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What shall happen to a drive, as plain data: printed, estimated, confirmed and stored.
 
+use crate::metric::Metric;
 use crate::rig::Preparation;
 use crate::score::Score;
 use crate::units::{Bytes, Nanos};
@@ -45,6 +46,9 @@ pub struct Test {
     pub source: String,
     /// The rule that makes the headline.
     pub score: Score,
+    /// Further numbers that the source takes from the same samples.
+    #[serde(default)]
+    pub also: Vec<Score>,
     /// The figures that show it.
     pub figures: Vec<Figure>,
     /// What the source leaves unsaid and the suite chose.
@@ -156,9 +160,22 @@ pub enum Action {
         workload: Workload,
         /// When it ends.
         until: Until,
+        /// Ends it earlier, as soon as it is steady.
+        #[serde(default)]
+        steady: Option<SteadyRule>,
     },
     /// Leave the drive alone.
     Rest(Nanos),
+}
+
+/// Steady by the rule of the SNIA Performance Test Specification, see
+/// [`crate::statistics::steady`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SteadyRule {
+    /// The length of a round, in whole seconds.
+    pub round: Nanos,
+    /// What is tracked from round to round; a metric that adds up over seconds.
+    pub metric: Metric,
 }
 
 impl Action {
@@ -169,7 +186,7 @@ impl Action {
             Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) | Action::Rest(_) => {
                 Some(Bytes(0))
             }
-            Action::Run { workload, until } => {
+            Action::Run { workload, until, .. } => {
                 if workload.streams.iter().any(|stream| stream.writes()) {
                     until.bytes
                 } else {

@@ -116,6 +116,10 @@ pub enum FindingKind {
     CacheExceeded,
     /// The drive slowed down because of heat.
     Throttled,
+    /// A step became steady by the SNIA rule.
+    SteadyState,
+    /// A step reached its limit before it was steady.
+    NotSteady,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -142,6 +146,8 @@ impl FindingKind {
             FindingKind::Disturbed => "disturbed",
             FindingKind::CacheExceeded => "cache-exceeded",
             FindingKind::Throttled => "throttled",
+            FindingKind::SteadyState => "steady-state",
+            FindingKind::NotSteady => "not-steady",
             FindingKind::Unknown => "unknown",
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::metric::{Metric, Scope, Totals};
 use crate::statistics::{bootstrap, knee, summary};
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// How the headline of a test is made.
@@ -11,6 +11,14 @@ use serde::{Deserialize, Serialize};
 pub enum Score {
     /// The arithmetic mean of a metric over all points (definition D5).
     MeanOf(Metric),
+    /// The arithmetic mean of a metric over the points at these swept values, such as the queue
+    /// depths 1, 2 and 4.
+    MeanAt {
+        /// The metric.
+        metric: Metric,
+        /// The swept values.
+        positions: Vec<f64>,
+    },
     /// The best value of a metric among the points.
     BestOf(Metric),
     /// The metric at the point whose swept value is `position`.
@@ -22,6 +30,60 @@ pub enum Score {
     },
     /// The metric at the lowest queue depth that reaches 95 % of the best (definition D7).
     Knee(Metric),
+    /// The metric over the last part of each point, averaged over the points.
+    MeanOfLast {
+        /// The metric; one that adds up over seconds.
+        metric: Metric,
+        /// The last part.
+        window: Window,
+    },
+    /// Mean ÷ standard deviation of the full seconds in the last part of each point, averaged
+    /// over the points (definition D4).
+    MeanOverSigmaOfLast {
+        /// The metric of each second.
+        metric: Metric,
+        /// The last part.
+        window: Window,
+    },
+}
+
+/// The last part of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Window {
+    /// So much time, in full seconds.
+    Time(Nanos),
+    /// The fewest full seconds that moved so many bytes.
+    Bytes(Bytes),
+}
+
+impl Window {
+    /// Returns the last of `seconds` that the window holds; `None` where there are too few.
+    pub fn of<'a, 'b>(&self, seconds: &'a [&'b Totals]) -> Option<&'a [&'b Totals]> {
+        let start = match self {
+            Window::Time(time) => {
+                let wanted = time.0.div_ceil(Nanos::SECOND.0).max(1) as usize;
+                seconds.len().checked_sub(wanted)?
+            }
+            Window::Bytes(bytes) => {
+                let mut moved = 0;
+                seconds.iter().rposition(|second| {
+                    moved += second.directions.iter().map(|totals| totals.bytes).sum::<u64>();
+                    moved >= bytes.0
+                })?
+            }
+        };
+        Some(&seconds[start..])
+    }
+}
+
+impl std::fmt::Display for Window {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Window::Time(time) => write!(f, "last {time}"),
+            Window::Bytes(bytes) => write!(f, "last {bytes}"),
+        }
+    }
 }
 
 impl Score {
@@ -29,9 +91,25 @@ impl Score {
     pub fn metric(&self) -> Metric {
         match *self {
             Score::MeanOf(metric)
+            | Score::MeanAt { metric, .. }
             | Score::BestOf(metric)
             | Score::At { metric, .. }
-            | Score::Knee(metric) => metric,
+            | Score::Knee(metric)
+            | Score::MeanOfLast { metric, .. } => metric,
+            Score::MeanOverSigmaOfLast { .. } => Metric::MeanOverSigma,
+        }
+    }
+
+    /// Returns whether the headline needs the point at `position`.
+    pub fn rests_on(&self, position: f64) -> bool {
+        match self {
+            Score::At { position: at, .. } => *at == position,
+            Score::MeanAt { positions, .. } => positions.contains(&position),
+            Score::MeanOf(_)
+            | Score::BestOf(_)
+            | Score::Knee(_)
+            | Score::MeanOfLast { .. }
+            | Score::MeanOverSigmaOfLast { .. } => true,
         }
     }
 
@@ -39,9 +117,17 @@ impl Score {
     pub fn words(&self) -> String {
         match self {
             Score::MeanOf(_) => "arithmetic mean over the points".into(),
+            Score::MeanAt { positions, .. } => {
+                let positions: Vec<String> = positions.iter().map(f64::to_string).collect();
+                format!("arithmetic mean over the points at {}", positions.join(", "))
+            }
             Score::BestOf(_) => "best point".into(),
             Score::At { position, .. } => format!("the point at {position}"),
             Score::Knee(_) => "lowest queue depth with at least 95 % of the best".into(),
+            Score::MeanOfLast { window, .. } => format!("mean of the {window}"),
+            Score::MeanOverSigmaOfLast { metric, window } => {
+                format!("mean ÷ σ of {} in each second of the {window}", metric.title())
+            }
         }
     }
 }
@@ -80,12 +166,12 @@ impl Headline {
     /// The interval comes from resampling the seconds of each point: it says how much this run
     /// varied, and cannot say how much another run would differ.
     pub fn of(score: &Score, points: &[Point]) -> Headline {
-        let series = Series::of(points);
-        let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
         let metric = score.metric();
-        let values: Option<Vec<f64>> =
-            points.iter().map(|point| point.totals.value(metric, Scope::All)).collect();
-        let value = values.and_then(|values| combine(score, &series.positions, &values));
+        let Some(series) = Series::of(score, points) else {
+            return Headline { metric, value: None, n: 0, low: None, high: None };
+        };
+        let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
+        let value = series.value(score);
         let interval = value.and_then(|_| {
             bootstrap::interval(&series.lengths(), 0, |drawn| series.headline(score, drawn))
         });
@@ -110,46 +196,97 @@ impl Ratio {
     /// interval comes from resampling the seconds of both, and cannot say how much other runs
     /// would differ.
     pub fn of(score: &Score, a: &[Point], b: &[Point]) -> Option<Ratio> {
-        let whole = |points| Headline::of(score, points).value;
         let quotient = |a: f64, b: f64| (a > 0.0).then(|| b / a).filter(|ratio| ratio.is_finite());
-        let value = quotient(whole(a)?, whole(b)?)?;
-        let sides = [Series::of(a), Series::of(b)];
+        let sides = [Series::of(score, a)?, Series::of(score, b)?];
+        let value = quotient(sides[0].value(score)?, sides[1].value(score)?)?;
         let lengths: Vec<usize> = sides.iter().flat_map(Series::lengths).collect();
         let interval = bootstrap::interval(&lengths, 0, |drawn| {
-            let (of_a, of_b) = drawn.split_at(a.len());
+            let (of_a, of_b) = drawn.split_at(sides[0].points.len());
             quotient(sides[0].headline(score, of_a)?, sides[1].headline(score, of_b)?)
         });
         Some(Ratio { value, interval })
     }
 }
 
-/// The full seconds of points, ready to be drawn from.
+/// The points that a score rests on, with the full seconds that it counts, ready to be drawn from.
 struct Series<'a> {
-    positions: Vec<f64>,
+    points: Vec<&'a Point>,
     seconds: Vec<Vec<&'a Totals>>,
 }
 
 impl<'a> Series<'a> {
-    fn of(points: &'a [Point]) -> Series<'a> {
-        Series {
-            positions: points.iter().map(|point| point.position).collect(),
-            seconds: points.iter().map(full_seconds).collect(),
-        }
+    /// Returns the series of `points`; `None` where a window is longer than its point.
+    fn of(score: &Score, points: &'a [Point]) -> Option<Series<'a>> {
+        let points: Vec<&Point> =
+            points.iter().filter(|point| score.rests_on(point.position)).collect();
+        let counted = |point: &&'a Point| {
+            let full = full_seconds(point);
+            match score {
+                Score::MeanOfLast { window, .. } | Score::MeanOverSigmaOfLast { window, .. } => {
+                    window.of(&full).map(<[_]>::to_vec)
+                }
+                Score::MeanOf(_)
+                | Score::MeanAt { .. }
+                | Score::BestOf(_)
+                | Score::At { .. }
+                | Score::Knee(_) => Some(full),
+            }
+        };
+        let seconds: Option<Vec<Vec<&Totals>>> = points.iter().map(counted).collect();
+        Some(Series { seconds: seconds?, points })
     }
 
     fn lengths(&self) -> Vec<usize> {
         self.seconds.iter().map(Vec::len).collect()
     }
 
+    /// Returns the headline over all samples.
+    fn value(&self, score: &Score) -> Option<f64> {
+        let pairs = self.points.iter().zip(&self.seconds);
+        self.combined(score, pairs.map(|(point, seconds)| of_point(score, point, seconds)))
+    }
+
     /// Returns the headline over the drawn seconds of each point.
     fn headline(&self, score: &Score, drawn: &[Vec<usize>]) -> Option<f64> {
-        let values: Option<Vec<f64>> = self
-            .seconds
-            .iter()
-            .zip(drawn)
-            .map(|(seconds, indices)| resampled(score.metric(), seconds, indices))
-            .collect();
-        combine(score, &self.positions, &values?)
+        let pairs = self.seconds.iter().zip(drawn);
+        self.combined(score, pairs.map(|(seconds, drawn)| resampled(score, seconds, drawn)))
+    }
+
+    fn combined(&self, score: &Score, values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+        let positions: Vec<f64> = self.points.iter().map(|point| point.position).collect();
+        combine(score, &positions, &values.collect::<Option<Vec<f64>>>()?)
+    }
+}
+
+/// Returns what a point gives to the headline.
+fn of_point(score: &Score, point: &Point, counted: &[&Totals]) -> Option<f64> {
+    match score {
+        Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => {
+            let all: Vec<usize> = (0..counted.len()).collect();
+            resampled(score, counted, &all)
+        }
+        Score::MeanOf(metric)
+        | Score::MeanAt { metric, .. }
+        | Score::BestOf(metric)
+        | Score::At { metric, .. }
+        | Score::Knee(metric) => point.totals.value(*metric, Scope::All),
+    }
+}
+
+/// Returns what a point would give if it had only the drawn seconds.
+fn resampled(score: &Score, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
+    match score {
+        Score::MeanOverSigmaOfLast { metric, .. } => {
+            let values: Option<Vec<f64>> =
+                indices.iter().map(|index| over(*metric, seconds, &[*index])).collect();
+            summary::mean_over_sigma(&values?)
+        }
+        Score::MeanOf(metric)
+        | Score::MeanAt { metric, .. }
+        | Score::BestOf(metric)
+        | Score::At { metric, .. }
+        | Score::Knee(metric)
+        | Score::MeanOfLast { metric, .. } => over(*metric, seconds, indices),
     }
 }
 
@@ -159,7 +296,10 @@ fn full_seconds(point: &Point) -> Vec<&Totals> {
 
 fn combine(score: &Score, positions: &[f64], values: &[f64]) -> Option<f64> {
     match score {
-        Score::MeanOf(_) => summary::mean(values),
+        Score::MeanOf(_)
+        | Score::MeanAt { .. }
+        | Score::MeanOfLast { .. }
+        | Score::MeanOverSigmaOfLast { .. } => summary::mean(values),
         Score::BestOf(metric) => {
             let best = if metric.more_is_better() { f64::max } else { f64::min };
             values.iter().copied().reduce(best)
@@ -181,7 +321,7 @@ fn combine(score: &Score, positions: &[f64], values: &[f64]) -> Option<f64> {
 }
 
 /// Returns `metric` over the drawn seconds, where it follows from sums alone.
-fn resampled(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
+fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
     let sum = |field: &dyn Fn(&Totals) -> f64| -> f64 {
         indices.iter().map(|index| field(seconds[*index])).sum()
     };
@@ -208,7 +348,9 @@ fn resampled(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW
         | Metric::WriteAmplification
-        | Metric::EffectiveOverProvisioning => None,
+        | Metric::EffectiveOverProvisioning
+        | Metric::MeanOverSigma
+        | Metric::LoadMultiple => None,
     }
 }
 
@@ -276,6 +418,40 @@ mod tests {
         assert_eq!(value(Score::At { metric: Metric::Iops, position: 1.0 }), Some(10.0));
         assert_eq!(value(Score::At { metric: Metric::Iops, position: 3.0 }), None);
         assert_eq!(value(Score::Knee(Metric::Iops)), Some(96.0));
+    }
+
+    #[test]
+    fn a_mean_at_some_points_leaves_the_others_out() {
+        let points = [point(1.0, &[10]), point(2.0, &[20]), point(4.0, &[60]), point(8.0, &[900])];
+        let score = Score::MeanAt { metric: Metric::Iops, positions: vec![1.0, 2.0, 4.0] };
+        let headline = Headline::of(&score, &points);
+        assert_eq!((headline.value, headline.n), (Some(30.0), 3));
+    }
+
+    #[test]
+    fn a_window_holds_the_last_seconds_or_bytes_and_nothing_else() {
+        let points = [point(0.0, &[900, 900, 900, 10, 20, 30])];
+        let headline = |window| {
+            let score = Score::MeanOfLast { metric: Metric::Iops, window };
+            let headline = Headline::of(&score, &points);
+            (headline.value, headline.n)
+        };
+        assert_eq!(headline(Window::Time(Nanos::from_secs(3))), (Some(20.0), 3));
+        assert_eq!(headline(Window::Time(Nanos::from_secs(7))), (None, 0));
+        assert_eq!(headline(Window::Bytes(Bytes(40 * 4_096))), (Some(25.0), 2));
+        assert_eq!(headline(Window::Bytes(Bytes(1 << 40))), (None, 0));
+    }
+
+    #[test]
+    fn mean_over_sigma_counts_the_window_and_says_nothing_without_variation() {
+        let window = Window::Time(Nanos::from_secs(8));
+        let score = Score::MeanOverSigmaOfLast { metric: Metric::Iops, window };
+        let headline = Headline::of(&score, &[point(0.0, &[900, 2, 4, 4, 4, 5, 5, 7, 9])]);
+        let expected = 5.0 / (32.0f64 / 7.0).sqrt();
+        assert_eq!(headline.metric, Metric::MeanOverSigma);
+        assert!((headline.value.unwrap() - expected).abs() < 1e-12);
+        let flat = Headline::of(&score, &[point(0.0, &[100; 9])]);
+        assert_eq!((flat.value, flat.n), (None, 8));
     }
 
     #[test]

@@ -6,7 +6,12 @@ use crate::suite::Suite;
 /// A suite is one file in `suites/` and one line here.
 const FILES: &[(&str, &str)] = &[
     ("quick", include_str!("../suites/quick.toml")),
+    ("iometer-2015", include_str!("../suites/iometer-2015.toml")),
+    ("consistency-2016", include_str!("../suites/consistency-2016.toml")),
     ("client-2018", include_str!("../suites/client-2018.toml")),
+    ("enterprise-2019", include_str!("../suites/enterprise-2019.toml")),
+    ("enterprise-2020", include_str!("../suites/enterprise-2020.toml")),
+    ("size-curve", include_str!("../suites/size-curve.toml")),
 ];
 
 /// Returns all suites that come with the program.

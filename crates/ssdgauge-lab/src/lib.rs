@@ -10,6 +10,7 @@ mod built_in;
 mod conductor;
 mod error;
 mod planner;
+mod reader;
 mod schema;
 mod suite;
 
@@ -17,4 +18,4 @@ pub use built_in::{built_in, find_built_in};
 pub use conductor::{Completion, ConductError, Glimpse, Watcher, conduct, resume};
 pub use error::SuiteError;
 pub use planner::{Estimate, Options, PlanError, estimate, needed_span, plan};
-pub use suite::{Extent, PrepareRule, StreamRule, Suite, TestRule};
+pub use suite::{Extent, PointRule, PrepareRule, StreamRule, Suite, TestRule, UntilRule};

@@ -1,9 +1,9 @@
 //! The planner: binds a suite to a drive, and tells beforehand what the run will do.
 
-use crate::suite::{Extent, PrepareRule, StreamRule, Suite, TestRule};
+use crate::suite::{Extent, PointRule, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
 use ssdgauge_core::{
-    Action, Arrival, Bytes, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation, Rest,
-    Step, Stream, SuiteIdentity, Test, Until, Workload,
+    Access, Action, Arrival, Bytes, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation,
+    Rest, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
 };
 use thiserror::Error;
 
@@ -76,15 +76,17 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
         Extent::Percent(_) => None,
     };
     let prepared = |rules: &[PrepareRule]| -> Option<Bytes> {
-        let sizes = rules.iter().filter_map(|rule| match *rule {
-            PrepareRule::Fill { span, .. } | PrepareRule::Trim(span) => size(span),
+        let sizes = rules.iter().filter_map(|rule| match rule {
+            PrepareRule::Fill { span, .. } | PrepareRule::Trim(span) => size(*span),
+            PrepareRule::Precondition { stream, .. } => size(stream.span),
             PrepareRule::Purge | PrepareRule::Rest(_) => None,
         });
         sizes.max()
     };
     let wanted = |test: &&TestRule| only.is_empty() || only.contains(&test.id);
     let tests = suite.tests.iter().filter(wanted).flat_map(|test| {
-        let streams = test.points.iter().filter_map(|(_, _, stream)| size(stream.span));
+        let streams = test.points.iter().flat_map(|point| &point.streams);
+        let streams = streams.filter_map(|stream| size(stream.span));
         streams.chain(prepared(&test.prepare))
     });
     tests.chain(prepared(&suite.prepare)).max()
@@ -139,25 +141,29 @@ struct Binder<'a> {
 impl Binder<'_> {
     fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
         let mut phases = self.prepare(&rule.id, &rule.prepare)?;
-        let mut steps = Vec::new();
-        for (label, position, stream) in &rule.points {
-            steps.push(Step {
-                label: label.clone(),
-                position: *position,
-                action: Action::Run {
-                    workload: self.workload(rule, stream)?,
-                    until: self.until(&rule.until, stream.block_size),
-                },
-                rest: self.rest(rule.rest),
-            });
+        let mut full = None;
+        for point in &rule.points {
+            let begins = phases.last().is_none_or(|phase| phase.kind != PhaseKind::Measure);
+            if begins || point.full_percent != full {
+                phases.extend(self.level(&rule.id, point.full_percent)?);
+                phases.push(Phase { kind: PhaseKind::Measure, steps: Vec::new() });
+                full = point.full_percent;
+            }
+            let step = Step {
+                label: point.label.clone(),
+                position: point.position,
+                action: self.load(&rule.id, rule.engine, point)?,
+                rest: self.rest(point.rest),
+            };
+            phases.last_mut().expect("a phase was just begun").steps.push(step);
         }
-        phases.push(Phase { kind: PhaseKind::Measure, steps });
         Ok(Test {
             id: rule.id.clone(),
             revision: rule.revision,
             title: rule.title.clone(),
             source: rule.source.clone(),
-            score: rule.score.clone(),
+            score: self.score(&rule.score),
+            also: rule.also.iter().map(|score| self.score(score)).collect(),
             figures: rule.figures.clone(),
             chosen: rule.chosen.clone(),
             restart: rule.restart,
@@ -165,44 +171,80 @@ impl Binder<'_> {
         })
     }
 
-    fn workload(&mut self, test: &TestRule, rule: &StreamRule) -> Result<Workload, PlanError> {
+    /// Returns the phases that bring a fresh drive to a level of fill.
+    fn level(&mut self, test: &str, percent: Option<u8>) -> Result<Vec<Phase>, PlanError> {
+        let fill = |percent| PrepareRule::Fill {
+            access: Access::Sequential,
+            block_size: Bytes(128 << 10),
+            span: Extent::Percent(percent),
+        };
+        match percent {
+            None => Ok(Vec::new()),
+            Some(0) => self.prepare(test, &[PrepareRule::Purge]),
+            Some(percent) => self.prepare(test, &[PrepareRule::Purge, fill(percent)]),
+        }
+    }
+
+    fn load(&mut self, test: &str, engine: Engine, point: &PointRule) -> Result<Action, PlanError> {
+        let what = format!("test {test}");
+        let streams: Result<Vec<Stream>, PlanError> =
+            point.streams.iter().map(|rule| self.stream(&what, engine, rule)).collect();
+        let mut streams = streams?;
+        let (until, steady) = self.until(&point.until, &streams[0]);
+        if let ([stream], Some(bytes)) = (streams.as_mut_slice(), until.bytes) {
+            take_turn(stream, bytes, u64::from(point.turn));
+        }
+        Ok(Action::Run { workload: Workload { engine, streams }, until, steady })
+    }
+
+    fn stream(
+        &mut self,
+        what: &str,
+        engine: Engine,
+        rule: &StreamRule,
+    ) -> Result<Stream, PlanError> {
         let drive = self.drive;
         if !rule.block_size.0.is_multiple_of(drive.logical_block.0) {
             return Err(PlanError::Misaligned {
-                what: format!("test {}", test.id),
+                what: what.to_owned(),
                 block_size: rule.block_size,
                 target: drive.target.clone(),
                 logical_block: drive.logical_block,
             });
         }
-        let engine = test.engine;
-        let span = self.span(&format!("test {}", test.id), rule.span, rule.block_size)?;
-        let (queue_depth, threads) = match engine {
-            Engine::IoUring => (rule.queue_depth, rule.threads),
-            Engine::Synchronous => (1, rule.threads),
+        let span = self.span(what, rule.span, rule.block_size)?;
+        let queue_depth = match engine {
+            Engine::IoUring => rule.queue_depth,
+            Engine::Synchronous => 1,
         };
-        let stream = Stream {
-            name: "main".into(),
+        Ok(Stream {
+            name: rule.name.clone(),
             access: rule.access,
             block_size: rule.block_size,
             read_percent: rule.read_percent,
             queue_depth,
-            threads,
+            threads: rule.threads,
             offset: Bytes(0),
             span,
             arrival: Arrival::Closed,
             data: rule.data,
-        };
-        Ok(Workload { engine, streams: vec![stream] })
+        })
     }
 
     fn prepare(&mut self, what: &str, rules: &[PrepareRule]) -> Result<Vec<Phase>, PlanError> {
-        rules.iter().map(|rule| self.prepare_phase(what, *rule)).collect()
+        rules.iter().map(|rule| self.prepare_phase(what, rule)).collect()
     }
 
-    fn prepare_phase(&mut self, what: &str, rule: PrepareRule) -> Result<Phase, PlanError> {
+    fn prepare_phase(&mut self, what: &str, rule: &PrepareRule) -> Result<Phase, PlanError> {
         let what = format!("the preparation of {what}");
-        let (kind, label, action) = match rule {
+        let (kind, label, action) = match *rule {
+            PrepareRule::Precondition { engine, ref stream, ref until } => {
+                let stream = self.stream(&what, engine, stream)?;
+                let (until, steady) = self.until(until, &stream);
+                let label = format!("precondition {}", stream.span);
+                let workload = Workload { engine, streams: vec![stream] };
+                (PhaseKind::Precondition, label, Action::Run { workload, until, steady })
+            }
             PrepareRule::Purge => {
                 (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(Preparation::Purge))
             }
@@ -253,11 +295,39 @@ impl Binder<'_> {
         }
     }
 
-    fn until(&self, until: &Until, block_size: Bytes) -> Until {
+    fn until(&self, rule: &UntilRule, stream: &Stream) -> (Until, Option<SteadyRule>) {
         let by = u64::from(self.options.shorten);
-        Until {
-            time: until.time.map(|time| Nanos((time.0 / by).max(1))),
-            bytes: until.bytes.map(|bytes| Bytes((bytes.0 / by).max(block_size.0))),
+        let passes = rule.passes.map(|passes| stream.span * u64::from(passes));
+        let bytes = rule.bytes.into_iter().chain(passes).min();
+        let until = Until {
+            time: rule.time.map(|time| Nanos((time.0 / by).max(1))),
+            bytes: bytes.map(|bytes| Bytes((bytes.0 / by).max(stream.block_size.0))),
+        };
+        // Samples are seconds, so a round has one at least.
+        let whole = |time: Nanos| Nanos::from_secs((time.0 / by / Nanos::SECOND.0).max(1));
+        let steady = rule.steady.map(|rule| SteadyRule { round: whole(rule.round), ..rule });
+        (until, steady)
+    }
+
+    /// Returns the rule of the headline with its window as much shortened as the steps.
+    fn score(&self, score: &Score) -> Score {
+        let by = u64::from(self.options.shorten);
+        let shorter = |window: Window| match window {
+            Window::Time(time) => Window::Time(Nanos((time.0 / by).max(1))),
+            Window::Bytes(bytes) => Window::Bytes(Bytes((bytes.0 / by).max(1))),
+        };
+        match *score {
+            Score::MeanOfLast { metric, window } => {
+                Score::MeanOfLast { metric, window: shorter(window) }
+            }
+            Score::MeanOverSigmaOfLast { metric, window } => {
+                Score::MeanOverSigmaOfLast { metric, window: shorter(window) }
+            }
+            Score::MeanOf(_)
+            | Score::MeanAt { .. }
+            | Score::BestOf(_)
+            | Score::At { .. }
+            | Score::Knee(_) => score.clone(),
         }
     }
 
@@ -270,6 +340,17 @@ impl Binder<'_> {
                 Rest::DutyCycle { busy, at_most: Nanos(at_most.0 / by) }
             }
         }
+    }
+}
+
+/// Gives each repetition of a sequential step a part of the span of its own, one behind the
+/// other and round the end, so that a burst never meets the data of the burst before.
+fn take_turn(stream: &mut Stream, bytes: Bytes, turn: u64) {
+    let part = stream.block_size * bytes.0.div_ceil(stream.block_size.0);
+    let parts = stream.span.blocks_of(part);
+    if stream.access == Access::Sequential && turn > 0 && parts > 1 {
+        stream.offset += part * (turn % parts);
+        stream.span = part;
     }
 }
 

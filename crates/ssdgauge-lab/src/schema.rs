@@ -42,12 +42,17 @@ pub(crate) struct Test {
     #[serde(default)]
     pub(crate) prepare: Vec<Spanned<Prepare>>,
     pub(crate) engine: Option<Spanned<Engine>>,
-    pub(crate) stream: Spanned<Stream>,
+    pub(crate) stream: Option<Spanned<Stream>>,
+    pub(crate) streams: Option<Spanned<Vec<Spanned<Stream>>>>,
+    pub(crate) steps: Option<Spanned<Vec<Spanned<Step>>>>,
     #[serde(default)]
     pub(crate) sweep: Sweep,
-    pub(crate) until: Spanned<Until>,
+    pub(crate) repeat: Option<Count>,
+    pub(crate) until: Option<Spanned<Until>>,
     pub(crate) rest: Option<Spanned<Rest>>,
     pub(crate) score: Spanned<Score>,
+    #[serde(default)]
+    pub(crate) also: Vec<Spanned<Score>>,
     #[serde(default)]
     pub(crate) figures: Vec<Figure>,
     #[serde(default)]
@@ -57,18 +62,31 @@ pub(crate) struct Test {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Prepare {
-    pub(crate) purge: Option<bool>,
-    pub(crate) trim: Option<bool>,
-    pub(crate) fill: Option<Access>,
-    pub(crate) rest: Option<Text<Nanos>>,
-    pub(crate) span: Option<Span>,
-    pub(crate) block_size: Option<Text<Bytes>>,
+pub(crate) struct Step {
+    pub(crate) label: String,
+    pub(crate) stream: Spanned<Stream>,
+    pub(crate) until: Spanned<Until>,
+    pub(crate) rest: Option<Spanned<Rest>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct Prepare {
+    pub(crate) purge: Option<bool>,
+    pub(crate) trim: Option<bool>,
+    pub(crate) fill: Option<Access>,
+    pub(crate) precondition: Option<Spanned<Stream>>,
+    pub(crate) rest: Option<Text<Nanos>>,
+    pub(crate) span: Option<Span>,
+    pub(crate) block_size: Option<Text<Bytes>>,
+    pub(crate) engine: Option<Spanned<Engine>>,
+    pub(crate) until: Option<Spanned<Until>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Stream {
+    pub(crate) name: Option<Name>,
     pub(crate) access: Access,
     pub(crate) block_size: Option<Text<Bytes>>,
     pub(crate) read_percent: Option<Percent>,
@@ -78,12 +96,16 @@ pub(crate) struct Stream {
     pub(crate) data: Option<Data>,
 }
 
+/// What a test goes through; the key that is written first is the outermost loop.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweep {
+    pub(crate) full_percent: Option<Spanned<Vec<Percent>>>,
+    pub(crate) span: Option<Spanned<Vec<Span>>>,
     pub(crate) block_size: Option<Spanned<Vec<Text<Bytes>>>>,
     pub(crate) threads: Option<Spanned<Vec<Count>>>,
     pub(crate) queue_depth: Option<Spanned<Vec<Count>>>,
+    pub(crate) total_queue_depth: Option<Spanned<Vec<Count>>>,
     pub(crate) read_percent: Option<Spanned<Vec<Percent>>>,
 }
 
@@ -92,6 +114,15 @@ pub(crate) struct Sweep {
 pub(crate) struct Until {
     pub(crate) time: Option<Text<Nanos>>,
     pub(crate) bytes: Option<Text<Bytes>>,
+    pub(crate) passes: Option<Count>,
+    pub(crate) steady: Option<Spanned<Steady>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Steady {
+    pub(crate) metric: MetricKey,
+    pub(crate) round: Text<Nanos>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -108,8 +139,35 @@ pub(crate) struct Score {
     pub(crate) mean_of: Option<MetricKey>,
     pub(crate) best_of: Option<MetricKey>,
     pub(crate) knee_of: Option<MetricKey>,
-    pub(crate) at: Option<f64>,
     pub(crate) metric: Option<MetricKey>,
+    pub(crate) at: Option<Positions>,
+    pub(crate) mean_of_last: Option<Text<Window>>,
+    pub(crate) mean_over_sigma_of_last: Option<Text<Window>>,
+}
+
+/// One value of the sweep, or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "a value of the sweep, such as 32, or a list such as [1, 2, 4]")]
+pub(crate) enum Positions {
+    One(f64),
+    Several(Vec<f64>),
+}
+
+/// The last part of a step: a time or a number of bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window(pub(crate) ssdgauge_core::Window);
+
+impl FromStr for Window {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Window, String> {
+        let (time, bytes) = (text.parse::<Nanos>(), text.parse::<Bytes>());
+        match (time, bytes) {
+            (Ok(time), _) if time > Nanos::ZERO => Ok(Window(ssdgauge_core::Window::Time(time))),
+            (_, Ok(bytes)) if bytes > Bytes(0) => Ok(Window(ssdgauge_core::Window::Bytes(bytes))),
+            _ => Err(format!("'{text}' is neither a time such as 400s nor a size such as 16GB")),
+        }
+    }
 }
 
 /// A value that is written as text, such as `"4KiB"` or `"60s"`.

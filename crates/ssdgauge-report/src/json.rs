@@ -4,7 +4,7 @@ use crate::clean;
 use crate::missing;
 use crate::run::{Run, StepFinding, TestRun};
 use serde_json::{Map, Value, json};
-use ssdgauge_core::{DriveInfo, Finding, Nanos, Severity};
+use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos, Severity};
 
 /// The number of the JSON shape; a change that breaks a reader raises it.
 pub(crate) const SCHEMA: u32 = 1;
@@ -61,7 +61,6 @@ fn drive(drive: &DriveInfo) -> Value {
 }
 
 fn test(run: &TestRun) -> Value {
-    let headline = &run.headline;
     json!({
         "id": clean::prose(&run.test.id),
         "revision": run.test.revision,
@@ -72,14 +71,12 @@ fn test(run: &TestRun) -> Value {
         "chosen": run.test.chosen.iter().map(|chosen| json!({
             "key": clean::prose(&chosen.key), "value": clean::prose(&chosen.value),
         })).collect::<Vec<_>>(),
-        "headline": {
-            "metric": headline.metric.key(),
-            "value": headline.value,
-            "unit": headline.metric.unit(),
-            "n": headline.n,
-            "low": headline.low,
-            "high": headline.high,
-        },
+        "headline": headline(&run.headline),
+        "also": run.test.also.iter().zip(&run.also).map(|(score, also)| {
+            let mut value = headline(also);
+            value["score"] = json!(score.words());
+            value
+        }).collect::<Vec<_>>(),
         "points": run.points.iter().map(|point| {
             let totals = &point.point.totals;
             json!({
@@ -98,6 +95,17 @@ fn test(run: &TestRun) -> Value {
             })
         }).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
+    })
+}
+
+fn headline(headline: &Headline) -> Value {
+    json!({
+        "metric": headline.metric.key(),
+        "value": headline.value,
+        "unit": headline.metric.unit(),
+        "n": headline.n,
+        "low": headline.low,
+        "high": headline.high,
     })
 }
 

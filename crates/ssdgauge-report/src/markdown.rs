@@ -5,7 +5,7 @@ use crate::json::severity;
 use crate::names;
 use crate::number;
 use crate::run::{PlacedFinding, Run, TestRun};
-use ssdgauge_core::{Finding, Severity};
+use ssdgauge_core::{Finding, Headline, Score, Severity};
 use std::fmt::Write;
 
 /// Returns `runs` as Markdown: for each run a table of headlines and its findings.
@@ -45,7 +45,10 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     writeln!(text, "\n| Test | Result | 95 % within this run | Full seconds | Rule |")?;
     writeln!(text, "|---|--:|--:|--:|---|")?;
     for test in &run.tests {
-        row(text, test)?;
+        row(text, test, &test.headline, &test.test.score)?;
+        for (headline, score) in test.also.iter().zip(&test.test.also) {
+            row(text, test, headline, score)?;
+        }
     }
     findings(text, run)
 }
@@ -54,8 +57,7 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
 pub(crate) const MODEL: &str =
     "These are the numbers of a virtual drive: they show a shape, and say nothing about a product.";
 
-fn row(text: &mut String, test: &TestRun) -> std::fmt::Result {
-    let headline = &test.headline;
+fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) -> std::fmt::Result {
     let value = headline
         .value
         .map_or_else(|| number::NOTHING.to_owned(), |v| number::with_unit(v, headline.metric));
@@ -65,7 +67,7 @@ fn row(text: &mut String, test: &TestRun) -> std::fmt::Result {
     };
     let title = escaped(&clean::prose(&test.test.title));
     let n = number::count(headline.n);
-    let rule = test.test.score.words();
+    let rule = score.words();
     writeln!(text, "| {title} (r{}) | {value} | {interval} | {n} | {rule} |", test.test.revision)
 }
 

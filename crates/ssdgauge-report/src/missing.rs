@@ -9,7 +9,10 @@ use ssdgauge_core::{Direction, Finding, FindingKind, Metric, Scope, Score, Sever
 /// Write amplification is known of few drives; it is shown where it was measured.
 pub(crate) fn is_always_shown(metric: Metric) -> bool {
     match metric {
-        Metric::WriteAmplification | Metric::EffectiveOverProvisioning => false,
+        Metric::WriteAmplification
+        | Metric::EffectiveOverProvisioning
+        | Metric::MeanOverSigma
+        | Metric::LoadMultiple => false,
         Metric::Iops
         | Metric::ThroughputMbS
         | Metric::LatMeanUs
@@ -209,7 +212,9 @@ fn fewest(metric: Metric) -> Option<u64> {
         | Metric::EfficiencyKiopsW
         | Metric::InFlightMean
         | Metric::WriteAmplification
-        | Metric::EffectiveOverProvisioning => None,
+        | Metric::EffectiveOverProvisioning
+        | Metric::MeanOverSigma
+        | Metric::LoadMultiple => None,
     }
 }
 
@@ -238,7 +243,13 @@ fn lacking(run: &TestRun) -> String {
         Score::At { position, .. } if run.points.iter().all(|p| p.point.position != position) => {
             format!("the headline is {}, and there is no such step", run.test.score.words())
         }
-        Score::At { .. } | Score::MeanOf(_) | Score::BestOf(_) | Score::Knee(_) => {
+        Score::At { .. }
+        | Score::MeanOf(_)
+        | Score::MeanAt { .. }
+        | Score::BestOf(_)
+        | Score::Knee(_)
+        | Score::MeanOfLast { .. }
+        | Score::MeanOverSigmaOfLast { .. } => {
             let key = run.headline.metric.key();
             format!(
                 "the headline needs {key} at every step, and it was not measured at all of them"

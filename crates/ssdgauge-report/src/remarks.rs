@@ -11,12 +11,26 @@ pub(crate) fn of(test: &TestRun) -> Vec<String> {
     if test.headline.value.is_none() {
         return Vec::new();
     }
-    match test.test.score {
+    let mut remarks: Vec<String> = match test.test.score {
         Score::Knee(metric) => knee_words(test, metric).into_iter().collect(),
-        Score::MeanOf(metric) => harmonic(test, metric).into_iter().collect(),
+        Score::MeanOf(metric) | Score::MeanAt { metric, .. } => {
+            harmonic(test, metric).into_iter().collect()
+        }
         Score::BestOf(metric) => best(test, metric).into_iter().collect(),
-        Score::At { .. } => Vec::new(),
-    }
+        Score::At { .. } | Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => {
+            Vec::new()
+        }
+    };
+    remarks.extend(also(test));
+    remarks
+}
+
+/// The further numbers of the protocol from the same samples.
+fn also(test: &TestRun) -> impl Iterator<Item = String> {
+    test.test.also.iter().zip(&test.also).filter_map(|(score, headline)| {
+        let value = number::with_unit(headline.value?, headline.metric);
+        Some(format!("{}: {value} ({})", headline.metric.title(), score.words()))
+    })
 }
 
 /// The ladder and the interpolated depth, because the rule is fragile where throughput still
@@ -51,11 +65,13 @@ fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
 
 /// The harmonic mean, which is the rate at which equal parts take the same total time (D5).
 fn harmonic(test: &TestRun, metric: Metric) -> Option<String> {
-    if !metric.more_is_better() || test.points.len() < 2 {
+    let points =
+        || test.points.iter().filter(|point| test.test.score.rests_on(point.point.position));
+    if !metric.more_is_better() || points().count() < 2 {
         return None;
     }
     let values: Option<Vec<f64>> =
-        test.points.iter().map(|point| missing::value(point, metric, Scope::All)).collect();
+        points().map(|point| missing::value(point, metric, Scope::All)).collect();
     let mean = summary::harmonic_mean(&values?)?;
     Some(format!("harmonic mean {}", number::with_unit(mean, metric)))
 }

@@ -40,6 +40,8 @@ pub struct TestRun {
     pub test: Test,
     /// The headline; its value is `None` until every step that it needs has finished.
     pub headline: Headline,
+    /// Further numbers by the other rules of the test, in its order.
+    pub also: Vec<Headline>,
     /// The finished steps of all measure phases, in the order of the plan.
     pub points: Vec<PointRun>,
     /// The steps of measure phases in the plan.
@@ -139,7 +141,8 @@ fn read_test(
         }
     }
     let mut run = TestRun {
-        headline: headline(test, &points, planned),
+        headline: headline(test, &test.score, &points),
+        also: test.also.iter().map(|score| headline(test, score, &points)).collect(),
         test: test.clone(),
         points,
         planned,
@@ -230,9 +233,9 @@ fn impossible(interval: &Interval, number: u64) -> Option<String> {
 }
 
 /// Returns the headline, without a value where steps are missing that it needs.
-fn headline(test: &Test, points: &[PointRun], planned: usize) -> Headline {
-    let (used, whole) = scored(test, points, planned);
-    let headline = Headline::of(&test.score, &used);
+fn headline(test: &Test, score: &Score, points: &[PointRun]) -> Headline {
+    let (used, whole) = scored(test, score, points);
+    let headline = Headline::of(score, &used);
     let finite = headline.value.is_some_and(f64::is_finite);
     match whole && finite {
         true => headline,
@@ -240,22 +243,15 @@ fn headline(test: &Test, points: &[PointRun], planned: usize) -> Headline {
     }
 }
 
-/// Returns the points that the headline rests on, and whether none of them is missing.
-fn scored(test: &Test, points: &[PointRun], planned: usize) -> (Vec<Point>, bool) {
-    let plain = points.iter().map(|point| point.point.clone());
-    match &test.score {
-        Score::At { position, .. } => {
-            // The other points neither move this number nor carry seconds that it rests on.
-            let here = |at: f64| at == *position;
-            let planned = measured(test).filter(|step| here(step.position)).count();
-            let at: Vec<Point> = plain.filter(|point| here(point.position)).collect();
-            let whole = !at.is_empty() && at.len() == planned;
-            (at.into_iter().take(1).collect(), whole)
-        }
-        Score::MeanOf(_) | Score::BestOf(_) | Score::Knee(_) => {
-            (plain.collect(), points.len() == planned)
-        }
-    }
+/// Returns the points that a score rests on, and whether none of them is missing.
+///
+/// The other points neither move the number nor carry seconds that it rests on.
+fn scored(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool) {
+    let planned = measured(test).filter(|step| score.rests_on(step.position)).count();
+    let used = points.iter().map(|point| &point.point);
+    let used: Vec<Point> = used.filter(|point| score.rests_on(point.position)).cloned().collect();
+    let whole = !used.is_empty() && used.len() == planned;
+    (used, whole)
 }
 
 /// Returns the steps of `test` that are measured.
@@ -283,7 +279,7 @@ fn of_steps(test: &Test, attempts: &[&StepRecord], findings: &[FindingRecord]) -
 impl TestRun {
     /// Returns the points that the headline rests on; `None` where one of them is missing.
     pub fn scored_points(&self) -> Option<Vec<Point>> {
-        let (points, whole) = scored(&self.test, &self.points, self.planned);
+        let (points, whole) = scored(&self.test, &self.test.score, &self.points);
         whole.then_some(points)
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn spans(test: &Test) -> Vec<Bytes> {
 fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
     let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
     phases.flat_map(|phase| &phase.steps).filter_map(|step| match &step.action {
-        Action::Run { workload, until } => Some((workload, until)),
+        Action::Run { workload, until, .. } => Some((workload, until)),
         Action::Prepare(_) | Action::Rest(_) => None,
     })
 }

@@ -78,11 +78,13 @@ fn action_in_words(action: &Action) -> String {
             format!("write {span} once, {order}, {block_size} each")
         }
         Action::Rest(time) => format!("leave the drive alone for {time}"),
-        Action::Run { workload, until } => {
+        Action::Run { workload, until, steady } => {
             let streams: Vec<String> = workload.streams.iter().map(stream_in_words).collect();
             let time = until.time.map(|time| time.to_string());
             let bytes = until.bytes.map(|bytes| bytes.to_string());
-            let limits: Vec<String> = time.into_iter().chain(bytes).collect();
+            let steady = steady
+                .map(|rule| format!("steady ({} in rounds of {})", rule.metric.key(), rule.round));
+            let limits: Vec<String> = time.into_iter().chain(bytes).chain(steady).collect();
             format!("{}, until {}", streams.join(" and "), limits.join(" or "))
         }
     }

@@ -62,7 +62,7 @@ fn in_full(suite: &Suite) -> String {
             test.score.words(),
             test.score.metric().key()
         ));
-        let labels: Vec<&str> = test.points.iter().map(|(label, ..)| label.as_str()).collect();
+        let labels: Vec<&str> = test.points.iter().map(|point| point.label.as_str()).collect();
         text.push_str(&format!("  points   {}\n", labels.join(", ")));
         for chosen in &test.chosen {
             text.push_str(&format!("  chosen   {} = {}\n", chosen.key, chosen.value));
@@ -77,7 +77,7 @@ fn as_json(suite: &Suite) -> serde_json::Value {
             "id": test.id, "revision": test.revision, "title": test.title,
             "source": test.source, "metric": test.score.metric().key(),
             "score": test.score.words(),
-            "points": test.points.iter().map(|(label, ..)| label).collect::<Vec<_>>(),
+            "points": test.points.iter().map(|point| &point.label).collect::<Vec<_>>(),
             "chosen": test.chosen,
         })
     };

@@ -32,6 +32,7 @@ pub fn step(label: &str, position: f64, stream: Stream, seconds: u64) -> Step {
         action: Action::Run {
             workload: Workload { engine: Engine::IoUring, streams: vec![stream] },
             until: Until { time: Some(Nanos::from_secs(seconds)), bytes: None },
+            steady: None,
         },
         rest: Rest::None,
     }
@@ -44,6 +45,7 @@ pub fn test(id: &str, title: &str, score: Score, figures: &[Figure], steps: Vec<
         title: title.into(),
         source: "an invented review, 2018".into(),
         score,
+        also: Vec::new(),
         figures: figures.to_vec(),
         chosen: vec![Chosen { key: "score".into(), value: "mean over the points".into() }],
         restart: Restart::Step,
@@ -269,7 +271,7 @@ fn run_step(
     step: &Step,
     recipe: &Recipe<'_>,
 ) -> Nanos {
-    let Action::Run { workload, until } = &step.action else { return Nanos::ZERO };
+    let Action::Run { workload, until, .. } = &step.action else { return Nanos::ZERO };
     let seconds = until.time.unwrap().0 / Nanos::SECOND.0;
     let mut random = Random::new(seconds, 3);
     for second in 0..seconds as u32 {

@@ -3,18 +3,20 @@
 //! Every finished step is durable before the next one begins. What was cut off is found again
 //! from the run file alone.
 
+mod rounds;
+mod sink;
+
+use rounds::Rounds;
+use sink::StepSink;
 use ssdgauge_core::{
-    Action, Bytes, DriveInfo, EndedBy, Finding, FindingKind, Interval, Nanos, Phase, Plan,
-    Preparation, Reading, Restart, Rig, RigError, Severity, Sink, Step, TargetKind, Test,
+    Action, Bytes, DriveInfo, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Preparation,
+    Restart, Rig, RigError, Severity, Sink, Step, TargetKind, Test,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
 };
 use std::collections::BTreeMap;
 use thiserror::Error;
-
-/// How often what was seen is made durable within a step, in milliseconds.
-const COMMIT_EVERY_MS: i64 = 10_000;
 
 /// The world around a run: the time of day, the wish to stop, and whoever looks on.
 pub trait Watcher {
@@ -253,16 +255,7 @@ impl Conductor<'_> {
         *attempt += 1;
         let now = self.watcher.unix_ms();
         let id = self.writer.begin_step(place, *attempt, self.plan, now)?;
-        let mut sink = StepSink {
-            writer: self.writer,
-            watcher: self.watcher,
-            id,
-            offset: Nanos::ZERO,
-            committed_ms: now,
-            failure: None,
-            glimpse: Glimpse::default(),
-            elapsed: Nanos::ZERO,
-        };
+        let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
         let result = act(self.rig, &step.action, &mut sink);
         sink.show();
         let (seen, failure) = (sink.elapsed, sink.failure.take());
@@ -277,12 +270,13 @@ impl Conductor<'_> {
             }
         };
         let state = match done.by {
-            Some(EndedBy::Stop | EndedBy::Faults) => StepState::Broken,
-            Some(EndedBy::Time | EndedBy::Bytes) | None => StepState::Finished,
+            By::Limit(EndedBy::Stop | EndedBy::Faults) => StepState::Broken,
+            By::Limit(EndedBy::Time | EndedBy::Bytes) | By::Steady | By::Done => {
+                StepState::Finished
+            }
         };
-        let by = done.by.map_or("done", EndedBy::name);
-        self.close(id, state, done.elapsed, by, done.report)?;
-        if done.by == Some(EndedBy::Faults) {
+        self.close(id, state, done.elapsed, done.by.name(), done.report)?;
+        if done.by == By::Limit(EndedBy::Faults) {
             return Err(ConductError::Faults(step.label.clone()));
         }
         self.watcher.ended(test, step, done.elapsed);
@@ -311,18 +305,8 @@ impl Conductor<'_> {
             return Ok(());
         }
         self.watcher.rests(duration);
-        let now = self.watcher.unix_ms();
-        let mut sink = StepSink {
-            writer: self.writer,
-            watcher: self.watcher,
-            id,
-            // Readings of the rest lie behind those of the step.
-            offset: busy,
-            committed_ms: now,
-            failure: None,
-            glimpse: Glimpse::default(),
-            elapsed: Nanos::ZERO,
-        };
+        // Readings of the rest lie behind those of the step.
+        let mut sink = StepSink::new(self.writer, self.watcher, id, busy);
         let rested = self.rig.rest(duration, &mut sink);
         match sink.failure.take() {
             Some(failure) => Err(failure.into()),
@@ -333,9 +317,35 @@ impl Conductor<'_> {
 
 /// What an action came to.
 struct Done {
-    by: Option<EndedBy>,
+    by: By,
     elapsed: Nanos,
     report: String,
+}
+
+/// What ended an action.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// A limit of its workload.
+    Limit(EndedBy),
+    /// The rule of steadiness.
+    Steady,
+    /// It was done.
+    Done,
+}
+
+impl By {
+    /// Returns the word used in run files and pages.
+    fn name(self) -> &'static str {
+        match self {
+            By::Limit(limit) => limit.name(),
+            By::Steady => "steady",
+            By::Done => "done",
+        }
+    }
+
+    fn stopped(stopped: bool) -> By {
+        if stopped { By::Limit(EndedBy::Stop) } else { By::Done }
+    }
 }
 
 fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Done, RigError> {
@@ -343,91 +353,32 @@ fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Do
     match action {
         Action::Prepare(preparation) => {
             let prepared = rig.prepare(preparation, sink)?;
-            let by = prepared.stopped.then_some(EndedBy::Stop);
+            let by = By::stopped(prepared.stopped);
             let report = serde_json::to_string(&prepared).expect(json);
             Ok(Done { by, elapsed: prepared.elapsed, report })
         }
-        Action::Run { workload, until } => {
+        Action::Run { workload, until, steady } => {
+            sink.rounds = steady.map(Rounds::new);
             let ended = rig.run(workload, until, sink)?;
+            let rounds = sink.rounds.take();
+            let verdict = rounds.as_ref().and_then(Rounds::steady);
+            let by = match (ended.by, verdict) {
+                (EndedBy::Stop, Some(_)) => By::Steady,
+                (by, _) => By::Limit(by),
+            };
             let report = serde_json::to_string(&ended.engine).expect(json);
-            Ok(Done { by: Some(ended.by), elapsed: ended.elapsed, report })
+            match (rounds, by) {
+                (Some(_), By::Limit(EndedBy::Stop | EndedBy::Faults)) | (None, _) => {}
+                (Some(rounds), By::Limit(_) | By::Steady | By::Done) => {
+                    sink.finding(rounds.finding());
+                }
+            }
+            Ok(Done { by, elapsed: ended.elapsed, report })
         }
         Action::Rest(duration) => {
             rig.rest(*duration, sink)?;
-            let by = sink.stop().then_some(EndedBy::Stop);
+            let by = By::stopped(sink.stop());
             Ok(Done { by, elapsed: *duration, report: "{}".into() })
         }
-    }
-}
-
-/// Writes down what a rig hands over, and shows it.
-struct StepSink<'a> {
-    writer: &'a mut Writer,
-    watcher: &'a mut dyn Watcher,
-    id: StepId,
-    offset: Nanos,
-    committed_ms: i64,
-    /// The first error of the run file; it stops the rig at its next question.
-    failure: Option<RunFileError>,
-    glimpse: Glimpse,
-    elapsed: Nanos,
-}
-
-impl StepSink<'_> {
-    fn keep(&mut self, result: Result<(), RunFileError>) {
-        if let (Err(error), None) = (result, &self.failure) {
-            self.failure = Some(error);
-        }
-    }
-
-    /// Shows the second that is complete.
-    fn show(&mut self) {
-        if self.glimpse.length > Nanos::ZERO {
-            self.watcher.sees(&self.glimpse);
-        }
-        let now = self.watcher.unix_ms();
-        if now - self.committed_ms >= COMMIT_EVERY_MS {
-            self.committed_ms = now;
-            let result = self.writer.commit();
-            self.keep(result);
-        }
-    }
-}
-
-impl Sink for StepSink<'_> {
-    fn interval(&mut self, interval: &Interval) {
-        let result = self.writer.interval(self.id, interval);
-        self.keep(result);
-        if interval.second != self.glimpse.second {
-            self.show();
-            self.glimpse = Glimpse { second: interval.second, ..Glimpse::default() };
-            self.elapsed = Nanos::SECOND * u64::from(interval.second);
-        }
-        let glimpse = &mut self.glimpse;
-        if glimpse.length == Nanos::ZERO {
-            self.elapsed += interval.length;
-        }
-        glimpse.ios += interval.ios;
-        glimpse.bytes += Bytes(interval.bytes);
-        glimpse.length = interval.length;
-        glimpse.lat_p99 = glimpse.lat_p99.max(interval.latency.percentile(0.99));
-    }
-
-    fn reading(&mut self, reading: &Reading) {
-        let moved = Reading { at: reading.at + self.offset, ..reading.clone() };
-        let result = self.writer.reading(self.id, &moved);
-        self.keep(result);
-    }
-
-    fn finding(&mut self, finding: Finding) {
-        self.watcher.finds(&finding);
-        let unix_ms = self.watcher.unix_ms();
-        let record = FindingRecord { step: Some(self.id), unix_ms, finding };
-        let result = self.writer.finding(&record);
-        self.keep(result);
-    }
-
-    fn stop(&mut self) -> bool {
-        self.failure.is_some() || self.watcher.stop()
     }
 }

@@ -1,0 +1,132 @@
+//! Watches a step for steadiness by the rule of the SNIA Performance Test Specification.
+
+use ssdgauge_core::statistics::steady::{self, Verdict, WINDOW};
+use ssdgauge_core::{Finding, FindingKind, Interval, Nanos, Scope, Severity, SteadyRule, Totals};
+
+/// The rounds of a step so far.
+#[derive(Debug)]
+pub(super) struct Rounds {
+    rule: SteadyRule,
+    second: u32,
+    current: Totals,
+    values: Vec<f64>,
+    found: Option<Verdict>,
+}
+
+impl Rounds {
+    pub(super) fn new(rule: SteadyRule) -> Rounds {
+        let current = Totals::over(rule.round);
+        Rounds { rule, second: 0, current, values: Vec::new(), found: None }
+    }
+
+    /// Takes a second of one stream and direction; a round is closed by the second behind it.
+    pub(super) fn interval(&mut self, interval: &Interval) {
+        if interval.second > self.second {
+            self.second = interval.second;
+            let seconds = self.rule.round.0 / Nanos::SECOND.0;
+            if u64::from(interval.second).is_multiple_of(seconds) {
+                self.close();
+            }
+        }
+        // Sums are enough here: a round of minutes would else merge buckets for nothing.
+        let latency = interval.latency.without_buckets();
+        self.current.add(&Interval { latency, ..interval.clone() });
+    }
+
+    fn close(&mut self) {
+        let value = self.current.value(self.rule.metric, Scope::All).unwrap_or(0.0);
+        self.values.push(value);
+        self.current = Totals::over(self.rule.round);
+        if self.found.is_none() {
+            self.found = self.last_window().filter(|verdict| verdict.steady);
+        }
+    }
+
+    fn last_window(&self) -> Option<Verdict> {
+        let start = self.values.len().checked_sub(WINDOW)?;
+        steady::judge(&self.values[start..])
+    }
+
+    /// Returns the verdict on the window that is steady, once there is one.
+    pub(super) fn steady(&self) -> Option<Verdict> {
+        self.found
+    }
+
+    /// Returns what the rounds came to, with the figures of the last window.
+    pub(super) fn finding(&self) -> Finding {
+        let rounds = self.values.len();
+        let unit = match self.rule.metric.unit() {
+            "" => String::new(),
+            unit => format!(" {unit}"),
+        };
+        let figures = |verdict: &Verdict| {
+            format!(
+                "mean {:.1}{unit}, range {:.1} % of 20 % allowed, slope {:.1} % of 10 % allowed, \
+                 correlation {:.2}",
+                verdict.mean,
+                verdict.range * 100.0,
+                verdict.slope * 100.0,
+                verdict.correlation
+            )
+        };
+        let round = self.rule.round;
+        match (&self.found, self.last_window()) {
+            (Some(verdict), _) => Finding::new(
+                FindingKind::SteadyState,
+                Severity::Note,
+                format!("steady after {rounds} rounds of {round}: {}", figures(verdict)),
+                "",
+            ),
+            (None, Some(verdict)) => Finding::new(
+                FindingKind::NotSteady,
+                Severity::Warning,
+                format!(
+                    "not steady within {rounds} rounds of {round}; the last five: {}",
+                    figures(&verdict)
+                ),
+                "give the step more time, or read its seconds as those of a transition",
+            ),
+            (None, None) => Finding::new(
+                FindingKind::NotSteady,
+                Severity::Warning,
+                format!("{rounds} rounds of {round} are too few to be judged; five are needed"),
+                "give the step more time",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::{Direction, Histogram, Metric};
+
+    fn feed(rounds: &mut Rounds, each_second: &[u64]) {
+        for (second, ios) in each_second.iter().enumerate() {
+            rounds.interval(&Interval {
+                second: second as u32,
+                stream: 0,
+                direction: Direction::Write,
+                length: Nanos::SECOND,
+                ios: *ios,
+                bytes: ios * 4_096,
+                errors: 0,
+                latency: Histogram::default(),
+            });
+        }
+    }
+
+    #[test]
+    fn a_step_is_steady_as_soon_as_five_rounds_are() {
+        let rule = SteadyRule { round: Nanos::from_secs(2), metric: Metric::Iops };
+        let falling = [900, 900, 500, 500, 300, 300, 200, 200, 100, 100];
+        let mut rounds = Rounds::new(rule);
+        feed(&mut rounds, &falling);
+        assert_eq!(rounds.steady(), None);
+        assert_eq!(rounds.finding().kind, FindingKind::NotSteady);
+        let mut rounds = Rounds::new(rule);
+        feed(&mut rounds, &[&falling[..], &[100; 9]].concat());
+        assert_eq!(rounds.steady().map(|verdict| verdict.mean), Some(100.0));
+        assert_eq!(rounds.finding().kind, FindingKind::SteadyState);
+    }
+}

@@ -1,0 +1,109 @@
+//! Where a rig's samples go: into the run file, before the watcher's eyes, and into the rounds.
+
+use super::rounds::Rounds;
+use super::{Glimpse, Watcher};
+use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink};
+use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
+
+/// How often what was seen is made durable within a step, in milliseconds.
+const COMMIT_EVERY_MS: i64 = 10_000;
+
+/// Writes down what a rig hands over, and shows it.
+pub(super) struct StepSink<'a> {
+    writer: &'a mut Writer,
+    watcher: &'a mut dyn Watcher,
+    id: StepId,
+    offset: Nanos,
+    committed_ms: i64,
+    /// The first error of the run file; it stops the rig at its next question.
+    pub(super) failure: Option<RunFileError>,
+    glimpse: Glimpse,
+    /// The time of the seconds that were seen.
+    pub(super) elapsed: Nanos,
+    /// Watches for steadiness, where the step ends with it.
+    pub(super) rounds: Option<Rounds>,
+}
+
+impl<'a> StepSink<'a> {
+    /// Returns a sink for the step `id`, whose readings are moved by `offset`.
+    pub(super) fn new(
+        writer: &'a mut Writer,
+        watcher: &'a mut dyn Watcher,
+        id: StepId,
+        offset: Nanos,
+    ) -> StepSink<'a> {
+        let committed_ms = watcher.unix_ms();
+        StepSink {
+            writer,
+            watcher,
+            id,
+            offset,
+            committed_ms,
+            failure: None,
+            glimpse: Glimpse::default(),
+            elapsed: Nanos::ZERO,
+            rounds: None,
+        }
+    }
+
+    fn keep(&mut self, result: Result<(), RunFileError>) {
+        if let (Err(error), None) = (result, &self.failure) {
+            self.failure = Some(error);
+        }
+    }
+
+    /// Shows the second that is complete.
+    pub(super) fn show(&mut self) {
+        if self.glimpse.length > Nanos::ZERO {
+            self.watcher.sees(&self.glimpse);
+        }
+        let now = self.watcher.unix_ms();
+        if now - self.committed_ms >= COMMIT_EVERY_MS {
+            self.committed_ms = now;
+            let result = self.writer.commit();
+            self.keep(result);
+        }
+    }
+}
+
+impl Sink for StepSink<'_> {
+    fn interval(&mut self, interval: &Interval) {
+        let result = self.writer.interval(self.id, interval);
+        self.keep(result);
+        if let Some(rounds) = &mut self.rounds {
+            rounds.interval(interval);
+        }
+        if interval.second != self.glimpse.second {
+            self.show();
+            self.glimpse = Glimpse { second: interval.second, ..Glimpse::default() };
+            self.elapsed = Nanos::SECOND * u64::from(interval.second);
+        }
+        let glimpse = &mut self.glimpse;
+        if glimpse.length == Nanos::ZERO {
+            self.elapsed += interval.length;
+        }
+        glimpse.ios += interval.ios;
+        glimpse.bytes += Bytes(interval.bytes);
+        glimpse.length = interval.length;
+        glimpse.lat_p99 = glimpse.lat_p99.max(interval.latency.percentile(0.99));
+    }
+
+    fn reading(&mut self, reading: &Reading) {
+        let moved = Reading { at: reading.at + self.offset, ..reading.clone() };
+        let result = self.writer.reading(self.id, &moved);
+        self.keep(result);
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        self.watcher.finds(&finding);
+        let unix_ms = self.watcher.unix_ms();
+        let record = FindingRecord { step: Some(self.id), unix_ms, finding };
+        let result = self.writer.finding(&record);
+        self.keep(result);
+    }
+
+    fn stop(&mut self) -> bool {
+        let steady = self.rounds.as_ref().is_some_and(|rounds| rounds.steady().is_some());
+        steady || self.failure.is_some() || self.watcher.stop()
+    }
+}

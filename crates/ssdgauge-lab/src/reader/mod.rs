@@ -1,0 +1,292 @@
+//! Reading suites: from the keys of a file to rules that are checked as a whole.
+//!
+//! Every error names the file, the line and what would be right.
+
+mod points;
+mod scores;
+
+use crate::error::SuiteError;
+use crate::schema::{self, Prepare, Span};
+use crate::suite::{Extent, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
+use ssdgauge_core::{Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use toml::Spanned;
+
+impl Suite {
+    /// Reads a suite from the text of `file`.
+    pub fn parse(file: &str, text: &str) -> Result<Suite, SuiteError> {
+        let reader = Reader { file, text };
+        let parsed: schema::File = toml::from_str(text).map_err(|error| reader.toml(&error))?;
+        let table: toml::Table = toml::from_str(text).map_err(|error| reader.toml(&error))?;
+        let head = parsed.suite;
+        let mut tests = Vec::new();
+        let mut ids = BTreeSet::new();
+        for (number, test) in parsed.test.into_iter().enumerate() {
+            let test = test.into_inner();
+            if !ids.insert(test.id.get_ref().0.clone()) {
+                let message = format!("there are two tests '{}'", test.id.get_ref().0);
+                return Err(reader.error(
+                    test.id.span(),
+                    message,
+                    "give each test an id of its own",
+                ));
+            }
+            let values = &table["test"][number];
+            tests.push(reader.test(test, values)?);
+        }
+        if tests.is_empty() {
+            let hint = "add a [[test]] with an id, a stream, until and score";
+            return Err(reader.error(0..0, "the suite has no test", hint));
+        }
+        Ok(Suite {
+            id: head.id.0,
+            revision: head.revision.0,
+            title: head.title,
+            summary: head.summary,
+            source: head.source,
+            prepare: reader.prepare(head.prepare)?,
+            tests,
+        })
+    }
+}
+
+/// The largest request that the engines send.
+const MOST: u64 = 64 << 20;
+
+struct Reader<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Reader<'_> {
+    fn error(
+        &self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> SuiteError {
+        SuiteError::at(self.file, self.text, Some(span), message, hint)
+    }
+
+    fn toml(&self, error: &toml::de::Error) -> SuiteError {
+        let hint = "docs/suites.md describes every key of a suite file";
+        SuiteError::at(self.file, self.text, error.span(), error.message(), hint)
+    }
+
+    fn test(&self, test: schema::Test, values: &toml::Value) -> Result<TestRule, SuiteError> {
+        let engine = test.engine.as_ref().map_or(Engine::IoUring, |engine| *engine.get_ref());
+        let points = self.points(&test)?;
+        let streams = || points.iter().flat_map(|point| &point.streams);
+        let place = test.engine.as_ref().map_or(test.id.span(), Spanned::span);
+        self.check_engine(engine, streams(), place)?;
+        let score = self.checked_score(&test.score, &points, &test)?;
+        let also = test.also.iter().map(|score| self.checked_score(score, &points, &test));
+        let also = also.collect::<Result<Vec<_>, SuiteError>>()?;
+        let chosen: Result<Vec<Chosen>, SuiteError> =
+            test.chosen.iter().map(|key| self.chosen(key, values)).collect();
+        Ok(TestRule {
+            chosen: chosen?,
+            id: test.id.into_inner().0,
+            revision: test.revision.0,
+            title: test.title,
+            source: test.source,
+            prepare: self.prepare(test.prepare)?,
+            engine,
+            points,
+            score,
+            also,
+            figures: test.figures,
+            restart: test.restart.unwrap_or(Restart::Step),
+        })
+    }
+
+    fn check_engine<'a>(
+        &self,
+        engine: Engine,
+        mut streams: impl Iterator<Item = &'a StreamRule>,
+        place: Range<usize>,
+    ) -> Result<(), SuiteError> {
+        let too_deep = streams.any(|stream| stream.queue_depth > 1);
+        match engine {
+            Engine::Synchronous if too_deep => {
+                let hint = "set queue_depth = 1 and sweep or set threads instead";
+                Err(self.error(place, "a synchronous thread has one request in flight", hint))
+            }
+            Engine::Synchronous | Engine::IoUring => Ok(()),
+        }
+    }
+
+    fn prepare(&self, rules: Vec<Spanned<Prepare>>) -> Result<Vec<PrepareRule>, SuiteError> {
+        rules.into_iter().map(|rule| self.prepare_rule(rule)).collect()
+    }
+
+    fn prepare_rule(&self, rule: Spanned<Prepare>) -> Result<PrepareRule, SuiteError> {
+        let span = rule.span();
+        let keys = rule.into_inner();
+        let part = extent(keys.span.unwrap_or(Span::Percent(100)));
+        let wrong = || {
+            self.error(
+                span.clone(),
+                "a preparation does exactly one thing",
+                "write one of { purge = true }, { trim = true }, { fill = \"sequential\" }, \
+                 { precondition = { … }, until = { … } }, { rest = \"60s\" }; `span` goes with \
+                 trim and fill, `block_size` with fill, `engine` and `until` with precondition",
+            )
+        };
+        if keys.precondition.is_none() && (keys.until.is_some() || keys.engine.is_some()) {
+            return Err(wrong());
+        }
+        let named = (keys.span.is_some(), keys.block_size.is_some());
+        match (keys.purge, keys.trim, keys.fill, &keys.precondition, keys.rest, named) {
+            (Some(true), None, None, None, None, (false, false)) => Ok(PrepareRule::Purge),
+            (None, Some(true), None, None, None, (_, false)) => Ok(PrepareRule::Trim(part)),
+            (None, None, Some(access), None, None, _) => {
+                let block_size = keys.block_size.map_or(Bytes(128 << 10), |size| size.0);
+                self.check_block_size(block_size, span)?;
+                Ok(PrepareRule::Fill { access, block_size, span: part })
+            }
+            (None, None, None, Some(stream), None, (false, false)) => {
+                let Some(until) = &keys.until else {
+                    let hint = "add `until`, such as until = { time = \"2h\" } or { passes = 2 }";
+                    return Err(self.error(span, "a preconditioning needs an end", hint));
+                };
+                let engine =
+                    keys.engine.as_ref().map_or(Engine::IoUring, |engine| *engine.get_ref());
+                let stream = self.stream(stream, &[])?;
+                self.check_engine(engine, std::iter::once(&stream), span)?;
+                Ok(PrepareRule::Precondition { engine, stream, until: self.until(until)? })
+            }
+            (None, None, None, None, Some(rest), (false, false)) => Ok(PrepareRule::Rest(rest.0)),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// Reads a stream; the keys in `swept` may be left out.
+    fn stream(
+        &self,
+        stream: &Spanned<schema::Stream>,
+        swept: &[&str],
+    ) -> Result<StreamRule, SuiteError> {
+        let place = stream.span();
+        let keys = stream.get_ref();
+        let missing = |key: &str| {
+            let message = format!("the stream has no {key}");
+            let hint = format!("add `{key}` to the stream, or sweep over it");
+            self.error(place.clone(), message, hint)
+        };
+        let swept = |key: &str| swept.contains(&key);
+        let block_size = match keys.block_size {
+            Some(size) => size.0,
+            None if swept("block_size") => Bytes(4_096),
+            None => return Err(missing("block_size")),
+        };
+        let read_percent = match &keys.read_percent {
+            Some(percent) => percent.0,
+            None if swept("read_percent") => 100,
+            None => return Err(missing("read_percent")),
+        };
+        self.check_block_size(block_size, place)?;
+        Ok(StreamRule {
+            name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
+            access: keys.access,
+            block_size,
+            read_percent,
+            queue_depth: keys.queue_depth.as_ref().map_or(1, |count| count.0),
+            threads: keys.threads.as_ref().map_or(1, |count| count.0),
+            span: extent(keys.span.unwrap_or(Span::Percent(100))),
+            data: keys.data.unwrap_or(Data::Incompressible),
+        })
+    }
+
+    fn check_block_size(&self, size: Bytes, place: Range<usize>) -> Result<(), SuiteError> {
+        match (512..=MOST).contains(&size.0) {
+            true => Ok(()),
+            false => Err(self.error(
+                place,
+                format!("a block size of {size} cannot be sent"),
+                format!("use 512 B to {}", Bytes(MOST)),
+            )),
+        }
+    }
+
+    fn until(&self, until: &Spanned<schema::Until>) -> Result<UntilRule, SuiteError> {
+        let keys = until.get_ref();
+        let limits = UntilRule {
+            time: keys.time.map(|time| time.0),
+            bytes: keys.bytes.map(|bytes| bytes.0),
+            passes: keys.passes.as_ref().map(|count| count.0),
+            steady: keys.steady.as_ref().map(|rule| self.steady(rule)).transpose()?,
+        };
+        let nothing = limits.time == Some(Nanos::ZERO) || limits.bytes == Some(Bytes(0));
+        let bounded = limits.time.is_some() || limits.bytes.is_some() || limits.passes.is_some();
+        if !bounded || nothing {
+            let hint = "give a time such as \"60s\", a number of bytes such as \"32GB\", passes \
+                        over the span, or several; a rule of steadiness alone might never end";
+            return Err(self.error(until.span(), "a step needs a limit above zero", hint));
+        }
+        Ok(limits)
+    }
+
+    fn steady(&self, rule: &Spanned<schema::Steady>) -> Result<SteadyRule, SuiteError> {
+        let schema::Steady { metric, round } = rule.get_ref();
+        let (metric, round) = (metric.0, round.0);
+        if round < Nanos::SECOND || round.0 % Nanos::SECOND.0 != 0 {
+            let hint = "samples are taken every second: use \"60s\" or another whole number";
+            return Err(self.error(rule.span(), "a round has whole seconds, at least one", hint));
+        }
+        match metric.adds_up() {
+            true => Ok(SteadyRule { round, metric }),
+            false => Err(self.error(
+                rule.span(),
+                format!("{} cannot be tracked from round to round", metric.key()),
+                "use iops, throughput_mb_s or lat_mean_us",
+            )),
+        }
+    }
+
+    fn rest(&self, rest: Option<&Spanned<schema::Rest>>) -> Result<Rest, SuiteError> {
+        let Some(rest) = rest else { return Ok(Rest::None) };
+        let schema::Rest { time, duty_cycle, at_most } = rest.get_ref();
+        match (time, duty_cycle, at_most) {
+            (Some(time), None, None) => Ok(Rest::For(time.0)),
+            (None, Some(busy), Some(at_most)) if *busy > 0.0 && *busy < 1.0 => {
+                Ok(Rest::DutyCycle { busy: *busy, at_most: at_most.0 })
+            }
+            _ => Err(self.error(
+                rest.span(),
+                "a rest is a time, or a duty cycle with a cap",
+                "write { time = \"30s\" } or { duty_cycle = 0.5, at_most = \"60s\" }; the duty \
+                 cycle lies between 0 and 1",
+            )),
+        }
+    }
+
+    /// Returns a chosen value in the words of the file.
+    fn chosen(&self, key: &Spanned<String>, values: &toml::Value) -> Result<Chosen, SuiteError> {
+        let path = key.get_ref();
+        let value = path.split('.').try_fold(values, |value, part| match part.parse::<usize>() {
+            Ok(index) => value.get(index),
+            Err(_) => value.get(part),
+        });
+        match value {
+            Some(value) => Ok(Chosen { key: path.clone(), value: in_words(value) }),
+            None => Err(self.error(
+                key.span(),
+                format!("'{path}' is listed as chosen, and the test has no such key"),
+                "spell the chosen value out, or take the key from the list",
+            )),
+        }
+    }
+}
+
+fn extent(span: Span) -> Extent {
+    match span {
+        Span::Size(bytes) => Extent::Size(bytes),
+        Span::Percent(percent) => Extent::Percent(percent),
+    }
+}
+
+fn in_words(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

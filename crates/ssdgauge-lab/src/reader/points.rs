@@ -1,0 +1,290 @@
+//! The measured steps of a test: its streams, laid out over the sweep and the repetitions.
+
+use super::{Reader, extent};
+use crate::error::SuiteError;
+use crate::schema;
+use crate::suite::{Extent, PointRule, StreamRule, UntilRule};
+use ssdgauge_core::{Bytes, Rest};
+use std::ops::Range;
+use toml::Spanned;
+
+/// The most steps of a test.
+const MOST_POINTS: usize = 4_096;
+
+/// A swept key with its values.
+struct Axis {
+    key: &'static str,
+    place: Range<usize>,
+    values: Vec<Value>,
+}
+
+/// One value of a swept key.
+#[derive(Clone, Copy)]
+enum Value {
+    Full(u8),
+    Span(Extent),
+    Block(Bytes),
+    Threads(u32),
+    Depth(u32),
+    /// Requests in flight in all, over at most as many threads as the stream has.
+    TotalDepth(u32),
+    Percent(u8),
+}
+
+impl Reader<'_> {
+    /// Lays a test out: the key of the sweep that is written first is the outermost loop, and
+    /// the repetitions lie within.
+    pub(super) fn points(&self, test: &schema::Test) -> Result<Vec<PointRule>, SuiteError> {
+        if let Some(steps) = &test.steps {
+            return self.listed(test, steps);
+        }
+        let Some(until) = &test.until else {
+            let hint = "add `until`, such as until = { time = \"60s\" }";
+            return Err(self.error(test.id.span(), "the test has no end", hint));
+        };
+        let until = self.until(until)?;
+        let rest = self.rest(test.rest.as_ref())?;
+        let axes = self.axes(&test.sweep)?;
+        let streams = self.streams(test, &axes)?;
+        let turns = test.repeat.as_ref().map_or(1, |count| count.0);
+        let lengths = axes.iter().map(|axis| axis.values.len());
+        let steps = lengths.fold(1, usize::saturating_mul);
+        if steps.saturating_mul(turns as usize) > MOST_POINTS {
+            let hint = format!("a test has at most {MOST_POINTS}; sweep over less");
+            return Err(self.error(test.id.span(), "the test has too many steps", hint));
+        }
+        let mut points = Vec::new();
+        for combination in combinations(&axes) {
+            for turn in 0..turns {
+                let point = self.point(&streams, &combination, turn, turns, &until, rest);
+                self.check_block_size(point.streams[0].block_size, test.id.span())?;
+                self.check_depth(&point, &axes)?;
+                points.push(point);
+            }
+        }
+        Ok(points)
+    }
+
+    /// Refuses a total that its threads cannot share evenly.
+    fn check_depth(&self, point: &PointRule, axes: &[Axis]) -> Result<(), SuiteError> {
+        let Some(axis) = axes.iter().find(|axis| axis.key == "total_queue_depth") else {
+            return Ok(());
+        };
+        let totals = axis.values.iter().filter_map(|value| match value {
+            Value::TotalDepth(total) => Some(*total),
+            Value::Full(_)
+            | Value::Span(_)
+            | Value::Block(_)
+            | Value::Threads(_)
+            | Value::Depth(_)
+            | Value::Percent(_) => None,
+        });
+        let stream = &point.streams[0];
+        match totals.into_iter().find(|total| total % stream.threads.min(*total) != 0) {
+            Some(total) => Err(self.error(
+                axis.place.clone(),
+                format!("{total} requests cannot be shared by {} threads", stream.threads),
+                "use multiples of the threads of the stream",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads steps that are listed one by one.
+    fn listed(
+        &self,
+        test: &schema::Test,
+        steps: &Spanned<Vec<Spanned<schema::Step>>>,
+    ) -> Result<Vec<PointRule>, SuiteError> {
+        let axes = self.axes(&test.sweep)?;
+        let others = test.stream.is_some()
+            || test.streams.is_some()
+            || test.until.is_some()
+            || test.rest.is_some()
+            || test.repeat.is_some()
+            || !axes.is_empty();
+        if others || steps.get_ref().is_empty() {
+            let hint = "give each of `steps` its own stream, until and rest, at least one step, \
+                        and leave out stream, streams, sweep, repeat, until and rest of the test";
+            return Err(self.error(steps.span(), "steps are listed one by one", hint));
+        }
+        let read = |(number, step): (usize, &Spanned<schema::Step>)| {
+            let step = step.get_ref();
+            Ok(PointRule {
+                label: step.label.clone(),
+                position: number as f64 + 1.0,
+                full_percent: None,
+                turn: 0,
+                streams: vec![self.stream(&step.stream, &[])?],
+                until: self.until(&step.until)?,
+                rest: self.rest(step.rest.as_ref())?,
+            })
+        };
+        steps.get_ref().iter().enumerate().map(read).collect()
+    }
+
+    fn streams(&self, test: &schema::Test, axes: &[Axis]) -> Result<Vec<StreamRule>, SuiteError> {
+        let swept: Vec<&str> = axes.iter().map(|axis| axis.key).collect();
+        match (&test.stream, &test.streams) {
+            (Some(stream), None) => Ok(vec![self.stream(stream, &swept)?]),
+            (None, Some(streams)) => self.several(streams, axes),
+            (Some(_), Some(streams)) => Err(self.error(
+                streams.span(),
+                "the test has both `stream` and `streams`",
+                "keep one of them",
+            )),
+            (None, None) => Err(self.error(
+                test.id.span(),
+                "the test sends nothing",
+                "add `stream`, several named `streams`, or a list of `steps`",
+            )),
+        }
+    }
+
+    fn several(
+        &self,
+        streams: &Spanned<Vec<Spanned<schema::Stream>>>,
+        axes: &[Axis],
+    ) -> Result<Vec<StreamRule>, SuiteError> {
+        let of_one = axes.iter().find(|axis| axis.key != "full_percent");
+        if let Some(axis) = of_one {
+            let message = format!("a sweep over {} needs a single stream", axis.key);
+            let hint = "use `stream`, or write one test for each value";
+            return Err(self.error(axis.place.clone(), message, hint));
+        }
+        let rules: Result<Vec<StreamRule>, SuiteError> =
+            streams.get_ref().iter().map(|stream| self.stream(stream, &[])).collect();
+        let rules = rules?;
+        let named = streams.get_ref().iter().all(|stream| stream.get_ref().name.is_some());
+        let twice = (1..rules.len())
+            .any(|last| rules[..last].iter().any(|rule| rule.name == rules[last].name));
+        if !(2..=8).contains(&rules.len()) || !named || twice {
+            let hint = "list two to eight streams, each with a `name` of its own";
+            return Err(self.error(streams.span(), "several streams are told apart by name", hint));
+        }
+        Ok(rules)
+    }
+
+    /// Returns the swept keys in the order in which they are written.
+    fn axes(&self, sweep: &schema::Sweep) -> Result<Vec<Axis>, SuiteError> {
+        let schema::Sweep {
+            full_percent,
+            span,
+            block_size,
+            threads,
+            queue_depth,
+            total_queue_depth,
+            read_percent,
+        } = sweep;
+        let mut axes = Vec::new();
+        axes.extend(self.axis("full_percent", full_percent, |percent| Value::Full(percent.0))?);
+        axes.extend(self.axis("span", span, |span| Value::Span(extent(*span)))?);
+        axes.extend(self.axis("block_size", block_size, |size| Value::Block(size.0))?);
+        axes.extend(self.axis("threads", threads, |count| Value::Threads(count.0))?);
+        axes.extend(self.axis("queue_depth", queue_depth, |count| Value::Depth(count.0))?);
+        axes.extend(
+            self.axis("total_queue_depth", total_queue_depth, |count| Value::TotalDepth(count.0))?,
+        );
+        axes.extend(self.axis("read_percent", read_percent, |percent| Value::Percent(percent.0))?);
+        axes.sort_by_key(|axis| axis.place.start);
+        let others = |axis: &&Axis| axis.key == "threads" || axis.key == "queue_depth";
+        if let (Some(_), Some(other)) = (total_queue_depth, axes.iter().find(others)) {
+            let message = format!("total_queue_depth already says the {}", other.key);
+            return Err(self.error(other.place.clone(), message, "sweep over one of them"));
+        }
+        Ok(axes)
+    }
+
+    fn axis<T>(
+        &self,
+        key: &'static str,
+        values: &Option<Spanned<Vec<T>>>,
+        value: impl Fn(&T) -> Value,
+    ) -> Result<Option<Axis>, SuiteError> {
+        let Some(list) = values else { return Ok(None) };
+        if list.get_ref().is_empty() {
+            let message = format!("the sweep over {key} is empty");
+            return Err(self.error(list.span(), message, "list at least one value"));
+        }
+        let values = list.get_ref().iter().map(value).collect();
+        Ok(Some(Axis { key, place: list.span(), values }))
+    }
+
+    fn point(
+        &self,
+        streams: &[StreamRule],
+        values: &[Value],
+        turn: u32,
+        turns: u32,
+        until: &UntilRule,
+        rest: Rest,
+    ) -> PointRule {
+        let mut streams = streams.to_vec();
+        let mut full_percent = None;
+        for value in values {
+            match *value {
+                Value::Full(percent) => full_percent = Some(percent),
+                Value::Span(span) => streams[0].span = span,
+                Value::Block(size) => streams[0].block_size = size,
+                Value::Threads(count) => streams[0].threads = count,
+                Value::Depth(count) => streams[0].queue_depth = count,
+                Value::TotalDepth(total) => {
+                    let threads = streams[0].threads.min(total);
+                    (streams[0].threads, streams[0].queue_depth) = (threads, total / threads);
+                }
+                Value::Percent(percent) => streams[0].read_percent = percent,
+            }
+        }
+        let (mut words, mut position) = describe(&streams[0], values);
+        if turns > 1 {
+            words.push(format!("#{}", turn + 1));
+            if values.is_empty() {
+                position = f64::from(turn + 1);
+            }
+        }
+        if words.is_empty() {
+            words.push(match streams.as_slice() {
+                [stream] => format!("{} % read", stream.read_percent),
+                several => several.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(" + "),
+            });
+        }
+        let label = words.join(" ");
+        PointRule { label, position, full_percent, turn, streams, until: *until, rest }
+    }
+}
+
+/// Returns every combination of one value from each axis, the last axis running fastest.
+fn combinations(axes: &[Axis]) -> Vec<Vec<Value>> {
+    axes.iter().fold(vec![Vec::new()], |before, axis| {
+        let extended = before.iter().flat_map(|values| {
+            axis.values.iter().map(move |value| [values.as_slice(), &[*value]].concat())
+        });
+        extended.collect()
+    })
+}
+
+/// Returns what tells a point from its neighbours, and its place on the axis of the innermost key.
+fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
+    let total = stream.queue_depth * stream.threads;
+    let mut words: Vec<String> = Vec::new();
+    let mut position = f64::from(stream.read_percent);
+    for value in values {
+        let (word, at) = match *value {
+            Value::Full(percent) => (format!("{percent} % full"), f64::from(percent)),
+            Value::Span(Extent::Size(bytes)) => (format!("span {bytes}"), bytes.0 as f64),
+            Value::Span(Extent::Percent(percent)) => {
+                (format!("span {percent} %"), f64::from(percent))
+            }
+            Value::Block(size) => (size.to_string(), size.0 as f64),
+            Value::Threads(_) | Value::Depth(_) | Value::TotalDepth(_) => {
+                (format!("QD{total}"), f64::from(total))
+            }
+            Value::Percent(percent) => (format!("{percent} % read"), f64::from(percent)),
+        };
+        if words.last() != Some(&word) {
+            words.push(word);
+        }
+        position = at;
+    }
+    (words, position)
+}

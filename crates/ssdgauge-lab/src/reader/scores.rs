@@ -1,0 +1,118 @@
+//! The rule of a test's headline, and whether its points can bear it.
+
+use super::Reader;
+use crate::error::SuiteError;
+use crate::schema::{self, Positions};
+use crate::suite::PointRule;
+use ssdgauge_core::{Metric, Score};
+use std::ops::Range;
+use toml::Spanned;
+
+impl Reader<'_> {
+    /// Reads a rule and checks that `points` can bear it.
+    pub(super) fn checked_score(
+        &self,
+        keys: &Spanned<schema::Score>,
+        points: &[PointRule],
+        test: &schema::Test,
+    ) -> Result<Score, SuiteError> {
+        let score = self.score(keys)?;
+        self.check_score(&score, keys.span(), points, test)?;
+        Ok(score)
+    }
+
+    fn score(&self, score: &Spanned<schema::Score>) -> Result<Score, SuiteError> {
+        let keys = score.get_ref();
+        let metric = keys.metric.as_ref().map(|metric| metric.0);
+        let last = (keys.mean_of_last, keys.mean_over_sigma_of_last);
+        match (&keys.mean_of, &keys.best_of, &keys.knee_of, metric, &keys.at, last) {
+            (Some(metric), None, None, None, None, (None, None)) => Ok(Score::MeanOf(metric.0)),
+            (Some(metric), None, None, None, Some(Positions::Several(at)), (None, None)) => {
+                Ok(Score::MeanAt { metric: metric.0, positions: at.clone() })
+            }
+            (None, Some(metric), None, None, None, (None, None)) => Ok(Score::BestOf(metric.0)),
+            (None, None, Some(metric), None, None, (None, None)) => Ok(Score::Knee(metric.0)),
+            (None, None, None, Some(metric), Some(Positions::One(position)), (None, None)) => {
+                Ok(Score::At { metric, position: *position })
+            }
+            (None, None, None, Some(metric), None, (Some(window), None)) => {
+                Ok(Score::MeanOfLast { metric, window: window.0.0 })
+            }
+            (None, None, None, Some(metric), None, (None, Some(window))) => {
+                Ok(Score::MeanOverSigmaOfLast { metric, window: window.0.0 })
+            }
+            _ => Err(self.error(
+                score.span(),
+                "a score is exactly one rule",
+                "write one of { mean_of = METRIC }, { mean_of = METRIC, at = [1, 2, 4] }, \
+                 { best_of = METRIC }, { knee_of = METRIC }, { metric = METRIC, at = VALUE }, \
+                 { metric = METRIC, mean_of_last = \"400s\" }, \
+                 { metric = METRIC, mean_over_sigma_of_last = \"400s\" }",
+            )),
+        }
+    }
+
+    fn check_score(
+        &self,
+        score: &Score,
+        place: Range<usize>,
+        points: &[PointRule],
+        test: &schema::Test,
+    ) -> Result<(), SuiteError> {
+        match score {
+            Score::At { position, .. } => self.check_positions(&[*position], place, points),
+            Score::MeanAt { positions, .. } => self.check_positions(positions, place, points),
+            Score::Knee(Metric::Iops | Metric::ThroughputMbS) => {
+                let sweep = &test.sweep;
+                let ladder = sweep.queue_depth.is_some()
+                    || sweep.threads.is_some()
+                    || sweep.total_queue_depth.is_some();
+                match ladder {
+                    true => Ok(()),
+                    false => Err(self.error(
+                        place,
+                        "a knee needs a ladder of queue depths",
+                        "sweep over queue_depth, threads or total_queue_depth",
+                    )),
+                }
+            }
+            Score::Knee(_) => Err(self.error(
+                place,
+                "a knee is one of throughput",
+                "use knee_of = \"iops\" or \"throughput_mb_s\"",
+            )),
+            Score::MeanOfLast { metric, .. } | Score::MeanOverSigmaOfLast { metric, .. } => {
+                match metric.adds_up() {
+                    true => Ok(()),
+                    false => Err(self.error(
+                        place,
+                        format!("{} does not add up over seconds", metric.key()),
+                        "use iops, throughput_mb_s or lat_mean_us",
+                    )),
+                }
+            }
+            Score::MeanOf(_) | Score::BestOf(_) => Ok(()),
+        }
+    }
+
+    fn check_positions(
+        &self,
+        positions: &[f64],
+        place: Range<usize>,
+        points: &[PointRule],
+    ) -> Result<(), SuiteError> {
+        let known = |at: &f64| points.iter().any(|point| point.position == *at);
+        match positions.iter().find(|at| !known(at)) {
+            Some(at) => {
+                let values: Vec<String> =
+                    points.iter().map(|point| point.position.to_string()).collect();
+                let hint = format!("the sweep has: {}", values.join(", "));
+                Err(self.error(place, format!("no point of the sweep is at {at}"), hint))
+            }
+            None if positions.is_empty() => {
+                Err(self.error(place, "the score rests on no point", "list at least one value"))
+            }
+            None => Ok(()),
+        }
+    }
+}

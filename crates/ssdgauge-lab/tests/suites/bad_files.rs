@@ -1,0 +1,101 @@
+//! What a wrong suite file is answered with: the line, what is wrong, and what would be right.
+
+use ssdgauge_lab::{Suite, SuiteError};
+
+const HEAD: &str = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
+
+fn suite(test: &str) -> Result<Suite, SuiteError> {
+    let text = format!("{HEAD}[[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\n{test}");
+    Suite::parse("own.toml", &text)
+}
+
+const STREAM: &str = "stream = { access = \"random\", block_size = \"4KiB\", read_percent = 70 }\n";
+const END: &str = "until = { time = \"5s\" }\nscore = { best_of = \"iops\" }\n";
+
+/// Expects an error in line `line`, with `words` in what is wrong or in what would be right.
+fn check(test: &str, line: usize, words: &[&str]) {
+    let error = suite(test).map(|_| ()).expect_err(test);
+    let text = format!("{error} {}", error.hint);
+    assert_eq!(error.line_and_column().map(|(line, _)| line), Some(line), "{text}");
+    for word in words {
+        assert!(text.contains(word), "'{word}' is not in: {text}");
+    }
+}
+
+#[test]
+fn a_correct_test_is_read() {
+    suite(&format!("{STREAM}{END}")).unwrap();
+}
+
+#[test]
+fn an_error_names_the_line_and_the_remedy() {
+    let stream = |keys: &str| format!("stream = {{ access = \"random\", {keys} }}\n{END}");
+    let with = |line: &str| format!("{STREAM}{line}\n{END}");
+    let ended =
+        |until: &str| format!("{STREAM}until = {until}\nscore = {{ best_of = \"iops\" }}\n");
+    let scored = |score: &str| format!("{STREAM}until = {{ time = \"5s\" }}\nscore = {score}\n");
+    check(&stream("block_size = \"4KiB\""), 9, &["no read_percent", "sweep over it"]);
+    check(&stream("block_size = \"4KiBB\", read_percent = 1"), 9, &["KiBB", "MiB"]);
+    check(&stream("block_size = \"1GiB\", read_percent = 1"), 9, &["cannot be sent", "64MiB"]);
+    check(&stream("block_size = \"4KiB\", read_percent = 101"), 9, &["101", "0 and 100"]);
+    check(&stream("block_size = \"4KiB\", read_percent = 1, span = \"0%\""), 9, &["1% and 100%"]);
+    check(&stream("blok_size = \"4KiB\""), 9, &["blok_size", "docs/suites.md"]);
+    check(END, 6, &["sends nothing", "`steps`"]);
+    check(&with("sweep = { queue_depth = [] }"), 10, &["queue_depth is empty"]);
+    check(
+        &with("sweep = { queue_depth = [1], total_queue_depth = [1] }"),
+        10,
+        &["already says", "one of them"],
+    );
+    check(&with("engine = \"synchronous\"\nsweep = { queue_depth = [2] }"), 10, &["threads"]);
+    check(&with("prepare = [{ purge = true, trim = true }]"), 10, &["exactly one thing"]);
+    check(&with("prepare = [{ purge = true, span = \"5GB\" }]"), 10, &["exactly one thing"]);
+    check(
+        &with(
+            "prepare = [{ precondition = { access = \"random\", block_size = \"4k\", read_percent = 0 } }]",
+        ),
+        10,
+        &["needs an end", "passes"],
+    );
+    check(&with("chosen = [\"engine\"]"), 10, &["no such key"]);
+    check(&with("repeat = 0"), 10, &["between 1 and 4096"]);
+    check(&ended("{ }"), 10, &["limit above zero"]);
+    check(&ended("{ steady = { metric = \"iops\", round = \"60s\" } }"), 10, &["never end"]);
+    check(
+        &ended("{ time = \"1h\", steady = { metric = \"iops\", round = \"1500ms\" } }"),
+        10,
+        &["whole seconds"],
+    );
+    check(
+        &ended("{ time = \"1h\", steady = { metric = \"lat_p99_us\", round = \"60s\" } }"),
+        10,
+        &["lat_p99_us", "lat_mean_us"],
+    );
+    check(&scored("{ mean_of = \"speed\" }"), 11, &["'speed' is no metric", "throughput_mb_s"]);
+    check(&scored("{ mean_of = \"iops\", at = [1] }"), 11, &["at 1", "has: 70"]);
+    check(&scored("{ mean_of = \"iops\", at = [] }"), 11, &["rests on no point"]);
+    check(&scored("{ mean_of = \"iops\", best_of = \"iops\" }"), 11, &["exactly one rule"]);
+    check(&scored("{ knee_of = \"iops\" }"), 11, &["ladder"]);
+    check(&scored("{ metric = \"lat_p99_us\", mean_of_last = \"4s\" }"), 11, &["add up"]);
+    check(&scored("{ metric = \"iops\", mean_of_last = \"4x\" }"), 11, &["400s", "16GB"]);
+}
+
+#[test]
+fn steps_and_streams_are_listed_in_one_way_only() {
+    let listed = "steps = [{ label = \"a\", stream = { access = \"random\", block_size = \"4k\", \
+                  read_percent = 0 }, until = { time = \"5s\" } }]\n";
+    suite(&format!("{listed}score = {{ best_of = \"iops\" }}\n")).unwrap();
+    check(&format!("{listed}{END}"), 9, &["one by one"]);
+    let streams = |names: [&str; 2]| {
+        let stream = |name: &str| {
+            format!("{{ {name} access = \"random\", block_size = \"4k\", read_percent = 0 }}")
+        };
+        format!("streams = [{}, {}]\n{END}", stream(names[0]), stream(names[1]))
+    };
+    suite(&streams(["name = \"a\",", "name = \"b\","])).unwrap();
+    check(&streams(["name = \"a\",", ""]), 9, &["by name"]);
+    check(&streams(["name = \"a\",", "name = \"a\","]), 9, &["by name"]);
+    let swept =
+        format!("{}sweep = {{ queue_depth = [1] }}\n", streams(["name = \"a\",", "name = \"b\","]));
+    check(&swept, 12, &["single stream"]);
+}

@@ -1,0 +1,127 @@
+//! What holds for every suite.
+
+use crate::support::{carried_out, found, planned, rig, run};
+use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
+use ssdgauge_lab::{built_in, find_built_in};
+
+/// A suite, the factor that shortens it here, and the drive that it runs on.
+const RUNS: &[(&str, u32, &str)] = &[
+    ("quick", 10, "tiny"),
+    ("iometer-2015", 60, "tiny"),
+    ("consistency-2016", 60, "tiny"),
+    ("client-2018", 60, "tiny"),
+    ("enterprise-2019", 60, "tiny"),
+    ("enterprise-2020", 60, "tiny"),
+    ("size-curve", 5, "tiny"),
+];
+
+#[test]
+fn every_suite_runs_to_its_end_and_has_every_headline() {
+    let known: Vec<String> = built_in().into_iter().map(|suite| suite.id).collect();
+    let run_here: Vec<&str> = RUNS.iter().map(|(suite, ..)| *suite).collect();
+    assert_eq!(known, run_here, "a new suite needs a line in RUNS");
+    for (suite, shorten, target) in RUNS {
+        let run = run(suite, &[], target, *shorten);
+        assert!(run.complete, "{suite}");
+        for test in &run.tests {
+            // A drive of 1 GB has no last 16 GB: that headline is tested on a larger one.
+            let value = test.headline.value.filter(|value| *value > 0.0);
+            let id = test.test.id.as_str();
+            assert!(value.is_some() || id == "whole-drive-fill", "{suite}/{id}");
+        }
+    }
+}
+
+#[test]
+fn every_suite_says_where_it_comes_from_and_lists_only_keys_that_it_has() {
+    for suite in built_in() {
+        assert!(!suite.source.is_empty() && !suite.summary.is_empty(), "{}", suite.id);
+        for test in &suite.tests {
+            assert!(!test.source.is_empty(), "{}/{}", suite.id, test.id);
+        }
+    }
+}
+
+#[test]
+fn the_suite_of_2015_scores_the_mean_of_the_first_three_queue_depths() {
+    let run = run("iometer-2015", &["random-read", "mixed-random"], "tlc-client?capacity=20GB", 90);
+    let read = &run.tests[0];
+    let throughput = |index: usize| {
+        let totals = &read.points[index].point.totals;
+        totals.value(ssdgauge_core::Metric::ThroughputMbS, ssdgauge_core::Scope::All).unwrap()
+    };
+    let mean = (throughput(0) + throughput(1) + throughput(2)) / 3.0;
+    assert!((read.headline.value.unwrap() - mean).abs() < 1e-9);
+    assert_eq!(read.points.len(), 6);
+    assert!(throughput(5) > 4.0 * throughput(0), "more in flight, more throughput");
+    let labels: Vec<&str> = run.tests[1].points.iter().map(|p| p.point.label.as_str()).collect();
+    assert_eq!(labels[..2], ["100 % read", "80 % read"]);
+    assert_eq!(labels.len(), 6);
+}
+
+#[test]
+fn bursts_take_their_turn_in_the_span_and_rest_for_a_duty_of_one_fifth() {
+    let rig = rig("tlc-client?capacity=20GB");
+    let plan = planned("client-2018", &["burst-sequential-read"], &rig, 1);
+    let measure = plan.tests[0].phases.last().unwrap();
+    assert_eq!((measure.kind, measure.steps.len()), (PhaseKind::Measure, 8));
+    let offsets: Vec<u64> = measure
+        .steps
+        .iter()
+        .map(|step| match &step.action {
+            Action::Run { workload, until, .. } => {
+                assert_eq!(until.bytes.unwrap().0, 128_000_000);
+                workload.streams[0].offset.0
+            }
+            Action::Prepare(_) | Action::Rest(_) => panic!("a burst is a load"),
+        })
+        .collect();
+    let burst = 977 * 131_072;
+    assert_eq!(offsets, (0..8).map(|turn| turn * burst).collect::<Vec<u64>>());
+    assert!(matches!(measure.steps[0].rest, Rest::DutyCycle { busy: 0.2, .. }));
+}
+
+#[test]
+fn a_whole_drive_fill_writes_every_byte_once_and_shows_the_end_of_the_cache() {
+    let mut rig = rig("tlc-client?capacity=60GB");
+    let plan = planned("client-2018", &["whole-drive-fill"], &rig, 1);
+    let run = carried_out(&plan, &mut rig);
+    let test = &run.tests[0];
+    let capacity = run.head.drive.capacity.0;
+    let written = test.points[0].point.totals.directions[1].bytes;
+    assert!(written.abs_diff(capacity) < 131_072, "{written} of {capacity}");
+    let (last, whole) = (test.headline.value.unwrap(), test.also[0].value.unwrap());
+    let first = test.points[0].seconds[0].throughput_mb_s;
+    assert!(first > 2.0 * last && whole > last, "cache {first}, whole {whole}, end {last}");
+}
+
+#[test]
+fn the_ladder_of_2019_is_made_of_threads_and_that_of_2020_of_rings() {
+    let rig = rig("tiny");
+    let shape = |suite| -> Vec<(u32, u32)> {
+        let plan = planned(suite, &["peak-random-read"], &rig, 1);
+        let steps = &plan.tests[0].phases.last().unwrap().steps;
+        steps
+            .iter()
+            .map(|step| match &step.action {
+                Action::Run { workload, .. } => {
+                    (workload.streams[0].threads, workload.streams[0].queue_depth)
+                }
+                Action::Prepare(_) | Action::Rest(_) => panic!("a rung is a load"),
+            })
+            .collect()
+    };
+    let (of_2019, of_2020) = (shape("enterprise-2019"), shape("enterprise-2020"));
+    assert_eq!((of_2019[0], of_2019[9]), ((1, 1), (512, 1)));
+    assert_eq!((of_2020[3], of_2020[5], of_2020[9]), ((8, 1), (16, 2), (16, 32)));
+}
+
+#[test]
+fn a_preconditioning_ends_as_soon_as_five_rounds_are_steady() {
+    let run = run("enterprise-2020", &["mixed-random-qd32"], "tiny?state=steady", 10);
+    let test = &run.tests[0];
+    let steady = found(test, FindingKind::SteadyState);
+    assert_eq!(steady.len(), 1, "{:?}", test.findings);
+    assert!(steady[0].starts_with("steady after"), "{}", steady[0]);
+    assert!(find_built_in("enterprise-2020").is_ok() && run.complete);
+}

@@ -1,0 +1,8 @@
+//! Every suite on virtual drives: it parses, plans, runs to its end, and shows the shape that its
+//! drive has.
+
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "tests panic on failure")]
+
+mod bad_files;
+mod every;
+mod support;
