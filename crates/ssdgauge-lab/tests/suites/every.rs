@@ -1,6 +1,6 @@
 //! What holds for every suite.
 
-use crate::support::{carried_out, found, planned, rig, run};
+use crate::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
 use ssdgauge_lab::{built_in, find_built_in};
 
@@ -93,6 +93,13 @@ fn a_whole_drive_fill_writes_every_byte_once_and_shows_the_end_of_the_cache() {
     let (last, whole) = (test.headline.value.unwrap(), test.also[0].value.unwrap());
     let first = test.points[0].seconds[0].throughput_mb_s;
     assert!(first > 2.0 * last && whole > last, "cache {first}, whole {whole}, end {last}");
+    let totals = &test.points[0].point.seconds;
+    let written: Vec<u64> = totals.iter().map(|second| second.directions[1].bytes).collect();
+    let edge = ssdgauge_core::statistics::cache::edge(&written).unwrap();
+    let truth = test.points[0].point.totals.reading("slc_exhausted_bytes").unwrap();
+    let miss = (edge.bytes as f64 - truth).abs();
+    assert!(miss <= edge.uncertainty as f64, "{edge:?}, in truth {truth}");
+    assert!(remarks(&run, 0).contains("fast cache of"), "{}", remarks(&run, 0));
 }
 
 #[test]

@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "tests panic on failure")]
 
 mod bad_files;
+mod consistency;
 mod every;
 mod support;
