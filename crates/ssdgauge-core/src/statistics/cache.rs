@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// is no cache.
 pub const FALL: f64 = 0.8;
 
-/// The fewest samples on either side of the edge.
+/// The fewest samples behind the edge; a small cache is used up within the first sample.
 pub const FEWEST: usize = 3;
 
 /// The end of a fast cache.
@@ -40,7 +40,7 @@ pub fn edge(samples: &[u64]) -> Option<Edge> {
 
 fn split(samples: &[u64]) -> Option<usize> {
     let n = samples.len();
-    if n < 2 * FEWEST {
+    if n <= FEWEST {
         return None;
     }
     let total: f64 = samples.iter().map(|sample| *sample as f64).sum();
@@ -50,7 +50,7 @@ fn split(samples: &[u64]) -> Option<usize> {
         sum += *sample as f64;
         let (left, right) = ((index + 1) as f64, (n - index - 1) as f64);
         let (before, behind) = (sum / left, (total - sum) / right);
-        if index + 1 < FEWEST || behind > FALL * before {
+        if behind > FALL * before {
             continue;
         }
         // Smallest sum of squares within = largest between the two means.
@@ -90,6 +90,6 @@ mod tests {
     #[test]
     fn a_level_fill_has_no_edge() {
         assert_eq!(edge(&[500; 100]), None);
-        assert_eq!(edge(&[500, 500, 100, 100]), None);
+        assert_eq!(edge(&[500, 100, 100]), None);
     }
 }
