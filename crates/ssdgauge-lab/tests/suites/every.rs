@@ -12,6 +12,8 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("client-2018", 60, "tiny"),
     ("enterprise-2019", 60, "tiny"),
     ("enterprise-2020", 60, "tiny"),
+    ("client-2021", 60, "tiny"),
+    ("fill-ladder", 20, "tiny"),
     ("size-curve", 5, "tiny"),
 ];
 
@@ -27,7 +29,10 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
             // A drive of 1 GB has no last 16 GB: that headline is tested on a larger one.
             let value = test.headline.value.filter(|value| *value > 0.0);
             let id = test.test.id.as_str();
-            assert!(value.is_some() || id == "whole-drive-fill", "{suite}/{id}");
+            assert!(
+                value.is_some() || id.contains("fill-") || id.ends_with("-fill"),
+                "{suite}/{id}"
+            );
         }
     }
 }
@@ -131,4 +136,22 @@ fn a_preconditioning_ends_as_soon_as_five_rounds_are_steady() {
     assert_eq!(steady.len(), 1, "{:?}", test.findings);
     assert!(steady[0].starts_with("steady after"), "{}", steady[0]);
     assert!(find_built_in("enterprise-2020").is_ok() && run.complete);
+}
+
+#[test]
+fn a_fuller_drive_writes_slower() {
+    let run = run("fill-ladder", &["random-write"], "tiny", 1);
+    let iops: Vec<f64> = run.tests[0]
+        .points
+        .iter()
+        .map(|point| {
+            let totals = &point.point.totals;
+            totals.value(ssdgauge_core::Metric::Iops, ssdgauge_core::Scope::All).unwrap()
+        })
+        .collect();
+    let labels: Vec<&str> =
+        run.tests[0].points.iter().map(|point| point.point.label.as_str()).collect();
+    assert_eq!(labels, ["0 % full", "50 % full", "70 % full", "80 % full", "100 % full"]);
+    assert_eq!(run.tests[0].headline.value, Some(iops[3]));
+    assert!(iops[4] < iops[0], "{iops:?}");
 }
