@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Suites(Suites),
     /// Draws the report of one or more runs.
     Report(Report),
+    /// Tells how a run differs from another, and what of it is noise.
+    Compare(Compare),
     /// Measures what the engine itself costs, in processor time for each request.
     #[command(hide = true)]
     Bench(Bench),
@@ -145,6 +147,12 @@ pub(crate) struct Report {
     /// Where the page is written.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Writes every chart as an SVG file into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Writes every chart as a PNG file into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) png: Option<PathBuf>,
     /// Prints the results as JSON.
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     pub(crate) json: bool,
@@ -154,6 +162,32 @@ pub(crate) struct Report {
     /// Prints the results as Markdown.
     #[arg(long)]
     pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The run to compare with.
+    pub(crate) first: PathBuf,
+    /// The run that is judged.
+    pub(crate) second: PathBuf,
+    /// Fails with exit code 4 where the second run is worse by more than this many percent.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) threshold: Option<f64>,
+    /// What counts as noise between runs, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    pub(crate) noise: f64,
+    /// Compares a drive with itself under another firmware.
+    #[arg(long)]
+    pub(crate) any_firmware: bool,
+    /// Prints JSON.
+    #[arg(long, conflicts_with_all = ["markdown", "junit"])]
+    pub(crate) json: bool,
+    /// Prints Markdown.
+    #[arg(long, conflicts_with = "junit")]
+    pub(crate) markdown: bool,
+    /// Prints JUnit XML.
+    #[arg(long)]
+    pub(crate) junit: bool,
 }
 
 #[derive(Debug, Args)]

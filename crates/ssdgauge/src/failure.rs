@@ -3,7 +3,7 @@
 use ssdgauge_core::RigError;
 use ssdgauge_host::{Refusal, TargetError};
 use ssdgauge_lab::{ConductError, PlanError, SuiteError};
-use ssdgauge_report::ReportError;
+use ssdgauge_report::{CompareError, ReportError};
 use ssdgauge_runfile::RunFileError;
 
 /// The kinds of failure; the kind alone decides the exit code.
@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Usage,
     /// Refused, and nothing was written to the drive.
     Refused,
+    /// A criterion was not met.
+    Criterion,
     /// Interrupted; the run can go on.
     Interrupted,
 }
@@ -39,6 +41,7 @@ impl Failure {
             Kind::Broke => 1,
             Kind::Usage => 2,
             Kind::Refused => 3,
+            Kind::Criterion => 4,
             Kind::Interrupted => 75,
         }
     }
@@ -221,10 +224,27 @@ impl From<ConductError> for Failure {
     }
 }
 
+impl From<CompareError> for Failure {
+    fn from(error: CompareError) -> Failure {
+        let hint = match error {
+            CompareError::Firmware { .. } => "add --any-firmware to compare them all the same",
+            CompareError::NothingInCommon(_) => {
+                "compare runs of the same tests and revisions, all in full length or all shortened \
+                 alike"
+            }
+        };
+        Failure::new(Kind::Usage, error.to_string(), hint)
+    }
+}
+
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Failure {
         match error {
             ReportError::RunFile(error) => error.into(),
+            ReportError::Picture { .. } => {
+                let hint = "the run file is untouched; this is a fault of ours: please report it";
+                Failure::new(Kind::Broke, error.to_string(), hint)
+            }
             ReportError::Impossible { .. } => {
                 Failure::new(Kind::Usage, error.to_string(), "the file was left as it is")
             }

@@ -40,6 +40,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Resume(resume) => runs::resume(&resume),
         Command::Suites(suites) => suites::list(&suites),
         Command::Report(report) => reports::report(&report),
+        Command::Compare(compare) => reports::compare(&compare),
         Command::Bench(bench) => bench::bench(&bench),
     }
 }

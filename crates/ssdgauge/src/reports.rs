@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::failure::{Failure, Kind};
 use crate::world;
-use ssdgauge_report::{PageOptions, Run};
+use ssdgauge_report::{CompareOptions, Gate, PageOptions, Run};
 use std::path::{Path, PathBuf};
 
 /// Draws the report of run files, or prints their results.
@@ -15,16 +15,72 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     if let Some(output) = &arguments.output {
         write_page(output, &runs)?;
     }
+    write_pictures(arguments, &runs)?;
+    let wants_files = [&arguments.output, &arguments.svg, &arguments.png];
     if arguments.json {
         world::print(&format!("{:#}\n", ssdgauge_report::json(&runs)));
     } else if arguments.csv {
         world::print(&ssdgauge_report::csv(&runs));
     } else if arguments.markdown {
         world::print(&ssdgauge_report::markdown(&runs));
-    } else if arguments.output.is_none() {
+    } else if wants_files.iter().all(|file| file.is_none()) {
         let output = page_beside(&arguments.files[0]);
         write_page(&output, &runs)?;
         world::talk(&format!("report: {}", output.display()));
+    }
+    Ok(())
+}
+
+/// Tells how a run differs from another.
+pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
+    let share = |percent: f64| percent / 100.0;
+    let is_share = |percent: &f64| (0.0..=1_000.0).contains(percent);
+    if ![Some(arguments.noise), arguments.threshold].iter().flatten().all(is_share) {
+        let hint = "give a number between 0 and 1000";
+        return Err(Failure::new(Kind::Usage, "a percentage makes no sense", hint));
+    }
+    let options = CompareOptions {
+        any_firmware: arguments.any_firmware,
+        noise: share(arguments.noise),
+        threshold: arguments.threshold.map(share),
+    };
+    let first = ssdgauge_report::read(&arguments.first)?;
+    let second = ssdgauge_report::read(&arguments.second)?;
+    let comparison = ssdgauge_report::compare(&first, &second, &options)?;
+    world::print(&match (arguments.json, arguments.markdown, arguments.junit) {
+        (true, ..) => format!("{:#}\n", comparison.json()),
+        (_, true, _) => comparison.markdown(),
+        (_, _, true) => comparison.junit(),
+        (false, false, false) => comparison.text(),
+    });
+    let failure = |words: &str| Err(Failure::new(Kind::Criterion, words, ""));
+    match comparison.gate {
+        Some(Gate::Failed) => failure("a test is worse than the threshold allows"),
+        Some(Gate::Undecided) => failure("a test could not be judged, so the gate stays shut"),
+        Some(Gate::Passed) | None => Ok(()),
+    }
+}
+
+/// Writes every chart into the folders that were asked for.
+fn write_pictures(arguments: &arguments::Report, runs: &[Run]) -> Result<(), Failure> {
+    if arguments.svg.is_none() && arguments.png.is_none() {
+        return Ok(());
+    }
+    let write = |folder: &Path, name: &str, bytes: &[u8]| {
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(folder.join(name), bytes))
+            .map_err(|error| {
+                let text = format!("cannot write {}: {error}", folder.join(name).display());
+                Failure::new(Kind::Broke, text, "the run files are untouched")
+            })
+    };
+    for figure in ssdgauge_report::figures(runs) {
+        if let Some(folder) = &arguments.svg {
+            write(folder, &format!("{}.svg", figure.name), figure.svg.as_bytes())?;
+        }
+        if let Some(folder) = &arguments.png {
+            write(folder, &format!("{}.png", figure.name), &figure.png()?)?;
+        }
     }
     Ok(())
 }

@@ -47,7 +47,8 @@ impl Reader<'_> {
         let axes = self.axes(&test.sweep)?;
         let streams = self.streams(test, &axes)?;
         let turns = test.repeat.as_ref().map_or(1, |count| count.0);
-        let steps: usize = axes.iter().map(|axis| axis.values.len()).product();
+        let lengths = axes.iter().map(|axis| axis.values.len());
+        let steps = lengths.fold(1, usize::saturating_mul);
         if steps.saturating_mul(turns as usize) > MOST_POINTS {
             let hint = format!("a test has at most {MOST_POINTS}; sweep over less");
             return Err(self.error(test.id.span(), "the test has too many steps", hint));

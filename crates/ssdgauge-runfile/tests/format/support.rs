@@ -29,6 +29,7 @@ pub(crate) fn plan() -> Plan {
         action: Action::Run {
             workload: Workload { engine: Engine::IoUring, streams: vec![stream.clone()] },
             until: Until { time: Some(Nanos::from_secs(3)), bytes: None },
+            steady: None,
         },
         rest: Rest::None,
     };
@@ -43,6 +44,7 @@ pub(crate) fn plan() -> Plan {
             title: "A mix".into(),
             source: "nobody".into(),
             score: Score::MeanOf(Metric::Iops),
+            also: Vec::new(),
             figures: vec![Figure::Ranking, Figure::Timeline],
             chosen: vec![Chosen { key: "score".into(), value: "mean".into() }],
             restart: Restart::Step,
