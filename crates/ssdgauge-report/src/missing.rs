@@ -184,7 +184,8 @@ impl TooFew {
     }
 }
 
-fn needs_power(metric: Metric) -> bool {
+/// Returns whether `metric` needs a power meter.
+pub(crate) fn needs_power(metric: Metric) -> bool {
     [Metric::PowerW, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW].contains(&metric)
 }
 

@@ -8,7 +8,7 @@ use ssdgauge_core::{
     Test, Workload,
 };
 use ssdgauge_runfile::{FindingRecord, Head, RunFile, StepId, StepRecord, StepState};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// More requests in one second than any drive completes. It keeps sums far from overflowing.
@@ -61,6 +61,8 @@ pub struct PointRun {
     pub workload: Workload,
     /// The seconds for figures.
     pub seconds: Vec<Second>,
+    /// The instruments that read each quantity, such as `power_w`.
+    pub instruments: BTreeMap<String, BTreeSet<String>>,
     /// Which limit ended the step.
     pub ended_by: String,
     /// What the engine says of itself, as JSON; empty where it said nothing.
@@ -194,7 +196,13 @@ fn read_point(
     if let Some(what) = wrong {
         return Err(ReportError::Impossible { path: file.path().to_owned(), what });
     }
-    file.readings(record.id, |reading| gatherer.reading(&reading))?;
+    let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    file.readings(record.id, |reading| {
+        let quantity = crate::clean::prose(&reading.quantity);
+        let instrument = crate::clean::prose(&reading.instrument);
+        instruments.entry(quantity).or_default().insert(instrument);
+        gatherer.reading(&reading);
+    })?;
     let elapsed = record.elapsed.unwrap_or(Nanos::ZERO);
     let (totals, second_totals, seconds) = gatherer.finish(elapsed);
     Ok(PointRun {
@@ -206,6 +214,7 @@ fn read_point(
         },
         workload: workload.clone(),
         seconds,
+        instruments,
         ended_by: record.ended_by.clone().unwrap_or_default(),
         report: record.report.clone().unwrap_or_default(),
     })
