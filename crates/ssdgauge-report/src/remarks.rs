@@ -3,6 +3,7 @@
 use crate::missing;
 use crate::number;
 use crate::run::TestRun;
+use crate::settings;
 use ssdgauge_core::statistics::{knee, summary};
 use ssdgauge_core::{Metric, Scope, Score};
 
@@ -29,7 +30,11 @@ pub(crate) fn of(test: &TestRun) -> Vec<String> {
 fn also(test: &TestRun) -> impl Iterator<Item = String> {
     test.test.also.iter().zip(&test.also).filter_map(|(score, headline)| {
         let value = number::with_unit(headline.value?, headline.metric);
-        Some(format!("{}: {value} ({})", headline.metric.title(), score.words()))
+        Some(format!(
+            "{}: {value} ({})",
+            headline.metric.title(),
+            settings::rule(&test.test, score)
+        ))
     })
 }
 

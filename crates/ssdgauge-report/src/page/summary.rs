@@ -7,6 +7,7 @@ use crate::names;
 use crate::number;
 use crate::page::findings;
 use crate::run::Run;
+use crate::settings;
 use crate::verdict;
 use maud::{Markup, html};
 
@@ -120,7 +121,7 @@ fn of_one(run: &Run) -> Markup {
                             }
                         }
                         td.n { (number::count(headline.n)) }
-                        td.words { (headline.metric.title()) ", " (test.test.score.words()) }
+                        td.words { (headline.metric.title()) ", " (settings::rule(&test.test, &test.test.score)) }
                         td { (state(test.points.len(), test.planned, test.complete)) }
                     }
                 }
