@@ -3,7 +3,8 @@
 use crate::clean;
 use crate::missing;
 use crate::run::{PointRun, Run, TestRun};
-use ssdgauge_core::Metric;
+use crate::settings;
+use ssdgauge_core::{Headline, Metric};
 
 const HEAD: [&str; 18] = [
     "run_id",
@@ -28,9 +29,10 @@ const HEAD: [&str; 18] = [
 
 /// Returns `runs` as a table with one row for each value: run × test × point × metric.
 ///
-/// The headline of a test has the point `headline`, and its interval the metrics with the suffixes
-/// `_low` and `_high`. A value that nobody measured is an empty cell. Lines end with CR LF
-/// (RFC 4180); a text cell that a spreadsheet would take for a formula begins with an apostrophe.
+/// The headline of a test has the point `headline`, further ones say their rule behind it; an
+/// interval has the metrics with the suffixes `_low` and `_high`. A value that nobody measured is
+/// an empty cell. Lines end with CR LF (RFC 4180); a text cell that a spreadsheet would take for a
+/// formula begins with an apostrophe.
 pub fn csv(runs: &[Run]) -> String {
     let mut text = HEAD.join(",");
     text.push_str("\r\n");
@@ -68,12 +70,19 @@ fn run_cells(run: &Run) -> Vec<String> {
 }
 
 fn headline_rows(text: &mut String, prefix: &[String], test: &TestRun) {
-    let headline = &test.headline;
+    write_headline(text, prefix, "headline", &test.headline);
+    for (score, headline) in test.test.also.iter().zip(&test.also) {
+        let place = format!("headline: {}", settings::rule(&test.test, score));
+        write_headline(text, prefix, &place, headline);
+    }
+}
+
+fn write_headline(text: &mut String, prefix: &[String], place: &str, headline: &Headline) {
     let metric = headline.metric;
     let rows = [("", headline.value), ("_low", headline.low), ("_high", headline.high)];
     for (suffix, value) in rows {
         let key = format!("{}{suffix}", metric.key());
-        row(text, prefix, ["headline".into(), String::new()], &key, value, metric);
+        row(text, prefix, [cell(place), String::new()], &key, value, metric);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::json::severity;
 use crate::names;
 use crate::number;
 use crate::run::{PlacedFinding, Run, TestRun};
+use crate::settings;
 use ssdgauge_core::{Finding, Headline, Score, Severity};
 use std::fmt::Write;
 
@@ -67,7 +68,8 @@ fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) ->
     };
     let title = escaped(&clean::prose(&test.test.title));
     let n = number::count(headline.n);
-    let rule = score.words();
+    let rule = settings::rule(&test.test, score);
+    let rule = escaped(&format!("{}, {rule}", headline.metric.title()));
     writeln!(text, "| {title} (r{}) | {value} | {interval} | {n} | {rule} |", test.test.revision)
 }
 

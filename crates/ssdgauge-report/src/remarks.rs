@@ -3,6 +3,7 @@
 use crate::missing;
 use crate::number;
 use crate::run::TestRun;
+use crate::settings;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::{cache, knee, steady, summary};
 use ssdgauge_core::{Access, Bytes, Direction, Metric, Nanos, Scope, Score, Totals, Window};
@@ -84,7 +85,11 @@ fn cache(test: &TestRun) -> Option<String> {
 fn also(test: &TestRun) -> impl Iterator<Item = String> {
     test.test.also.iter().zip(&test.also).filter_map(|(score, headline)| {
         let value = number::with_unit(headline.value?, headline.metric);
-        Some(format!("{}: {value} ({})", headline.metric.title(), score.words()))
+        Some(format!(
+            "{}: {value} ({})",
+            headline.metric.title(),
+            settings::rule(&test.test, score)
+        ))
     })
 }
 

@@ -255,7 +255,7 @@ fn scored(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool)
 }
 
 /// Returns the steps of `test` that are measured.
-fn measured(test: &Test) -> impl Iterator<Item = &Step> {
+pub(crate) fn measured(test: &Test) -> impl Iterator<Item = &Step> {
     let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
     phases.flat_map(|phase| &phase.steps).filter(|step| matches!(step.action, Action::Run { .. }))
 }

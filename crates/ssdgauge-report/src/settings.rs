@@ -1,8 +1,11 @@
 //! What was asked of the drive, in one line: block size, mix, depth, span, engine, limits.
 
+use crate::clean;
 use crate::group::Group;
+use crate::number;
+use crate::run;
 use ssdgauge_core::{
-    Access, Action, Arrival, Bytes, Data, Nanos, PhaseKind, Stream, Test, Until, Workload,
+    Access, Action, Arrival, Bytes, Data, Nanos, PhaseKind, Score, Stream, Test, Until, Workload,
 };
 
 /// Returns the settings of `group`'s test, as planned.
@@ -18,16 +21,33 @@ pub(crate) fn line(group: &Group<'_>) -> String {
     add(vec![format!("{} % reads", range(mixes))]);
     let depths = streams.iter().map(|s| u64::from(s.queue_depth) * u64::from(s.threads));
     add(vec![format!("{} in flight", range(ordered(depths, |n| n.to_string())))]);
-    add(vec![format!(
-        "span {}",
-        range(ordered(streams.iter().map(|stream| stream.span), |bytes| bytes.to_string()))
-    )]);
+    add(vec![format!("span {}", range(ordered(streams.iter().map(|stream| stream.span), span)))]);
     add(streams.iter().map(|stream| data(stream.data).to_owned()).collect());
     add(streams.iter().map(|stream| arrival(stream.arrival).to_owned()).collect());
     add(measured(test).map(|(workload, _)| workload.engine.name().to_owned()).collect());
     add(measured(test).map(|(_, until)| limit(until)).collect());
     parts.retain(|part| !part.is_empty());
     parts.join(" · ")
+}
+
+/// Returns the rule of `score` in words, with the labels of the steps that it names.
+pub(crate) fn rule(test: &Test, score: &Score) -> String {
+    let label = |position: &f64| {
+        let step = run::measured(test).find(|step| step.position == *position);
+        step.map_or_else(|| position.to_string(), |step| clean::prose(&step.label))
+    };
+    match score {
+        Score::At { position, .. } => format!("at {}", label(position)),
+        Score::MeanAt { positions, .. } => {
+            let labels: Vec<String> = positions.iter().map(label).collect();
+            format!("arithmetic mean over {}", labels.join(", "))
+        }
+        Score::MeanOf(_)
+        | Score::BestOf(_)
+        | Score::Knee(_)
+        | Score::MeanOfLast { .. }
+        | Score::MeanOverSigmaOfLast { .. } => score.words(),
+    }
 }
 
 /// Returns the spans of everything that `test` measures, as planned.
@@ -44,6 +64,13 @@ fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
         Action::Run { workload, until, .. } => Some((workload, until)),
         Action::Prepare(_) | Action::Rest(_) => None,
     })
+}
+
+/// Returns a span exactly where that is short, and as on the label of a drive otherwise.
+fn span(bytes: &Bytes) -> String {
+    const SHORT: usize = 8;
+    let exact = bytes.to_string();
+    if exact.len() <= SHORT { exact } else { number::capacity(bytes.0) }
 }
 
 fn access(access: Access) -> &'static str {

@@ -18,7 +18,7 @@ fn every_figure_has_a_specification_with_its_numbers() {
         assert!(!values.is_empty(), "{}", figure.name);
     }
     let bars = figures[0].vega_lite();
-    assert_eq!(bars["data"]["values"][0]["value"], 2_000.0 * 1_048_576.0 / 1e6);
+    assert_eq!(bars["data"]["values"][0]["value"], 2_000.0 * 131_072.0 / 1e6);
 }
 
 #[test]

@@ -140,7 +140,7 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     for figure in &test.figures {
         match figure {
             // One bar ranks nothing; the result stands above the figures.
-            Figure::Ranking if cast.names.len() == 1 && test.figures.len() > 1 => {}
+            Figure::Ranking if group.members.len() == 1 && test.figures.len() > 1 => {}
             Figure::Ranking => charts.push(ranking::of(group, cast)),
             Figure::Curve => charts.extend(curve::of(group, cast)),
             Figure::Timeline => charts.extend(timeline::of(group, cast)),

@@ -3,6 +3,7 @@
 use crate::figure::{Bar, Cast, Chart, Drawing, LATENCY, Table, title};
 use crate::group::{Group, Member};
 use crate::number;
+use crate::settings;
 use ssdgauge_core::Metric;
 
 /// Returns the ranking of `group`, the best first and missing values last, with their reasons.
@@ -65,7 +66,8 @@ fn row(member: &Member<'_>, cast: &Cast) -> Vec<String> {
 
 fn notes(group: &Group<'_>, metric: Metric) -> Vec<String> {
     let better = if metric.more_is_better() { "more is better" } else { "less is better" };
-    let rule = group.first().test.test.score.words();
+    let test = &group.first().test.test;
+    let rule = settings::rule(test, &test.score);
     let unit = match metric.unit() {
         "" => metric.title(),
         unit => unit,

@@ -11,6 +11,7 @@ mod summary;
 mod test;
 
 use crate::figure::Cast;
+use crate::figure::draw::PALETTE_LIGHT;
 use crate::group;
 use crate::names;
 use crate::run::Run;
@@ -120,6 +121,13 @@ fn banners(runs: &[Run]) -> Markup {
             }
         }
     }
+}
+
+/// Returns the mark of the run with this number, in its colour; hollow where colours repeat.
+fn swatch(number: usize) -> Markup {
+    let colours = PALETTE_LIGHT.len();
+    let place = number % colours;
+    html! { span.swatch.{ "s" (place) }.again[number >= colours] {} }
 }
 
 fn footer() -> Markup {

@@ -9,7 +9,7 @@ pub(super) fn sheet() -> String {
     let dark = format!("{DARK}{}", palette(&PALETTE_DARK));
     let mut swatches = String::new();
     for number in 0..PALETTE_LIGHT.len() {
-        write!(swatches, ".s{number}{{background:var(--c{number})}}")
+        write!(swatches, ".s{number}{{color:var(--c{number})}}")
             .expect("writing to memory cannot fail");
     }
     format!(
@@ -64,8 +64,9 @@ dl.origin dt{color:var(--muted);font-size:.75rem}
 dl.origin dd{margin:0;font-size:.92rem;overflow-wrap:anywhere}
 dl.origin .mark{flex-basis:100%}
 dl.origin .mark dd{font-weight:700;color:var(--warn)}
-.swatch{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em;
+.swatch{display:inline-block;background:currentColor;width:.8em;height:.8em;border-radius:2px;margin-right:.45em;
  print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.swatch.again{background:none;border:2px dashed currentColor}
 section{background:var(--panel);border:1px solid var(--line);border-radius:10px;
  padding:1.3rem 1.4rem 1.4rem;margin:1.2rem 0}
 .scroll{overflow-x:auto;margin:.6rem 0}

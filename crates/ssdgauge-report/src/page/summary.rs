@@ -7,6 +7,7 @@ use crate::names;
 use crate::number;
 use crate::page::findings;
 use crate::run::Run;
+use crate::settings;
 use crate::verdict;
 use maud::{Markup, html};
 
@@ -34,7 +35,7 @@ pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
                     @for (number, run) in runs.iter().enumerate() {
                         tr {
                             th scope="row" {
-                                span class={ "swatch s" (number % 7) } {}
+                                (super::swatch(number))
                                 (cast.names[number])
                                 @for mark in names::marks(run) { " " span.marks { (mark) } }
                             }
@@ -120,7 +121,7 @@ fn of_one(run: &Run) -> Markup {
                             }
                         }
                         td.n { (number::count(headline.n)) }
-                        td.words { (headline.metric.title()) ", " (test.test.score.words()) }
+                        td.words { (headline.metric.title()) ", " (settings::rule(&test.test, &test.test.score)) }
                         td { (state(test.points.len(), test.planned, test.complete)) }
                     }
                 }
@@ -142,32 +143,66 @@ fn of_many(cast: &Cast, groups: &[Group<'_>]) -> Markup {
             "In brackets the 95 % interval within each run. Drives stand side by side only where "
             "suite, test, revision, length and span are equal, and models only beside models."
         }
-        @for Cohort { indices, rows } in cohorts(groups) {
-            div.scroll { table {
-                thead { tr {
-                    th scope="col" { "Test" }
-                    th scope="col" { "Unit" }
-                    @for index in &indices {
-                        th.n scope="col" {
-                            span class={ "swatch s" (index % 7) } {}
-                            (cast.names[*index])
-                        }
-                    }
-                } }
-                tbody {
-                    @for (number, group) in rows {
-                        tr {
-                            th scope="row" {
-                                a href={ "#test-" (number) } { (super::test::title(group)) }
-                            }
-                            td { (group.first().test.headline.metric.unit()) }
-                            @for index in &indices { td.n { (cell(group, *index)) } }
-                        }
-                    }
-                }
-            } }
+        @for cohort in cohorts(groups) {
+            // The longer side goes down the page, which has room there.
+            @if cohort.indices.len() > WIDE { (by_drive(&cohort, cast)) }
+            @else { (by_test(&cohort, cast)) }
         }
     }
+}
+
+/// More drives than this stand in rows.
+const WIDE: usize = 5;
+
+/// Returns a row for each test and a column for each drive.
+fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr {
+                th scope="col" { "Test" }
+                th scope="col" { "Unit" }
+                @for index in &cohort.indices {
+                    th.n scope="col" { (super::swatch(*index)) (cast.names[*index]) }
+                }
+            } }
+            tbody {
+                @for (number, group) in &cohort.rows {
+                    tr {
+                        th scope="row" { (link(*number, group)) }
+                        td { (group.first().test.headline.metric.unit()) }
+                        @for index in &cohort.indices { td.n { (cell(group, *index)) } }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// Returns a row for each drive and a column for each test.
+fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr {
+                th scope="col" { "Drive" }
+                @for (number, group) in &cohort.rows {
+                    @let unit = group.first().test.headline.metric.unit();
+                    th.n scope="col" { (link(*number, group)) @if !unit.is_empty() { ", " (unit) } }
+                }
+            } }
+            tbody {
+                @for index in &cohort.indices {
+                    tr {
+                        th scope="row" { (super::swatch(*index)) (cast.names[*index]) }
+                        @for (_, group) in &cohort.rows { td.n { (cell(group, *index)) } }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn link(number: usize, group: &Group<'_>) -> Markup {
+    html! { a href={ "#test-" (number) } { (super::test::title(group)) } }
 }
 
 /// The groups that have the same runs.

@@ -87,7 +87,7 @@ fn result(group: &Group<'_>, cast: &Cast) -> Markup {
             @let headline = &member.test.headline;
             p.result {
                 @if cast.names.len() > 1 {
-                    span class={ "swatch s" (member.index % 7) } {}
+                    (super::swatch(member.index))
                     (cast.names[member.index]) ": "
                 }
                 @match headline.value {
