@@ -48,6 +48,7 @@ mod map;
 pub mod mean_field;
 mod profile;
 mod rig;
+mod table;
 mod truth;
 
 pub use catalogue::{Listed, ProfileError, profiles};

@@ -7,6 +7,7 @@
 //! valid pages in a superblock than it has slots.
 
 use crate::geometry::Geometry;
+use crate::table::Table;
 use ssdgauge_core::Random;
 use std::collections::VecDeque;
 
@@ -23,9 +24,9 @@ const HIDDEN: u32 = 1 << 31;
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     /// The superblock of each page of the host.
-    entries: Vec<Superblock>,
+    entries: Table<Superblock>,
     /// The pages in the slots of all superblocks.
-    log: Vec<u32>,
+    log: Table<u32>,
     /// The first slot of each superblock in `log`.
     first: Vec<usize>,
     /// Valid pages of each superblock.
@@ -59,8 +60,9 @@ impl Map {
         }
         let all = 1 + native + slc;
         Map {
-            entries: vec![NOWHERE; geometry.user_pages as usize],
-            log: vec![0; next],
+            // Zero is `NOWHERE`.
+            entries: Table::zeroed(geometry.user_pages as usize),
+            log: Table::zeroed(next),
             first,
             valid: vec![0; all],
             hidden: vec![HIDDEN; all],
@@ -200,7 +202,7 @@ impl Map {
     ) {
         let first = self.first[superblock as usize];
         let log = &self.log[first + slots.start as usize..first + slots.end as usize];
-        let entries = self.entries.as_slice();
+        let entries = &self.entries[..];
         // Loads first, and nothing else: this loop takes the place of prefetch instructions.
         found.touched = log
             .iter()

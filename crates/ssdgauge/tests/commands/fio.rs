@@ -8,7 +8,7 @@ use std::process::Command;
 const SIZE: u64 = 64 << 20;
 /// Requests per second that the kernel lets through. The control group makes the truth, so that
 /// a busy machine cannot decide the comparison.
-const RATE: u64 = 2_000;
+const RATE: u64 = 500;
 
 /// A control group that throttles one block device, removed when it is dropped.
 struct Throttle {
@@ -54,8 +54,16 @@ fn throughput_agrees_with_fio_within_five_percent_on_one_throttled_device() {
         return;
     };
     std::fs::write(bench.path("read.toml"), SUITE).unwrap();
-    let ours = ours(&bench, &device, &throttle);
-    let theirs = theirs(bench.folder.path(), &device, &throttle);
+    // In turn, three times; the median of each: a moment without a processor decides nothing.
+    let mut pairs: [Vec<f64>; 2] = Default::default();
+    for turn in 0..3 {
+        pairs[0].push(ours(&bench, &device, &throttle, turn));
+        pairs[1].push(theirs(bench.folder.path(), &device, &throttle));
+    }
+    let [ours, theirs] = pairs.map(|mut values| {
+        values.sort_by(f64::total_cmp);
+        values[1]
+    });
     println!("ssdgauge {ours:.1} IOPS, fio {theirs:.1} IOPS, truth {RATE}");
     assert!((ours / theirs - 1.0).abs() < 0.05, "ssdgauge {ours}, fio {theirs}");
     assert!((ours / RATE as f64 - 1.0).abs() < 0.05, "ssdgauge {ours}, truth {RATE}");
@@ -66,21 +74,22 @@ const SUITE: &str = r#"
 id = "read"
 revision = 1
 title = "Random reads"
-prepare = [{ fill = "sequential" }]
+prepare = [{ fill = "sequential", block_size = "1MiB" }]
 
 [[test]]
 id = "read"
 revision = 1
 title = "Random reads"
 stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 8 }
-until = { time = "3s" }
+until = { time = "2s" }
 score = { mean_of = "iops" }
 "#;
 
-fn ours(bench: &Bench, device: &Loop, throttle: &Throttle) -> f64 {
+fn ours(bench: &Bench, device: &Loop, throttle: &Throttle, turn: u32) -> f64 {
     let program = env!("CARGO_BIN_EXE_ssdgauge");
     let (path, name) = (&device.path, device.name());
-    let arguments = format!("run read.toml {path} --confirm {name}:{SIZE} --out a.ssdg --json");
+    let arguments =
+        format!("run read.toml {path} --confirm {name}:{SIZE} --out {turn}.ssdg --json");
     let output = throttle
         .inside(&format!("{program} {arguments}"))
         .current_dir(bench.folder.path())
@@ -94,7 +103,7 @@ fn ours(bench: &Bench, device: &Loop, throttle: &Throttle) -> f64 {
 fn theirs(folder: &Path, device: &Loop, throttle: &Throttle) -> f64 {
     let arguments = format!(
         "fio --name=peer --filename={} --rw=randread --bs=4k --direct=1 --ioengine=io_uring \
-         --iodepth=8 --time_based --runtime=3 --output-format=json",
+         --iodepth=8 --time_based --runtime=2 --output-format=json",
         device.path
     );
     let output = throttle.inside(&arguments).current_dir(folder).output().unwrap();
