@@ -11,6 +11,8 @@ const FILES: &[(&str, &str)] = &[
     ("client-2018", include_str!("../suites/client-2018.toml")),
     ("enterprise-2019", include_str!("../suites/enterprise-2019.toml")),
     ("enterprise-2020", include_str!("../suites/enterprise-2020.toml")),
+    ("client-2021", include_str!("../suites/client-2021.toml")),
+    ("fill-ladder", include_str!("../suites/fill-ladder.toml")),
     ("size-curve", include_str!("../suites/size-curve.toml")),
 ];
 

@@ -2,6 +2,7 @@
 
 use crate::clean;
 use crate::missing;
+use crate::remarks;
 use crate::run::{Run, StepFinding, TestRun};
 use serde_json::{Map, Value, json};
 use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos, Severity};
@@ -77,6 +78,7 @@ fn test(run: &TestRun) -> Value {
             value["score"] = json!(score.words());
             value
         }).collect::<Vec<_>>(),
+        "remarks": remarks::of(run),
         "points": run.points.iter().map(|point| {
             let totals = &point.point.totals;
             json!({

@@ -4,8 +4,9 @@ use crate::missing;
 use crate::number;
 use crate::run::TestRun;
 use crate::settings;
-use ssdgauge_core::statistics::{knee, summary};
-use ssdgauge_core::{Metric, Scope, Score};
+use ssdgauge_core::statistics::consistency::{self, Consistency};
+use ssdgauge_core::statistics::{cache, knee, steady, summary};
+use ssdgauge_core::{Access, Bytes, Direction, Metric, Nanos, Scope, Score, Totals, Window};
 
 /// Returns what a reader must know beside the headline of `test`; empty where it has no value.
 pub(crate) fn of(test: &TestRun) -> Vec<String> {
@@ -18,12 +19,66 @@ pub(crate) fn of(test: &TestRun) -> Vec<String> {
             harmonic(test, metric).into_iter().collect()
         }
         Score::BestOf(metric) => best(test, metric).into_iter().collect(),
-        Score::At { .. } | Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => {
-            Vec::new()
+        Score::MeanOfLast { metric, window } | Score::MeanOverSigmaOfLast { metric, window } => {
+            over_last(test, metric, window)
         }
+        Score::At { .. } => Vec::new(),
     };
     remarks.extend(also(test));
+    remarks.extend(cache(test));
     remarks
+}
+
+/// How the last part of a single step varies, and whether it is steady by the SNIA rule, which
+/// knows no fixed window.
+fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
+    let [point] = test.points.as_slice() else { return Vec::new() };
+    let full: Vec<&Totals> =
+        point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
+    let rate = |second: &&Totals| second.value(metric, Scope::All).unwrap_or(0.0);
+    let mut remarks = Vec::new();
+    let last: Option<Vec<f64>> = window.of(&full).map(|last| last.iter().map(rate).collect());
+    let kind = last.and_then(|last| consistency::classify(&last));
+    remarks.extend(kind.map(|kind| match kind {
+        Consistency::Steady => format!("steady in the {window}, in samples of 1 s"),
+        Consistency::Periodic { period, depth } => format!(
+            "drops of {:.0} % every {} s in the {window}, in samples of 1 s",
+            depth * 100.0,
+            number::text(period)
+        ),
+        Consistency::Wide => format!("constantly wide in the {window}, in samples of 1 s"),
+    }));
+    let minutes: Vec<f64> =
+        full.chunks_exact(60).map(|minute| minute.iter().map(rate).sum::<f64>() / 60.0).collect();
+    if minutes.len() >= steady::WINDOW {
+        remarks.push(match steady::find(&minutes) {
+            Some((round, _)) => {
+                format!("steady by the SNIA rule after {} rounds of a minute", round + 1)
+            }
+            None => format!("not steady by the SNIA rule in {} rounds of a minute", minutes.len()),
+        });
+    }
+    remarks
+}
+
+/// The end of the fast cache, where a single step writes sequentially.
+fn cache(test: &TestRun) -> Option<String> {
+    let [point] = test.points.as_slice() else { return None };
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    if stream.access != Access::Sequential || stream.reads() {
+        return None;
+    }
+    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
+    let written: Vec<u64> =
+        full.map(|second| second.directions[Direction::Write as usize].bytes).collect();
+    let edge = cache::edge(&written)?;
+    Some(format!(
+        "fast cache of {} ± {}: {:.0} MB/s before its end, {:.0} MB/s behind",
+        Bytes(edge.bytes).about(),
+        Bytes(edge.uncertainty).about(),
+        edge.before / 1e6,
+        edge.behind / 1e6
+    ))
 }
 
 /// The further numbers of the protocol from the same samples.

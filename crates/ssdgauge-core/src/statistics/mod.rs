@@ -1,6 +1,8 @@
 //! Statistics over samples: pure functions, each with the source of its rule.
 
 pub mod bootstrap;
+pub mod cache;
+pub mod consistency;
 pub mod fit;
 pub mod histogram;
 pub mod knee;

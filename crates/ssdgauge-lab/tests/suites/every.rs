@@ -1,6 +1,6 @@
 //! What holds for every suite.
 
-use crate::support::{carried_out, found, planned, rig, run};
+use crate::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
 use ssdgauge_lab::{built_in, find_built_in};
 
@@ -12,6 +12,8 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("client-2018", 60, "tiny"),
     ("enterprise-2019", 60, "tiny"),
     ("enterprise-2020", 60, "tiny"),
+    ("client-2021", 60, "tiny"),
+    ("fill-ladder", 20, "tiny"),
     ("size-curve", 5, "tiny"),
 ];
 
@@ -27,7 +29,10 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
             // A drive of 1 GB has no last 16 GB: that headline is tested on a larger one.
             let value = test.headline.value.filter(|value| *value > 0.0);
             let id = test.test.id.as_str();
-            assert!(value.is_some() || id == "whole-drive-fill", "{suite}/{id}");
+            assert!(
+                value.is_some() || id.contains("fill-") || id.ends_with("-fill"),
+                "{suite}/{id}"
+            );
         }
     }
 }
@@ -93,6 +98,13 @@ fn a_whole_drive_fill_writes_every_byte_once_and_shows_the_end_of_the_cache() {
     let (last, whole) = (test.headline.value.unwrap(), test.also[0].value.unwrap());
     let first = test.points[0].seconds[0].throughput_mb_s;
     assert!(first > 2.0 * last && whole > last, "cache {first}, whole {whole}, end {last}");
+    let totals = &test.points[0].point.seconds;
+    let written: Vec<u64> = totals.iter().map(|second| second.directions[1].bytes).collect();
+    let edge = ssdgauge_core::statistics::cache::edge(&written).unwrap();
+    let truth = test.points[0].point.totals.reading("slc_exhausted_bytes").unwrap();
+    let miss = (edge.bytes as f64 - truth).abs();
+    assert!(miss <= edge.uncertainty as f64, "{edge:?}, in truth {truth}");
+    assert!(remarks(&run, 0).contains("fast cache of"), "{}", remarks(&run, 0));
 }
 
 #[test]
@@ -124,4 +136,22 @@ fn a_preconditioning_ends_as_soon_as_five_rounds_are_steady() {
     assert_eq!(steady.len(), 1, "{:?}", test.findings);
     assert!(steady[0].starts_with("steady after"), "{}", steady[0]);
     assert!(find_built_in("enterprise-2020").is_ok() && run.complete);
+}
+
+#[test]
+fn a_fuller_drive_writes_slower() {
+    let run = run("fill-ladder", &["random-write"], "tiny", 1);
+    let iops: Vec<f64> = run.tests[0]
+        .points
+        .iter()
+        .map(|point| {
+            let totals = &point.point.totals;
+            totals.value(ssdgauge_core::Metric::Iops, ssdgauge_core::Scope::All).unwrap()
+        })
+        .collect();
+    let labels: Vec<&str> =
+        run.tests[0].points.iter().map(|point| point.point.label.as_str()).collect();
+    assert_eq!(labels, ["0 % full", "50 % full", "70 % full", "80 % full", "100 % full"]);
+    assert_eq!(run.tests[0].headline.value, Some(iops[3]));
+    assert!(iops[4] < iops[0], "{iops:?}");
 }

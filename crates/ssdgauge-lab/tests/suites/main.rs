@@ -4,5 +4,7 @@
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "tests panic on failure")]
 
 mod bad_files;
+mod consistency;
 mod every;
+mod hostile;
 mod support;

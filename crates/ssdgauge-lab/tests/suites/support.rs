@@ -90,3 +90,9 @@ pub fn found(test: &TestRun, kind: FindingKind) -> Vec<String> {
     let of_kind = test.findings.iter().filter(|found| found.finding.kind == kind);
     of_kind.map(|found| found.finding.text.clone()).collect()
 }
+
+/// Returns what a reader is told beside the headline of a test.
+pub fn remarks(run: &Run, test: usize) -> String {
+    let json = ssdgauge_report::json(std::slice::from_ref(run));
+    json["runs"][0]["tests"][test]["remarks"].to_string()
+}

@@ -1,0 +1,95 @@
+//! Where writing leaves a drive's fast cache: the first lasting fall of throughput in a fill.
+
+use serde::{Deserialize, Serialize};
+
+/// The throughput behind the edge is at most this share of that before it. Chosen: a smaller fall
+/// is no cache.
+pub const FALL: f64 = 0.8;
+
+/// The fewest samples behind the edge; a small cache is used up within the first sample.
+pub const FEWEST: usize = 3;
+
+/// The end of a fast cache.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edge {
+    /// Bytes written when the throughput fell.
+    pub bytes: u64,
+    /// The edge lies within so many bytes to either side: the samples around it.
+    pub uncertainty: u64,
+    /// Mean bytes of a sample before the edge.
+    pub before: f64,
+    /// Mean bytes of a sample behind it.
+    pub behind: f64,
+}
+
+/// Finds the edge in `samples`, the bytes that were written in equal times; `None` where the
+/// throughput never falls for good.
+///
+/// The edge is the split that leaves the smallest sum of squares around the two means. Where a
+/// later stage exists, such as folding behind the cache, the first of the two largest falls is
+/// taken: the part before the best split is searched once more.
+pub fn edge(samples: &[u64]) -> Option<Edge> {
+    let first = split(samples)?;
+    let at = split(&samples[..first]).unwrap_or(first);
+    let bytes: u64 = samples[..at].iter().sum();
+    // The fall happened within the last sample before the split or the first behind it.
+    let uncertainty = samples[at - 1].max(samples[at]);
+    let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len() as f64;
+    Some(Edge { bytes, uncertainty, before: mean(&samples[..at]), behind: mean(&samples[at..]) })
+}
+
+fn split(samples: &[u64]) -> Option<usize> {
+    let n = samples.len();
+    if n <= FEWEST {
+        return None;
+    }
+    let total: f64 = samples.iter().map(|sample| *sample as f64).sum();
+    let mut sum = 0.0;
+    let mut best: Option<(f64, usize)> = None;
+    for (index, sample) in samples.iter().enumerate().take(n - FEWEST) {
+        sum += *sample as f64;
+        let (left, right) = ((index + 1) as f64, (n - index - 1) as f64);
+        let (before, behind) = (sum / left, (total - sum) / right);
+        if behind > FALL * before {
+            continue;
+        }
+        // Smallest sum of squares within = largest between the two means.
+        let between = left * right * (before - behind).powi(2);
+        if best.is_none_or(|(most, _)| between > most) {
+            best = Some((between, index + 1));
+        }
+    }
+    best.map(|(_, at)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn the_edge_of_a_noisy_fill_is_found_within_a_sample() {
+        for seed in 0..100 {
+            let mut random = Random::new(seed, 0);
+            let edge_at = 5 + random.below(40) as usize;
+            let level = |at: usize| if at < edge_at { 2_400e6 } else { 700e6 };
+            let samples: Vec<u64> =
+                (0..200).map(|at| (level(at) * (0.9 + 0.2 * random.unit())) as u64).collect();
+            let truth: u64 = samples[..edge_at].iter().sum();
+            let found = edge(&samples).unwrap();
+            assert!(found.bytes.abs_diff(truth) <= found.uncertainty, "{seed}: {found:?} {truth}");
+        }
+    }
+
+    #[test]
+    fn of_two_falls_the_first_is_the_cache() {
+        let samples: Vec<u64> = [vec![2_400; 20], vec![900; 60], vec![300; 120]].concat();
+        assert_eq!(edge(&samples).unwrap().bytes, 48_000);
+    }
+
+    #[test]
+    fn a_level_fill_has_no_edge() {
+        assert_eq!(edge(&[500; 100]), None);
+        assert_eq!(edge(&[500, 100, 100]), None);
+    }
+}

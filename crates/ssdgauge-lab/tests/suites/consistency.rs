@@ -1,0 +1,22 @@
+//! One hour of random writes in full length, in virtual time.
+
+use crate::support::{remarks, run};
+
+#[test]
+fn an_hour_of_writes_is_scored_by_its_last_four_hundred_seconds() {
+    let run = run("consistency-2016", &[], "tiny", 1);
+    let [default, spare] = run.tests.as_slice() else { panic!("two tests") };
+    let seconds = &default.points[0].seconds;
+    assert_eq!(seconds.len(), 3_600);
+    assert_eq!((default.headline.n, default.also[0].n), (400, 400));
+    let last: Vec<f64> = seconds[3_200..].iter().map(|second| second.iops).collect();
+    let mean = last.iter().sum::<f64>() / 400.0;
+    assert!((default.headline.value.unwrap() / mean - 1.0).abs() < 1e-9);
+    let squares: f64 = last.iter().map(|iops| (iops - mean).powi(2)).sum();
+    let sigma = (squares / 399.0).sqrt();
+    assert!((default.also[0].value.unwrap() / (mean / sigma) - 1.0).abs() < 1e-9);
+    assert!(seconds[0].iops > 1.5 * mean, "the cache is gone at the end");
+    let more = spare.headline.value.unwrap() / default.headline.value.unwrap();
+    assert!(more > 1.5, "a quarter of spare area makes writes faster: {more}");
+    assert!(remarks(&run, 0).contains("by the SNIA rule"), "{}", remarks(&run, 0));
+}
