@@ -43,3 +43,21 @@ impl Buffer {
         self.programs.push_back((end, pages));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_buffer_waits_for_its_oldest_program() {
+        let mut buffer = Buffer::new(6);
+        (0..6).for_each(|_| assert_eq!(buffer.insert(10), 10));
+        buffer.programmed(500, 2);
+        buffer.programmed(300, 2);
+        assert_eq!(buffer.insert(20), 500);
+        assert_eq!(buffer.insert(20), 500);
+        // Places are given back in order: the second program was done before the first.
+        assert_eq!(buffer.insert(30), 500);
+        assert_eq!(buffer.insert(900), 900);
+    }
+}

@@ -165,6 +165,7 @@ impl Drive {
     /// Prepares for a step in which the host keeps `depth` commands in flight: the drive leaves
     /// its power state.
     pub(crate) fn begin_step(&mut self, now: Moment, depth: usize) {
+        self.truth.cache_exhausted = None;
         self.front.expect_depth(depth);
         let busy_until = self.busy_until.max(self.flash.idle_at());
         self.front.wake_until(now + self.environment.wake_time(now, busy_until));

@@ -7,6 +7,9 @@ use crate::drive::Work;
 use crate::flash::Moment;
 use crate::profile::{PowerFigures, ThermalFigures};
 
+/// The drive never becomes slower than this many steps make it.
+const MOST_THROTTLE_STEPS: u32 = 6;
+
 /// Power and heat of the drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
@@ -15,7 +18,8 @@ pub(crate) struct Environment {
     now: Moment,
     work: Work,
     body_c: f64,
-    throttled: bool,
+    /// How many steps the drive is slowed down by; 0 is full speed.
+    throttle_steps: u32,
     /// Energy since birth, in joules.
     energy_j: f64,
 }
@@ -38,14 +42,14 @@ impl Environment {
             now: 0,
             work: Work::default(),
             body_c: idle_c,
-            throttled: false,
+            throttle_steps: 0,
             energy_j: 0.0,
         }
     }
 
     /// Returns the speed of the drive as a share of its full speed.
     pub(crate) fn factor(&self) -> f64 {
-        if self.throttled { self.thermal.factor } else { 1.0 }
+        self.thermal.factor.powi(self.throttle_steps as i32)
     }
 
     /// Goes on with a drive that has done no work yet; returns its speed.
@@ -78,7 +82,7 @@ impl Environment {
             power_w,
             body_c: self.body_c,
             junction_c: self.body_c + self.thermal.junction_c_per_w * power_w,
-            throttled: self.throttled,
+            throttled: self.throttle_steps > 0,
         }
     }
 
@@ -88,11 +92,15 @@ impl Environment {
         let end = thermal.ambient_c + thermal.r_c_per_w * power_w;
         let time = thermal.r_c_per_w * thermal.c_j_per_c;
         let decay = if time > 0.0 { (-seconds / time).exp() } else { 0.0 };
+        let before = self.body_c;
         self.body_c = end + (self.body_c - end) * decay;
-        self.throttled = match self.throttled {
-            true => self.body_c > thermal.resume_c,
-            false => self.body_c >= thermal.throttle_c,
-        };
+        // Where one step down does not cool the drive, another follows.
+        let hot = self.body_c >= thermal.throttle_c;
+        if self.body_c <= thermal.resume_c {
+            self.throttle_steps = 0;
+        } else if hot && (self.throttle_steps == 0 || self.body_c > before) {
+            self.throttle_steps = (self.throttle_steps + 1).min(MOST_THROTTLE_STEPS);
+        }
     }
 
     /// Returns the energy of the idle floor from the last moment to `now`, in joules.

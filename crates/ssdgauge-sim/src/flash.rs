@@ -183,3 +183,48 @@ impl FlashTiming {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue;
+
+    fn flash(query: &str) -> Flash {
+        let order = catalogue::order(&format!("tiny?nand.channel_mb_s=1e6&{query}")).unwrap();
+        let geometry = Geometry::of(&order).unwrap();
+        Flash::new(&geometry, &order.profile.nand, &order.profile.slc)
+    }
+
+    fn program(die: u32) -> Program {
+        Program { die, pages: 12, slc: false, erase: false }
+    }
+
+    #[test]
+    fn a_read_suspends_a_program_and_pushes_it_back() {
+        let mut flash = flash("nand.t_prog_us=1000&nand.t_r_us=50&nand.suspend_us=20");
+        let first = flash.program(program(0), 0);
+        assert!((1_000_000..1_000_100).contains(&first));
+        let read = flash.read(0, 100_000, 1);
+        assert!((170_000..170_100).contains(&read), "{read}");
+        let second = flash.program(program(0), 100_000);
+        assert!((2_050_000..2_050_200).contains(&second), "{second}");
+    }
+
+    #[test]
+    fn without_suspension_a_read_waits_for_the_program_at_work_but_not_for_the_queue() {
+        let mut flash = flash("nand.t_prog_us=1000&nand.t_r_us=50&nand.suspend=false");
+        (0..5).for_each(|_| {
+            flash.program(program(1), 0);
+        });
+        let read = flash.read(1, 100_000, 1);
+        assert!((1_050_000..1_051_000).contains(&read), "{read}");
+    }
+
+    #[test]
+    fn reads_of_one_die_never_overlap_and_others_do_not_wait() {
+        let mut flash = flash("nand.t_r_us=50");
+        let ends: Vec<u64> = (0..4).map(|_| flash.read(2, 0, 1)).collect();
+        assert!(ends.windows(2).all(|pair| pair[1] - pair[0] >= 50_000), "{ends:?}");
+        assert!(flash.read(3, 0, 1) < 50_100);
+    }
+}

@@ -230,7 +230,7 @@ fn ranges(profile: &Profile) -> [(&'static str, f64, f64, f64); 44] {
         ("thermal.r_c_per_w", thermal.r_c_per_w, 0.0, 1_000.0),
         ("thermal.c_j_per_c", thermal.c_j_per_c, 0.001, 1e6),
         ("thermal.junction_c_per_w", thermal.junction_c_per_w, 0.0, 1_000.0),
-        ("thermal.factor", thermal.factor, 0.01, 1.0),
+        ("thermal.factor", thermal.factor, 0.1, 1.0),
         ("fault.error_bytes", profile.fault.error_bytes, 0.0, 1e18),
         ("fault.stall_for_s", profile.fault.stall_for_s, 0.0, 86_400.0),
     ]

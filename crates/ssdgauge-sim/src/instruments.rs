@@ -55,13 +55,14 @@ impl VirtualRig {
         let truth = self.drive.truth;
         if let Some(wa) = truth.write_amplification_since(before) {
             let step = |bytes: u64| (bytes - before.host_bytes) as f64;
-            let happened = |now: Option<u64>, then: Option<u64>| now.filter(|_| now != then);
             let figures = [
                 Some(("write_amplification", wa)),
                 self.drive.over_provisioning().map(|share| ("true_over_provisioning", share)),
-                happened(truth.cliff, before.cliff).map(|b| ("write_cliff_bytes", step(b))),
-                happened(truth.cache_exhausted, before.cache_exhausted)
-                    .map(|b| ("slc_exhausted_bytes", step(b))),
+                truth
+                    .cliff
+                    .filter(|_| before.cliff.is_none())
+                    .map(|bytes| ("write_cliff_bytes", step(bytes))),
+                truth.cache_exhausted.map(|bytes| ("slc_exhausted_bytes", step(bytes))),
             ];
             for (quantity, value) in figures.into_iter().flatten() {
                 sink.reading(&reading(at, "virtual", quantity, value));

@@ -273,3 +273,28 @@ impl Flight {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_back_in_order_whatever_the_order_they_came_in() {
+        let mut random = Random::new(3, 0);
+        let mut flight = Flight::default();
+        let mut last = 0;
+        for _ in 0..64 {
+            flight.push(random.below(1_000));
+        }
+        for _ in 0..100_000 {
+            let key = flight.pop().unwrap();
+            assert!(key >= last);
+            last = key;
+            // As completions do, each new key lies behind the one that it follows.
+            flight.push(key + random.below(5_000));
+        }
+        let rest: Vec<u64> = std::iter::from_fn(|| flight.pop()).collect();
+        assert_eq!(rest.len(), 64);
+        assert!(rest.is_sorted() && rest[0] >= last);
+    }
+}

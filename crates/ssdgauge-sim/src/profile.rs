@@ -224,7 +224,8 @@ pub struct ThermalFigures {
     pub throttle_c: f64,
     /// Body temperature at which it is fast again.
     pub resume_c: f64,
-    /// Its speed while it is throttled, above 0 and at most 1.
+    /// What each step of throttling leaves of its speed, above 0 and at most 1; another step
+    /// follows where one does not cool it.
     pub factor: f64,
 }
 

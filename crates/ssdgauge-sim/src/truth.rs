@@ -15,8 +15,8 @@ pub struct Truth {
     pub collected_pages: u64,
     /// Bytes that the host had written when garbage collection first copied a page.
     pub cliff: Option<u64>,
-    /// Bytes that the host had written when the fast cache was last found full after a time in
-    /// which it had room.
+    /// Bytes that the host had written when the fast cache was first found full in the step at
+    /// work, after a time in which it had room.
     pub cache_exhausted: Option<u64>,
 }
 
@@ -34,7 +34,7 @@ impl Truth {
     }
 
     pub(crate) fn exhausted_cache(&mut self) {
-        self.cache_exhausted = Some(self.host_bytes);
+        self.cache_exhausted = self.cache_exhausted.or(Some(self.host_bytes));
     }
 
     /// Returns the write amplification from `before` to now, or `None` where nothing was written.

@@ -105,7 +105,7 @@ fn a_quarter_left_unused_helps_as_much_as_theory_says() {
 fn hot_and_cold_data_amplify_as_the_fixed_point_says() {
     for (n, (hot_data, hot_depth)) in [(0.2, 16), (0.1, 18), (0.05, 19)].into_iter().enumerate() {
         let fifo = |seed: &u64| random_profile(*seed).contains("fifo");
-        for seed in (0..200).filter(fifo).skip(n * 4).take(4) {
+        for seed in (0..200).filter(fifo).skip(n * 3).take(3) {
             let text = random_profile(seed);
             let mut rig = VirtualRig::from_toml("random", &text, "state=steady", seed).unwrap();
             assert_eq!(rig.profile().gc.policy, GcPolicy::Fifo);
@@ -117,9 +117,9 @@ fn hot_and_cold_data_amplify_as_the_fixed_point_says() {
             ];
             streams[1].offset = Bytes(hot);
             let load = Workload { engine: Engine::IoUring, streams };
-            rig.run(&load, &bytes(capacity * 8), &mut Seen::brief()).unwrap();
+            rig.run(&load, &bytes(capacity * 6), &mut Seen::brief()).unwrap();
             let mut seen = Seen::brief();
-            rig.run(&load, &bytes(capacity * 4), &mut seen).unwrap();
+            rig.run(&load, &bytes(capacity * 3), &mut seen).unwrap();
             let share = seen.counted[0] as f64 / seen.ios() as f64;
             let classes = [
                 Class { pages: hot_data, share },

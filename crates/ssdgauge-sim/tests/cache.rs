@@ -122,3 +122,18 @@ fn occupancy_rises_with_writes_and_falls_in_silence() {
     let power = seen.values("power_w");
     assert!(power[0] > *power.last().unwrap(), "{power:?}");
 }
+
+#[test]
+fn folding_under_load_stretches_the_cache_by_what_it_gives_back() {
+    let after = |rate: f64| {
+        // The link alone sets the pace of the host, far below what the dies can do.
+        let spec =
+            format!("tlc-client?capacity=64GB&front.link_mb_s=200&slc.fold_under_load_mb_s={rate}");
+        let mut rig = VirtualRig::open(&spec, 1).unwrap();
+        exhausted_after(&mut rig, Access::Sequential, 12_000_000_000).unwrap()
+    };
+    let (without, with) = (after(0.0), after(100.0));
+    // C bytes last C / (w - f) seconds, in which w C / (w - f) bytes are written.
+    let expected = without * 200.0 / (200.0 - 100.0);
+    assert!((with / expected - 1.0).abs() < 0.05, "{with} {expected}");
+}

@@ -83,7 +83,7 @@ fn temperature_follows_the_exact_exponential() {
 
 #[test]
 fn a_hot_drive_slows_down_says_so_and_recovers() {
-    let spec = "mlc-client?capacity=64GB&thermal.c_j_per_c=2&thermal.throttle_c=60&\
+    let spec = "mlc-client?capacity=64GB&thermal.c_j_per_c=2&thermal.r_c_per_w=9&thermal.throttle_c=60&\
                 thermal.resume_c=55&thermal.factor=0.25";
     let mut rig = VirtualRig::open(spec, 1).unwrap();
     let load = workload(stream(Access::Sequential, 131_072, 100, 8, rig.drive().capacity));
@@ -115,4 +115,30 @@ fn readings_of_a_long_rest_stay_few() {
     assert_eq!(seen.values("power_w").len(), 1_000 + 260);
     let at: Vec<_> = seen.readings.iter().filter(|r| r.quantity == "power_w").collect();
     assert_eq!(at.last().unwrap().at, Nanos::from_secs(3_600));
+}
+
+#[test]
+fn a_drive_that_one_step_does_not_cool_takes_another() {
+    let spec = "mlc-client?capacity=64GB&thermal.c_j_per_c=5&thermal.throttle_c=70&\
+                thermal.resume_c=60&thermal.r_c_per_w=15&thermal.factor=0.8";
+    let mut rig = VirtualRig::open(spec, 1).unwrap();
+    let load = workload(stream(Access::Sequential, 131_072, 0, 8, rig.drive().capacity));
+    let mut seen = Seen::default();
+    rig.run(&load, &seconds(300), &mut seen).unwrap();
+    let hottest = seen.values("temperature_c").into_iter().fold(0.0, f64::max);
+    assert!((70.0..73.0).contains(&hottest), "{hottest}");
+    let slowest = seen.intervals[..300].iter().map(|i| i.ios).min().unwrap();
+    assert!((slowest as f64) < 0.7 * seen.intervals[1].ios as f64, "two steps at least");
+}
+
+#[test]
+fn the_mlc_class_throttles_after_about_as_long_as_published() {
+    let mut rig = VirtualRig::open("mlc-client?capacity=64GB", 1).unwrap();
+    let load = workload(stream(Access::Sequential, 131_072, 0, 8, rig.drive().capacity));
+    let mut seen = Seen::brief();
+    rig.run(&load, &seconds(250), &mut seen).unwrap();
+    let throttled = seen.values("throttled");
+    let first = throttled.iter().position(|value| *value > 0.0).unwrap();
+    // Published: about 80 C after 150 s.
+    assert!((120..180).contains(&first), "{first}");
 }

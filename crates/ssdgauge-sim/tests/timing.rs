@@ -180,3 +180,50 @@ fn published_figures_of_the_classes_appear() {
     check("xpoint-like reads, 1 deep", reads("xpoint-like", 1), 112_000.0, 0.05);
     check("xpoint-like writes, 16 deep", writes("xpoint-like", 16), 550_000.0, 0.1);
 }
+
+/// Returns the rate of 128 KiB reads in 10^6 bytes per second.
+fn read_rate(spec: &str, access: Access, depth: u32) -> f64 {
+    let mut rig = VirtualRig::open(spec, 1).unwrap();
+    let load = workload(stream(access, 131_072, 100, depth, rig.drive().capacity));
+    let mut seen = Seen::brief();
+    let ended = rig.run(&load, &seconds(1), &mut seen).unwrap();
+    seen.ios() as f64 * 131_072.0 / 1e6 / ended.elapsed.as_secs_f64()
+}
+
+#[test]
+fn a_stream_in_order_is_read_ahead_and_no_read_exceeds_the_link() {
+    let spec = "tlc-client?capacity=16GB&state=filled";
+    let link = VirtualRig::open(spec, 1).unwrap().profile().front.link_mb_s;
+    let single = |access| read_rate(spec, access, 1);
+    assert!(single(Access::Sequential) > 1.2 * single(Access::Random));
+    for depth in [4, 32] {
+        let rate = read_rate(spec, Access::Sequential, depth);
+        assert!((0.9 * link..1.001 * link).contains(&rate), "depth {depth}: {rate} of {link}");
+    }
+    let without = read_rate(&format!("{spec}&front.read_ahead=false"), Access::Sequential, 1);
+    assert!(single(Access::Sequential) > 1.2 * without);
+}
+
+#[test]
+fn a_drive_that_was_never_written_answers_without_its_dies() {
+    let rate = |state: &str| {
+        let spec = format!("tlc-client?capacity=4GB&state={state}");
+        rate(&mut VirtualRig::open(&spec, 1).unwrap(), 100, 1, &seconds(1))
+    };
+    assert!(rate("fresh") > 2.0 * rate("filled"));
+}
+
+#[test]
+fn both_directions_share_a_half_duplex_link() {
+    let total = |class: &str| {
+        let spec = format!("{class}?capacity=4GB&state=filled");
+        let mut rig = VirtualRig::open(&spec, 1).unwrap();
+        let load = workload(stream(Access::Sequential, 131_072, 50, 16, rig.drive().capacity));
+        let mut seen = Seen::brief();
+        let ended = rig.run(&load, &bytes(1_000_000_000), &mut seen).unwrap();
+        let link = rig.profile().front.link_mb_s;
+        seen.ios() as f64 * 131_072.0 / 1e6 / ended.elapsed.as_secs_f64() / link
+    };
+    let share = total("sata-datacentre");
+    assert!((0.8..1.001).contains(&share), "{share}");
+}

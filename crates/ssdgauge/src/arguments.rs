@@ -153,6 +153,12 @@ pub(crate) struct Report {
     /// Writes every chart as a PNG file into this folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) png: Option<PathBuf>,
+    /// Writes every chart as a Vega-Lite specification into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) vega: Option<PathBuf>,
+    /// Prints the headlines as OpenMetrics text.
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown"])]
+    pub(crate) openmetrics: bool,
     /// Prints the results as JSON.
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     pub(crate) json: bool,

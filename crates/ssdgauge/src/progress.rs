@@ -6,11 +6,13 @@ use ssdgauge_core::{
     Action, Bytes, Finding, Nanos, Phase, Plan, Preparation, Severity, Step, Test,
 };
 use ssdgauge_lab::{Glimpse, Watcher};
+use std::time::{Duration, Instant};
 
 /// How fast a fill is thought to be before one was seen, in bytes per second.
 const LIKELY_FILL_RATE: f64 = 1e9;
-/// How often a line is written in a long step, in seconds.
-const LINE_EVERY: u32 = 30;
+/// How often a line is written in a long step. By the clock on the wall: virtual time runs faster
+/// than people read.
+const LINE_EVERY: Duration = Duration::from_secs(30);
 
 /// Looks on while a run goes its way.
 #[derive(Debug)]
@@ -24,6 +26,7 @@ pub(crate) struct Progress<'a> {
     steps: usize,
     step: usize,
     current: Nanos,
+    spoke: Instant,
     title: String,
     ios: u64,
     bytes: Bytes,
@@ -50,6 +53,7 @@ impl<'a> Progress<'a> {
             steps: plan.steps().count(),
             step: 0,
             current: Nanos::ZERO,
+            spoke: Instant::now(),
             title: String::new(),
             ios: 0,
             bytes: Bytes(0),
@@ -128,6 +132,7 @@ impl Watcher for Progress<'_> {
                 }
             }
         };
+        self.spoke = Instant::now();
         (self.ios, self.bytes) = (0, Bytes(0));
         self.draw("", Nanos::ZERO);
     }
@@ -139,7 +144,8 @@ impl Watcher for Progress<'_> {
         let words = format!("{}  p99 {p99}", rates(glimpse.ios, glimpse.bytes, glimpse.length));
         let within = Nanos::SECOND * u64::from(glimpse.second + 1);
         self.draw(&words, within);
-        if self.bar.is_none() && glimpse.second % LINE_EVERY == LINE_EVERY - 1 {
+        if self.bar.is_none() && self.spoke.elapsed() >= LINE_EVERY {
+            self.spoke = Instant::now();
             self.say(&format!("        {:<34} {words}", self.title));
         }
     }

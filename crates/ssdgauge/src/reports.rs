@@ -16,13 +16,15 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
         write_page(output, &runs)?;
     }
     write_pictures(arguments, &runs)?;
-    let wants_files = [&arguments.output, &arguments.svg, &arguments.png];
+    let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.vega];
     if arguments.json {
         world::print(&format!("{:#}\n", ssdgauge_report::json(&runs)));
     } else if arguments.csv {
         world::print(&ssdgauge_report::csv(&runs));
     } else if arguments.markdown {
         world::print(&ssdgauge_report::markdown(&runs));
+    } else if arguments.openmetrics {
+        world::print(&ssdgauge_report::openmetrics(&runs));
     } else if wants_files.iter().all(|file| file.is_none()) {
         let output = page_beside(&arguments.files[0]);
         write_page(&output, &runs)?;
@@ -63,7 +65,7 @@ pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
 
 /// Writes every chart into the folders that were asked for.
 fn write_pictures(arguments: &arguments::Report, runs: &[Run]) -> Result<(), Failure> {
-    if arguments.svg.is_none() && arguments.png.is_none() {
+    if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
         return Ok(());
     }
     let write = |folder: &Path, name: &str, bytes: &[u8]| {
@@ -80,6 +82,10 @@ fn write_pictures(arguments: &arguments::Report, runs: &[Run]) -> Result<(), Fai
         }
         if let Some(folder) = &arguments.png {
             write(folder, &format!("{}.png", figure.name), &figure.png()?)?;
+        }
+        if let Some(folder) = &arguments.vega {
+            let specification = format!("{:#}\n", figure.vega_lite());
+            write(folder, &format!("{}.vl.json", figure.name), specification.as_bytes())?;
         }
     }
     Ok(())
