@@ -5,7 +5,7 @@
 
 use crate::run::{Run, TestRun};
 use crate::settings;
-use ssdgauge_core::{Bytes, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 
 /// Tests of several runs that may be compared.
 #[derive(Debug)]
@@ -36,7 +36,17 @@ struct Key {
     shortened: u32,
     span_scaled: bool,
     class: Class,
-    spans: Vec<Bytes>,
+    spans: Vec<Extent>,
+}
+
+/// What part of a target a stream falls into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Extent {
+    /// All of a drive, whatever its capacity: reviews set drives of several capacities side by
+    /// side. A scratch file has no such extent, because its size is the user's choice.
+    Whole,
+    /// So many bytes.
+    Part(Bytes),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,7 +107,23 @@ fn key(member: Member<'_>) -> Key {
             TargetKind::Null => Class::NoDrive,
             TargetKind::File | TargetKind::Block => Class::Measured,
         },
-        spans: settings::spans(&member.test.test),
+        spans: settings::spans(&member.test.test)
+            .into_iter()
+            .map(|span| extent(span, &member.run.head.drive))
+            .collect(),
+    }
+}
+
+/// Returns what part of `drive` a span of this length is; the last MiB may be left out, because
+/// spans are whole blocks.
+fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
+    const ROUNDING: u64 = 1 << 20;
+    let whole = span.0.saturating_add(ROUNDING) > drive.capacity.0;
+    match drive.kind {
+        TargetKind::Block | TargetKind::Virtual if whole => Extent::Whole,
+        TargetKind::Block | TargetKind::Virtual | TargetKind::File | TargetKind::Null => {
+            Extent::Part(span)
+        }
     }
 }
 
@@ -127,7 +153,8 @@ fn apart(key: &Key, all: &[Key]) -> String {
     }
     if some(&|other| other.span_scaled != key.span_scaled || other.spans != key.spans) {
         words.push(match key.spans.first() {
-            Some(span) => format!("span {span}"),
+            Some(Extent::Whole) => "whole drive".to_owned(),
+            Some(Extent::Part(span)) => format!("span {span}"),
             None => "no load".to_owned(),
         });
     }

@@ -16,8 +16,11 @@ pub(crate) const MOST: usize = 5;
 pub(crate) fn sentences(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Vec<String> {
     let contested: Vec<&Group<'_>> =
         groups.iter().filter(|group| measured(group).len() > 1).collect();
-    let mut sentences: Vec<String> =
-        contested.iter().take(MOST).map(|group| leader(group, cast)).collect();
+    // What can be judged comes first, each kind in the order of the tests.
+    let (judged, open): (Vec<_>, Vec<_>) =
+        contested.iter().map(|group| leader(group, cast)).partition(|verdict| verdict.judged);
+    let all = judged.into_iter().chain(open);
+    let mut sentences: Vec<String> = all.take(MOST).map(|verdict| verdict.sentence).collect();
     if contested.len() > MOST {
         sentences.push(format!("{} more tests stand below.", contested.len() - MOST));
     }
@@ -40,8 +43,15 @@ fn measured<'a>(group: &'a Group<'_>) -> Vec<&'a Member<'a>> {
     group.members.iter().filter(|member| member.test.headline.value.is_some()).collect()
 }
 
+/// What is said of one test.
+struct TestVerdict {
+    sentence: String,
+    /// Whether the intervals allow a judgement.
+    judged: bool,
+}
+
 /// Returns who leads in `group`, by how much, or that nobody does.
-fn leader(group: &Group<'_>, cast: &Cast) -> String {
+fn leader(group: &Group<'_>, cast: &Cast) -> TestVerdict {
     let metric = group.first().test.headline.metric;
     let value = |member: &Member<'_>| member.test.headline.value.unwrap_or(f64::NAN);
     let mut members = measured(group);
@@ -58,10 +68,11 @@ fn leader(group: &Group<'_>, cast: &Cast) -> String {
     };
     let all: Vec<String> = members.iter().map(|member| name(member)).collect();
     if ratios.iter().any(|ratio| ratio.and_then(|ratio| ratio.interval).is_none()) {
-        return format!(
+        let sentence = format!(
             "{title}: {}, in this order; too few seconds for an interval, so no lead is claimed.",
             all.join(", ")
         );
+        return TestVerdict { sentence, judged: false };
     }
     let (tied, behind): (Vec<_>, Vec<_>) =
         all.iter().skip(1).zip(&ratios).partition(|(_, ratio)| !is_lead(**ratio));
@@ -73,13 +84,16 @@ fn leader(group: &Group<'_>, cast: &Cast) -> String {
             true => String::new(),
             false => format!("; they are ahead of {}", join(behind)),
         };
-        return format!("{title}: {} and {} cannot be told apart{behind}.", all[0], join(tied));
+        let tied = join(tied);
+        let sentence = format!("{title}: {} and {tied} cannot be told apart{behind}.", all[0]);
+        return TestVerdict { sentence, judged: true };
     }
     let by = ratios[0].map_or_else(|| number::NOTHING.to_owned(), times);
-    match metric.more_is_better() {
+    let sentence = match metric.more_is_better() {
         true => format!("{title}: {} leads, with {by} times {}.", all[0], all[1]),
         false => format!("{title}: {} leads; {} has {by} times as much.", all[0], all[1]),
-    }
+    };
+    TestVerdict { sentence, judged: true }
 }
 
 /// Returns a ratio with half the width of its interval.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use ssdgauge_core::{Stream, TargetKind};
+use ssdgauge_core::{Action, Bytes, Stream, TargetKind};
 use ssdgauge_report::{CompareError, CompareOptions, Difference, Gate, Run, compare};
 use support::{Pace, Recipe, quick, run, steady};
 
@@ -91,6 +91,27 @@ fn what_differs_in_kind_is_refused_in_words() {
     check("a model is not compared", &|recipe| recipe.drive.kind = TargetKind::Virtual);
     check("different tests", &|recipe| recipe.plan.suite.id = "other".into());
     check("firmware FW01 in the first", &|recipe| recipe.drive.firmware = Some("FW02".into()));
+}
+
+#[test]
+fn whole_drives_of_two_capacities_are_compared_and_files_of_two_sizes_are_not() {
+    let whole = |id: &'static str, kind, bytes: u64| {
+        let mut recipe = Recipe::new(id, quick(6), "Disk");
+        recipe.drive.kind = kind;
+        recipe.drive.capacity = Bytes(bytes);
+        for step in recipe.plan.tests.iter_mut().flat_map(|test| &mut test.phases[0].steps) {
+            let Action::Run { workload, .. } = &mut step.action else { panic!("a load") };
+            workload.streams[0].span = Bytes(bytes >> 12 << 12);
+        }
+        run(&recipe)
+    };
+    let compared = |kind| {
+        let (a, b) = (whole("a", kind, 500_107_862_016), whole("b", kind, 1_000_204_886_016));
+        compare(&a, &b, &CompareOptions::default())
+    };
+    assert!(compared(TargetKind::Block).is_ok());
+    let refused = compared(TargetKind::File).expect_err("files of two sizes");
+    assert!(refused.to_string().contains("different spans"), "{refused}");
 }
 
 #[test]

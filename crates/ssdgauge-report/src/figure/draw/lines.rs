@@ -50,7 +50,9 @@ impl Area {
 pub(super) fn scene(plot: &Plot<'_>, ink: Ink, top: f64, foot: f64) -> Scene {
     let legend = legend(plot.lines);
     let rows = legend.last().map_or(0, |(_, row, _)| row + 1);
-    let plot_top = top + LEGEND_ROW * rows as f64 + 12.0;
+    // The labels of steps stand between the legend and the plot.
+    let labels = if plot.boundaries.is_empty() { 12.0 } else { 20.0 };
+    let plot_top = top + LEGEND_ROW * rows as f64 + labels;
     let placed: Vec<Vec<Vec<(f64, f64)>>> =
         plot.lines.iter().map(|line| placed(plot, line)).collect();
     let all = || placed.iter().flatten().flatten();
