@@ -65,10 +65,22 @@ impl LinuxRig {
         })?;
         self.tell_faults(&outcome, sink);
         if let Some(silence) = outcome.silence {
+            sink.finding(Finding::new(
+                FindingKind::Hung,
+                Severity::Invalid,
+                format!("the drive did not answer for {silence} and was given up"),
+                "look at the kernel's log; a drive that hangs may need its power cut",
+            ));
             let drive = self.info.target.clone();
             return Err(RigError::Hung { drive, silence });
         }
         if outcome.faults.iter().any(|fault| self.means_gone(fault)) {
+            sink.finding(Finding::new(
+                FindingKind::DriveGone,
+                Severity::Invalid,
+                "the drive is gone: it answers with nothing",
+                "look at the kernel's log, at the connector and at the power supply",
+            ));
             return Err(RigError::Gone(self.info.target.clone()));
         }
         Ok(outcome)

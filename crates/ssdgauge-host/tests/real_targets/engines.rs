@@ -177,7 +177,9 @@ fn a_drive_that_vanishes_is_noticed_and_its_empty_answers_are_no_requests() {
         let workload = random(engine, 100, 4, SPAN);
         let error = rig.run(&workload, &for_millis(5_000), &mut keeper).unwrap_err();
         assert!(matches!(error, RigError::Gone(_)), "{error}");
-        assert!(keeper.findings.iter().any(|finding| finding.kind == FindingKind::Faults));
+        for kind in [FindingKind::Faults, FindingKind::DriveGone] {
+            assert!(keeper.findings.iter().any(|finding| finding.kind == kind), "{kind:?}");
+        }
         let (ios, errors) = (keeper.ios(Direction::Read), keeper.errors());
         assert!(errors > 0 && ios < 100, "{ios} requests, {errors} faults");
     }
