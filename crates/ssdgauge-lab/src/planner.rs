@@ -2,8 +2,8 @@
 
 use crate::suite::{Extent, PointRule, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
 use ssdgauge_core::{
-    Access, Action, Arrival, Bytes, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation,
-    Rest, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
+    Access, Action, Bytes, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation, Rest,
+    Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
 };
 use thiserror::Error;
 
@@ -226,8 +226,9 @@ impl Binder<'_> {
             threads: rule.threads,
             offset: Bytes(0),
             span,
-            arrival: Arrival::Closed,
+            arrival: rule.arrival,
             data: rule.data,
+            sync: rule.sync,
         })
     }
 

@@ -94,6 +94,18 @@ pub(crate) struct Stream {
     pub(crate) threads: Option<Count>,
     pub(crate) span: Option<Span>,
     pub(crate) data: Option<Data>,
+    pub(crate) per_second: Option<Spanned<f64>>,
+    pub(crate) arrival: Option<Spanned<ArrivalKind>>,
+    #[serde(default)]
+    pub(crate) sync: bool,
+}
+
+/// How the requests of an open loop follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ArrivalKind {
+    Uniform,
+    Poisson,
 }
 
 /// What a test goes through; the key that is written first is the outermost loop.
@@ -106,6 +118,7 @@ pub(crate) struct Sweep {
     pub(crate) threads: Option<Spanned<Vec<Count>>>,
     pub(crate) queue_depth: Option<Spanned<Vec<Count>>>,
     pub(crate) total_queue_depth: Option<Spanned<Vec<Count>>>,
+    pub(crate) per_second: Option<Spanned<Vec<f64>>>,
     pub(crate) read_percent: Option<Spanned<Vec<Percent>>>,
 }
 

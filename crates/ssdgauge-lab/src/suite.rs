@@ -1,7 +1,7 @@
 //! Suites: protocols as data, not yet bound to a drive.
 
 use ssdgauge_core::{
-    Access, Bytes, Chosen, Data, Engine, Figure, Nanos, Rest, Restart, Score, SteadyRule,
+    Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Nanos, Rest, Restart, Score, SteadyRule,
 };
 
 /// A protocol: some tests with their rules, not yet bound to a drive.
@@ -102,8 +102,12 @@ pub struct StreamRule {
     pub threads: u32,
     /// The part of the drive that requests fall into.
     pub span: Extent,
+    /// When requests are sent.
+    pub arrival: Arrival,
     /// What is written.
     pub data: Data,
+    /// Whether writes survive a loss of power once they are complete.
+    pub sync: bool,
 }
 
 /// A part of a drive.

@@ -13,8 +13,8 @@ use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT, stream_seed};
 use crate::profile::Profile;
 use crate::truth::Truth;
 use ssdgauge_core::{
-    Bytes, DriveInfo, Ended, EndedBy, EngineReport, Finding, FindingKind, Nanos, Preparation,
-    Prepared, Reading, Rig, RigError, Severity, Sink, TargetKind, Until, Workload,
+    Bytes, DriveInfo, Ended, EndedBy, EngineReport, Finding, FindingKind, MOST_LAG, Nanos,
+    Preparation, Prepared, Reading, Rig, RigError, Severity, Sink, TargetKind, Until, Workload,
 };
 
 /// The sink is asked for a stop after this many requests at the latest.
@@ -345,7 +345,9 @@ impl Rig for VirtualRig {
         let before = self.drive.truth;
         let mut load = Load::new(workload, begin, self.seed, self.runs);
         self.runs += 1;
-        self.drive.begin_step(begin, load.depth());
+        // An open loop may have any number in flight: the queue of the drive bounds it.
+        let depth = if load.is_open() { usize::MAX } else { load.depth() };
+        self.drive.begin_step(begin, depth);
         let mut clock = Clock::new(begin);
         clock.energy_j = self.drive.environment.energy_j();
         let limit = until.time.map_or(LONGEST_STEP.0 / 2, |time| time.0);
@@ -354,7 +356,11 @@ impl Rig for VirtualRig {
         let mut ended = None;
         let mut last = 0;
         load.begin(&mut self.drive, &self.faults, bytes);
-        while let Some(mut completion) = load.next() {
+        loop {
+            if ended.is_none() {
+                load.send_due(&mut self.drive, &self.faults, limit, bytes);
+            }
+            let Some(mut completion) = load.next() else { break };
             let silence = Nanos(completion.at - last);
             if completion.at >= gone_at {
                 completion.at = gone_at;
@@ -377,7 +383,10 @@ impl Rig for VirtualRig {
                 ended = Some(EndedBy::Faults);
                 break;
             }
-            load.record(&completion);
+            let latency = load.record(&completion);
+            if load.is_open() && latency > MOST_LAG {
+                ended = ended.or(Some(EndedBy::DeviceLag));
+            }
             if load.completed.is_multiple_of(ASK_AFTER) && sink.stop() {
                 ended = ended.or(Some(EndedBy::Stop));
             }
@@ -391,6 +400,16 @@ impl Rig for VirtualRig {
                 }
             }
         }
+        if load.is_open() && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
+            ended = Some(EndedBy::Time);
+            // An open loop lasts as long as it was told, even if nothing is due at its end.
+            last = last.max(limit);
+            while begin + last > clock.second_end {
+                let second = clock.second;
+                self.tick(&mut clock, sink);
+                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
+            }
+        }
         self.now = begin + last;
         let length = self.now - (clock.second_end - Nanos::SECOND.0);
         if length > 0 {
@@ -400,19 +419,21 @@ impl Rig for VirtualRig {
         if load.failed > 0 {
             sink.finding(failed(load.failed, load.completed));
         }
+        let by = ended.unwrap_or(EndedBy::Bytes);
+        let due_until = if by == EndedBy::Time { limit } else { 0 };
+        let open_loop = load.open_loops(workload, Nanos(last), due_until);
+        open_loop.iter().filter_map(|open| open.finding(None)).for_each(|f| sink.finding(f));
         Ok(Ended {
-            by: ended.unwrap_or(EndedBy::Bytes),
+            by,
             elapsed: Nanos(last),
             engine: EngineReport {
                 engine: "virtual".into(),
-                setup: format!(
-                    "closed loop in virtual time, standing in for {}",
-                    workload.engine.name()
-                ),
+                setup: format!("virtual time, standing in for {}", workload.engine.name()),
                 in_flight_asked: load.depth() as u32,
                 ios_per_enter: None,
                 cpu_per_io: None,
                 clock: "virtual".into(),
+                open_loop,
             },
         })
     }

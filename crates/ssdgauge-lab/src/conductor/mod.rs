@@ -271,9 +271,10 @@ impl Conductor<'_> {
         };
         let state = match done.by {
             By::Limit(EndedBy::Stop | EndedBy::Faults) => StepState::Broken,
-            By::Limit(EndedBy::Time | EndedBy::Bytes) | By::Steady | By::Done => {
-                StepState::Finished
-            }
+            // A drive that cannot keep up has been measured: that is a result.
+            By::Limit(EndedBy::Time | EndedBy::Bytes | EndedBy::DeviceLag | EndedBy::HostLag)
+            | By::Steady
+            | By::Done => StepState::Finished,
         };
         self.close(id, state, done.elapsed, done.by.name(), done.report)?;
         if done.by == By::Limit(EndedBy::Faults) {

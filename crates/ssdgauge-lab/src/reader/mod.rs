@@ -6,9 +6,9 @@ mod points;
 mod scores;
 
 use crate::error::SuiteError;
-use crate::schema::{self, Prepare, Span};
+use crate::schema::{self, ArrivalKind, Prepare, Span};
 use crate::suite::{Extent, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
-use ssdgauge_core::{Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule};
+use ssdgauge_core::{Arrival, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
@@ -187,6 +187,7 @@ impl Reader<'_> {
             None => return Err(missing("read_percent")),
         };
         self.check_block_size(block_size, place)?;
+        let arrival = self.arrival(stream, swept("per_second"))?;
         Ok(StreamRule {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
             access: keys.access,
@@ -195,8 +196,53 @@ impl Reader<'_> {
             queue_depth: keys.queue_depth.as_ref().map_or(1, |count| count.0),
             threads: keys.threads.as_ref().map_or(1, |count| count.0),
             span: extent(keys.span.unwrap_or(Span::Percent(100))),
+            arrival,
             data: keys.data.unwrap_or(Data::Incompressible),
+            sync: keys.sync,
         })
+    }
+
+    /// Reads when requests are sent; `swept` says that the rate comes from the sweep.
+    fn arrival(
+        &self,
+        stream: &Spanned<schema::Stream>,
+        swept: bool,
+    ) -> Result<Arrival, SuiteError> {
+        let keys = stream.get_ref();
+        let rate = match (&keys.per_second, swept) {
+            (Some(rate), _) => Some(self.rate(*rate.get_ref(), rate.span())?),
+            (None, true) => Some(1.0),
+            (None, false) => None,
+        };
+        match (&keys.arrival, rate, &keys.queue_depth) {
+            (None, None, _) => Ok(Arrival::Closed),
+            (Some(kind), None, _) => Err(self.error(
+                kind.span(),
+                "an open loop needs a rate",
+                "add `per_second` to the stream, or sweep over it",
+            )),
+            (_, Some(_), Some(_)) => Err(self.error(
+                stream.span(),
+                "an open loop has no queue_depth",
+                "take it out: as many requests are in flight as the drive leaves waiting",
+            )),
+            (None, Some(per_second), None) => Ok(Arrival::Uniform { per_second }),
+            (Some(kind), Some(per_second), None) => Ok(match kind.get_ref() {
+                ArrivalKind::Uniform => Arrival::Uniform { per_second },
+                ArrivalKind::Poisson => Arrival::Poisson { per_second },
+            }),
+        }
+    }
+
+    fn rate(&self, rate: f64, place: Range<usize>) -> Result<f64, SuiteError> {
+        match (1.0..=10_000_000.0).contains(&rate) {
+            true => Ok(rate),
+            false => Err(self.error(
+                place,
+                format!("{rate} requests a second cannot be sent"),
+                "use 1 to 10000000",
+            )),
+        }
     }
 
     fn check_block_size(&self, size: Bytes, place: Range<usize>) -> Result<(), SuiteError> {

@@ -29,6 +29,7 @@ enum Value {
     /// Requests in flight in all, over at most as many threads as the stream has.
     TotalDepth(u32),
     Percent(u8),
+    Rate(f64),
 }
 
 impl Reader<'_> {
@@ -77,7 +78,8 @@ impl Reader<'_> {
             | Value::Block(_)
             | Value::Threads(_)
             | Value::Depth(_)
-            | Value::Percent(_) => None,
+            | Value::Percent(_)
+            | Value::Rate(_) => None,
         });
         let stream = &point.streams[0];
         match totals.into_iter().find(|total| total % stream.threads.min(*total) != 0) {
@@ -174,6 +176,7 @@ impl Reader<'_> {
             threads,
             queue_depth,
             total_queue_depth,
+            per_second,
             read_percent,
         } = sweep;
         let mut axes = Vec::new();
@@ -186,6 +189,12 @@ impl Reader<'_> {
             self.axis("total_queue_depth", total_queue_depth, |count| Value::TotalDepth(count.0))?,
         );
         axes.extend(self.axis("read_percent", read_percent, |percent| Value::Percent(percent.0))?);
+        axes.extend(self.axis("per_second", per_second, |rate| Value::Rate(*rate))?);
+        if let Some(list) = per_second {
+            for rate in list.get_ref() {
+                self.rate(*rate, list.span())?;
+            }
+        }
         axes.sort_by_key(|axis| axis.place.start);
         let others = |axis: &&Axis| axis.key == "threads" || axis.key == "queue_depth";
         if let (Some(_), Some(other)) = (total_queue_depth, axes.iter().find(others)) {
@@ -233,6 +242,11 @@ impl Reader<'_> {
                     (streams[0].threads, streams[0].queue_depth) = (threads, total / threads);
                 }
                 Value::Percent(percent) => streams[0].read_percent = percent,
+                // The stream stands at one request a second until the sweep says how many.
+                Value::Rate(rate) => {
+                    let each = streams[0].arrival.per_second().unwrap_or(1.0);
+                    streams[0].arrival = streams[0].arrival.times(rate / each);
+                }
             }
         }
         let (mut words, mut position) = describe(&streams[0], values);
@@ -280,6 +294,7 @@ fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
                 (format!("QD{total}"), f64::from(total))
             }
             Value::Percent(percent) => (format!("{percent} % read"), f64::from(percent)),
+            Value::Rate(rate) => (format!("{rate}/s"), rate),
         };
         if words.last() != Some(&word) {
             words.push(word);

@@ -6,4 +6,5 @@
 mod bad_files;
 mod consistency;
 mod every;
+mod open_loop;
 mod support;

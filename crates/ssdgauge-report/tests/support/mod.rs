@@ -22,6 +22,7 @@ pub fn stream(access: Access, block_size: u64, read_percent: u8, queue_depth: u3
         span: Bytes(64_000_000_000),
         arrival: Arrival::Closed,
         data: Data::Incompressible,
+        sync: false,
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn plan() -> Plan {
         span: Bytes(1 << 30),
         arrival: Arrival::Closed,
         data: Data::Incompressible,
+        sync: false,
     };
     let step = |label: &str| Step {
         label: label.into(),
