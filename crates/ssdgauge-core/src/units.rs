@@ -238,17 +238,18 @@ impl From<Nanos> for std::time::Duration {
     }
 }
 
+// Sums stop at the largest value: plans may come from strangers, and a wrapped sum would be a lie.
 macro_rules! arithmetic {
     ($type:ident) => {
         impl Add for $type {
             type Output = $type;
             fn add(self, other: $type) -> $type {
-                $type(self.0 + other.0)
+                $type(self.0.saturating_add(other.0))
             }
         }
         impl AddAssign for $type {
             fn add_assign(&mut self, other: $type) {
-                self.0 += other.0;
+                *self = *self + other;
             }
         }
         impl Sub for $type {
@@ -260,12 +261,12 @@ macro_rules! arithmetic {
         impl Mul<u64> for $type {
             type Output = $type;
             fn mul(self, times: u64) -> $type {
-                $type(self.0 * times)
+                $type(self.0.saturating_mul(times))
             }
         }
         impl Sum for $type {
             fn sum<I: Iterator<Item = $type>>(values: I) -> $type {
-                $type(values.map(|value| value.0).sum())
+                values.fold($type(0), |sum, value| sum + value)
             }
         }
     };

@@ -47,6 +47,7 @@ pub(crate) struct Test {
     pub(crate) steps: Option<Spanned<Vec<Spanned<Step>>>>,
     #[serde(default)]
     pub(crate) sweep: Sweep,
+    pub(crate) search: Option<Spanned<Search>>,
     pub(crate) repeat: Option<Count>,
     pub(crate) until: Option<Spanned<Until>>,
     pub(crate) rest: Option<Spanned<Rest>>,
@@ -112,6 +113,7 @@ pub(crate) enum ArrivalKind {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweep {
+    pub(crate) load: Option<Spanned<Vec<f64>>>,
     pub(crate) full_percent: Option<Spanned<Vec<Percent>>>,
     pub(crate) span: Option<Spanned<Vec<Span>>>,
     pub(crate) block_size: Option<Spanned<Vec<Text<Bytes>>>>,
@@ -129,6 +131,16 @@ pub(crate) struct Until {
     pub(crate) bytes: Option<Text<Bytes>>,
     pub(crate) passes: Option<Count>,
     pub(crate) steady: Option<Spanned<Steady>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Search {
+    pub(crate) probe: Text<Nanos>,
+    pub(crate) slice: Text<Nanos>,
+    pub(crate) above: Vec<(Text<Nanos>, f64)>,
+    #[serde(default)]
+    pub(crate) recondition: Vec<Spanned<Prepare>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -154,6 +166,7 @@ pub(crate) struct Score {
     pub(crate) knee_of: Option<MetricKey>,
     pub(crate) metric: Option<MetricKey>,
     pub(crate) at: Option<Positions>,
+    pub(crate) highest_borne: Option<bool>,
     pub(crate) mean_of_last: Option<Text<Window>>,
     pub(crate) mean_over_sigma_of_last: Option<Text<Window>>,
 }

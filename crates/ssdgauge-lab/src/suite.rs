@@ -1,5 +1,6 @@
 //! Suites: protocols as data, not yet bound to a drive.
 
+use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Nanos, Rest, Restart, Score, SteadyRule,
 };
@@ -40,6 +41,8 @@ pub struct TestRule {
     pub engine: Engine,
     /// Its measured steps, in order.
     pub points: Vec<PointRule>,
+    /// The search for the highest load among the points.
+    pub search: Option<SearchRule>,
     /// The rule of the headline.
     pub score: Score,
     /// Further numbers that the source takes from the same samples.
@@ -50,6 +53,17 @@ pub struct TestRule {
     pub chosen: Vec<Chosen>,
     /// Where a run that was cut off goes on.
     pub restart: Restart,
+}
+
+/// How the highest load among the points of a test is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchRule {
+    /// How long a load is probed before it is tried in full.
+    pub probe: Nanos,
+    /// What is done after a load that was not borne.
+    pub recondition: Vec<PrepareRule>,
+    /// What a load has to meet.
+    pub limits: Limits,
 }
 
 /// A step that is measured.

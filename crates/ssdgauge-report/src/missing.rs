@@ -184,7 +184,8 @@ impl TooFew {
     }
 }
 
-fn needs_power(metric: Metric) -> bool {
+/// Returns whether `metric` needs a power meter.
+pub(crate) fn needs_power(metric: Metric) -> bool {
     [Metric::PowerW, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW].contains(&metric)
 }
 
@@ -248,7 +249,8 @@ fn lacking(run: &TestRun) -> String {
         | Score::BestOf(_)
         | Score::Knee(_)
         | Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. } => {
+        | Score::MeanOverSigmaOfLast { .. }
+        | Score::HighestBorne => {
             let key = run.headline.metric.key();
             format!(
                 "the headline needs {key} at every step, and it was not measured at all of them"

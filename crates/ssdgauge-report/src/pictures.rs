@@ -3,7 +3,7 @@
 use crate::clean;
 use crate::error::ReportError;
 use crate::figure::draw::{self, Frame, Ink};
-use crate::figure::{self, Cast, Chart};
+use crate::figure::{self, Cast, Chart, vega};
 use crate::group::{self, Group};
 use crate::names;
 use crate::number;
@@ -23,10 +23,18 @@ pub struct NamedFigure {
     frame: Frame,
 }
 
+/// The letters of a line below a picture.
+const ROOM: usize = 112;
+
 /// Pixels of a PNG for each unit of its SVG.
 const DENSITY: f32 = 2.0;
 
 impl NamedFigure {
+    /// Returns the same figure as a Vega-Lite 5 specification with its data in it.
+    pub fn vega_lite(&self) -> serde_json::Value {
+        vega::specification(&self.chart)
+    }
+
     /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
     pub fn png(&self) -> Result<Vec<u8>, ReportError> {
         let scene = draw::scene(&self.chart, Ink::Light, &self.frame);
@@ -67,7 +75,7 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
         test.revision,
         settings::line(group)
     );
-    let mut origin = wrapped(&test);
+    let mut origin = draw::wrapped(&test, ROOM);
     for member in &group.members {
         let head = &member.run.head;
         let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), clean::device);
@@ -81,27 +89,8 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
         facts.extend(names::marks(member.run));
         origin.push(facts.join(" · "));
     }
-    origin.extend(chart.notes.iter().flat_map(|note| wrapped(note)));
+    origin.extend(chart.notes.iter().flat_map(|note| draw::wrapped(note, ROOM)));
     Frame { title: chart.title.clone(), origin }
-}
-
-/// Returns `text` in lines that fit below a picture.
-fn wrapped(text: &str) -> Vec<String> {
-    const ROOM: usize = 104;
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        let line = &mut lines[last];
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > ROOM {
-            lines.push(word.to_owned());
-            continue;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines
 }
 
 /// Returns `text` as part of a file name.

@@ -3,12 +3,13 @@
 use crate::error::ReportError;
 use crate::missing;
 use crate::timeline::{Gatherer, Second};
+use ssdgauge_core::search::{self, Next};
 use ssdgauge_core::{
-    Action, Direction, Finding, Headline, Interval, Nanos, PhaseKind, Point, Restart, Score, Step,
-    Test, Workload,
+    Action, BORNE, Direction, Finding, Headline, Interval, Nanos, PhaseKind, Point, Restart, Score,
+    Step, Test, Workload,
 };
 use ssdgauge_runfile::{FindingRecord, Head, RunFile, StepId, StepRecord, StepState};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// More requests in one second than any drive completes. It keeps sums far from overflowing.
@@ -61,6 +62,8 @@ pub struct PointRun {
     pub workload: Workload,
     /// The seconds for figures.
     pub seconds: Vec<Second>,
+    /// The instruments that read each quantity, such as `power_w`.
+    pub instruments: BTreeMap<String, BTreeSet<String>>,
     /// Which limit ended the step.
     pub ended_by: String,
     /// What the engine says of itself, as JSON; empty where it said nothing.
@@ -104,7 +107,14 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
     for (index, test) in head.plan.tests.iter().enumerate() {
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
-        tests.push(read_test(&file, test, &attempts, &findings)?);
+        let mut run = read_test(&file, test, &attempts, &findings)?;
+        if let Some(search) = &test.search {
+            let probes = file.tried(index, search.probes)?;
+            let trials = file.tried(index, search.trials)?;
+            let rungs = test.phases.get(search.trials).map_or(0, |phase| phase.steps.len());
+            run.complete &= matches!(search::next(rungs, &probes, &trials), Next::Done(_));
+        }
+        tests.push(run);
     }
     let complete = tests.iter().all(|test| test.complete);
     let findings = findings
@@ -128,10 +138,10 @@ fn read_test(
     for (phase_index, phase) in test.phases.iter().enumerate() {
         for (step_index, step) in phase.steps.iter().enumerate() {
             let record = counted.get(&(phase_index, step_index));
-            complete &= record.is_some();
+            complete &= record.is_some() || !test.is_in_order(phase_index);
             let Action::Run { workload, .. } = &step.action else { continue };
             if phase.kind == PhaseKind::Measure {
-                planned += 1;
+                planned += usize::from(record.is_some() || test.is_in_order(phase_index));
                 if let Some(record) = record {
                     points.push(read_point(file, step, workload, record)?);
                 }
@@ -194,7 +204,13 @@ fn read_point(
     if let Some(what) = wrong {
         return Err(ReportError::Impossible { path: file.path().to_owned(), what });
     }
-    file.readings(record.id, |reading| gatherer.reading(&reading))?;
+    let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    file.readings(record.id, |reading| {
+        let quantity = crate::clean::prose(&reading.quantity);
+        let instrument = crate::clean::prose(&reading.instrument);
+        instruments.entry(quantity).or_default().insert(instrument);
+        gatherer.reading(&reading);
+    })?;
     let elapsed = record.elapsed.unwrap_or(Nanos::ZERO);
     let (totals, second_totals, seconds) = gatherer.finish(elapsed);
     Ok(PointRun {
@@ -206,6 +222,7 @@ fn read_point(
         },
         workload: workload.clone(),
         seconds,
+        instruments,
         ended_by: record.ended_by.clone().unwrap_or_default(),
         report: record.report.clone().unwrap_or_default(),
     })
@@ -241,7 +258,12 @@ fn scored(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool)
     let planned = measured(test).filter(|step| score.rests_on(step.position)).count();
     let used = points.iter().map(|point| &point.point);
     let used: Vec<Point> = used.filter(|point| score.rests_on(point.position)).cloned().collect();
-    let whole = !used.is_empty() && used.len() == planned;
+    let borne = |point: &Point| point.totals.reading(BORNE).is_some_and(|borne| borne > 0.5);
+    let whole = match test.search {
+        // A search never visits every load, and ends with the first that is borne in full.
+        Some(_) => used.iter().any(borne),
+        None => !used.is_empty() && used.len() == planned,
+    };
     (used, whole)
 }
 

@@ -50,42 +50,45 @@ fn leader(group: &Group<'_>, cast: &Cast) -> String {
         false => value(a).total_cmp(&value(b)),
     });
     let best = members[0];
-    let ratios: Vec<Option<Ratio>> = members.iter().map(|other| ratio(best, other)).collect();
-    let tied: Vec<&Member<'_>> = members
-        .iter()
-        .zip(&ratios)
-        .filter(|(member, ratio)| member.index != best.index && !is_lead(**ratio))
-        .map(|(member, _)| *member)
-        .collect();
+    let ratios: Vec<Option<Ratio>> =
+        members.iter().skip(1).map(|other| ratio(best, other)).collect();
     let title = crate::figure::title(group);
     let name = |member: &Member<'_>| {
         format!("{} ({})", cast.names[member.index], number::with_unit(value(member), metric))
     };
+    let all: Vec<String> = members.iter().map(|member| name(member)).collect();
+    if ratios.iter().any(|ratio| ratio.and_then(|ratio| ratio.interval).is_none()) {
+        return format!(
+            "{title}: {}, in this order; too few seconds for an interval, so no lead is claimed.",
+            all.join(", ")
+        );
+    }
+    let (tied, behind): (Vec<_>, Vec<_>) =
+        all.iter().skip(1).zip(&ratios).partition(|(_, ratio)| !is_lead(**ratio));
+    let join = |names: Vec<(&String, _)>| -> String {
+        names.into_iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+    };
     if !tied.is_empty() {
-        let others: Vec<String> = tied.iter().map(|member| name(member)).collect();
-        let level = |member: &&&Member<'_>| {
-            member.index == best.index || tied.iter().any(|other| other.index == member.index)
-        };
-        let behind: Vec<String> =
-            members.iter().filter(|member| !level(member)).map(|member| name(member)).collect();
         let behind = match behind.is_empty() {
             true => String::new(),
-            false => format!("; they are ahead of {}", behind.join(", ")),
+            false => format!("; they are ahead of {}", join(behind)),
         };
-        let (best, others) = (name(best), others.join(", "));
-        return format!("{title}: {best} and {others} cannot be told apart{behind}.");
+        return format!("{title}: {} and {} cannot be told apart{behind}.", all[0], join(tied));
     }
-    let by = match ratios[1].and_then(|ratio| Some((ratio.value, ratio.interval?))) {
-        Some((value, (low, high))) => {
-            let half = (high - value).max(value - low);
-            format!("{value:.2} ± {half:.2}")
-        }
-        None => number::NOTHING.to_owned(),
-    };
+    let by = ratios[0].map_or_else(|| number::NOTHING.to_owned(), times);
     match metric.more_is_better() {
-        true => format!("{title}: {} leads, with {by} times {}.", name(best), name(members[1])),
-        false => {
-            format!("{title}: {} leads; {} has {by} times as much.", name(best), name(members[1]))
+        true => format!("{title}: {} leads, with {by} times {}.", all[0], all[1]),
+        false => format!("{title}: {} leads; {} has {by} times as much.", all[0], all[1]),
+    }
+}
+
+/// Returns a ratio with half the width of its interval.
+fn times(ratio: Ratio) -> String {
+    match ratio.interval {
+        None => format!("{:.2}", ratio.value),
+        Some((low, high)) => {
+            let half = (high - ratio.value).max(ratio.value - low);
+            format!("{:.2} ± {half:.2}", ratio.value)
         }
     }
 }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use ssdgauge_core::{Nanos, TargetKind};
-use ssdgauge_report::{PageOptions, Run, card, figures, json, markdown, page};
+use ssdgauge_core::{Action, Bytes, Nanos, TargetKind};
+use ssdgauge_report::{PageOptions, Run, card, csv, figures, json, markdown, openmetrics, page};
 use support::{Recipe, client, quick, run};
 
 const HOSTILE: &str = "<script>alert(1)</script>'; DROP TABLE run;--\u{1b}[31m$x^2$\u{202e}\0\"><img src=x onerror=y>";
@@ -136,6 +136,37 @@ fn a_picture_says_where_it_comes_from_and_is_a_png_too() {
 }
 
 #[test]
+fn an_absurd_plan_has_every_output_too() {
+    let mut recipe = Recipe::new("a", client(2, 3), "Disk");
+    recipe.plan.shortened = u32::MAX;
+    recipe.plan.seed = u64::MAX;
+    recipe.drive.capacity = Bytes(u64::MAX >> 1);
+    for test in &mut recipe.plan.tests {
+        for (number, step) in test.phases[0].steps.iter_mut().enumerate() {
+            step.position = [1e308, -1e308, 0.0, 1e-308][number % 4];
+            step.label = "x".repeat(5_000);
+            let Action::Run { workload, .. } = &mut step.action else { panic!("a load") };
+            let stream = &mut workload.streams[0];
+            stream.queue_depth = u32::MAX >> (number % 3);
+            stream.threads = u32::MAX;
+            stream.span = Bytes(u64::MAX);
+        }
+    }
+    recipe.pace = &|_, second| support::Pace {
+        iops: u64::from(second) * 3,
+        lat_us: 1e9 / f64::from(second + 1),
+    };
+    let runs = [run(&recipe)];
+    for text in [whole(&runs), markdown(&runs), card(&runs[0], 0, true), csv(&runs)] {
+        assert!(!text.is_empty() && !text.contains("NaN") && !text.contains("inf"));
+    }
+    for figure in figures(&runs) {
+        assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf\""), "{}", figure.name);
+    }
+    assert!(!json(&runs).to_string().is_empty() && openmetrics(&runs).ends_with("# EOF\n"));
+}
+
+#[test]
 fn no_run_at_all_has_a_page() {
     assert!(whole(&[]).contains("No runs"));
 }
@@ -154,6 +185,10 @@ fn the_verdict_names_a_leader_only_where_there_is_one() {
     let tied = whole(&[run(&fast), run(&Recipe::new("c", quick(12), "Twin"))]);
     assert!(tied.contains("cannot be told apart"));
     assert!(!tied.contains(" leads, with"));
+    let short = Recipe::new("d", quick(2), "Short");
+    let unjudged = whole(&[run(&Recipe::new("e", quick(2), "Brief")), run(&short)]);
+    assert!(unjudged.contains("so no lead is claimed"));
+    assert!(!unjudged.contains("cannot be told apart"));
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Measures the speed and the memory of the virtual drive.
 //!
-//! `cargo run --release -p ssdgauge-sim --example speed [SPEC [SECONDS]]`; without arguments, the
-//! cases of the README. Processor time is that of this process.
+//! `cargo run --release -p ssdgauge-sim --example speed [SPEC [SECONDS]]`: a load of uniform
+//! random writes, 32 deep; without seconds, one fill in order; without arguments, the cases of the
+//! README. Processor time is that of this process.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used)]
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, Finding, Interval, Nanos, Reading, Rig, Sink, Stream,
-    Until, Workload,
+    Access, Arrival, Bytes, Data, Engine, Finding, Interval, Nanos, Preparation, Reading, Rig,
+    Sink, Stream, Until, Workload,
 };
 use ssdgauge_sim::VirtualRig;
 
@@ -95,14 +96,45 @@ fn measure(spec: &str, seconds: u64) {
     );
 }
 
+/// Measures how long it takes to fill the drive once in order.
+fn fill(spec: &str) {
+    let mut rig = VirtualRig::open(spec, 1).unwrap();
+    let span = rig.drive().capacity;
+    let fill = Preparation::Fill {
+        access: Access::Sequential,
+        block_size: Bytes(131_072),
+        offset: Bytes(0),
+        span,
+    };
+    let begin = cpu();
+    let prepared = rig.prepare(&fill, &mut Series::default()).unwrap();
+    let ran = cpu() - begin;
+    println!("{spec}: filled once in {ran:.2} CPU s, {} of virtual time", prepared.elapsed);
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
-        [spec] => measure(spec, 600),
         [spec, seconds, ..] => measure(spec, seconds.parse().unwrap()),
-        [] => {
-            measure("tlc-client?state=steady", 600);
-            measure("tlc-client?state=filled", 3_600);
-        }
+        [spec] => fill(spec),
+        // Memory is that of the process, so each case runs in a process of its own.
+        [] => CASES.iter().for_each(|case| {
+            let program = std::env::current_exe().unwrap();
+            let status = std::process::Command::new(program).args(case.split(' ')).status();
+            assert!(status.unwrap().success());
+        }),
     }
 }
+
+/// The cases of the README.
+const CASES: [&str; 9] = [
+    "tlc-client?capacity=500GB&state=steady 600",
+    "tlc-client?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&over_provisioning=12% 600",
+    "tlc-client?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&over_provisioning=28% 600",
+    "tlc-client?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&unused=25% 600",
+    "tlc-client?state=filled 1800",
+    "tlc-client?state=filled 3600",
+    "tlc-client?state=filled&unused=25% 3600",
+    "tlc-client?capacity=1TB&state=steady 600",
+    "tlc-client",
+];

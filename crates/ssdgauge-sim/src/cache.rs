@@ -112,7 +112,7 @@ impl Drive {
             Some(open) if open.slc => u64::from(open.filled),
             Some(_) | None => 0,
         };
-        let folding = self.cache.folding.map_or(0, |victim| u64::from(victim.remaining));
+        let folding = self.cache.folding.as_ref().map_or(0, |victim| u64::from(victim.remaining));
         (full + open + folding) * PAGE
     }
 
@@ -181,6 +181,11 @@ impl Drive {
     fn fold(&mut self, pages: u32, at: Moment) -> bool {
         let mut units = pages.div_ceil(self.geometry.slc_unit_pages);
         while units > 0 {
+            // Two superblocks may be under way to the native cells, this one and one that is
+            // collected: each can call for a free one.
+            if self.map.free.len() < 2 {
+                return false;
+            }
             let Some(mut victim) = self.cache.folding.take().or_else(|| self.next_to_fold()) else {
                 return false;
             };
@@ -200,7 +205,7 @@ impl Drive {
     /// Folds one whole superblock.
     fn fold_one(&mut self, at: Moment) {
         let size = self.geometry.slc_superblock_pages;
-        let left = self.cache.folding.map_or(size, |victim| victim.remaining);
+        let left = self.cache.folding.as_ref().map_or(size, |victim| victim.remaining);
         self.fold(left, at);
     }
 

@@ -11,7 +11,7 @@ use crate::flash::{Flash, Moment, Operations, Program};
 use crate::front::Front;
 use crate::gc::Collection;
 use crate::geometry::{Geometry, PAGE};
-use crate::map::{Map, NOWHERE, Superblock};
+use crate::map::{Found, Map, NOWHERE, Superblock};
 use crate::mean_field::MeanField;
 use crate::profile::Profile;
 use crate::truth::Truth;
@@ -41,7 +41,7 @@ pub(crate) struct Drive {
     /// When the last command was completed.
     busy_until: Moment,
     /// Takes what was loaded ahead of use.
-    pub(crate) touched: u32,
+    touched: u32,
 }
 
 /// A superblock that is being written.
@@ -75,18 +75,18 @@ impl Open {
 }
 
 /// A superblock that is being copied and given back, from its last slot to its first.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Victim {
     pub(crate) superblock: Superblock,
     pub(crate) remaining: u32,
     pub(crate) unit_pages: u32,
-    /// The map entries of the slots from here on were loaded ahead of use.
-    pub(crate) touched: u32,
+    /// What was found ahead of being copied.
+    pub(crate) found: Found,
 }
 
 impl Victim {
     pub(crate) fn new(superblock: Superblock, size: u32, unit_pages: u32) -> Victim {
-        Victim { superblock, remaining: size, unit_pages, touched: size }
+        Victim { superblock, remaining: size, unit_pages, found: Found::default() }
     }
 
     pub(crate) fn units_left(&self) -> u32 {
@@ -150,6 +150,9 @@ impl Drive {
             Direction::Write => {
                 self.truth.host_bytes += bytes;
                 self.truth.host_pages += u64::from(pages);
+                if !(request.offset | bytes).is_multiple_of(PAGE) {
+                    self.read_parts(taken.at, request.offset, bytes);
+                }
                 self.write(taken.at, first, pages)
             }
         };
@@ -196,6 +199,19 @@ impl Drive {
             page += together;
         }
         done
+    }
+
+    /// Reads the pages of which a write holds only a part; the host does not wait for them.
+    fn read_parts(&mut self, at: Moment, offset: u64, bytes: u64) {
+        let (first, last) = (offset / PAGE, (offset + bytes - 1) / PAGE);
+        let starts_inside = !offset.is_multiple_of(PAGE);
+        let ends_inside = !(offset + bytes).is_multiple_of(PAGE);
+        if starts_inside || (ends_inside && first == last) {
+            self.read(at, first as u32, 1);
+        }
+        if ends_inside && first != last {
+            self.read(at, last as u32, 1);
+        }
     }
 
     #[inline]

@@ -9,10 +9,6 @@ use crate::geometry::Geometry;
 use crate::map::{Found, Superblock};
 use crate::profile::{GcFigures, GcPacing, GcPolicy};
 
-/// Slots whose map entries are loaded together: enough misses at a time to hide their latency,
-/// few enough to stay in the second-level cache until they are used.
-const TOUCHED: u32 = 2048;
-
 /// Where collection stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Collection {
@@ -26,7 +22,6 @@ pub(crate) struct Collection {
     due: f64,
     /// Slots of a burst.
     burst: f64,
-    found: Found,
 }
 
 impl Collection {
@@ -40,7 +35,6 @@ impl Collection {
             rate: 0.0,
             due: 0.0,
             burst: (figures.burst_mib * 256.0).min(most),
-            found: Found::default(),
         }
     }
 }
@@ -140,37 +134,29 @@ impl Drive {
     /// Copies what is valid in the last `units` units of `victim` that were not looked at yet;
     /// returns how many pages moved.
     pub(crate) fn copy_units(&mut self, victim: &mut Victim, units: u32, at: Moment) -> u32 {
-        let mut found = std::mem::take(&mut self.gc.found);
-        let at_once = (Found::MOST / victim.unit_pages).max(1);
-        let group = self.geometry.sense_pages.min(victim.unit_pages);
-        let mut left = units;
         let mut moved = 0;
-        while left > 0 {
-            let now = left.min(at_once);
-            left -= now;
-            found.clear();
-            let low = victim.remaining - now * victim.unit_pages;
-            while victim.touched > low {
-                let begin = victim.touched.saturating_sub(TOUCHED);
-                self.touched ^= self.map.touch(victim.superblock, begin..victim.touched);
-                victim.touched = begin;
+        for _ in 0..units {
+            if victim.found.is_empty() {
+                self.look_ahead(victim);
             }
-            for _ in 0..now {
-                let end = victim.remaining;
-                let begin = end - victim.unit_pages;
-                let before = found.pages().len();
-                let senses = self.map.find_valid(victim.superblock, begin..end, group, &mut found);
-                let die = (begin / victim.unit_pages) % self.geometry.dies;
-                let pages = (found.pages().len() - before) as u32;
-                if senses > 0 {
-                    self.flash.copy_out(die, at, senses, pages);
-                }
-                victim.remaining = begin;
+            victim.remaining -= victim.unit_pages;
+            let die = (victim.remaining / victim.unit_pages) % self.geometry.dies;
+            let Some((unit, pages)) = victim.found.take_unit() else { return moved };
+            if unit.senses > 0 {
+                self.flash.copy_out(die, at, unit.senses, unit.pages);
+                moved += self.copy_in(victim.superblock, pages, at);
             }
-            moved += self.copy_in(victim.superblock, found.pages(), at);
         }
-        self.gc.found = found;
         moved
+    }
+
+    /// Finds the valid pages of the next stretch of `victim`.
+    fn look_ahead(&mut self, victim: &mut Victim) {
+        let unit_pages = victim.unit_pages;
+        let units = (Found::MOST / unit_pages).min(victim.units_left());
+        let slots = victim.remaining - units * unit_pages..victim.remaining;
+        let group = self.geometry.sense_pages.min(unit_pages);
+        self.map.find_valid(victim.superblock, slots, unit_pages, group, &mut victim.found);
     }
 
     /// Writes the pages found in `from` to the superblock that takes copies.

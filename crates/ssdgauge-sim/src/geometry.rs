@@ -93,7 +93,7 @@ impl Geometry {
             reserve: profile.gc.reserve_superblocks,
             in_place: nand.in_place,
         };
-        geometry.check(user, raw)?;
+        geometry.check(raw)?;
         Ok(geometry)
     }
 
@@ -102,7 +102,7 @@ impl Geometry {
         u64::from(self.user_pages) * PAGE
     }
 
-    fn check(&self, user: u64, raw: u64) -> Result<(), ProfileError> {
+    fn check(&self, raw: u64) -> Result<(), ProfileError> {
         let gib = |pages: u64| pages as f64 * PAGE as f64 / (1u64 << 30) as f64;
         if self.in_place {
             return Ok(());
@@ -121,7 +121,7 @@ impl Geometry {
                 "{:.3} GiB of flash cannot hold {:.3} GiB of data and {held} superblocks of \
                  {:.3} GiB that are free or open",
                 gib(raw),
-                gib(u64::from(self.user_pages).max(user.min(u64::from(self.user_pages)))),
+                gib(u64::from(self.user_pages)),
                 gib(u64::from(self.superblock_pages)),
             ));
         }
@@ -138,62 +138,17 @@ fn impossible<T>(reason: String) -> Result<T, ProfileError> {
 
 /// Refuses figures that no drive has, each with its name.
 fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
-    let nand = &profile.nand;
-    let front = &profile.front;
-    let slc = &profile.slc;
-    let gc = &profile.gc;
-    let thermal = &profile.thermal;
-    // A day: no operation of a drive takes longer.
-    const DAY_US: f64 = 86_400e6;
-    let ranges = [
-        ("drive.capacity_gb", profile.drive.capacity_gb, 0.004, 16_000.0),
-        ("drive.raw_gib", profile.drive.raw_gib, 0.004, 16_000.0),
-        ("nand.channels", f64::from(nand.channels), 1.0, 64.0),
-        ("nand.dies", f64::from(nand.dies), 1.0, 4_096.0),
-        ("nand.planes", f64::from(nand.planes), 1.0, 16.0),
-        ("nand.bits", f64::from(nand.bits), 1.0, 5.0),
-        ("nand.page_kib", f64::from(nand.page_kib), 4.0, 64.0),
-        ("nand.program_kib", f64::from(nand.program_kib), 4.0, 1_024.0),
-        ("nand.block_mib", nand.block_mib, 0.001, 1_024.0),
-        ("nand.t_r_us", nand.t_r_us, 0.0, DAY_US),
-        ("nand.t_prog_us", nand.t_prog_us, 0.0, DAY_US),
-        ("nand.t_bers_us", nand.t_bers_us, 0.0, DAY_US),
-        ("nand.channel_mb_s", nand.channel_mb_s, 0.1, 1e6),
-        ("nand.suspend_us", nand.suspend_us, 0.0, DAY_US),
-        ("slc.fixed_gb", slc.fixed_gb, 0.0, 16_000.0),
-        ("slc.dynamic_gb", slc.dynamic_gb, 0.0, 16_000.0),
-        ("slc.t_prog_us", slc.t_prog_us, 0.0, DAY_US),
-        ("slc.fold_mb_s", slc.fold_mb_s, 0.0, 1e6),
-        ("slc.fold_under_load_mb_s", slc.fold_under_load_mb_s, 0.0, 1e6),
-        ("front.link_mb_s", front.link_mb_s, 0.1, 1e6),
-        ("front.max_queue_depth", f64::from(front.max_queue_depth), 1.0, 65_536.0),
-        ("front.read_command_us", front.read_command_us, 0.0, DAY_US),
-        ("front.write_command_us", front.write_command_us, 0.0, DAY_US),
-        ("front.page_us", front.page_us, 0.0, DAY_US),
-        ("front.read_delay_us", front.read_delay_us, 0.0, DAY_US),
-        ("front.write_delay_us", front.write_delay_us, 0.0, DAY_US),
-        ("front.buffer_kib", f64::from(front.buffer_kib), 4.0, 16.0 * 1_048_576.0),
-        ("gc.reserve_superblocks", f64::from(gc.reserve_superblocks), 2.0, 10_000.0),
-        ("gc.burst_mib", gc.burst_mib, 0.01, 100_000.0),
-        ("gc.idle_superblocks", f64::from(gc.idle_superblocks), 0.0, 60_000.0),
-        ("power.idle_w", profile.power.idle_w, 0.0, 1_000.0),
-        ("power.command_nj", profile.power.command_nj, 0.0, 1e12),
-        ("power.read_nj", profile.power.read_nj, 0.0, 1e12),
-        ("power.program_nj", profile.power.program_nj, 0.0, 1e12),
-        ("power.slc_program_nj", profile.power.slc_program_nj, 0.0, 1e12),
-        ("power.erase_nj", profile.power.erase_nj, 0.0, 1e12),
-        ("power.link_nj_per_kib", profile.power.link_nj_per_kib, 0.0, 1e12),
-        ("thermal.ambient_c", thermal.ambient_c, -60.0, 150.0),
-        ("thermal.r_c_per_w", thermal.r_c_per_w, 0.0, 1_000.0),
-        ("thermal.c_j_per_c", thermal.c_j_per_c, 0.001, 1e6),
-        ("thermal.junction_c_per_w", thermal.junction_c_per_w, 0.0, 1_000.0),
-        ("thermal.factor", thermal.factor, 0.01, 1.0),
-        ("fault.error_bytes", profile.fault.error_bytes, 0.0, 1e18),
-        ("fault.stall_for_s", profile.fault.stall_for_s, 0.0, 1e6),
-    ];
-    for (key, value, low, high) in ranges {
+    let (nand, front) = (&profile.nand, &profile.front);
+    let (slc, thermal) = (&profile.slc, &profile.thermal);
+    for (key, value, low, high) in ranges(profile) {
         if !(low..=high).contains(&value) {
             return impossible(format!("{key} is {value}, outside {low} to {high}"));
+        }
+    }
+    for state in &profile.power.states {
+        let figures = [state.w, state.after_ms, state.entry_us, state.exit_us];
+        if !figures.iter().all(|value| (0.0..=1e9).contains(value)) {
+            return impossible(format!("a power state of {figures:?}"));
         }
     }
     let whole = |key: &str, value: u32| match value.is_multiple_of(4) {
@@ -222,4 +177,61 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
         ));
     }
     Ok(())
+}
+
+/// Returns each figure with its name, and the least and the most that it can be.
+fn ranges(profile: &Profile) -> [(&'static str, f64, f64, f64); 44] {
+    let nand = &profile.nand;
+    let front = &profile.front;
+    let slc = &profile.slc;
+    let gc = &profile.gc;
+    let thermal = &profile.thermal;
+    // No operation of a drive takes longer; a full buffer of them still fits into a step.
+    const LONGEST_US: f64 = 100_000.0;
+    [
+        ("drive.capacity_gb", profile.drive.capacity_gb, 0.004, 16_000.0),
+        ("drive.raw_gib", profile.drive.raw_gib, 0.004, 16_000.0),
+        ("nand.channels", f64::from(nand.channels), 1.0, 64.0),
+        ("nand.dies", f64::from(nand.dies), 1.0, 4_096.0),
+        ("nand.planes", f64::from(nand.planes), 1.0, 16.0),
+        ("nand.bits", f64::from(nand.bits), 1.0, 5.0),
+        ("nand.page_kib", f64::from(nand.page_kib), 4.0, 64.0),
+        ("nand.program_kib", f64::from(nand.program_kib), 4.0, 1_024.0),
+        ("nand.block_mib", nand.block_mib, 0.001, 1_024.0),
+        ("nand.t_r_us", nand.t_r_us, 0.0, LONGEST_US),
+        ("nand.t_prog_us", nand.t_prog_us, 0.0, LONGEST_US),
+        ("nand.t_bers_us", nand.t_bers_us, 0.0, LONGEST_US),
+        ("nand.channel_mb_s", nand.channel_mb_s, 0.1, 1e6),
+        ("nand.suspend_us", nand.suspend_us, 0.0, LONGEST_US),
+        ("slc.fixed_gb", slc.fixed_gb, 0.0, 16_000.0),
+        ("slc.dynamic_gb", slc.dynamic_gb, 0.0, 16_000.0),
+        ("slc.t_prog_us", slc.t_prog_us, 0.0, LONGEST_US),
+        ("slc.fold_mb_s", slc.fold_mb_s, 0.0, 1e6),
+        ("slc.fold_under_load_mb_s", slc.fold_under_load_mb_s, 0.0, 1e6),
+        ("front.link_mb_s", front.link_mb_s, 0.1, 1e6),
+        ("front.max_queue_depth", f64::from(front.max_queue_depth), 1.0, 65_536.0),
+        ("front.read_command_us", front.read_command_us, 0.0, LONGEST_US),
+        ("front.write_command_us", front.write_command_us, 0.0, LONGEST_US),
+        ("front.page_us", front.page_us, 0.0, LONGEST_US),
+        ("front.read_delay_us", front.read_delay_us, 0.0, LONGEST_US),
+        ("front.write_delay_us", front.write_delay_us, 0.0, LONGEST_US),
+        ("front.buffer_kib", f64::from(front.buffer_kib), 4.0, 1_048_576.0),
+        ("gc.reserve_superblocks", f64::from(gc.reserve_superblocks), 2.0, 10_000.0),
+        ("gc.burst_mib", gc.burst_mib, 0.01, 100_000.0),
+        ("gc.idle_superblocks", f64::from(gc.idle_superblocks), 0.0, 60_000.0),
+        ("power.idle_w", profile.power.idle_w, 0.0, 1_000.0),
+        ("power.command_nj", profile.power.command_nj, 0.0, 1e12),
+        ("power.read_nj", profile.power.read_nj, 0.0, 1e12),
+        ("power.program_nj", profile.power.program_nj, 0.0, 1e12),
+        ("power.slc_program_nj", profile.power.slc_program_nj, 0.0, 1e12),
+        ("power.erase_nj", profile.power.erase_nj, 0.0, 1e12),
+        ("power.link_nj_per_kib", profile.power.link_nj_per_kib, 0.0, 1e12),
+        ("thermal.ambient_c", thermal.ambient_c, -60.0, 150.0),
+        ("thermal.r_c_per_w", thermal.r_c_per_w, 0.0, 1_000.0),
+        ("thermal.c_j_per_c", thermal.c_j_per_c, 0.001, 1e6),
+        ("thermal.junction_c_per_w", thermal.junction_c_per_w, 0.0, 1_000.0),
+        ("thermal.factor", thermal.factor, 0.01, 1.0),
+        ("fault.error_bytes", profile.fault.error_bytes, 0.0, 1e18),
+        ("fault.stall_for_s", profile.fault.stall_for_s, 0.0, 86_400.0),
+    ]
 }

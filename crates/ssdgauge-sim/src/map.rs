@@ -185,45 +185,42 @@ impl Map {
         old != NOWHERE
     }
 
-    /// Appends to `found` the pages of `slots` of `superblock` that are valid, from the last to
-    /// the first, and returns how many groups of `group` slots hold any.
+    /// Finds the pages of `slots` of `superblock` that are valid, from the last unit of
+    /// `unit_pages` slots to the first, and in each how many groups of `group` slots hold any.
     ///
-    /// All entries are loaded before any is used, so that the processor overlaps the misses. A
-    /// page that has two slots in the range is found twice.
-    #[inline]
+    /// The loads of the entries depend on nothing but the log, so the processor overlaps as many
+    /// misses as it can. A page that has two slots in the range is found twice.
     pub(crate) fn find_valid(
         &self,
         superblock: Superblock,
         slots: std::ops::Range<u32>,
+        unit_pages: u32,
         group: u32,
         found: &mut Found,
-    ) -> u32 {
+    ) {
         let first = self.first[superblock as usize];
         let log = &self.log[first + slots.start as usize..first + slots.end as usize];
         let entries = self.entries.as_slice();
-        let mut n = found.length;
-        let mut groups = 0;
-        for group in log.rchunks(group as usize) {
-            let before = n;
-            for page in group.iter().rev() {
-                found.pages[n % FOUND] = *page;
-                n += usize::from(entries[*page as usize] == superblock);
+        // Loads first, and nothing else: this loop takes the place of prefetch instructions.
+        found.touched = log
+            .iter()
+            .map(|page| u32::from(entries[*page as usize]))
+            .fold(found.touched, u32::wrapping_add);
+        let mut n = 0;
+        found.units.clear();
+        for unit in log.rchunks(unit_pages as usize) {
+            let (begin, mut senses) = (n, 0);
+            for group in unit.rchunks(group as usize) {
+                let before = n;
+                for page in group.iter().rev() {
+                    found.pages[n % FOUND] = *page;
+                    n += usize::from(entries[*page as usize] == superblock);
+                }
+                senses += u32::from(n > before);
             }
-            groups += u32::from(n > before);
+            found.units.push_back(FoundUnit { pages: (n - begin) as u32, senses });
         }
-        found.length = n;
-        groups
-    }
-
-    /// Loads the entries of all pages in `slots` of `superblock`, so that they are at hand when
-    /// the slots are looked at one by one. The result means nothing, but must be used.
-    ///
-    /// The loads depend on nothing but the log: the processor overlaps as many misses as it can,
-    /// which takes the place of a prefetch instruction.
-    pub(crate) fn touch(&self, superblock: Superblock, slots: std::ops::Range<u32>) -> u32 {
-        let first = self.first[superblock as usize];
-        let log = &self.log[first + slots.start as usize..first + slots.end as usize];
-        log.iter().map(|page| u32::from(self.entries[*page as usize])).fold(0, u32::wrapping_add)
+        found.next = 0;
     }
 
     /// Moves `pages` of `from` that are still valid there to the slots from `slot` of `to`, and
@@ -359,33 +356,52 @@ struct Dealt {
     stale: f64,
 }
 
-/// The most pages that one look into a log finds.
-const FOUND: usize = 1_024;
+/// Slots that are looked at together: enough misses at a time to hide their latency, few enough
+/// to stay in the second-level cache until their pages move.
+const FOUND: usize = 2_048;
 
-/// Pages found in a log.
+/// The valid pages of a stretch of a log, unit by unit.
+///
+/// What is not valid in a superblock that is being given back never becomes valid there again;
+/// what is valid may still be overwritten before it moves, and is looked at once more then.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pages: Box<[u32; FOUND]>,
-    length: usize,
+    units: VecDeque<FoundUnit>,
+    next: usize,
+    /// Takes what was loaded ahead of use; it means nothing.
+    touched: u32,
+}
+
+/// The valid pages of one unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FoundUnit {
+    pub(crate) pages: u32,
+    /// Sense operations that bring them all.
+    pub(crate) senses: u32,
 }
 
 impl Default for Found {
     fn default() -> Self {
-        Found { pages: Box::new([0; FOUND]), length: 0 }
+        Found { pages: Box::new([0; FOUND]), units: VecDeque::new(), next: 0, touched: 0 }
     }
 }
 
 impl Found {
-    /// The most slots that may be looked at before the pages are taken.
+    /// The most slots that may be looked at together; one less than there are places, because
+    /// each slot is written down before it is known to be valid.
     pub(crate) const MOST: u32 = FOUND as u32 - 1;
 
-    /// Returns the pages.
-    pub(crate) fn pages(&self) -> &[u32] {
-        &self.pages[..self.length]
+    /// Returns whether every unit was taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.units.is_empty()
     }
 
-    /// Forgets the pages.
-    pub(crate) fn clear(&mut self) {
-        self.length = 0;
+    /// Takes the next unit and its pages.
+    pub(crate) fn take_unit(&mut self) -> Option<(FoundUnit, &[u32])> {
+        let unit = self.units.pop_front()?;
+        let begin = self.next;
+        self.next += unit.pages as usize;
+        Some((unit, &self.pages[begin..self.next]))
     }
 }

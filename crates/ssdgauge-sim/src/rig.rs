@@ -5,16 +5,17 @@
 
 use crate::catalogue::{self, Birth, Order, ProfileError};
 use crate::drive::{Drive, Work};
-use crate::env::EnvironmentSecond;
 use crate::faults::Faults;
 use crate::flash::Moment;
 use crate::geometry::{Geometry, PAGE};
+use crate::identity::info;
+use crate::instruments::{Clock, failed, hung, vanished};
 use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT, stream_seed};
 use crate::profile::Profile;
 use crate::truth::Truth;
 use ssdgauge_core::{
-    Bytes, DriveInfo, Ended, EndedBy, EngineReport, Finding, FindingKind, MOST_LAG, Nanos,
-    Preparation, Prepared, Reading, Rig, RigError, Severity, Sink, TargetKind, Until, Workload,
+    Access, Bytes, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos, Preparation, Prepared,
+    Rig, RigError, Sink, Until, Workload,
 };
 
 /// The sink is asked for a stop after this many requests at the latest.
@@ -34,7 +35,8 @@ pub struct VirtualRig {
     faults: Faults,
     seed: u64,
     runs: u64,
-    now: Moment,
+    /// The clock of the rig.
+    pub(crate) now: Moment,
 }
 
 impl VirtualRig {
@@ -138,7 +140,7 @@ impl VirtualRig {
         let truth = self.drive.truth;
         let mut fill = crate::fill::Fill::new(access, block_size, offset, span, self.seed);
         self.drive.begin_step(begin, crate::fill::DEPTH);
-        let mut clock = Clock::new(begin);
+        let mut clock = Clock::new(begin, self.drive.environment.energy_j());
         let mut stopped = false;
         while let Some(at) = fill.step(&mut self.drive, begin) {
             while at > clock.second_end {
@@ -155,8 +157,8 @@ impl VirtualRig {
         self.check_gone(self.now)?;
         self.finish(&clock, &truth, sink);
         let method = match access {
-            ssdgauge_core::Access::Sequential => "sequential write",
-            ssdgauge_core::Access::Random => "random write",
+            Access::Sequential => "sequential write",
+            Access::Random => "random write",
         };
         Ok(Prepared {
             method: method.into(),
@@ -241,77 +243,74 @@ impl VirtualRig {
         }
     }
 
-    /// Ends the second at work: surroundings go on, readings are taken.
-    fn tick(&mut self, clock: &mut Clock, sink: &mut dyn Sink) {
-        let end = clock.second_end;
-        let second = self.drive.pass(end);
-        self.read_instruments(Nanos(end - clock.begin), end, &second, sink);
-        clock.throttled += u64::from(second.throttled);
-        clock.second += 1;
-        clock.second_end = clock.begin + Nanos::SECOND.0 * (u64::from(clock.second) + 1);
-    }
-
-    fn read_instruments(
-        &self,
-        at: Nanos,
-        now: Moment,
-        second: &EnvironmentSecond,
+    /// Keeps `load` in flight to the first limit of `until` and drains it; returns which limit
+    /// that was, and the last completion from the start of the step.
+    fn play(
+        &mut self,
+        load: &mut Load,
+        until: &Until,
+        clock: &mut Clock,
         sink: &mut dyn Sink,
-    ) {
-        let figures = [
-            ("temperature_c", second.body_c),
-            ("junction_temperature_c", second.junction_c),
-            ("power_w", second.power_w),
-            ("throttled", f64::from(u8::from(second.throttled))),
-            ("valid_pages", self.drive.valid_pages() as f64),
-            ("slc_occupancy_bytes", self.drive.slc_occupancy() as f64),
-        ];
-        for (quantity, value) in figures {
-            sink.reading(&reading(at, "virtual", quantity, value));
-        }
-        for (die, value) in self.drive.flash.backlog(now).enumerate() {
-            sink.reading(&reading(at, &format!("die {die}"), "queue_depth", value));
-        }
-    }
-
-    /// Ends a step: what is left of the last second, and what is true of the whole.
-    fn finish(&mut self, clock: &Clock, before: &Truth, sink: &mut dyn Sink) {
-        let at = Nanos(self.now - clock.begin);
-        let rest = self.now.saturating_sub(clock.second_end - Nanos::SECOND.0);
-        let second = self.drive.pass(self.now);
-        // A mean over readings must not give a few milliseconds the weight of a second.
-        if rest >= Nanos::SECOND.0 / 2 || clock.second == 0 {
-            self.read_instruments(at, self.now, &second, sink);
-        }
-        let truth = self.drive.truth;
-        if let Some(wa) = truth.write_amplification_since(before) {
-            let step = |bytes: u64| (bytes - before.host_bytes) as f64;
-            let happened = |now: Option<u64>, then: Option<u64>| now.filter(|_| now != then);
-            let figures = [
-                Some(("write_amplification", wa)),
-                self.drive.over_provisioning().map(|share| ("true_over_provisioning", share)),
-                happened(truth.cliff, before.cliff).map(|b| ("write_cliff_bytes", step(b))),
-                happened(truth.cache_exhausted, before.cache_exhausted)
-                    .map(|b| ("slc_exhausted_bytes", step(b))),
-            ];
-            for (quantity, value) in figures.into_iter().flatten() {
-                sink.reading(&reading(at, "virtual", quantity, value));
+    ) -> (EndedBy, Moment) {
+        let begin = clock.begin;
+        let limit = until.time.map_or(LONGEST_STEP.0 / 2, |time| time.0);
+        let bytes = until.bytes.map_or(u64::MAX, |bytes| bytes.0);
+        let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
+        let mut ended = None;
+        let mut last = 0;
+        load.begin(&mut self.drive, &self.faults, bytes);
+        loop {
+            if ended.is_none() {
+                load.send_due(&mut self.drive, &self.faults, limit, bytes);
+            }
+            let Some(mut completion) = load.next() else { break };
+            completion.at = completion.at.min(gone_at);
+            while begin + completion.at > clock.second_end {
+                let second = clock.second;
+                self.tick(clock, sink);
+                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
+                if sink.stop() {
+                    ended = ended.or(Some(EndedBy::Stop));
+                }
+            }
+            let silence = Nanos(completion.at - last);
+            last = completion.at;
+            if silence >= LONG_SILENCE {
+                sink.finding(hung(silence));
+            }
+            if completion.at == gone_at {
+                load.fail_all(&completion);
+                sink.finding(vanished(Nanos(gone_at)));
+                return (EndedBy::Faults, last);
+            }
+            let latency = load.record(&completion);
+            if load.is_open() && latency > MOST_LAG {
+                ended = ended.or(Some(EndedBy::DeviceLag));
+            }
+            if load.completed.is_multiple_of(ASK_AFTER) && sink.stop() {
+                ended = ended.or(Some(EndedBy::Stop));
+            }
+            if ended.is_none() {
+                if completion.at >= limit {
+                    ended = Some(EndedBy::Time);
+                } else if load.sent_bytes >= bytes {
+                    ended = Some(EndedBy::Bytes);
+                } else {
+                    load.send_next(&completion, &mut self.drive, &self.faults);
+                }
             }
         }
-        let energy = self.drive.environment.energy_j();
-        sink.reading(&reading(at, "virtual", "energy_j", energy - clock.energy_j));
-        if clock.throttled > 0 {
-            sink.finding(Finding::new(
-                FindingKind::Throttled,
-                Severity::Warning,
-                format!(
-                    "the virtual drive was throttled by heat in {} of {} seconds",
-                    clock.throttled,
-                    clock.second.max(1)
-                ),
-                "let it cool down, or give it a lower thermal.r_c_per_w",
-            ));
+        if load.is_open() && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
+            ended = Some(EndedBy::Time);
+            // An open loop lasts as long as it was told, even if nothing is due at its end.
+            last = last.max(limit);
+            while begin + last > clock.second_end {
+                let second = clock.second;
+                self.tick(clock, sink);
+                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
+            }
         }
+        (ended.unwrap_or(EndedBy::Bytes), last)
     }
 }
 
@@ -348,69 +347,9 @@ impl Rig for VirtualRig {
         // An open loop may have any number in flight: the queue of the drive bounds it.
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
         self.drive.begin_step(begin, depth);
-        let mut clock = Clock::new(begin);
-        clock.energy_j = self.drive.environment.energy_j();
-        let limit = until.time.map_or(LONGEST_STEP.0 / 2, |time| time.0);
-        let bytes = until.bytes.map_or(u64::MAX, |bytes| bytes.0);
-        let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
-        let mut ended = None;
-        let mut last = 0;
-        load.begin(&mut self.drive, &self.faults, bytes);
-        loop {
-            if ended.is_none() {
-                load.send_due(&mut self.drive, &self.faults, limit, bytes);
-            }
-            let Some(mut completion) = load.next() else { break };
-            let silence = Nanos(completion.at - last);
-            if completion.at >= gone_at {
-                completion.at = gone_at;
-            }
-            while begin + completion.at > clock.second_end {
-                let second = clock.second;
-                self.tick(&mut clock, sink);
-                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
-                if sink.stop() {
-                    ended = ended.or(Some(EndedBy::Stop));
-                }
-            }
-            last = completion.at;
-            if silence >= LONG_SILENCE {
-                sink.finding(hung(silence));
-            }
-            if completion.at == gone_at {
-                load.fail_all(&completion);
-                sink.finding(vanished(Nanos(gone_at)));
-                ended = Some(EndedBy::Faults);
-                break;
-            }
-            let latency = load.record(&completion);
-            if load.is_open() && latency > MOST_LAG {
-                ended = ended.or(Some(EndedBy::DeviceLag));
-            }
-            if load.completed.is_multiple_of(ASK_AFTER) && sink.stop() {
-                ended = ended.or(Some(EndedBy::Stop));
-            }
-            if ended.is_none() {
-                if completion.at >= limit {
-                    ended = Some(EndedBy::Time);
-                } else if load.sent_bytes >= bytes {
-                    ended = Some(EndedBy::Bytes);
-                } else {
-                    load.send_next(&completion, &mut self.drive, &self.faults);
-                }
-            }
-        }
-        if load.is_open() && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
-            ended = Some(EndedBy::Time);
-            // An open loop lasts as long as it was told, even if nothing is due at its end.
-            last = last.max(limit);
-            while begin + last > clock.second_end {
-                let second = clock.second;
-                self.tick(&mut clock, sink);
-                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
-            }
-        }
-        self.now = begin + last;
+        let mut clock = Clock::new(begin, self.drive.environment.energy_j());
+        let (by, elapsed) = self.play(&mut load, until, &mut clock, sink);
+        self.now = begin + elapsed;
         let length = self.now - (clock.second_end - Nanos::SECOND.0);
         if length > 0 {
             load.take_second(clock.second, Nanos(length), |interval| sink.interval(&interval));
@@ -419,16 +358,17 @@ impl Rig for VirtualRig {
         if load.failed > 0 {
             sink.finding(failed(load.failed, load.completed));
         }
-        let by = ended.unwrap_or(EndedBy::Bytes);
+        let limit = until.time.unwrap_or_default().0;
         let due_until = if by == EndedBy::Time { limit } else { 0 };
-        let open_loop = load.open_loops(workload, Nanos(last), due_until);
+        let open_loop = load.open_loops(workload, Nanos(elapsed), due_until);
         open_loop.iter().filter_map(|open| open.finding(None)).for_each(|f| sink.finding(f));
+        let stands_for = workload.engine.name();
         Ok(Ended {
             by,
-            elapsed: Nanos(last),
+            elapsed: Nanos(elapsed),
             engine: EngineReport {
                 engine: "virtual".into(),
-                setup: format!("virtual time, standing in for {}", workload.engine.name()),
+                setup: format!("virtual time, standing in for {stands_for}"),
                 in_flight_asked: load.depth() as u32,
                 ios_per_enter: None,
                 cpu_per_io: None,
@@ -455,93 +395,4 @@ impl Rig for VirtualRig {
         }
         Ok(())
     }
-}
-
-/// The seconds of a step.
-struct Clock {
-    begin: Moment,
-    second: u32,
-    second_end: Moment,
-    throttled: u64,
-    energy_j: f64,
-}
-
-impl Clock {
-    fn new(begin: Moment) -> Clock {
-        Clock { begin, second: 0, second_end: begin + Nanos::SECOND.0, throttled: 0, energy_j: 0.0 }
-    }
-}
-
-fn reading(at: Nanos, instrument: &str, quantity: &str, value: f64) -> Reading {
-    Reading { at, instrument: instrument.into(), quantity: quantity.into(), value }
-}
-
-fn hung(silence: Nanos) -> Finding {
-    Finding::new(
-        FindingKind::Hung,
-        Severity::Warning,
-        format!("nothing completed for {silence}"),
-        "look at the seconds without requests; the virtual drive was told to stall",
-    )
-}
-
-fn vanished(at: Nanos) -> Finding {
-    Finding::new(
-        FindingKind::DriveGone,
-        Severity::Invalid,
-        format!("the virtual drive vanished {at} after the start of the step"),
-        "it was told to: leave fault.gone_at_s out",
-    )
-}
-
-fn failed(requests: u64, of: u64) -> Finding {
-    Finding::new(
-        FindingKind::Faults,
-        Severity::Warning,
-        format!("{requests} of {of} requests failed"),
-        "the virtual drive was told to fail them; they are in no other figure",
-    )
-}
-
-/// Returns what the run says of the drive; every name carries the word MODEL.
-fn info(order: &Order, geometry: &Geometry, spec: &str, seed: u64) -> DriveInfo {
-    let profile = &order.profile;
-    let digest = digest(profile);
-    let asked = Bytes((profile.drive.capacity_gb * 1e9).round() as u64);
-    let usable = geometry.capacity();
-    let raw = profile.drive.raw_gib * (1u64 << 30) as f64;
-    let details = [
-        ("class", profile.drive.class.clone()),
-        ("title", profile.drive.title.clone()),
-        ("cells", profile.drive.cells.clone()),
-        ("interface", profile.front.interface.clone()),
-        ("profile_digest", format!("{digest:016x}")),
-        ("seed", seed.to_string()),
-        ("state_at_birth", order.birth.name().to_string()),
-        ("over_provisioning", format!("{:.4}", raw / usable as f64 - 1.0)),
-        ("unused", order.unused.to_string()),
-        ("channels", geometry.channels.to_string()),
-        ("dies", geometry.dies.to_string()),
-        ("superblock_bytes", (u64::from(geometry.superblock_pages) * PAGE).to_string()),
-        ("superblocks", geometry.superblocks.to_string()),
-    ];
-    DriveInfo {
-        kind: TargetKind::Virtual,
-        target: format!("sim:{spec}"),
-        model: Some(format!("MODEL {} {asked}", profile.drive.class)),
-        serial: Some(format!("MODEL-{digest:016x}")),
-        firmware: None,
-        capacity: Bytes(usable),
-        logical_block: Bytes(512),
-        physical_block: Bytes(PAGE),
-        details: details.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
-    }
-}
-
-/// Returns a number that changes with every figure of the profile (FNV-1a of its TOML text).
-fn digest(profile: &Profile) -> u64 {
-    let text = toml::to_string(profile).expect("a profile that was read can be written");
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

@@ -14,7 +14,8 @@ const LINE_EVERY: u32 = 30;
 
 /// Looks on while a run goes its way.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct Progress<'a> {
+    plan: &'a Plan,
     stop: StopWish,
     bar: Option<ProgressBar>,
     total: Nanos,
@@ -28,9 +29,9 @@ pub(crate) struct Progress {
     bytes: Bytes,
 }
 
-impl Progress {
+impl<'a> Progress<'a> {
     /// Begins to look on.
-    pub(crate) fn new(plan: &Plan, stop: StopWish) -> Progress {
+    pub(crate) fn new(plan: &'a Plan, stop: StopWish) -> Progress<'a> {
         let bar = world::has_terminal().then(|| {
             let style = "{bar:24} {percent:>3}%  {msg}";
             let style = ProgressStyle::with_template(style).expect("the template is valid");
@@ -40,6 +41,7 @@ impl Progress {
         });
         let expected = |step: &Step| expected(step, LIKELY_FILL_RATE);
         Progress {
+            plan,
             stop,
             bar,
             total: plan.steps().map(|(_, _, step)| expected(step)).sum(),
@@ -99,7 +101,7 @@ fn rates(ios: u64, bytes: Bytes, elapsed: Nanos) -> String {
     format!("{mb:>8.1} MB/s {iops:>9.0} IOPS")
 }
 
-impl Watcher for Progress {
+impl Watcher for Progress<'_> {
     fn unix_ms(&mut self) -> i64 {
         world::unix_ms()
     }
@@ -109,7 +111,12 @@ impl Watcher for Progress {
     }
 
     fn begins(&mut self, test: &Test, phase: &Phase, step: &Step) {
-        self.step += 1;
+        // By its place in the plan, because a resumed run does not begin with the first step.
+        let is_this = |other: &Step| std::ptr::eq(other, step);
+        let before = self.plan.steps().map(|(_, _, step)| step).take_while(|other| !is_this(other));
+        (self.step, self.done) = before.fold((1, Nanos::ZERO), |(number, done), step| {
+            (number + 1, done + expected(step, LIKELY_FILL_RATE))
+        });
         self.current = expected(step, self.fill_rate);
         self.title = match step.action {
             Action::Run { .. } => format!("{} {}", test.id, step.label),
@@ -157,7 +164,6 @@ impl Watcher for Progress {
             ios => rates(ios, self.bytes, elapsed),
         };
         self.say(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
-        self.done += self.current;
         if let (Action::Prepare(Preparation::Fill { span, .. }), 1..) = (&step.action, elapsed.0) {
             self.fill_rate = span.0 as f64 / elapsed.as_secs_f64();
         }

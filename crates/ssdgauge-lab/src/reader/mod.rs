@@ -7,7 +7,10 @@ mod scores;
 
 use crate::error::SuiteError;
 use crate::schema::{self, ArrivalKind, Prepare, Span};
-use crate::suite::{Extent, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
+use crate::suite::{
+    Extent, PointRule, PrepareRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+};
+use ssdgauge_core::search::Limits;
 use ssdgauge_core::{Arrival, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -93,11 +96,44 @@ impl Reader<'_> {
             source: test.source,
             prepare: self.prepare(test.prepare)?,
             engine,
+            search: test.search.map(|search| self.search(search, &points)).transpose()?,
             points,
             score,
             also,
             figures: test.figures,
             restart: test.restart.unwrap_or(Restart::Step),
+        })
+    }
+
+    fn search(
+        &self,
+        search: Spanned<schema::Search>,
+        points: &[PointRule],
+    ) -> Result<SearchRule, SuiteError> {
+        let place = search.span();
+        let ascending = points.windows(2).all(|pair| pair[0].position < pair[1].position);
+        let streams = || points.iter().flat_map(|point| &point.streams);
+        let is_open = streams().all(|stream| stream.arrival != Arrival::Closed);
+        if !ascending || !is_open {
+            let hint = "sweep over `load` with ascending multiples, and give every stream a rate";
+            return Err(self.error(place, "a search goes through ascending loads", hint));
+        }
+        let keys = search.into_inner();
+        let fits = |(_, percent): &(_, f64)| *percent > 0.0 && *percent <= 100.0;
+        if keys.above.is_empty()
+            || !keys.above.iter().all(fits)
+            || keys.probe.0 < Nanos::SECOND
+            || keys.slice.0 < Nanos::SECOND
+        {
+            let hint = "write above = [[\"1ms\", 5.0]]: latencies, and the percentage that must \
+                        stay below; probe and slice last a second at least";
+            return Err(self.error(place, "a search needs limits that can be met", hint));
+        }
+        let above = keys.above.iter().map(|(latency, percent)| (latency.0, *percent)).collect();
+        Ok(SearchRule {
+            probe: keys.probe.0,
+            recondition: self.prepare(keys.recondition)?,
+            limits: Limits { slice: keys.slice.0, above },
         })
     }
 

@@ -30,6 +30,8 @@ enum Value {
     TotalDepth(u32),
     Percent(u8),
     Rate(f64),
+    /// So many times the rate of every stream.
+    Load(f64),
 }
 
 impl Reader<'_> {
@@ -79,7 +81,8 @@ impl Reader<'_> {
             | Value::Threads(_)
             | Value::Depth(_)
             | Value::Percent(_)
-            | Value::Rate(_) => None,
+            | Value::Rate(_)
+            | Value::Load(_) => None,
         });
         let stream = &point.streams[0];
         match totals.into_iter().find(|total| total % stream.threads.min(*total) != 0) {
@@ -148,7 +151,7 @@ impl Reader<'_> {
         streams: &Spanned<Vec<Spanned<schema::Stream>>>,
         axes: &[Axis],
     ) -> Result<Vec<StreamRule>, SuiteError> {
-        let of_one = axes.iter().find(|axis| axis.key != "full_percent");
+        let of_one = axes.iter().find(|axis| axis.key != "full_percent" && axis.key != "load");
         if let Some(axis) = of_one {
             let message = format!("a sweep over {} needs a single stream", axis.key);
             let hint = "use `stream`, or write one test for each value";
@@ -170,6 +173,7 @@ impl Reader<'_> {
     /// Returns the swept keys in the order in which they are written.
     fn axes(&self, sweep: &schema::Sweep) -> Result<Vec<Axis>, SuiteError> {
         let schema::Sweep {
+            load,
             full_percent,
             span,
             block_size,
@@ -194,6 +198,13 @@ impl Reader<'_> {
             for rate in list.get_ref() {
                 self.rate(*rate, list.span())?;
             }
+        }
+        axes.extend(self.axis("load", load, |times| Value::Load(*times))?);
+        if let Some(list) = load
+            && !list.get_ref().iter().all(|times| (0.001..=100_000.0).contains(times))
+        {
+            let hint = "use 0.001 to 100000 times the rates of the streams";
+            return Err(self.error(list.span(), "a load is a multiple above zero", hint));
         }
         axes.sort_by_key(|axis| axis.place.start);
         let others = |axis: &&Axis| axis.key == "threads" || axis.key == "queue_depth";
@@ -243,6 +254,11 @@ impl Reader<'_> {
                 }
                 Value::Percent(percent) => streams[0].read_percent = percent,
                 // The stream stands at one request a second until the sweep says how many.
+                Value::Load(times) => {
+                    for stream in &mut streams {
+                        stream.arrival = stream.arrival.times(times);
+                    }
+                }
                 Value::Rate(rate) => {
                     let each = streams[0].arrival.per_second().unwrap_or(1.0);
                     streams[0].arrival = streams[0].arrival.times(rate / each);
@@ -295,6 +311,7 @@ fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
             }
             Value::Percent(percent) => (format!("{percent} % read"), f64::from(percent)),
             Value::Rate(rate) => (format!("{rate}/s"), rate),
+            Value::Load(times) => (format!("{times}x"), times),
         };
         if words.last() != Some(&word) {
             words.push(word);

@@ -7,8 +7,11 @@ use crate::number;
 use crate::run::PointRun;
 use ssdgauge_core::{Histogram, Scope};
 
-/// The most lines of one chart, and the most charts of one test.
-const MOST: usize = 6;
+/// The most lines of one chart.
+const MOST_LINES: usize = 6;
+
+/// The most charts of one test.
+const MOST_CHARTS: usize = 3;
 
 /// The percentiles of the table.
 const SHARES: [(f64, &str); 7] = [
@@ -32,7 +35,7 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
 
 fn of_one(group: &Group<'_>, member: &Member<'_>) -> Option<Chart> {
     let all: Vec<&PointRun> = member.test.points.iter().collect();
-    let points = spread(&all);
+    let points = spread(&all, MOST_LINES);
     let several = points.len() > 1;
     let lines: Vec<Line> = points
         .iter()
@@ -65,7 +68,7 @@ fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         .map(|points| points.iter().collect())
         .unwrap_or_default();
     let mut charts = Vec::new();
-    for shown in spread(&first) {
+    for shown in spread(&first, MOST_CHARTS) {
         let label = &shown.point.label;
         let same = |member: &Member<'_>| {
             let index = member.index;
@@ -82,6 +85,11 @@ fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         let labels =
             present.iter().map(|(index, point)| (cast.names[*index].clone(), *point)).collect();
         charts.extend(chart(group, &clean::prose(label), lines, n, labels));
+    }
+    if charts.len() < first.len() {
+        for chart in &mut charts {
+            chart.notes.push(format!("Shown for {} of {} steps.", MOST_CHARTS, first.len()));
+        }
     }
     charts
 }
@@ -150,10 +158,10 @@ fn at(latency: &Histogram, share: f64) -> Option<f64> {
     nanos.map(|nanos| nanos as f64 / 1e3)
 }
 
-/// Returns at most [`MOST`] of `points`, evenly spread, the first and the last among them.
-fn spread<'a>(points: &[&'a PointRun]) -> Vec<&'a PointRun> {
-    if points.len() <= MOST {
+/// Returns at most `most` of `points`, evenly spread, the first and the last among them.
+fn spread<'a>(points: &[&'a PointRun], most: usize) -> Vec<&'a PointRun> {
+    if points.len() <= most {
         return points.to_vec();
     }
-    (0..MOST).map(|place| points[place * (points.len() - 1) / (MOST - 1)]).collect()
+    (0..most).map(|place| points[place * (points.len() - 1) / (most - 1)]).collect()
 }

@@ -17,12 +17,14 @@ use kuva::render::render::{Primitive, Scene, TextAnchor};
 
 /// The width of every picture, in its own units.
 const WIDTH: f64 = 760.0;
+/// The height of a line of the title.
+const TITLE_ROW: f64 = 20.0;
 /// The size of text in a picture.
 const TEXT: u32 = 13;
 /// The size of what is less important.
 const SMALL: u32 = 11;
 /// The mean width of a letter of DejaVu Sans, as a share of its size, on the wide side.
-const LETTER: f64 = 0.62;
+const LETTER: f64 = 0.58;
 
 /// What stands in a picture that leaves its page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,11 +54,12 @@ pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame) -> Scene {
     };
     scene.background_color = ink.background();
     scene.text_color = Some(ink.text());
-    if !frame.title.is_empty() {
-        let title = cut(&frame.title, WIDTH - 32.0, 16);
-        scene.add(text(16.0, 26.0, &title, 16, TextAnchor::Start, ink.text()).bold());
+    for (number, line) in title_lines(frame).iter().enumerate() {
+        let y = 26.0 + TITLE_ROW * number as f64;
+        let line = cut(line, WIDTH - 32.0, 16);
+        scene.add(text(16.0, y, &line, 16, TextAnchor::Start, ink.text()).bold());
     }
-    let first = scene.height - foot + 16.0;
+    let first = scene.height - foot + 24.0;
     for (number, line) in frame.origin.iter().enumerate() {
         let y = first + 15.0 * number as f64;
         let line = cut(line, WIDTH - 32.0, SMALL);
@@ -66,11 +69,38 @@ pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame) -> Scene {
 }
 
 fn head_height(frame: &Frame) -> f64 {
-    if frame.title.is_empty() { 6.0 } else { 42.0 }
+    match title_lines(frame).len() {
+        0 => 6.0,
+        lines => 22.0 + TITLE_ROW * lines as f64,
+    }
+}
+
+/// Returns the title in lines, because its end says whether the data is that of a model.
+fn title_lines(frame: &Frame) -> Vec<String> {
+    const ROOM: usize = 76;
+    if frame.title.is_empty() { Vec::new() } else { wrapped(&frame.title, ROOM) }
+}
+
+/// Returns `words` in lines of at most `room` letters; a longer word has a line of its own.
+pub(crate) fn wrapped(words: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words.split_whitespace() {
+        let last = lines.len() - 1;
+        let line = &mut lines[last];
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+            lines.push(word.to_owned());
+            continue;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines
 }
 
 fn foot_height(frame: &Frame) -> f64 {
-    if frame.origin.is_empty() { 4.0 } else { 12.0 + 15.0 * frame.origin.len() as f64 }
+    if frame.origin.is_empty() { 4.0 } else { 24.0 + 15.0 * frame.origin.len() as f64 }
 }
 
 /// Returns `svg` with a view box in place of a fixed size, without the mark of kuva's version, and
@@ -122,6 +152,16 @@ struct Text(Primitive);
 impl Text {
     fn plain(self) -> Primitive {
         self.0
+    }
+
+    /// Returns the text reading upwards.
+    fn turned(self) -> Primitive {
+        match self.0 {
+            Primitive::Text { x, y, content, size, anchor, bold, color, .. } => {
+                Primitive::Text { x, y, content, size, anchor, rotate: Some(-90.0), bold, color }
+            }
+            other => other,
+        }
     }
 
     fn bold(self) -> Primitive {

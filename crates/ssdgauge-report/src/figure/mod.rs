@@ -5,9 +5,11 @@
 mod curve;
 mod distribution;
 pub(crate) mod draw;
+mod instruments;
 mod ranking;
 mod reduce;
 mod timeline;
+pub(crate) mod vega;
 
 use crate::clean;
 use crate::group::{Group, Member};
@@ -146,6 +148,7 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             Figure::Distribution => charts.extend(distribution::of(group, cast)),
         }
     }
+    charts.extend(instruments::of(group, cast));
     let marks = marks(group);
     if !marks.is_empty() {
         for chart in &mut charts {

@@ -82,17 +82,18 @@ pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
     )
 }
 
-struct Parts {
-    title: String,
-    note: String,
-    y: Axis,
-    lines: Vec<Line>,
-    table: Table,
-    kind: &'static str,
+/// What one chart over time differs in from another.
+pub(super) struct Parts {
+    pub(super) title: String,
+    pub(super) note: String,
+    pub(super) y: Axis,
+    pub(super) lines: Vec<Line>,
+    pub(super) table: Table,
+    pub(super) kind: &'static str,
 }
 
 /// Returns the chart, or `None` where no second was recorded.
-fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
+pub(super) fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
     if parts.lines.iter().all(|line| line.stretches.is_empty()) {
         return None;
     }
@@ -140,7 +141,12 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
     starts(member).into_iter().zip(points.iter().map(label)).collect()
 }
 
-fn line(member: &Member<'_>, cast: &Cast, value: fn(&Second) -> Option<f64>, dashed: bool) -> Line {
+pub(super) fn line(
+    member: &Member<'_>,
+    cast: &Cast,
+    value: fn(&Second) -> Option<f64>,
+    dashed: bool,
+) -> Line {
     let mut series = Vec::new();
     for (start, point) in starts(member).into_iter().zip(&member.test.points) {
         // A step is not the continuation of the one before.
@@ -163,7 +169,12 @@ fn line(member: &Member<'_>, cast: &Cast, value: fn(&Second) -> Option<f64>, das
 }
 
 /// Returns for each step: least, median and greatest second, and how many there were.
-fn table(group: &Group<'_>, cast: &Cast, value: fn(&Second) -> Option<f64>, unit: &str) -> Table {
+pub(super) fn table(
+    group: &Group<'_>,
+    cast: &Cast,
+    value: fn(&Second) -> Option<f64>,
+    unit: &str,
+) -> Table {
     let head = ["Step", "Drive", "Least", "5 % of seconds below", "Median", "Greatest", "Seconds"];
     let mut head: Vec<String> = head.map(str::to_owned).to_vec();
     head[2] = format!("Least, {unit}");

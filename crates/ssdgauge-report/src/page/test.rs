@@ -18,7 +18,7 @@ use ssdgauge_core::{Metric, Scope};
 const FOLDED: usize = 8;
 
 /// The metrics of the table of all numbers.
-const COLUMNS: [Metric; 12] = [
+const COLUMNS: [Metric; 15] = [
     Metric::Iops,
     Metric::ThroughputMbS,
     Metric::LatMeanUs,
@@ -30,7 +30,10 @@ const COLUMNS: [Metric; 12] = [
     Metric::LatMaxUs,
     Metric::InFlightMean,
     Metric::PowerW,
+    Metric::EfficiencyMbSW,
+    Metric::EfficiencyKiopsW,
     Metric::WriteAmplification,
+    Metric::EffectiveOverProvisioning,
 ];
 
 /// Returns the title of `group`, with what sets it apart from others of the same test.
@@ -176,7 +179,8 @@ fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
         .filter(|metric| {
             let mut points = group.members.iter().flat_map(|member| &member.test.points);
             let known = |point| missing::value(point, *metric, Scope::All).is_some();
-            missing::is_always_shown(*metric) && *metric != Metric::PowerW || points.any(known)
+            let anyway = missing::is_always_shown(*metric) && !missing::needs_power(*metric);
+            anyway || points.any(known)
         })
         .collect();
     if group.members.iter().all(|member| member.test.points.is_empty()) {

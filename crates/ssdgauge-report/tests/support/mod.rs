@@ -50,6 +50,7 @@ pub fn test(id: &str, title: &str, score: Score, figures: &[Figure], steps: Vec<
         figures: figures.to_vec(),
         chosen: vec![Chosen { key: "score".into(), value: "mean over the points".into() }],
         restart: Restart::Step,
+        search: None,
         phases: vec![Phase { kind: PhaseKind::Measure, steps }],
     }
 }

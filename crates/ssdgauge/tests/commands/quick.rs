@@ -124,3 +124,69 @@ fn a_plan_says_what_a_run_would_do_and_does_nothing() {
     assert_eq!(json["estimate"]["timed_s"], 130.0);
     assert!(bench.names().is_empty());
 }
+
+#[test]
+fn a_file_system_that_refuses_direct_io_is_told_beside_every_number() {
+    let bench = Bench::new();
+    if std::process::Command::new("strace").arg("--version").output().is_err() {
+        println!("skipped: no strace to refuse O_DIRECT with");
+        return;
+    }
+    let scratch = bench.path("scratch");
+    std::fs::create_dir(&scratch).unwrap();
+    let folder = scratch.canonicalize().unwrap();
+    let log = bench.path("log");
+    // The first opening of the folder as a nameless file asks for O_DIRECT.
+    let output = std::process::Command::new("strace")
+        .args(["-f", "-qq", "-e", "trace=openat", "-e", "inject=openat:error=EINVAL:when=1", "-P"])
+        .arg(&folder)
+        .arg("-o")
+        .arg(&log)
+        .arg(env!("CARGO_BIN_EXE_ssdgauge"))
+        .args(["quick", "scratch", "--out", "a.ssdg", "--json"])
+        .args(SMALL)
+        .current_dir(bench.folder.path())
+        .output()
+        .unwrap();
+    let words = crate::support::text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{words}");
+    let opened = std::fs::read_to_string(&log).unwrap();
+    assert!(opened.contains("O_DIRECT") && opened.contains("INJECTED"), "{opened}");
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for test in json["runs"][0]["tests"].as_array().unwrap() {
+        let told = test["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|finding| finding["kind"] == "page-cache" && finding["severity"] == "invalid");
+        assert!(told, "{test}");
+    }
+    let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
+    assert!(page.contains("page cache stood between"));
+}
+
+#[test]
+fn a_drive_is_confirmed_by_typing_its_name_at_the_terminal() {
+    let bench = Bench::new();
+    let size = 64 << 20;
+    let Some(device) = Loop::attach(bench.folder.path(), size) else { return };
+    let program = env!("CARGO_BIN_EXE_ssdgauge");
+    let line = format!("{program} quick {} {} --out a.ssdg", device.path, SMALL.join(" "));
+    for (typed, code) in [("no", "3"), (&*format!("{}:{size}", device.name()), "0")] {
+        // `script` gives the program a terminal to ask at.
+        let shell = format!("printf '{typed}\\n' | script -qec '{line}' /dev/null; echo =$?");
+        let output = std::process::Command::new("bash")
+            .args(["-c", &shell])
+            .current_dir(bench.folder.path())
+            .output()
+            .unwrap();
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        if words.contains("not found") {
+            println!("skipped: no script");
+            return;
+        }
+        assert!(words.contains("will be lost"), "{words}");
+        assert!(words.trim_end().ends_with(&format!("={code}")), "{words}");
+        assert_eq!(bench.path("a.ssdg").exists(), code == "0");
+    }
+}

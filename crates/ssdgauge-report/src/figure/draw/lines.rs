@@ -2,7 +2,6 @@
 
 use super::scales::{self, Range};
 use super::{Ink, SMALL, TEXT, WIDTH, cut, text, width_of};
-use crate::clean;
 use crate::figure::{Axis, Line, Scale};
 use kuva::TickFormat;
 use kuva::plot::LinePlot;
@@ -71,6 +70,7 @@ pub(super) fn scene(plot: &Plot<'_>, ink: Ink, top: f64, foot: f64) -> Scene {
         marks(&mut scene, &area, line, stretches, ink);
     }
     boundaries(&mut scene, plot, &area, ink);
+    titles(&mut scene, plot, &area, ink);
     for ((x, row, label), line) in legend.iter().zip(plot.lines) {
         let y = top + LEGEND_ROW * *row as f64 + 12.0;
         key(&mut scene, *x, y, label, line, ink);
@@ -100,10 +100,7 @@ fn layout(plot: &Plot<'_>, area: &Area, ink: Ink, height: f64, bottom: f64) -> L
         .with_y_tick_step(area.y.step)
         .with_x_tick_format(ticks(plot.x.scale))
         .with_y_tick_format(ticks(plot.y.scale))
-        .with_x_label(clean::chart(&plot.x.label))
-        .with_y_label(clean::chart(&plot.y.label))
         .with_tick_size(12)
-        .with_label_size(TEXT)
         .with_theme(theme(ink))
 }
 
@@ -134,6 +131,17 @@ fn kuva_line(line: &Line, stretch: &[(f64, f64)], ink: Ink) -> KuvaPlot {
 
 fn dashes(line: &Line) -> Option<&'static str> {
     if line.dashed { Some("5 3") } else { Ink::dashes(line.colour) }
+}
+
+/// Writes what the axes show, at places that do not move with what stands below the plot.
+fn titles(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
+    let middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0;
+    let below = area.top + HEIGHT + 40.0;
+    let words = &plot.x.label;
+    scene.add(text(middle, below, words, TEXT, TextAnchor::Middle, ink.text()).plain());
+    let side = area.top + HEIGHT / 2.0;
+    let words = &plot.y.label;
+    scene.add(text(16.0, side, words, TEXT, TextAnchor::Middle, ink.text()).turned());
 }
 
 /// Draws a dot for each point of a marked line, and for each that stands alone.

@@ -1,0 +1,85 @@
+//! Figures as Vega-Lite specifications, for people who restyle charts in their own tools.
+
+use crate::figure::draw::PALETTE_LIGHT;
+use crate::figure::{Axis, Bar, Chart, Drawing, Line, Scale};
+use serde_json::{Value, json};
+
+/// Returns `chart` as a Vega-Lite 5 specification with its data in it.
+pub(crate) fn specification(chart: &Chart) -> Value {
+    let mut specification = match &chart.drawing {
+        Drawing::Bars { unit, bars } => of_bars(unit, bars),
+        Drawing::Lines { x, y, lines, .. } => of_lines(x, y, lines),
+    };
+    specification["$schema"] = json!("https://vega.github.io/schema/vega-lite/v5.json");
+    specification["title"] = json!({ "text": chart.title, "subtitle": chart.notes });
+    specification["width"] = json!(640);
+    specification
+}
+
+fn of_bars(unit: &str, bars: &[Bar]) -> Value {
+    let value = |bar: &Bar| bar.value.as_ref().ok().copied();
+    json!({
+        "data": { "values": bars.iter().map(|bar| json!({
+            "label": bar.label,
+            "value": value(bar),
+            "low": bar.interval.map(|(low, _)| low),
+            "high": bar.interval.map(|(_, high)| high),
+            "reason": bar.value.as_ref().err(),
+            "colour": PALETTE_LIGHT[bar.colour % PALETTE_LIGHT.len()],
+        })).collect::<Vec<_>>() },
+        "encoding": { "y": { "field": "label", "type": "nominal", "sort": null, "title": null } },
+        "layer": [
+            { "mark": "bar", "encoding": {
+                "x": { "field": "value", "type": "quantitative", "title": unit },
+                "color": { "field": "colour", "type": "nominal", "scale": null },
+            } },
+            { "mark": "rule", "encoding": {
+                "x": { "field": "low", "type": "quantitative" }, "x2": { "field": "high" },
+            } },
+        ],
+    })
+}
+
+fn of_lines(x: &Axis, y: &Axis, lines: &[Line]) -> Value {
+    let mut values = Vec::new();
+    for line in lines {
+        for (stretch, points) in line.stretches.iter().enumerate() {
+            for (at, value) in points {
+                // On the axis of the tail a place is what lies beyond it.
+                let at = if x.scale == Scale::Tail { 1.0 - at } else { *at };
+                values.push(json!({
+                    "line": line.label, "stretch": stretch, "x": at, "y": value,
+                }));
+            }
+        }
+    }
+    let names: Vec<&str> = lines.iter().map(|line| line.label.as_str()).collect();
+    let colours: Vec<&str> =
+        lines.iter().map(|line| PALETTE_LIGHT[line.colour % PALETTE_LIGHT.len()]).collect();
+    json!({
+        "data": { "values": values },
+        "mark": { "type": "line", "point": lines.iter().any(|line| line.marked) },
+        "encoding": {
+            "x": axis("x", x),
+            "y": axis("y", y),
+            "color": {
+                "field": "line", "type": "nominal", "title": null,
+                "scale": { "domain": names, "range": colours },
+            },
+            "detail": { "field": "stretch" },
+        },
+    })
+}
+
+fn axis(field: &str, axis: &Axis) -> Value {
+    let (scale, title) = match axis.scale {
+        Scale::Linear => (json!({ "type": "linear", "zero": true }), axis.label.clone()),
+        Scale::Log2 => (json!({ "type": "log", "base": 2 }), axis.label.clone()),
+        Scale::Log10 => (json!({ "type": "log", "base": 10 }), axis.label.clone()),
+        Scale::Tail => (
+            json!({ "type": "log", "base": 10, "reverse": true }),
+            format!("Share of requests beyond ({})", axis.label),
+        ),
+    };
+    json!({ "field": field, "type": "quantitative", "title": title, "scale": scale })
+}

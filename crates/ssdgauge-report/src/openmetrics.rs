@@ -1,0 +1,110 @@
+//! OpenMetrics text, which monitoring systems collect from a file.
+
+use crate::clean;
+use crate::json::severity;
+use crate::missing;
+use crate::run::{PlacedFinding, Run, TestRun};
+use ssdgauge_core::Severity;
+
+/// Returns `runs` as OpenMetrics text: headlines, all measured values, findings and completeness.
+///
+/// Units stand in the label `metric`, as in JSON. A value that nobody measured has no line.
+pub fn openmetrics(runs: &[Run]) -> String {
+    let mut text = String::new();
+    family(&mut text, "ssdgauge_headline", "Headline of a test.", |lines| {
+        for run in runs {
+            for test in &run.tests {
+                lines.extend(test.headline.value.map(|value| headline(run, test, value)));
+            }
+        }
+    });
+    family(&mut text, "ssdgauge_value", "One metric of one step of a test.", |lines| {
+        for run in runs {
+            for test in &run.tests {
+                values(lines, run, test);
+            }
+        }
+    });
+    family(&mut text, "ssdgauge_findings", "Findings of a run, by severity.", |lines| {
+        for run in runs {
+            findings(lines, run);
+        }
+    });
+    family(&mut text, "ssdgauge_run_complete", "Whether every step has finished.", |lines| {
+        for run in runs {
+            let value = f64::from(u8::from(run.complete));
+            lines.push(line("ssdgauge_run_complete", &labels(run, &[]), value));
+        }
+    });
+    text.push_str("# EOF\n");
+    text
+}
+
+fn family(text: &mut String, name: &str, help: &str, fill: impl FnOnce(&mut Vec<String>)) {
+    text.push_str(&format!("# TYPE {name} gauge\n# HELP {name} {help}\n"));
+    let mut lines = Vec::new();
+    fill(&mut lines);
+    text.extend(lines);
+}
+
+fn headline(run: &Run, test: &TestRun, value: f64) -> String {
+    let revision = test.test.revision.to_string();
+    let key = test.headline.metric.key();
+    let own = [("test", test.test.id.as_str()), ("revision", &revision), ("metric", key)];
+    line("ssdgauge_headline", &labels(run, &own), value)
+}
+
+fn values(lines: &mut Vec<String>, run: &Run, test: &TestRun) {
+    let revision = test.test.revision.to_string();
+    for point in &test.points {
+        for (_, _, key, value) in missing::metrics(point) {
+            let Some(value) = value else { continue };
+            let own = [
+                ("test", test.test.id.as_str()),
+                ("revision", &revision),
+                ("point", &point.point.label),
+                ("metric", &key),
+            ];
+            lines.push(line("ssdgauge_value", &labels(run, &own), value));
+        }
+    }
+}
+
+fn findings(lines: &mut Vec<String>, run: &Run) {
+    for level in [Severity::Note, Severity::Warning, Severity::Invalid] {
+        let all = run.all_findings();
+        let is_level = |placed: &&PlacedFinding<'_>| placed.finding.severity == level;
+        let count = all.iter().filter(is_level).count();
+        let labels = labels(run, &[("severity", severity(level))]);
+        lines.push(line("ssdgauge_findings", &labels, count as f64));
+    }
+}
+
+fn line(name: &str, labels: &str, value: f64) -> String {
+    format!("{name}{{{labels}}} {value}\n")
+}
+
+/// Returns the labels of a run followed by `own`.
+fn labels(run: &Run, own: &[(&str, &str)]) -> String {
+    let drive = &run.head.drive;
+    let plan = &run.head.plan;
+    let device = |text: &Option<String>| clean::device(text.as_deref().unwrap_or_default());
+    let shortened = plan.shortened.max(1).to_string();
+    let of_run = [
+        ("run", clean::prose(&run.head.id)),
+        ("drive", clean::device(drive.name())),
+        ("serial", device(&drive.serial)),
+        ("firmware", device(&drive.firmware)),
+        ("suite", clean::prose(&plan.suite.id)),
+        ("shortened", shortened),
+        ("data", if run.is_model() { "MODEL".to_owned() } else { "measured".to_owned() }),
+    ];
+    let of_run = of_run.iter().map(|(key, value)| (*key, value.clone()));
+    let own = own.iter().map(|(key, value)| (*key, clean::prose(value)));
+    let pair = |(key, value): (&str, String)| format!("{key}=\"{}\"", escaped(&value));
+    of_run.chain(own).map(pair).collect::<Vec<_>>().join(",")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
