@@ -3,6 +3,7 @@
 use crate::metric::Metric;
 use crate::rig::Preparation;
 use crate::score::Score;
+use crate::search::Search;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Rest, Until, Workload};
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,19 @@ pub struct Test {
     pub restart: Restart,
     /// The phases, in order.
     pub phases: Vec<Phase>,
+    /// The search for the highest load, where the test has one: its phases come last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Search>,
+}
+
+impl Test {
+    /// Returns whether the phase of this number is carried out step by step, and not as the
+    /// search asks.
+    pub fn is_in_order(&self, phase: usize) -> bool {
+        self.search.as_ref().is_none_or(|search| {
+            phase != search.probes && phase != search.trials && !search.recondition.contains(&phase)
+        })
+    }
 }
 
 /// A value that the source does not state.
@@ -115,6 +129,8 @@ pub enum PhaseKind {
     Fill,
     /// Write until the drive behaves as after long use.
     Precondition,
+    /// Try a load for a short time, in a search.
+    Search,
     /// Measure.
     Measure,
     /// Leave the drive alone.
@@ -129,6 +145,7 @@ impl PhaseKind {
             PhaseKind::Trim => "trim",
             PhaseKind::Fill => "fill",
             PhaseKind::Precondition => "precondition",
+            PhaseKind::Search => "search",
             PhaseKind::Measure => "measure",
             PhaseKind::Rest => "rest",
         }

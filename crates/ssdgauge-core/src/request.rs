@@ -175,6 +175,7 @@ mod tests {
             span: Bytes(4_096 * 1_000),
             arrival: Arrival::Closed,
             data: Data::Incompressible,
+            sync: false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::drive::DriveInfo;
 use crate::sample::{Finding, Interval, Reading};
+use crate::schedule::OpenLoop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Access, Until, Workload};
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,10 @@ pub enum EndedBy {
     Stop,
     /// The drive failed requests.
     Faults,
+    /// The drive answered an open loop more than [`crate::MOST_LAG`] late.
+    DeviceLag,
+    /// The host sent an open loop more than [`crate::MOST_LAG`] late.
+    HostLag,
 }
 
 impl EndedBy {
@@ -110,6 +115,8 @@ impl EndedBy {
             EndedBy::Bytes => "bytes",
             EndedBy::Stop => "stop",
             EndedBy::Faults => "faults",
+            EndedBy::DeviceLag => "device-lag",
+            EndedBy::HostLag => "host-lag",
         }
     }
 }
@@ -140,6 +147,9 @@ pub struct EngineReport {
     pub cpu_per_io: Option<Nanos>,
     /// What clock the latencies were taken with.
     pub clock: String,
+    /// The figures of each open-loop stream.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_loop: Vec<OpenLoop>,
 }
 
 /// Why a rig could not do what it was asked.

@@ -49,7 +49,8 @@ pub struct Interval {
     /// Requests that failed or were cut short. They are in no other figure.
     pub errors: u64,
     /// Latencies of the requests that completed in full, in nanoseconds. In a closed loop they
-    /// count from before the submission to after the completion was reaped.
+    /// count from before the submission to after the completion was reaped, in an open loop from
+    /// the due time.
     pub latency: Histogram,
 }
 
@@ -120,6 +121,10 @@ pub enum FindingKind {
     SteadyState,
     /// A step reached its limit before it was steady.
     NotSteady,
+    /// An open loop asked for more than the drive bears.
+    Overloaded,
+    /// The program itself sent the requests of an open loop late.
+    GeneratorLate,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -148,6 +153,8 @@ impl FindingKind {
             FindingKind::Throttled => "throttled",
             FindingKind::SteadyState => "steady-state",
             FindingKind::NotSteady => "not-steady",
+            FindingKind::Overloaded => "overloaded",
+            FindingKind::GeneratorLate => "generator-late",
             FindingKind::Unknown => "unknown",
         }
     }

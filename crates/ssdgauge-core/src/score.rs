@@ -45,7 +45,12 @@ pub enum Score {
         /// The last part.
         window: Window,
     },
+    /// The highest load of a search that was borne in full: the position of that point.
+    HighestBorne,
 }
+
+/// The quantity of the reading that says whether a load was borne: 1, or 0.
+pub const BORNE: &str = "borne";
 
 /// The last part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +102,7 @@ impl Score {
             | Score::Knee(metric)
             | Score::MeanOfLast { metric, .. } => metric,
             Score::MeanOverSigmaOfLast { .. } => Metric::MeanOverSigma,
+            Score::HighestBorne => Metric::LoadMultiple,
         }
     }
 
@@ -109,7 +115,8 @@ impl Score {
             | Score::BestOf(_)
             | Score::Knee(_)
             | Score::MeanOfLast { .. }
-            | Score::MeanOverSigmaOfLast { .. } => true,
+            | Score::MeanOverSigmaOfLast { .. }
+            | Score::HighestBorne => true,
         }
     }
 
@@ -128,6 +135,7 @@ impl Score {
             Score::MeanOverSigmaOfLast { metric, window } => {
                 format!("mean ÷ σ of {} in each second of the {window}", metric.title())
             }
+            Score::HighestBorne => "highest load that was borne in full".into(),
         }
     }
 }
@@ -229,7 +237,8 @@ impl<'a> Series<'a> {
                 | Score::MeanAt { .. }
                 | Score::BestOf(_)
                 | Score::At { .. }
-                | Score::Knee(_) => Some(full),
+                | Score::Knee(_)
+                | Score::HighestBorne => Some(full),
             }
         };
         let seconds: Option<Vec<Vec<&Totals>>> = points.iter().map(counted).collect();
@@ -270,6 +279,10 @@ fn of_point(score: &Score, point: &Point, counted: &[&Totals]) -> Option<f64> {
         | Score::BestOf(metric)
         | Score::At { metric, .. }
         | Score::Knee(metric) => point.totals.value(*metric, Scope::All),
+        Score::HighestBorne => {
+            let borne = point.totals.reading(BORNE)? > 0.5;
+            Some(if borne { point.position } else { 0.0 })
+        }
     }
 }
 
@@ -287,6 +300,8 @@ fn resampled(score: &Score, seconds: &[&Totals], indices: &[usize]) -> Option<f6
         | Score::At { metric, .. }
         | Score::Knee(metric)
         | Score::MeanOfLast { metric, .. } => over(*metric, seconds, indices),
+        // A load is borne or not: there is nothing to draw from.
+        Score::HighestBorne => None,
     }
 }
 
@@ -304,6 +319,7 @@ fn combine(score: &Score, positions: &[f64], values: &[f64]) -> Option<f64> {
             let best = if metric.more_is_better() { f64::max } else { f64::min };
             values.iter().copied().reduce(best)
         }
+        Score::HighestBorne => values.iter().copied().reduce(f64::max),
         Score::At { position, .. } => {
             positions.iter().position(|at| at == position).map(|index| values[index])
         }

@@ -35,6 +35,10 @@ pub struct Stream {
     pub arrival: Arrival,
     /// What is written.
     pub data: Data,
+    /// Whether a write completes only when it would survive a loss of power (O_DSYNC). A virtual
+    /// drive makes no difference: it models none of the caches that this bypasses.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sync: bool,
 }
 
 impl Stream {
@@ -70,6 +74,35 @@ pub enum Access {
 pub enum Arrival {
     /// Closed loop: a request for each one that completed.
     Closed,
+    /// Open loop: a request at equal times, whatever became of those before.
+    Uniform {
+        /// Requests in a second, all threads together.
+        per_second: f64,
+    },
+    /// Open loop: requests at random times that know nothing of each other.
+    Poisson {
+        /// Requests in a second on average, all threads together.
+        per_second: f64,
+    },
+}
+
+impl Arrival {
+    /// Returns the rate of an open loop; `None` for a closed one.
+    pub fn per_second(&self) -> Option<f64> {
+        match *self {
+            Arrival::Closed => None,
+            Arrival::Uniform { per_second } | Arrival::Poisson { per_second } => Some(per_second),
+        }
+    }
+
+    /// Returns the same arrival at `factor` times its rate.
+    pub fn times(&self, factor: f64) -> Arrival {
+        match *self {
+            Arrival::Closed => Arrival::Closed,
+            Arrival::Uniform { per_second } => Arrival::Uniform { per_second: per_second * factor },
+            Arrival::Poisson { per_second } => Arrival::Poisson { per_second: per_second * factor },
+        }
+    }
 }
 
 /// What is written.

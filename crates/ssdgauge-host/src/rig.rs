@@ -134,6 +134,7 @@ impl LinuxRig {
             span,
             arrival: Arrival::Closed,
             data: Data::Incompressible,
+            sync: false,
         };
         let whole = Bytes(span.blocks_of(block_size) * block_size.0);
         let until = Until { time: None, bytes: Some(whole) };

@@ -106,6 +106,27 @@ pub(crate) fn write_at(
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
+/// Writes as [`write_at`] does, and returns only when the data would survive a loss of power.
+#[inline]
+pub(crate) fn write_durably_at(
+    file: &File,
+    buffer: *const u8,
+    length: usize,
+    offset: u64,
+) -> io::Result<usize> {
+    let part = libc::iovec { iov_base: buffer.cast_mut().cast(), iov_len: length };
+    // SAFETY: the callers pass a place in a region with at least `length` bytes behind it, and
+    // the kernel only reads them.
+    let n = unsafe { libc::pwritev2(file.as_raw_fd(), &part, 1, offset as i64, libc::RWF_DSYNC) };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// Lets the kernel wake the calling thread without gathering its timers with those of others.
+pub(crate) fn precise_timers() {
+    // SAFETY: the call takes numbers only and concerns this thread alone.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}
+
 extern "C" fn nothing(_: libc::c_int) {}
 
 /// Makes [`kick`] interrupt a waiting system call instead of ending the process.

@@ -18,4 +18,6 @@ pub use built_in::{built_in, find_built_in};
 pub use conductor::{Completion, ConductError, Glimpse, Watcher, conduct, resume};
 pub use error::SuiteError;
 pub use planner::{Estimate, Options, PlanError, estimate, needed_span, plan};
-pub use suite::{Extent, PointRule, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
+pub use suite::{
+    Extent, PointRule, PrepareRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+};

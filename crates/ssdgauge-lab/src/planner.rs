@@ -1,9 +1,12 @@
 //! The planner: binds a suite to a drive, and tells beforehand what the run will do.
 
-use crate::suite::{Extent, PointRule, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
+use crate::suite::{
+    Extent, PointRule, PrepareRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+};
+use ssdgauge_core::search::{Limits, Search};
 use ssdgauge_core::{
-    Access, Action, Arrival, Bytes, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation,
-    Rest, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
+    Access, Action, Bytes, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation, Rest,
+    Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
 };
 use thiserror::Error;
 
@@ -115,7 +118,13 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
         let mut test = binder.test(rule)?;
         if tests.is_empty() {
             let first = binder.prepare(&suite.id, &suite.prepare)?;
+            let shift = first.len();
             test.phases.splice(0..0, first);
+            if let Some(search) = &mut test.search {
+                search.probes += shift;
+                search.trials += shift;
+                search.recondition.iter_mut().for_each(|phase| *phase += shift);
+            }
         }
         tests.push(test);
     }
@@ -167,7 +176,41 @@ impl Binder<'_> {
             figures: rule.figures.clone(),
             chosen: rule.chosen.clone(),
             restart: rule.restart,
+            search: rule
+                .search
+                .as_ref()
+                .map(|search| self.search(rule, search, &mut phases))
+                .transpose()?,
             phases,
+        })
+    }
+
+    /// Puts the probes and what follows a failed load into `phases`, behind the full trials.
+    fn search(
+        &mut self,
+        rule: &TestRule,
+        search: &SearchRule,
+        phases: &mut Vec<Phase>,
+    ) -> Result<Search, PlanError> {
+        let by = u64::from(self.options.shorten);
+        let trials = phases.len() - 1;
+        let mut probes = phases[trials].clone();
+        probes.kind = PhaseKind::Search;
+        for step in &mut probes.steps {
+            if let Action::Run { until, .. } = &mut step.action {
+                let probe = Nanos((search.probe.0 / by).max(Nanos::SECOND.0));
+                until.time = Some(until.time.map_or(probe, |time| time.min(probe)));
+            }
+        }
+        phases.push(probes);
+        let first = phases.len();
+        phases.extend(self.prepare(&rule.id, &search.recondition)?);
+        let slice = Nanos((search.limits.slice.0 / by).max(Nanos::SECOND.0));
+        Ok(Search {
+            probes: trials + 1,
+            trials,
+            recondition: (first..phases.len()).collect(),
+            limits: Limits { slice, above: search.limits.above.clone() },
         })
     }
 
@@ -226,8 +269,9 @@ impl Binder<'_> {
             threads: rule.threads,
             offset: Bytes(0),
             span,
-            arrival: Arrival::Closed,
+            arrival: rule.arrival,
             data: rule.data,
+            sync: rule.sync,
         })
     }
 
@@ -327,7 +371,8 @@ impl Binder<'_> {
             | Score::MeanAt { .. }
             | Score::BestOf(_)
             | Score::At { .. }
-            | Score::Knee(_) => score.clone(),
+            | Score::Knee(_)
+            | Score::HighestBorne => score.clone(),
         }
     }
 
@@ -365,25 +410,49 @@ pub struct Estimate {
     pub written_at_most: Bytes,
     /// Whether some step writes for a time and without a limit of bytes.
     pub writes_without_limit: bool,
+    /// Whether some test searches for a load: the most probes and one full trial are counted,
+    /// because how many trials fail is not known.
+    pub searches: bool,
+}
+
+impl Estimate {
+    /// Adds `step`, carried out so many times.
+    fn add(&mut self, step: &Step, times: u64) {
+        match &step.action {
+            Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
+            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) => {}
+            Action::Rest(time) => self.timed += *time * times,
+            Action::Run { until, .. } => {
+                let time = until.time.unwrap_or_default();
+                self.timed += (time + step.rest.after(time)) * times;
+            }
+        }
+        match step.action.writes_at_most() {
+            Some(bytes) => self.written_at_most += bytes * times,
+            None => self.writes_without_limit = true,
+        }
+    }
 }
 
 /// Returns what `plan` will cost.
 pub fn estimate(plan: &Plan) -> Estimate {
     let mut sum = Estimate::default();
-    for (_, _, step) in plan.steps() {
-        match &step.action {
-            Action::Prepare(Preparation::Fill { span, .. }) => sum.filled += *span,
-            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) => {}
-            Action::Rest(time) => sum.timed += *time,
-            Action::Run { until, .. } => {
-                let time = until.time.unwrap_or_default();
-                sum.timed += time + step.rest.after(time);
+    for test in &plan.tests {
+        for (number, phase) in test.phases.iter().enumerate() {
+            if test.is_in_order(number) {
+                phase.steps.iter().for_each(|step| sum.add(step, 1));
             }
         }
-        match step.action.writes_at_most() {
-            Some(bytes) => sum.written_at_most += bytes,
-            None => sum.writes_without_limit = true,
-        }
+        let Some(search) = &test.search else { continue };
+        sum.searches = true;
+        let last = |phase: usize| test.phases[phase].steps.last();
+        let rungs = test.phases[search.trials].steps.len() as u32;
+        // Doubling up to the first failure, then halving the gap: see `search::next`.
+        let probes = 2 * rungs.next_power_of_two().ilog2() + 2;
+        last(search.probes).into_iter().for_each(|step| sum.add(step, u64::from(probes)));
+        last(search.trials).into_iter().for_each(|step| sum.add(step, 1));
+        let again = search.recondition.iter().flat_map(|phase| &test.phases[*phase].steps);
+        again.for_each(|step| sum.add(step, u64::from(probes / 2)));
     }
     sum
 }

@@ -47,6 +47,7 @@ pub(crate) struct Test {
     pub(crate) steps: Option<Spanned<Vec<Spanned<Step>>>>,
     #[serde(default)]
     pub(crate) sweep: Sweep,
+    pub(crate) search: Option<Spanned<Search>>,
     pub(crate) repeat: Option<Count>,
     pub(crate) until: Option<Spanned<Until>>,
     pub(crate) rest: Option<Spanned<Rest>>,
@@ -94,18 +95,32 @@ pub(crate) struct Stream {
     pub(crate) threads: Option<Count>,
     pub(crate) span: Option<Span>,
     pub(crate) data: Option<Data>,
+    pub(crate) per_second: Option<Spanned<f64>>,
+    pub(crate) arrival: Option<Spanned<ArrivalKind>>,
+    #[serde(default)]
+    pub(crate) sync: bool,
+}
+
+/// How the requests of an open loop follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ArrivalKind {
+    Uniform,
+    Poisson,
 }
 
 /// What a test goes through; the key that is written first is the outermost loop.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweep {
+    pub(crate) load: Option<Spanned<Vec<f64>>>,
     pub(crate) full_percent: Option<Spanned<Vec<Percent>>>,
     pub(crate) span: Option<Spanned<Vec<Span>>>,
     pub(crate) block_size: Option<Spanned<Vec<Text<Bytes>>>>,
     pub(crate) threads: Option<Spanned<Vec<Count>>>,
     pub(crate) queue_depth: Option<Spanned<Vec<Count>>>,
     pub(crate) total_queue_depth: Option<Spanned<Vec<Count>>>,
+    pub(crate) per_second: Option<Spanned<Vec<f64>>>,
     pub(crate) read_percent: Option<Spanned<Vec<Percent>>>,
 }
 
@@ -116,6 +131,16 @@ pub(crate) struct Until {
     pub(crate) bytes: Option<Text<Bytes>>,
     pub(crate) passes: Option<Count>,
     pub(crate) steady: Option<Spanned<Steady>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Search {
+    pub(crate) probe: Text<Nanos>,
+    pub(crate) slice: Text<Nanos>,
+    pub(crate) above: Vec<(Text<Nanos>, f64)>,
+    #[serde(default)]
+    pub(crate) recondition: Vec<Spanned<Prepare>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -141,6 +166,7 @@ pub(crate) struct Score {
     pub(crate) knee_of: Option<MetricKey>,
     pub(crate) metric: Option<MetricKey>,
     pub(crate) at: Option<Positions>,
+    pub(crate) highest_borne: Option<bool>,
     pub(crate) mean_of_last: Option<Text<Window>>,
     pub(crate) mean_over_sigma_of_last: Option<Text<Window>>,
 }

@@ -1,7 +1,8 @@
 //! Suites: protocols as data, not yet bound to a drive.
 
+use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Bytes, Chosen, Data, Engine, Figure, Nanos, Rest, Restart, Score, SteadyRule,
+    Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Nanos, Rest, Restart, Score, SteadyRule,
 };
 
 /// A protocol: some tests with their rules, not yet bound to a drive.
@@ -40,6 +41,8 @@ pub struct TestRule {
     pub engine: Engine,
     /// Its measured steps, in order.
     pub points: Vec<PointRule>,
+    /// The search for the highest load among the points.
+    pub search: Option<SearchRule>,
     /// The rule of the headline.
     pub score: Score,
     /// Further numbers that the source takes from the same samples.
@@ -50,6 +53,17 @@ pub struct TestRule {
     pub chosen: Vec<Chosen>,
     /// Where a run that was cut off goes on.
     pub restart: Restart,
+}
+
+/// How the highest load among the points of a test is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchRule {
+    /// How long a load is probed before it is tried in full.
+    pub probe: Nanos,
+    /// What is done after a load that was not borne.
+    pub recondition: Vec<PrepareRule>,
+    /// What a load has to meet.
+    pub limits: Limits,
 }
 
 /// A step that is measured.
@@ -102,8 +116,12 @@ pub struct StreamRule {
     pub threads: u32,
     /// The part of the drive that requests fall into.
     pub span: Extent,
+    /// When requests are sent.
+    pub arrival: Arrival,
     /// What is written.
     pub data: Data,
+    /// Whether writes survive a loss of power once they are complete.
+    pub sync: bool,
 }
 
 /// A part of a drive.

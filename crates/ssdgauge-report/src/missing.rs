@@ -249,7 +249,8 @@ fn lacking(run: &TestRun) -> String {
         | Score::BestOf(_)
         | Score::Knee(_)
         | Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. } => {
+        | Score::MeanOverSigmaOfLast { .. }
+        | Score::HighestBorne => {
             let key = run.headline.metric.key();
             format!(
                 "the headline needs {key} at every step, and it was not measured at all of them"

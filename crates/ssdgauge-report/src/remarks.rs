@@ -22,7 +22,7 @@ pub(crate) fn of(test: &TestRun) -> Vec<String> {
         Score::MeanOfLast { metric, window } | Score::MeanOverSigmaOfLast { metric, window } => {
             over_last(test, metric, window)
         }
-        Score::At { .. } => Vec::new(),
+        Score::At { .. } | Score::HighestBorne => Vec::new(),
     };
     remarks.extend(also(test));
     remarks.extend(cache(test));

@@ -3,9 +3,10 @@
 use crate::error::ReportError;
 use crate::missing;
 use crate::timeline::{Gatherer, Second};
+use ssdgauge_core::search::{self, Next};
 use ssdgauge_core::{
-    Action, Direction, Finding, Headline, Interval, Nanos, PhaseKind, Point, Restart, Score, Step,
-    Test, Workload,
+    Action, BORNE, Direction, Finding, Headline, Interval, Nanos, PhaseKind, Point, Restart, Score,
+    Step, Test, Workload,
 };
 use ssdgauge_runfile::{FindingRecord, Head, RunFile, StepId, StepRecord, StepState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +107,14 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
     for (index, test) in head.plan.tests.iter().enumerate() {
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
-        tests.push(read_test(&file, test, &attempts, &findings)?);
+        let mut run = read_test(&file, test, &attempts, &findings)?;
+        if let Some(search) = &test.search {
+            let probes = file.tried(index, search.probes)?;
+            let trials = file.tried(index, search.trials)?;
+            let rungs = test.phases.get(search.trials).map_or(0, |phase| phase.steps.len());
+            run.complete &= matches!(search::next(rungs, &probes, &trials), Next::Done(_));
+        }
+        tests.push(run);
     }
     let complete = tests.iter().all(|test| test.complete);
     let findings = findings
@@ -130,10 +138,10 @@ fn read_test(
     for (phase_index, phase) in test.phases.iter().enumerate() {
         for (step_index, step) in phase.steps.iter().enumerate() {
             let record = counted.get(&(phase_index, step_index));
-            complete &= record.is_some();
+            complete &= record.is_some() || !test.is_in_order(phase_index);
             let Action::Run { workload, .. } = &step.action else { continue };
             if phase.kind == PhaseKind::Measure {
-                planned += 1;
+                planned += usize::from(record.is_some() || test.is_in_order(phase_index));
                 if let Some(record) = record {
                     points.push(read_point(file, step, workload, record)?);
                 }
@@ -250,7 +258,12 @@ fn scored(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool)
     let planned = measured(test).filter(|step| score.rests_on(step.position)).count();
     let used = points.iter().map(|point| &point.point);
     let used: Vec<Point> = used.filter(|point| score.rests_on(point.position)).cloned().collect();
-    let whole = !used.is_empty() && used.len() == planned;
+    let borne = |point: &Point| point.totals.reading(BORNE).is_some_and(|borne| borne > 0.5);
+    let whole = match test.search {
+        // A search never visits every load, and ends with the first that is borne in full.
+        Some(_) => used.iter().any(borne),
+        None => !used.is_empty() && used.len() == planned,
+    };
     (used, whole)
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn line(group: &Group<'_>) -> String {
     add(vec![format!("{} in flight", range(ordered(depths, |n| n.to_string())))]);
     add(vec![format!("span {}", range(ordered(streams.iter().map(|stream| stream.span), span)))]);
     add(streams.iter().map(|stream| data(stream.data).to_owned()).collect());
-    add(streams.iter().map(|stream| arrival(stream.arrival).to_owned()).collect());
+    add(streams.iter().map(|stream| arrival(stream.arrival)).collect());
     add(measured(test).map(|(workload, _)| workload.engine.name().to_owned()).collect());
     add(measured(test).map(|(_, until)| limit(until)).collect());
     parts.retain(|part| !part.is_empty());
@@ -87,9 +87,16 @@ fn data(data: Data) -> &'static str {
     }
 }
 
-fn arrival(arrival: Arrival) -> &'static str {
+fn arrival(arrival: Arrival) -> String {
+    let rate = |per_second: f64| crate::number::text(per_second);
     match arrival {
-        Arrival::Closed => "closed loop",
+        Arrival::Closed => "closed loop".to_owned(),
+        Arrival::Uniform { per_second } => {
+            format!("open loop of {} requests/s at equal times", rate(per_second))
+        }
+        Arrival::Poisson { per_second } => {
+            format!("open loop of {} requests/s at random times (Poisson)", rate(per_second))
+        }
     }
 }
 

@@ -64,6 +64,7 @@ fn random_writes(capacity: Bytes) -> Workload {
             span: capacity,
             arrival: Arrival::Closed,
             data: Data::Incompressible,
+            sync: false,
         }],
     }
 }

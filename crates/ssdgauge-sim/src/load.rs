@@ -1,13 +1,14 @@
-//! The closed loop: requests in flight, their latencies, one interval per second.
+//! The load: requests in flight, their latencies, one interval per second.
 //!
-//! It must never send a request at or after the time limit, and never lose one.
+//! A closed loop sends a request for each one that completed, an open loop sends each at its due
+//! time. It must never send a request at or after the time limit, and never lose one.
 
 use crate::drive::Drive;
 use crate::faults::Faults;
 use crate::flash::Moment;
 use ssdgauge_core::{
-    Direction, Engine, Histogram, Interval, Nanos, Random, Recorder, Request, RequestSource,
-    Workload,
+    Direction, Engine, Histogram, Interval, Nanos, OpenLoop, OpenLoopCount, Random, Recorder,
+    Request, RequestSource, Schedule, Workload,
 };
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -34,6 +35,7 @@ struct Lane {
     bytes: u64,
     ahead: [Request; AHEAD],
     next: usize,
+    schedule: Option<Schedule>,
 }
 
 impl Lane {
@@ -57,9 +59,17 @@ impl Lane {
 #[derive(Clone, Copy)]
 struct InFlight {
     lane: u32,
+    /// From when its latency counts: the moment of sending, or the due time of an open loop.
+    due: Moment,
     sent: Moment,
     direction: Direction,
     failed: bool,
+}
+
+impl InFlight {
+    fn of(lane: u32) -> InFlight {
+        InFlight { lane, due: 0, sent: 0, direction: Direction::Read, failed: false }
+    }
 }
 
 /// A completion of the loop.
@@ -73,8 +83,17 @@ pub(crate) struct Completion {
 pub(crate) struct Load {
     lanes: Vec<Lane>,
     slots: Vec<InFlight>,
+    /// Slots of open loops that are free.
+    spare: Vec<usize>,
+    /// The lanes of open loops.
+    open: Vec<usize>,
+    /// The next request of an open loop: when it is due, and its lane.
+    next_due: Option<(Moment, usize)>,
+    counts: Vec<OpenLoopCount>,
     flight: Flight,
     begin: Moment,
+    /// The last completion that was recorded.
+    last: Moment,
     seconds: Vec<Recorded>,
     /// Bytes of all requests sent.
     pub(crate) sent_bytes: u64,
@@ -98,8 +117,9 @@ struct Recorded {
 impl Load {
     /// Returns the load of `workload` from `begin` on; nothing is sent yet.
     pub(crate) fn new(workload: &Workload, begin: Moment, seed: u64, run: u64) -> Load {
-        let mut lanes = Vec::new();
+        let mut lanes: Vec<Lane> = Vec::new();
         let mut slots = Vec::new();
+        let mut open = Vec::new();
         for (number, stream) in workload.streams.iter().enumerate() {
             let seed = stream_seed(seed, run, number as u16);
             let depth = match workload.engine {
@@ -115,10 +135,12 @@ impl Load {
                     bytes: stream.block_size.0,
                     ahead: [idle; AHEAD],
                     next: AHEAD,
+                    schedule: Schedule::new(stream, thread, seed),
                 });
-                let slot =
-                    InFlight { lane, sent: begin, direction: Direction::Read, failed: false };
-                slots.extend((0..depth).map(|_| slot));
+                match stream.arrival.per_second() {
+                    Some(_) => open.push(lane as usize),
+                    None => slots.extend((0..depth).map(|_| InFlight::of(lane))),
+                }
             }
         }
         let recorded = |(number, direction): (usize, Direction)| {
@@ -137,16 +159,96 @@ impl Load {
         };
         let pairs = (0..workload.streams.len())
             .flat_map(|number| Direction::BOTH.map(|direction| (number, direction)));
-        Load {
+        let mut load = Load {
             lanes,
             slots,
+            spare: Vec::new(),
+            open,
+            next_due: None,
+            counts: vec![OpenLoopCount::default(); workload.streams.len()],
             flight: Flight::default(),
             begin,
+            last: 0,
             seconds: pairs.map(recorded).collect(),
             sent_bytes: 0,
             completed: 0,
             failed: 0,
+        };
+        load.find_next_due();
+        load
+    }
+
+    /// Returns whether any stream has a rate of its own.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    fn find_next_due(&mut self) {
+        let due = |lane: &usize| Some((self.lanes[*lane].schedule.as_ref()?.due(), *lane));
+        self.next_due = self.open.iter().filter_map(due).min();
+    }
+
+    /// Sends what open loops have due before the next completion and before `limit`, up to
+    /// `bytes` in all.
+    pub(crate) fn send_due(
+        &mut self,
+        drive: &mut Drive,
+        faults: &Faults,
+        limit: Moment,
+        bytes: u64,
+    ) {
+        while let Some((due, lane)) = self.next_due {
+            let later = self.flight.first().is_some_and(|key| key >> SLOT_BITS < due);
+            if later || due >= limit || self.sent_bytes >= bytes {
+                return;
+            }
+            let Some(slot) = self.free_slot(lane) else { return };
+            // A request that had to wait for a slot is sent when one becomes free.
+            let at = due.max(self.last);
+            self.send(slot, at, drive, faults);
+            self.slots[slot].due = due;
+            let lane = &mut self.lanes[lane];
+            self.counts[usize::from(lane.stream)].sent += 1;
+            self.counts[usize::from(lane.stream)].lateness.record(0);
+            if let Some(schedule) = &mut lane.schedule {
+                schedule.advance();
+            }
+            self.find_next_due();
         }
+    }
+
+    fn free_slot(&mut self, lane: usize) -> Option<usize> {
+        if let Some(slot) = self.spare.pop() {
+            self.slots[slot] = InFlight::of(lane as u32);
+            return Some(slot);
+        }
+        let room = (self.slots.len() as u64) < MOST_IN_FLIGHT;
+        room.then(|| {
+            self.slots.push(InFlight::of(lane as u32));
+            self.slots.len() - 1
+        })
+    }
+
+    /// Returns the figures of every open-loop stream, with what was due before `limit` and never
+    /// sent.
+    pub(crate) fn open_loops(
+        &mut self,
+        workload: &Workload,
+        elapsed: Nanos,
+        limit: Moment,
+    ) -> Vec<OpenLoop> {
+        for lane in &mut self.lanes {
+            let Some(schedule) = &mut lane.schedule else { continue };
+            let count = &mut self.counts[usize::from(lane.stream)];
+            count.slots = MOST_IN_FLIGHT as u32;
+            while schedule.due() < limit {
+                count.unsent += 1;
+                schedule.advance();
+            }
+        }
+        let pairs = workload.streams.iter().zip(&self.counts);
+        let open = pairs.filter(|(stream, _)| stream.arrival.per_second().is_some());
+        open.map(|(stream, count)| OpenLoop::of(stream, elapsed, count)).collect()
     }
 
     /// Returns how many requests are kept in flight.
@@ -172,19 +274,26 @@ impl Load {
         })
     }
 
-    /// Records a completion in the second at work.
+    /// Records a completion in the second at work; returns its latency.
     #[inline]
-    pub(crate) fn record(&mut self, completion: &Completion) {
+    pub(crate) fn record(&mut self, completion: &Completion) -> Nanos {
         let request = self.slots[completion.slot];
         let stream = self.lanes[request.lane as usize].stream;
         let recorded = &mut self.seconds[usize::from(stream) * 2 + request.direction as usize];
         self.completed += 1;
+        self.last = completion.at;
+        let latency = completion.at - request.due;
         if request.failed {
             recorded.errors += 1;
             self.failed += 1;
         } else {
-            recorded.latency.record(completion.at - request.sent);
+            recorded.latency.record(latency);
         }
+        if self.lanes[request.lane as usize].schedule.is_some() {
+            self.counts[usize::from(stream)].service.record(completion.at - request.sent);
+            self.spare.push(completion.slot);
+        }
+        Nanos(latency)
     }
 
     /// Records every request in flight as failed at `at`, and forgets it.
@@ -205,7 +314,10 @@ impl Load {
         drive: &mut Drive,
         faults: &Faults,
     ) {
-        self.send(completion.slot, completion.at, drive, faults);
+        let lane = self.slots[completion.slot].lane as usize;
+        if self.lanes[lane].schedule.is_none() {
+            self.send(completion.slot, completion.at, drive, faults);
+        }
     }
 
     #[inline]
@@ -216,7 +328,7 @@ impl Load {
         let now = self.begin + at;
         let end = faults.delay(drive.submit(now, request, lane.bytes));
         assert!(end > now || lane.bytes == 0, "nothing completes before it was submitted");
-        in_flight.sent = at;
+        (in_flight.due, in_flight.sent) = (at, at);
         in_flight.direction = request.direction;
         in_flight.failed = faults.fails(request, lane.bytes);
         self.sent_bytes += lane.bytes;
@@ -260,6 +372,13 @@ impl Flight {
             Some(last) if *last > key => self.others.push(Reverse(key)),
             Some(_) | None => self.in_order.push_back(key),
         }
+    }
+
+    /// Returns the smallest key.
+    #[inline]
+    fn first(&self) -> Option<u64> {
+        let other = self.others.peek().map(|Reverse(other)| *other);
+        self.in_order.front().copied().into_iter().chain(other).min()
     }
 
     #[inline]

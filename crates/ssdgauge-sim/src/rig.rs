@@ -14,8 +14,8 @@ use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT, stream_seed};
 use crate::profile::Profile;
 use crate::truth::Truth;
 use ssdgauge_core::{
-    Access, Bytes, DriveInfo, Ended, EndedBy, EngineReport, Nanos, Preparation, Prepared, Rig,
-    RigError, Sink, Until, Workload,
+    Access, Bytes, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos, Preparation, Prepared,
+    Rig, RigError, Sink, Until, Workload,
 };
 
 /// The sink is asked for a stop after this many requests at the latest.
@@ -259,7 +259,11 @@ impl VirtualRig {
         let mut ended = None;
         let mut last = 0;
         load.begin(&mut self.drive, &self.faults, bytes);
-        while let Some(mut completion) = load.next() {
+        loop {
+            if ended.is_none() {
+                load.send_due(&mut self.drive, &self.faults, limit, bytes);
+            }
+            let Some(mut completion) = load.next() else { break };
             completion.at = completion.at.min(gone_at);
             while begin + completion.at > clock.second_end {
                 let second = clock.second;
@@ -279,7 +283,10 @@ impl VirtualRig {
                 sink.finding(vanished(Nanos(gone_at)));
                 return (EndedBy::Faults, last);
             }
-            load.record(&completion);
+            let latency = load.record(&completion);
+            if load.is_open() && latency > MOST_LAG {
+                ended = ended.or(Some(EndedBy::DeviceLag));
+            }
             if load.completed.is_multiple_of(ASK_AFTER) && sink.stop() {
                 ended = ended.or(Some(EndedBy::Stop));
             }
@@ -291,6 +298,16 @@ impl VirtualRig {
                 } else {
                     load.send_next(&completion, &mut self.drive, &self.faults);
                 }
+            }
+        }
+        if load.is_open() && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
+            ended = Some(EndedBy::Time);
+            // An open loop lasts as long as it was told, even if nothing is due at its end.
+            last = last.max(limit);
+            while begin + last > clock.second_end {
+                let second = clock.second;
+                self.tick(clock, sink);
+                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
             }
         }
         (ended.unwrap_or(EndedBy::Bytes), last)
@@ -327,7 +344,9 @@ impl Rig for VirtualRig {
         let before = self.drive.truth;
         let mut load = Load::new(workload, begin, self.seed, self.runs);
         self.runs += 1;
-        self.drive.begin_step(begin, load.depth());
+        // An open loop may have any number in flight: the queue of the drive bounds it.
+        let depth = if load.is_open() { usize::MAX } else { load.depth() };
+        self.drive.begin_step(begin, depth);
         let mut clock = Clock::new(begin, self.drive.environment.energy_j());
         let (by, elapsed) = self.play(&mut load, until, &mut clock, sink);
         self.now = begin + elapsed;
@@ -339,17 +358,22 @@ impl Rig for VirtualRig {
         if load.failed > 0 {
             sink.finding(failed(load.failed, load.completed));
         }
+        let limit = until.time.unwrap_or_default().0;
+        let due_until = if by == EndedBy::Time { limit } else { 0 };
+        let open_loop = load.open_loops(workload, Nanos(elapsed), due_until);
+        open_loop.iter().filter_map(|open| open.finding(None)).for_each(|f| sink.finding(f));
         let stands_for = workload.engine.name();
         Ok(Ended {
             by,
             elapsed: Nanos(elapsed),
             engine: EngineReport {
                 engine: "virtual".into(),
-                setup: format!("closed loop in virtual time, standing in for {stands_for}"),
+                setup: format!("virtual time, standing in for {stands_for}"),
                 in_flight_asked: load.depth() as u32,
                 ios_per_enter: None,
                 cpu_per_io: None,
                 clock: "virtual".into(),
+                open_loop,
             },
         })
     }

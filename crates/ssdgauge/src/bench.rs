@@ -72,6 +72,7 @@ fn once(
         span,
         arrival: Arrival::Closed,
         data: Data::Incompressible,
+        sync: false,
     };
     let workload = Workload { engine: Engine::IoUring, streams: vec![stream] };
     let until = Until { time: Some(Nanos::from_secs(arguments.seconds)), bytes: None };

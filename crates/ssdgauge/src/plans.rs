@@ -61,6 +61,9 @@ pub(crate) fn in_words(plan: &Plan, drive: &DriveInfo) -> String {
     if cost.filled.0 > 0 {
         text.push_str(&format!(", and what it takes to write {}", cost.filled));
     }
+    if cost.searches {
+        text.push_str("\nA search counts with its most probes and one full trial");
+    }
     let written = match cost.writes_without_limit {
         true => format!("at least {}; steps without a byte limit write more", cost.filled),
         false => format!("at most {}", cost.written_at_most),
@@ -93,8 +96,11 @@ fn action_in_words(action: &Action) -> String {
 fn stream_in_words(stream: &Stream) -> String {
     let access = format!("{:?}", stream.access).to_lowercase();
     let (size, percent, span) = (stream.block_size, stream.read_percent, stream.span);
-    let (depth, threads) = (stream.queue_depth, stream.threads);
-    format!("{access} {size}, {percent} % read, QD{depth} × {threads}, span {span}")
+    let load = match stream.arrival.per_second() {
+        Some(rate) => format!("{rate:.2} requests/s"),
+        None => format!("QD{} × {}", stream.queue_depth, stream.threads),
+    };
+    format!("{access} {size}, {percent} % read, {load}, span {span}")
 }
 
 fn rest_in_words(rest: Rest) -> String {

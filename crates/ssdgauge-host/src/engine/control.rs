@@ -3,6 +3,7 @@
 //! It never touches the drive: whatever the drive does, seconds are recorded, stops are honoured
 //! and the run goes on to its end or to a clear error.
 
+use super::pace::{self, Lag};
 use super::tally::{Book, Fault, Message, Tally};
 use super::uring::{self, Ring};
 use super::{Assignment, Budget, Device, Order, synchronous, write_data};
@@ -11,7 +12,8 @@ use crate::sys;
 use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_core::{
     Access, Direction, EndedBy, Engine, EngineReport, Finding, FindingKind, Histogram, Interval,
-    Nanos, RequestSource, Severity, Sink, Stream, Until, Workload,
+    Nanos, OpenLoop, OpenLoopCount, RequestSource, Schedule, Severity, Sink, Stream, Until,
+    Workload,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,6 +92,9 @@ struct Crew {
     ios: [u64; 2],
     busy: u128,
     faults: Vec<Fault>,
+    counts: Vec<OpenLoopCount>,
+    /// The latencies of open-loop streams over the whole step.
+    responses: Vec<Histogram>,
     silent_for: Duration,
     silence: Option<Nanos>,
     stopped: bool,
@@ -118,6 +123,7 @@ struct End {
     tick: u64,
     failure: Option<String>,
     used_up: bool,
+    lag: Option<Lag>,
 }
 
 /// What a thread says when it is ready to begin.
@@ -140,6 +146,7 @@ fn start(
     let mut threads = Vec::new();
     let mut gates = Vec::new();
     let mut setup = String::new();
+    let mut counts = vec![OpenLoopCount::default(); workload.streams.len()];
     let processors = processors();
     let total: u32 = workload.streams.iter().map(|stream| crew_size(stream, engine)).sum();
     for (number, stream) in workload.streams.iter().enumerate() {
@@ -147,7 +154,10 @@ fn start(
         let writes = write_data(stream)?;
         let budget = budget(workload, until, stream);
         let size = crew_size(stream, engine);
-        let depth = stream.total_depth() / size;
+        let depth = pace::slots(stream, size)
+            .filter(|_| engine == Engine::IoUring)
+            .unwrap_or(stream.total_depth() / size);
+        counts[number].slots = depth * size;
         let shared = Stream { threads: size, queue_depth: depth, ..stream.clone() };
         for member in 0..size {
             let assignment = Assignment {
@@ -165,6 +175,9 @@ fn start(
                 budget: budget.clone(),
                 start: 0,
                 deadline: 0,
+                schedule: Schedule::new(&shared, member, lane)
+                    .zip(stream.arrival.per_second().map(|rate| rate / f64::from(size))),
+                sync: stream.sync,
                 // Pinned where each thread has a processor of its own; never shared ones.
                 processor: (total as usize <= processors.len())
                     .then(|| processors[processors.len() - 1 - threads.len()]),
@@ -209,6 +222,8 @@ fn start(
         ios: [0; 2],
         busy: 0,
         faults: Vec::new(),
+        counts,
+        responses: vec![Histogram::default(); workload.streams.len()],
         silent_for: Duration::ZERO,
         silence: None,
         stopped: false,
@@ -326,6 +341,9 @@ impl Crew {
                     side.latency.drain_into(&mut page.latency);
                     page.errors += std::mem::take(&mut side.errors);
                 }
+                if let Some(beside) = &mut tally.beside {
+                    beside.drain_into(&mut self.counts[self.threads[thread].stream]);
+                }
                 if seen > 0 {
                     self.silent_for = Duration::ZERO;
                 }
@@ -338,8 +356,12 @@ impl Crew {
                     self.faults.push(fault);
                 }
             }
-            Message::Done { thread, enters, end, failure, used_up } => {
-                self.threads[thread].ended = Some(End { enters, tick: end, failure, used_up });
+            Message::Done { thread, enters, end, failure, used_up, pace } => {
+                let count = &mut self.counts[self.threads[thread].stream];
+                count.sent += pace.sent;
+                count.unsent += pace.unsent;
+                let end = End { enters, tick: end, failure, used_up, lag: pace.lag };
+                self.threads[thread].ended = Some(end);
             }
         }
     }
@@ -386,6 +408,9 @@ impl Crew {
                 let ios = page.latency.count();
                 self.ios[direction as usize] += ios;
                 self.busy += page.latency.sum();
+                if stream.arrival.per_second().is_some() {
+                    self.responses[number].merge(&page.latency);
+                }
                 sink.interval(&Interval {
                     second,
                     stream: number as u16,
@@ -452,6 +477,10 @@ impl Crew {
             EndedBy::Stop
         } else if failed || errors > 0 {
             EndedBy::Faults
+        } else if ended.iter().any(|end| end.lag == Some(Lag::Host)) {
+            EndedBy::HostLag
+        } else if ended.iter().any(|end| end.lag == Some(Lag::Device)) {
+            EndedBy::DeviceLag
         } else if ended.iter().any(|end| end.used_up) {
             EndedBy::Bytes
         } else {
@@ -460,12 +489,35 @@ impl Crew {
         let report = EngineReport {
             engine: engine.name().into(),
             setup: self.setup.clone(),
-            in_flight_asked: self.streams.iter().map(Stream::total_depth).sum(),
+            in_flight_asked: self.closed_depth(),
             ios_per_enter: (enters > 0).then(|| all as f64 / enters as f64),
             cpu_per_io: (all > 0).then(|| Nanos(used / all)),
             clock: self.clock.name().into(),
+            open_loop: self.tell_open_loops(elapsed, sink),
         };
         Outcome { by, elapsed, report, ios, faults: self.faults, silence: self.silence }
+    }
+
+    /// Returns the requests that closed loops keep in flight.
+    fn closed_depth(&self) -> u32 {
+        let closed = self.streams.iter().filter(|stream| stream.arrival.per_second().is_none());
+        closed.map(Stream::total_depth).sum()
+    }
+
+    /// Returns the figures of every open-loop stream, and tells what bears on them.
+    fn tell_open_loops(&self, elapsed: Nanos, sink: &mut dyn Sink) -> Vec<OpenLoop> {
+        let mut open_loops = Vec::new();
+        for ((stream, count), response) in
+            self.streams.iter().zip(&self.counts).zip(&self.responses)
+        {
+            if stream.arrival.per_second().is_some() {
+                let open = OpenLoop::of(stream, elapsed, count);
+                let p99 = response.percentile(0.99).map(|nanos| nanos as f64 / 1e3);
+                open.finding(p99).into_iter().for_each(|finding| sink.finding(finding));
+                open_loops.push(open);
+            }
+        }
+        open_loops
     }
 
     /// Emits the seconds that are left, the last one with its true length.
@@ -507,10 +559,11 @@ impl Crew {
             let advice = "the synchronous engine costs less processor time on such a target";
             tell(FindingKind::Punted, Severity::Note, text.into(), advice);
         }
-        let asked: u32 = self.streams.iter().map(Stream::total_depth).sum();
+        let asked = self.closed_depth();
+        let is_closed = self.streams.iter().all(|stream| stream.arrival.per_second().is_none());
         let reached = self.busy as f64 / elapsed.0.max(1) as f64;
         let long_enough = elapsed >= Nanos::SECOND && !self.stopped;
-        if long_enough && !self.is_null && reached < 0.95 * f64::from(asked) {
+        if is_closed && long_enough && !self.is_null && reached < 0.95 * f64::from(asked) {
             let text = format!("{reached:.1} of {asked} requests were in flight on average");
             let advice = "the host, not the drive, limits this step";
             tell(FindingKind::QueueNotReached, Severity::Note, text, advice);

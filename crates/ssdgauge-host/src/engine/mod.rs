@@ -6,13 +6,15 @@
 //! never touches the drive, so a hanging drive cannot hang it.
 
 mod control;
+mod pace;
 mod synchronous;
 mod tally;
 mod uring;
 
 use crate::clock::Clock;
 use crate::sys::Region;
-use ssdgauge_core::{Data, Random, RequestSource, Stream};
+use pace::Pace;
+use ssdgauge_core::{Data, Random, RequestSource, Schedule, Stream};
 use std::fs::File;
 use std::io::Read;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -98,6 +100,18 @@ pub(crate) struct Assignment {
     pub(crate) start: u64,
     pub(crate) deadline: u64,
     pub(crate) processor: Option<usize>,
+    /// The due times of an open loop, and its rate.
+    pub(crate) schedule: Option<(Schedule, f64)>,
+    /// Whether writes must survive a loss of power.
+    pub(crate) sync: bool,
+}
+
+impl Assignment {
+    /// Returns the pace of an open loop, once the clock has started.
+    fn pace(&self) -> Option<Pace> {
+        let (schedule, rate) = self.schedule.clone()?;
+        Some(Pace::new(schedule, rate, self.clock, self.start))
+    }
 }
 
 /// A thread's share of the budget: asks for a portion only when the last one is used up.

@@ -1,7 +1,9 @@
 //! The synchronous engine: a thread for every request in flight, as the 2019 reviews define it.
 
+use super::pace::{Lag, Pace};
 use super::tally::{Book, Fault};
-use super::{Allowance, Assignment, Device, Ink, MOST_FAULTS};
+use super::{Allowance, Assignment, Device, Ink, MOST_FAULTS, Order};
+use crate::clock::Clock;
 use crate::sys::{self, Region};
 use ssdgauge_core::{Direction, Request};
 use std::fs::File;
@@ -9,7 +11,12 @@ use std::io;
 
 /// Runs one thread of a stream to its end.
 pub(super) fn run(assignment: Assignment, mut book: Book) {
-    let Assignment { clock, block_size, order, deadline, .. } = assignment;
+    let Assignment { clock, block_size, deadline, sync, .. } = assignment;
+    let mut pace = assignment.pace();
+    let order = assignment.order.clone();
+    if pace.is_some() {
+        sys::precise_timers();
+    }
     let buffer = match Region::new(block_size) {
         Ok(buffer) => buffer,
         Err(error) => {
@@ -23,7 +30,22 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
     let (mut enters, mut used_up) = (0, false);
     let mut begin = clock.now();
     loop {
+        let mut sent = begin;
+        if let Some(pace) = &mut pace {
+            // A thread that was busy at the due time is late because of the drive.
+            let was_free = begin <= pace.due();
+            (begin, sent) =
+                (pace.due().min(deadline), wait(pace, clock, deadline, &order, &mut book));
+            if pace.lags(sent) {
+                book.pace.lag = Some(if was_free { Lag::Host } else { Lag::Device });
+                order.stop();
+            }
+            if sent < deadline && was_free {
+                book.late(sent.saturating_sub(begin));
+            }
+        }
         if begin >= deadline || order.stops() {
+            begin = sent;
             break;
         }
         if !allowance.take() {
@@ -36,7 +58,7 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
             Direction::Write => ink.dip(),
         };
         let result = match &assignment.device {
-            Device::File(file) => transfer(file, request, data, block_size),
+            Device::File(file) => transfer(file, request, data, block_size, sync),
             Device::Null => Ok(block_size),
         };
         enters += 1;
@@ -45,7 +67,12 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
         let end = clock.now();
         book.turn(end);
         match result {
-            Ok(n) if n == block_size => book.completed(request.direction, end - begin),
+            Ok(n) if n == block_size => {
+                book.completed(request.direction, end.saturating_sub(begin));
+                if pace.is_some() {
+                    book.served(end - sent);
+                }
+            }
             other => {
                 let result = other.map_err(|error| error.raw_os_error().unwrap_or(0));
                 let Request { direction, offset } = request;
@@ -54,15 +81,50 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
                 }
             }
         }
+        if let Some(pace) = &mut pace {
+            book.pace.sent += 1;
+            pace.advance();
+        }
         begin = end;
+    }
+    if let Some(pace) = &mut pace
+        && clock.now() >= deadline
+    {
+        book.pace.unsent = pace.unsent(deadline);
+        begin = begin.max(deadline);
     }
     book.close(enters, begin, None, used_up);
 }
 
-fn transfer(file: &File, request: Request, data: *mut u8, length: usize) -> io::Result<usize> {
+/// Waits until the next request is due, or the end; returns when the waiting was over.
+fn wait(pace: &Pace, clock: Clock, deadline: u64, order: &Order, book: &mut Book) -> u64 {
+    loop {
+        let now = clock.now();
+        let next = pace.due().min(deadline);
+        if now >= next || order.stops() {
+            return now;
+        }
+        match pace.sleep(now, next) {
+            Some(time) => {
+                std::thread::sleep(time.into());
+                book.turn(clock.now());
+            }
+            None => std::hint::spin_loop(),
+        }
+    }
+}
+
+fn transfer(
+    file: &File,
+    request: Request,
+    data: *mut u8,
+    length: usize,
+    sync: bool,
+) -> io::Result<usize> {
     loop {
         let result = match request.direction {
             Direction::Read => sys::read_at(file, data, length, request.offset),
+            Direction::Write if sync => sys::write_durably_at(file, data, length, request.offset),
             Direction::Write => sys::write_at(file, data, length, request.offset),
         };
         match result {

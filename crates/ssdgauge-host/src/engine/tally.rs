@@ -1,5 +1,6 @@
 //! What an I/O thread writes down: one tally a second, handed over whole.
 
+use super::pace::{Beside, PaceEnd};
 use crate::clock::Clock;
 use ssdgauge_core::{Direction, Nanos, Recorder};
 use std::sync::mpsc::{Receiver, Sender};
@@ -8,6 +9,8 @@ use std::sync::mpsc::{Receiver, Sender};
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) sides: [Side; 2],
+    /// What an open loop keeps beside; `None` in a closed one.
+    pub(crate) beside: Option<Box<Beside>>,
 }
 
 /// One direction of a tally.
@@ -34,7 +37,14 @@ pub(crate) enum Message {
     /// A request failed.
     Fault { fault: Fault },
     /// The thread is at its end.
-    Done { thread: usize, enters: u64, end: u64, failure: Option<String>, used_up: bool },
+    Done {
+        thread: usize,
+        enters: u64,
+        end: u64,
+        failure: Option<String>,
+        used_up: bool,
+        pace: PaceEnd,
+    },
 }
 
 /// The book of one thread: knows which second it is and when to hand the page over.
@@ -51,6 +61,8 @@ pub(crate) struct Book {
     sender: Sender<Message>,
     returned: Receiver<Box<Tally>>,
     faults: u64,
+    /// What an open loop says at its end.
+    pub(crate) pace: PaceEnd,
 }
 
 impl Book {
@@ -74,6 +86,7 @@ impl Book {
             sender,
             returned,
             faults: 0,
+            pace: PaceEnd::default(),
         }
     }
 
@@ -81,6 +94,20 @@ impl Book {
     #[inline]
     pub(crate) fn completed(&mut self, direction: Direction, ticks: u64) {
         self.tally.sides[direction as usize].latency.record(self.clock.nanos(ticks));
+    }
+
+    /// Writes down how late a request of an open loop was sent although it could have been.
+    #[inline]
+    pub(crate) fn late(&mut self, ticks: u64) {
+        let nanos = self.clock.nanos(ticks);
+        self.tally.beside.get_or_insert_default().lateness.record(nanos);
+    }
+
+    /// Writes down how long a request of an open loop took from the moment of sending.
+    #[inline]
+    pub(crate) fn served(&mut self, ticks: u64) {
+        let nanos = self.clock.nanos(ticks);
+        self.tally.beside.get_or_insert_default().service.record(nanos);
     }
 
     /// Writes down a request that failed or was cut short; returns how many there were.
@@ -116,8 +143,8 @@ impl Book {
 
     /// Hands over the last page and closes the book at `end`.
     pub(crate) fn close(self, enters: u64, end: u64, failure: Option<String>, used_up: bool) {
-        let Book { thread, second, tally, sender, .. } = self;
+        let Book { thread, second, tally, sender, pace, .. } = self;
         let _ = sender.send(Message::Second { thread, second, front: u32::MAX, tally });
-        let _ = sender.send(Message::Done { thread, enters, end, failure, used_up });
+        let _ = sender.send(Message::Done { thread, enters, end, failure, used_up, pace });
     }
 }

@@ -5,12 +5,13 @@
 //! when no slot is free; the begin stamp is taken just before the call and the end stamp just
 //! after the reap, never at the completion alone.
 
+use super::pace::{Lag, Pace};
 use super::tally::{Book, Fault};
 use super::{Allowance, Assignment, Device, Ink, MOST_FAULTS};
 use crate::clock::Clock;
-use crate::sys::Region;
+use crate::sys::{self, Region};
 use io_uring::{IoUring, opcode, squeue, types};
-use ssdgauge_core::{Direction, Request};
+use ssdgauge_core::{Direction, Nanos, Request};
 use std::io;
 use std::os::fd::AsRawFd;
 
@@ -45,6 +46,12 @@ impl Ring {
         Ok(Ring { ring, reads, registered_buffers, registered_file, registered_ring })
     }
 
+    /// Returns the requests that the kernel has not taken yet.
+    fn queued(&self) -> u32 {
+        // SAFETY: this thread is the only one that looks at the queue of its ring.
+        unsafe { self.ring.submission_shared().len() as u32 }
+    }
+
     /// Returns how the ring is set up, in words.
     pub(crate) fn setup(&self) -> String {
         let word = |registered| if registered { "registered" } else { "plain" };
@@ -60,16 +67,24 @@ impl Ring {
 /// A request in flight.
 #[derive(Clone, Copy)]
 struct Slot {
+    /// From when the latency counts: the moment of sending, or the due time of an open loop.
     begin: u64,
+    sent: u64,
     request: Request,
 }
 
 /// Runs one thread of a stream to its end.
 pub(super) fn run(assignment: Assignment, mut ring: Ring, mut book: Book) {
     let mut turn = Loop::new(&assignment, &ring);
+    if turn.pace.is_some() {
+        sys::precise_timers();
+    }
     let failure = loop {
-        turn.fill(&assignment, &mut ring);
-        if turn.in_flight == 0 {
+        match turn.pace.is_some() {
+            true => turn.send_due(&assignment, &mut ring, &mut book),
+            false => turn.fill(&assignment, &mut ring),
+        }
+        if turn.in_flight == 0 && (turn.stopping || turn.pace.is_none()) {
             break None;
         }
         if assignment.order.abandons() {
@@ -77,12 +92,25 @@ pub(super) fn run(assignment: Assignment, mut ring: Ring, mut book: Book) {
             std::mem::forget(ring);
             return book.close(turn.enters, turn.last, Some("abandoned".into()), false);
         }
-        if let Err(error) = turn.enter(&ring) {
+        let entered = match turn.pace.is_some() {
+            true => turn.enter_until_due(&assignment, &mut ring),
+            false => turn.enter(&ring),
+        };
+        if let Err(error) = entered {
             break Some(format!("io_uring_enter: {error}"));
         }
         turn.reap(&assignment, &mut ring, &mut book);
     };
-    let (enters, last, used_up) = (turn.enters, turn.last, turn.used_up);
+    let (enters, mut last, used_up) = (turn.enters, turn.last, turn.used_up);
+    if let Some(pace) = &mut turn.pace {
+        book.pace.sent = turn.sent;
+        book.pace.lag = turn.lag;
+        if turn.timed_out {
+            book.pace.unsent = pace.unsent(assignment.deadline);
+            // An open loop lasts as long as it was told, even if nothing is due at its end.
+            last = last.max(assignment.deadline);
+        }
+    }
     if failure.is_some() && turn.in_flight > 0 {
         std::mem::forget(ring);
     }
@@ -106,6 +134,13 @@ struct Loop {
     last: u64,
     stopping: bool,
     used_up: bool,
+    /// The due times of an open loop.
+    pace: Option<Pace>,
+    sent: u64,
+    /// Until when no slot was free: requests due before it are late because of the drive.
+    blocked: u64,
+    lag: Option<Lag>,
+    timed_out: bool,
 }
 
 impl Loop {
@@ -122,7 +157,7 @@ impl Loop {
             source: assignment.source.clone(),
             allowance: Allowance::of(assignment.budget.clone()),
             ink: Ink::of(pool, assignment.block_size, start),
-            slots: vec![Slot { begin: 0, request: nothing }; depth],
+            slots: vec![Slot { begin: 0, sent: 0, request: nothing }; depth],
             free: (0..depth as u16).rev().collect(),
             batch: (depth / 8).clamp(1, most),
             from_idle: if assignment.sequential { most } else { depth },
@@ -132,7 +167,123 @@ impl Loop {
             last: assignment.start,
             stopping: false,
             used_up: false,
+            pace: assignment.pace(),
+            sent: 0,
+            blocked: 0,
+            lag: None,
+            timed_out: false,
         }
+    }
+
+    /// Queues every request of an open loop that is due, late or not.
+    #[inline]
+    fn send_due(&mut self, assignment: &Assignment, ring: &mut Ring, book: &mut Book) {
+        let now = self.clock.now();
+        book.turn(now);
+        self.timed_out |= now >= assignment.deadline;
+        self.stopping |= self.timed_out || assignment.order.stops();
+        let Some(mut pace) = self.pace.take() else { return };
+        for _ in 0..self.batch {
+            if self.stopping || pace.due() > now || pace.due() >= assignment.deadline {
+                break;
+            }
+            let Some(slot) = self.free.pop() else {
+                self.blocked = now;
+                if pace.lags(now) {
+                    self.give_up(Lag::Device, assignment);
+                }
+                break;
+            };
+            if !self.allowance.take() {
+                self.free.push(slot);
+                (self.stopping, self.used_up) = (true, true);
+                break;
+            }
+            self.push(assignment, ring, slot, pace.due(), now);
+            self.sent += 1;
+            if pace.due() > self.blocked {
+                book.late(now - pace.due());
+                if pace.lags(now) {
+                    self.give_up(Lag::Host, assignment);
+                }
+            }
+            pace.advance();
+        }
+        self.pace = Some(pace);
+    }
+
+    #[cold]
+    fn give_up(&mut self, lag: Lag, assignment: &Assignment) {
+        self.lag = self.lag.or(Some(lag));
+        self.stopping = true;
+        assignment.order.stop();
+    }
+
+    /// Hands the queued requests to the kernel, and waits for a completion or the next due time.
+    #[inline]
+    fn enter_until_due(&mut self, assignment: &Assignment, ring: &mut Ring) -> io::Result<()> {
+        let Some(pace) = &self.pace else { return Ok(()) };
+        let now = self.clock.now();
+        // Without a free slot, or after the end, only a completion matters.
+        let next = match self.stopping || self.free.is_empty() {
+            true => u64::MAX,
+            false => pace.due().min(assignment.deadline),
+        };
+        let Some(sleep) = pace.sleep(now, next) else {
+            // Close to the due time: hand over what is queued and spin.
+            return match self.queued {
+                0 => {
+                    std::hint::spin_loop();
+                    Ok(())
+                }
+                _ => self.enter_waiting(ring, None),
+            };
+        };
+        self.enter_waiting(ring, Some(sleep))
+    }
+
+    fn enter_waiting(&mut self, ring: &Ring, sleep: Option<Nanos>) -> io::Result<()> {
+        let submitter = ring.ring.submitter();
+        self.enters += 1;
+        let result = match sleep {
+            Some(time) => {
+                let time = types::Timespec::from(std::time::Duration::from(time));
+                submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&time))
+            }
+            None => submitter.submit(),
+        };
+        match result {
+            Ok(taken) => {
+                self.queued -= taken as u32;
+                Ok(())
+            }
+            Err(error) => match error.raw_os_error() {
+                // The time is over, after everything queued was handed over.
+                Some(libc::ETIME) => {
+                    self.queued = 0;
+                    Ok(())
+                }
+                Some(libc::EINTR) => {
+                    self.queued = ring.queued();
+                    Ok(())
+                }
+                Some(libc::EAGAIN | libc::EBUSY) => Ok(()),
+                _ => Err(error),
+            },
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, assignment: &Assignment, ring: &mut Ring, slot: u16, begin: u64, sent: u64) {
+        let request = self.source.deal();
+        let entry = self.entry(assignment, ring, slot, request);
+        // SAFETY: buffer and descriptor stay valid until the completion is reaped: they belong
+        // to the ring and the assignment, which outlive the loop or are forgotten.
+        unsafe { ring.ring.submission().push(&entry) }
+            .expect("the queue has an entry for every slot");
+        self.slots[usize::from(slot)] = Slot { begin, sent, request };
+        self.queued += 1;
+        self.in_flight += 1;
     }
 
     /// Queues new requests, up to the batch, or to the full depth where nothing is in flight.
@@ -151,15 +302,7 @@ impl Loop {
                 (self.stopping, self.used_up) = (true, true);
                 break;
             }
-            let request = self.source.deal();
-            let entry = self.entry(assignment, ring, slot, request);
-            // SAFETY: buffer and descriptor stay valid until the completion is reaped: they
-            // belong to the ring and the assignment, which outlive the loop or are forgotten.
-            unsafe { ring.ring.submission().push(&entry) }
-                .expect("the queue has an entry for every slot");
-            self.slots[usize::from(slot)] = Slot { begin: now, request };
-            self.queued += 1;
-            self.in_flight += 1;
+            self.push(assignment, ring, slot, now, now);
         }
     }
 
@@ -180,6 +323,7 @@ impl Loop {
             Direction::Read => (ring.reads.at(usize::from(slot) * assignment.block_size), 0),
             Direction::Write => (self.ink.dip(), 1),
         };
+        let durable = if assignment.sync { libc::RWF_DSYNC } else { 0 };
         macro_rules! build {
             ($descriptor:expr) => {
                 match (request.direction, ring.registered_buffers) {
@@ -194,10 +338,12 @@ impl Loop {
                     (Direction::Write, true) => {
                         opcode::WriteFixed::new($descriptor, buffer, length, index)
                             .offset(request.offset)
+                            .rw_flags(durable)
                             .build()
                     }
                     (Direction::Write, false) => opcode::Write::new($descriptor, buffer, length)
                         .offset(request.offset)
+                        .rw_flags(durable)
                         .build(),
                 }
             };
@@ -239,7 +385,7 @@ impl Loop {
         book.turn(end);
         for completion in completions {
             let index = completion.user_data() as u16;
-            let Slot { begin, request } = self.slots[usize::from(index)];
+            let Slot { begin, sent, request } = self.slots[usize::from(index)];
             self.free.push(index);
             self.in_flight -= 1;
             self.last = end;
@@ -247,6 +393,12 @@ impl Loop {
             let null = matches!(assignment.device, Device::Null);
             if length as usize == assignment.block_size || (null && length == 0) {
                 book.completed(request.direction, end - begin);
+                if let Some(pace) = &self.pace {
+                    book.served(end - sent);
+                    if pace.is_lag(end - sent) {
+                        self.give_up(Lag::Device, assignment);
+                    }
+                }
             } else {
                 let result = if length < 0 { Err(-length) } else { Ok(length as usize) };
                 let Request { direction, offset } = request;

@@ -9,7 +9,7 @@ use ssdgauge_host::{Candidate, LinuxRig};
 
 const SPAN: Bytes = Bytes(16 << 20);
 
-fn filled(rig: &mut LinuxRig) -> Keeper {
+pub(crate) fn filled(rig: &mut LinuxRig) -> Keeper {
     let mut keeper = Keeper::default();
     let fill = Preparation::Fill {
         access: Access::Sequential,

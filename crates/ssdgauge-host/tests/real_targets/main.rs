@@ -7,4 +7,5 @@
 
 mod engines;
 mod guard;
+mod open_loop;
 mod support;

@@ -58,6 +58,7 @@ pub(crate) fn random(engine: Engine, read_percent: u8, depth: u32, span: Bytes) 
         span,
         arrival: Arrival::Closed,
         data: Data::Incompressible,
+        sync: false,
     };
     Workload { engine, streams: vec![stream] }
 }

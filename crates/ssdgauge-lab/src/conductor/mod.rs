@@ -5,12 +5,15 @@
 
 mod rounds;
 mod sink;
+mod slices;
 
 use rounds::Rounds;
 use sink::StepSink;
+use slices::Slices;
+use ssdgauge_core::search::{self, Next, Tried};
 use ssdgauge_core::{
-    Action, Bytes, DriveInfo, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Preparation,
-    Restart, Rig, RigError, Severity, Sink, Step, TargetKind, Test,
+    Action, Bytes, DriveInfo, EndedBy, Finding, FindingKind, Nanos, Phase, PhaseKind, Plan,
+    Preparation, Restart, Rig, RigError, Severity, Sink, Step, TargetKind, Test,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -95,10 +98,11 @@ pub fn conduct(
     writer: &mut Writer,
     watcher: &mut dyn Watcher,
 ) -> Result<Completion, ConductError> {
-    let mut conductor = Conductor { plan, rig, writer, watcher, attempts: BTreeMap::new() };
+    let (attempts, tried) = (BTreeMap::new(), BTreeMap::new());
+    let mut conductor = Conductor { plan, rig, writer, watcher, attempts, tried };
     conductor.tell_conditions()?;
     let places = places(plan);
-    conductor.carry_out(&places)
+    conductor.carry_out(&places, 0)
 }
 
 /// Goes on with the run of `run`, which `writer` has open.
@@ -125,28 +129,52 @@ pub fn resume(
             finished.push(record.place);
         }
     }
-    let todo = remaining(&head.plan, &finished, rig.drive());
-    if todo.is_empty() {
+    let (tried, searching) = searches(run)?;
+    let Some((from, todo)) = remaining(&head.plan, &finished, searching, rig.drive()) else {
         return Ok(Completion::Finished);
-    }
+    };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
     let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
-    let mut conductor = Conductor { plan: &head.plan, rig, writer, watcher, attempts };
+    let mut conductor = Conductor { plan: &head.plan, rig, writer, watcher, attempts, tried };
     conductor.find(Finding::new(
         FindingKind::Resumed,
         Severity::Note,
         format!("the run went on after a pause of {pause}"),
         "",
     ))?;
-    conductor.carry_out(&todo)
+    conductor.carry_out(&todo, from)
 }
 
-/// Returns every step of `plan` in order.
+/// What the searches of a run have tried, by test and phase.
+type TriedLoads = BTreeMap<(usize, usize), Vec<Tried>>;
+
+/// Returns what the searches of `run` have tried, and the first test whose search is not done.
+fn searches(run: &RunFile) -> Result<(TriedLoads, Option<usize>), RunFileError> {
+    let mut tried = TriedLoads::new();
+    let mut searching = None;
+    for (number, test) in run.head().plan.tests.iter().enumerate() {
+        let Some(search) = &test.search else { continue };
+        let probes = run.tried(number, search.probes)?;
+        let trials = run.tried(number, search.trials)?;
+        let rungs = test.phases[search.trials].steps.len();
+        if !matches!(search::next(rungs, &probes, &trials), Next::Done(_)) {
+            searching = searching.or(Some(number));
+        }
+        tried.insert((number, search.probes), probes);
+        tried.insert((number, search.trials), trials);
+    }
+    Ok((tried, searching))
+}
+
+/// Returns every step of `plan` that is carried out in order.
 fn places(plan: &Plan) -> Vec<StepPlace> {
     let mut places = Vec::new();
     for (test, of_test) in plan.tests.iter().enumerate() {
         for (phase, of_phase) in of_test.phases.iter().enumerate() {
+            if !of_test.is_in_order(phase) {
+                continue;
+            }
             places.extend((0..of_phase.steps.len()).map(|step| StepPlace { test, phase, step }));
         }
     }
@@ -157,13 +185,24 @@ fn step_at(plan: &Plan, place: StepPlace) -> &Step {
     &plan.tests[place.test].phases[place.phase].steps[place.step]
 }
 
-/// Returns what is left to do, with what has to be done again, in order.
-fn remaining(plan: &Plan, finished: &[StepPlace], drive: &DriveInfo) -> Vec<StepPlace> {
+/// Returns the test to go on with and what is left to do, with what has to be done again, in
+/// order; `None` where nothing is left. `searching` is the first test whose search is not done.
+fn remaining(
+    plan: &Plan,
+    finished: &[StepPlace],
+    searching: Option<usize>,
+    drive: &DriveInfo,
+) -> Option<(usize, Vec<StepPlace>)> {
     let all = places(plan);
-    let Some(first) = all.iter().position(|place| !finished.contains(place)) else {
-        return Vec::new();
+    let behind = |test: usize| all.iter().position(|place| place.test > test);
+    let searched = searching.map(|test| behind(test).unwrap_or(all.len()));
+    let unfinished = all.iter().position(|place| !finished.contains(place));
+    let first = unfinished.into_iter().chain(searched).min()?;
+    let current = match searching {
+        Some(test) if searched == Some(first) && unfinished != Some(first) => test,
+        Some(_) | None => all.get(first).map_or(plan.tests.len(), |place| place.test),
     };
-    let current = all[first].test;
+    let current = searching.map_or(current, |test| test.min(current));
     let anew = match plan.tests[current].restart {
         Restart::Test => all.iter().position(|place| place.test == current).unwrap_or(first),
         Restart::Step => first,
@@ -178,16 +217,19 @@ fn remaining(plan: &Plan, finished: &[StepPlace], drive: &DriveInfo) -> Vec<Step
     if is_lost {
         let mut done: Vec<&Preparation> = Vec::new();
         for place in &all[..anew] {
-            if let Action::Prepare(preparation) = &step_at(plan, *place).action
-                && (place.test == current || !done.contains(&preparation))
-            {
-                done.push(preparation);
+            let kind = plan.tests[place.test].phases[place.phase].kind;
+            if let Action::Prepare(preparation) = &step_at(plan, *place).action {
+                if place.test == current || !done.contains(&preparation) {
+                    done.push(preparation);
+                    todo.push(*place);
+                }
+            } else if place.test == current && kind == PhaseKind::Precondition {
                 todo.push(*place);
             }
         }
     }
     todo.extend_from_slice(&all[anew..]);
-    todo
+    Some((current, todo))
 }
 
 struct Conductor<'a> {
@@ -196,16 +238,54 @@ struct Conductor<'a> {
     writer: &'a mut Writer,
     watcher: &'a mut dyn Watcher,
     attempts: BTreeMap<StepPlace, u32>,
+    tried: TriedLoads,
 }
 
 impl Conductor<'_> {
-    fn carry_out(&mut self, places: &[StepPlace]) -> Result<Completion, ConductError> {
-        for place in places {
-            if self.watcher.stop() || !self.carry_out_step(*place)? {
+    /// Carries out `places`, and behind the last one of each test, from number `from` on, its
+    /// search.
+    fn carry_out(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
+        let mut places = places.iter().peekable();
+        for test in 0..self.plan.tests.len() {
+            while let Some(place) = places.next_if(|place| place.test == test) {
+                if self.watcher.stop() || !self.carry_out_step(*place)? {
+                    return Ok(Completion::Interrupted);
+                }
+            }
+            if test >= from && !self.search(test)? {
                 return Ok(Completion::Interrupted);
             }
         }
         Ok(Completion::Finished)
+    }
+
+    /// Searches for the highest load that `test` bears; returns false where a stop cut it short.
+    fn search(&mut self, test: usize) -> Result<bool, ConductError> {
+        let plan = self.plan;
+        let Some(search) = &plan.tests[test].search else { return Ok(true) };
+        let rungs = plan.tests[test].phases[search.trials].steps.len();
+        // Over-driving spoils the next, lower load; what a pause did to the drive nobody knows.
+        let mut spoilt = self.tried.values().any(|tried| !tried.is_empty());
+        loop {
+            let tried = |phase: usize| self.tried.get(&(test, phase)).cloned().unwrap_or_default();
+            let (phase, step) =
+                match search::next(rungs, &tried(search.probes), &tried(search.trials)) {
+                    Next::Probe(rung) => (search.probes, rung),
+                    Next::Trial(rung) => (search.trials, rung),
+                    Next::Done(_) => return Ok(true),
+                };
+            let again = search.recondition.iter().filter(|_| spoilt).flat_map(|phase| {
+                let steps = 0..plan.tests[test].phases[*phase].steps.len();
+                steps.map(|step| StepPlace { test, phase: *phase, step })
+            });
+            for place in again.chain([StepPlace { test, phase, step }]) {
+                if self.watcher.stop() || !self.carry_out_step(place)? {
+                    return Ok(false);
+                }
+            }
+            let last = self.tried.get(&(test, phase)).and_then(|tried| tried.last());
+            spoilt = last.is_some_and(|last| !last.borne);
+        }
     }
 
     /// Records what bears on every number of the run.
@@ -256,8 +336,17 @@ impl Conductor<'_> {
         let now = self.watcher.unix_ms();
         let id = self.writer.begin_step(place, *attempt, self.plan, now)?;
         let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
+        let search = test
+            .search
+            .as_ref()
+            .filter(|search| place.phase == search.probes || place.phase == search.trials);
+        sink.slices = search.map(|search| Slices::new(&search.limits));
         let result = act(self.rig, &step.action, &mut sink);
         sink.show();
+        let borne = match (sink.slices.take(), &result) {
+            (Some(slices), Ok(done)) => Some(slices.tell(done.by, &mut sink)),
+            (Some(_), Err(_)) | (None, _) => None,
+        };
         let (seen, failure) = (sink.elapsed, sink.failure.take());
         if let Some(failure) = failure {
             return Err(failure.into());
@@ -271,11 +360,16 @@ impl Conductor<'_> {
         };
         let state = match done.by {
             By::Limit(EndedBy::Stop | EndedBy::Faults) => StepState::Broken,
-            By::Limit(EndedBy::Time | EndedBy::Bytes) | By::Steady | By::Done => {
-                StepState::Finished
-            }
+            // A drive that cannot keep up has been measured: that is a result.
+            By::Limit(EndedBy::Time | EndedBy::Bytes | EndedBy::DeviceLag | EndedBy::HostLag)
+            | By::Steady
+            | By::Done => StepState::Finished,
         };
         self.close(id, state, done.elapsed, done.by.name(), done.report)?;
+        if let (Some(borne), StepState::Finished) = (borne, state) {
+            let tried = self.tried.entry((place.test, place.phase)).or_default();
+            tried.push(Tried { rung: place.step, borne });
+        }
         if done.by == By::Limit(EndedBy::Faults) {
             return Err(ConductError::Faults(step.label.clone()));
         }

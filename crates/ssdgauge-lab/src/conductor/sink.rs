@@ -1,6 +1,7 @@
 //! Where a rig's samples go: into the run file, before the watcher's eyes, and into the rounds.
 
 use super::rounds::Rounds;
+use super::slices::Slices;
 use super::{Glimpse, Watcher};
 use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink};
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
@@ -22,6 +23,8 @@ pub(super) struct StepSink<'a> {
     pub(super) elapsed: Nanos,
     /// Watches for steadiness, where the step ends with it.
     pub(super) rounds: Option<Rounds>,
+    /// Judges the latencies, where the step is part of a search.
+    pub(super) slices: Option<Slices>,
 }
 
 impl<'a> StepSink<'a> {
@@ -43,6 +46,7 @@ impl<'a> StepSink<'a> {
             glimpse: Glimpse::default(),
             elapsed: Nanos::ZERO,
             rounds: None,
+            slices: None,
         }
     }
 
@@ -72,6 +76,9 @@ impl Sink for StepSink<'_> {
         self.keep(result);
         if let Some(rounds) = &mut self.rounds {
             rounds.interval(interval);
+        }
+        if let Some(slices) = &mut self.slices {
+            slices.interval(interval);
         }
         if interval.second != self.glimpse.second {
             self.show();

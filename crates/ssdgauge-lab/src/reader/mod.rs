@@ -6,9 +6,12 @@ mod points;
 mod scores;
 
 use crate::error::SuiteError;
-use crate::schema::{self, Prepare, Span};
-use crate::suite::{Extent, PrepareRule, StreamRule, Suite, TestRule, UntilRule};
-use ssdgauge_core::{Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule};
+use crate::schema::{self, ArrivalKind, Prepare, Span};
+use crate::suite::{
+    Extent, PointRule, PrepareRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+};
+use ssdgauge_core::search::Limits;
+use ssdgauge_core::{Arrival, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
@@ -93,11 +96,44 @@ impl Reader<'_> {
             source: test.source,
             prepare: self.prepare(test.prepare)?,
             engine,
+            search: test.search.map(|search| self.search(search, &points)).transpose()?,
             points,
             score,
             also,
             figures: test.figures,
             restart: test.restart.unwrap_or(Restart::Step),
+        })
+    }
+
+    fn search(
+        &self,
+        search: Spanned<schema::Search>,
+        points: &[PointRule],
+    ) -> Result<SearchRule, SuiteError> {
+        let place = search.span();
+        let ascending = points.windows(2).all(|pair| pair[0].position < pair[1].position);
+        let streams = || points.iter().flat_map(|point| &point.streams);
+        let is_open = streams().all(|stream| stream.arrival != Arrival::Closed);
+        if !ascending || !is_open {
+            let hint = "sweep over `load` with ascending multiples, and give every stream a rate";
+            return Err(self.error(place, "a search goes through ascending loads", hint));
+        }
+        let keys = search.into_inner();
+        let fits = |(_, percent): &(_, f64)| *percent > 0.0 && *percent <= 100.0;
+        if keys.above.is_empty()
+            || !keys.above.iter().all(fits)
+            || keys.probe.0 < Nanos::SECOND
+            || keys.slice.0 < Nanos::SECOND
+        {
+            let hint = "write above = [[\"1ms\", 5.0]]: latencies, and the percentage that must \
+                        stay below; probe and slice last a second at least";
+            return Err(self.error(place, "a search needs limits that can be met", hint));
+        }
+        let above = keys.above.iter().map(|(latency, percent)| (latency.0, *percent)).collect();
+        Ok(SearchRule {
+            probe: keys.probe.0,
+            recondition: self.prepare(keys.recondition)?,
+            limits: Limits { slice: keys.slice.0, above },
         })
     }
 
@@ -187,6 +223,7 @@ impl Reader<'_> {
             None => return Err(missing("read_percent")),
         };
         self.check_block_size(block_size, place)?;
+        let arrival = self.arrival(stream, swept("per_second"))?;
         Ok(StreamRule {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
             access: keys.access,
@@ -195,8 +232,53 @@ impl Reader<'_> {
             queue_depth: keys.queue_depth.as_ref().map_or(1, |count| count.0),
             threads: keys.threads.as_ref().map_or(1, |count| count.0),
             span: extent(keys.span.unwrap_or(Span::Percent(100))),
+            arrival,
             data: keys.data.unwrap_or(Data::Incompressible),
+            sync: keys.sync,
         })
+    }
+
+    /// Reads when requests are sent; `swept` says that the rate comes from the sweep.
+    fn arrival(
+        &self,
+        stream: &Spanned<schema::Stream>,
+        swept: bool,
+    ) -> Result<Arrival, SuiteError> {
+        let keys = stream.get_ref();
+        let rate = match (&keys.per_second, swept) {
+            (Some(rate), _) => Some(self.rate(*rate.get_ref(), rate.span())?),
+            (None, true) => Some(1.0),
+            (None, false) => None,
+        };
+        match (&keys.arrival, rate, &keys.queue_depth) {
+            (None, None, _) => Ok(Arrival::Closed),
+            (Some(kind), None, _) => Err(self.error(
+                kind.span(),
+                "an open loop needs a rate",
+                "add `per_second` to the stream, or sweep over it",
+            )),
+            (_, Some(_), Some(_)) => Err(self.error(
+                stream.span(),
+                "an open loop has no queue_depth",
+                "take it out: as many requests are in flight as the drive leaves waiting",
+            )),
+            (None, Some(per_second), None) => Ok(Arrival::Uniform { per_second }),
+            (Some(kind), Some(per_second), None) => Ok(match kind.get_ref() {
+                ArrivalKind::Uniform => Arrival::Uniform { per_second },
+                ArrivalKind::Poisson => Arrival::Poisson { per_second },
+            }),
+        }
+    }
+
+    fn rate(&self, rate: f64, place: Range<usize>) -> Result<f64, SuiteError> {
+        match (1.0..=10_000_000.0).contains(&rate) {
+            true => Ok(rate),
+            false => Err(self.error(
+                place,
+                format!("{rate} requests a second cannot be sent"),
+                "use 1 to 10000000",
+            )),
+        }
     }
 
     fn check_block_size(&self, size: Bytes, place: Range<usize>) -> Result<(), SuiteError> {

@@ -29,6 +29,9 @@ enum Value {
     /// Requests in flight in all, over at most as many threads as the stream has.
     TotalDepth(u32),
     Percent(u8),
+    Rate(f64),
+    /// So many times the rate of every stream.
+    Load(f64),
 }
 
 impl Reader<'_> {
@@ -77,7 +80,9 @@ impl Reader<'_> {
             | Value::Block(_)
             | Value::Threads(_)
             | Value::Depth(_)
-            | Value::Percent(_) => None,
+            | Value::Percent(_)
+            | Value::Rate(_)
+            | Value::Load(_) => None,
         });
         let stream = &point.streams[0];
         match totals.into_iter().find(|total| total % stream.threads.min(*total) != 0) {
@@ -146,7 +151,7 @@ impl Reader<'_> {
         streams: &Spanned<Vec<Spanned<schema::Stream>>>,
         axes: &[Axis],
     ) -> Result<Vec<StreamRule>, SuiteError> {
-        let of_one = axes.iter().find(|axis| axis.key != "full_percent");
+        let of_one = axes.iter().find(|axis| axis.key != "full_percent" && axis.key != "load");
         if let Some(axis) = of_one {
             let message = format!("a sweep over {} needs a single stream", axis.key);
             let hint = "use `stream`, or write one test for each value";
@@ -168,12 +173,14 @@ impl Reader<'_> {
     /// Returns the swept keys in the order in which they are written.
     fn axes(&self, sweep: &schema::Sweep) -> Result<Vec<Axis>, SuiteError> {
         let schema::Sweep {
+            load,
             full_percent,
             span,
             block_size,
             threads,
             queue_depth,
             total_queue_depth,
+            per_second,
             read_percent,
         } = sweep;
         let mut axes = Vec::new();
@@ -186,6 +193,19 @@ impl Reader<'_> {
             self.axis("total_queue_depth", total_queue_depth, |count| Value::TotalDepth(count.0))?,
         );
         axes.extend(self.axis("read_percent", read_percent, |percent| Value::Percent(percent.0))?);
+        axes.extend(self.axis("per_second", per_second, |rate| Value::Rate(*rate))?);
+        if let Some(list) = per_second {
+            for rate in list.get_ref() {
+                self.rate(*rate, list.span())?;
+            }
+        }
+        axes.extend(self.axis("load", load, |times| Value::Load(*times))?);
+        if let Some(list) = load
+            && !list.get_ref().iter().all(|times| (0.001..=100_000.0).contains(times))
+        {
+            let hint = "use 0.001 to 100000 times the rates of the streams";
+            return Err(self.error(list.span(), "a load is a multiple above zero", hint));
+        }
         axes.sort_by_key(|axis| axis.place.start);
         let others = |axis: &&Axis| axis.key == "threads" || axis.key == "queue_depth";
         if let (Some(_), Some(other)) = (total_queue_depth, axes.iter().find(others)) {
@@ -233,6 +253,16 @@ impl Reader<'_> {
                     (streams[0].threads, streams[0].queue_depth) = (threads, total / threads);
                 }
                 Value::Percent(percent) => streams[0].read_percent = percent,
+                // The stream stands at one request a second until the sweep says how many.
+                Value::Load(times) => {
+                    for stream in &mut streams {
+                        stream.arrival = stream.arrival.times(times);
+                    }
+                }
+                Value::Rate(rate) => {
+                    let each = streams[0].arrival.per_second().unwrap_or(1.0);
+                    streams[0].arrival = streams[0].arrival.times(rate / each);
+                }
             }
         }
         let (mut words, mut position) = describe(&streams[0], values);
@@ -280,6 +310,8 @@ fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
                 (format!("QD{total}"), f64::from(total))
             }
             Value::Percent(percent) => (format!("{percent} % read"), f64::from(percent)),
+            Value::Rate(rate) => (format!("{rate}/s"), rate),
+            Value::Load(times) => (format!("{times}x"), times),
         };
         if words.last() != Some(&word) {
             words.push(word);

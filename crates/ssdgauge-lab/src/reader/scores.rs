@@ -25,6 +25,11 @@ impl Reader<'_> {
         let keys = score.get_ref();
         let metric = keys.metric.as_ref().map(|metric| metric.0);
         let last = (keys.mean_of_last, keys.mean_over_sigma_of_last);
+        let others = keys.mean_of.is_some() || keys.best_of.is_some() || keys.knee_of.is_some();
+        let no_more = !others && metric.is_none() && keys.at.is_none() && last.0.is_none();
+        if keys.highest_borne == Some(true) && no_more && last.1.is_none() {
+            return Ok(Score::HighestBorne);
+        }
         match (&keys.mean_of, &keys.best_of, &keys.knee_of, metric, &keys.at, last) {
             (Some(metric), None, None, None, None, (None, None)) => Ok(Score::MeanOf(metric.0)),
             (Some(metric), None, None, None, Some(Positions::Several(at)), (None, None)) => {
@@ -47,7 +52,8 @@ impl Reader<'_> {
                 "write one of { mean_of = METRIC }, { mean_of = METRIC, at = [1, 2, 4] }, \
                  { best_of = METRIC }, { knee_of = METRIC }, { metric = METRIC, at = VALUE }, \
                  { metric = METRIC, mean_of_last = \"400s\" }, \
-                 { metric = METRIC, mean_over_sigma_of_last = \"400s\" }",
+                 { metric = METRIC, mean_over_sigma_of_last = \"400s\" }, \
+                 { highest_borne = true }",
             )),
         }
     }
@@ -91,7 +97,12 @@ impl Reader<'_> {
                     )),
                 }
             }
-            Score::MeanOf(_) | Score::BestOf(_) => Ok(()),
+            Score::HighestBorne if test.search.is_none() => Err(self.error(
+                place,
+                "only a search finds the highest load that is borne",
+                "add `search` to the test",
+            )),
+            Score::MeanOf(_) | Score::BestOf(_) | Score::HighestBorne => Ok(()),
         }
     }
 

@@ -40,6 +40,11 @@ fn an_error_names_the_line_and_the_remedy() {
     check(&stream("block_size = \"4KiB\", read_percent = 101"), 9, &["101", "0 and 100"]);
     check(&stream("block_size = \"4KiB\", read_percent = 1, span = \"0%\""), 9, &["1% and 100%"]);
     check(&stream("blok_size = \"4KiB\""), 9, &["blok_size", "docs/suites.md"]);
+    let rate = |keys: &str| stream(&format!("block_size = \"4k\", read_percent = 1, {keys}"));
+    check(&rate("arrival = \"poisson\""), 9, &["needs a rate", "per_second"]);
+    check(&rate("per_second = 0.5"), 9, &["0.5 requests", "10000000"]);
+    check(&rate("per_second = 5, queue_depth = 4"), 9, &["no queue_depth"]);
+    check(&rate("per_second = 5, arrival = \"burst\""), 9, &["burst", "poisson"]);
     check(END, 6, &["sends nothing", "`steps`"]);
     check(&with("sweep = { queue_depth = [] }"), 10, &["queue_depth is empty"]);
     check(

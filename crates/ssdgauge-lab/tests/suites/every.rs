@@ -14,6 +14,8 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("enterprise-2020", 60, "tiny"),
     ("client-2021", 60, "tiny"),
     ("fill-ladder", 20, "tiny"),
+    ("act", 60, "tiny"),
+    ("load-curve", 60, "tiny"),
     ("size-curve", 5, "tiny"),
 ];
 

@@ -3,8 +3,10 @@
 
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "tests panic on failure")]
 
+mod act;
 mod bad_files;
 mod consistency;
 mod every;
 mod hostile;
+mod open_loop;
 mod support;

@@ -22,6 +22,7 @@ pub fn stream(access: Access, block_size: u64, read_percent: u8, queue_depth: u3
         span: Bytes(64_000_000_000),
         arrival: Arrival::Closed,
         data: Data::Incompressible,
+        sync: false,
     }
 }
 
@@ -49,6 +50,7 @@ pub fn test(id: &str, title: &str, score: Score, figures: &[Figure], steps: Vec<
         figures: figures.to_vec(),
         chosen: vec![Chosen { key: "score".into(), value: "mean over the points".into() }],
         restart: Restart::Step,
+        search: None,
         phases: vec![Phase { kind: PhaseKind::Measure, steps }],
     }
 }

@@ -7,6 +7,8 @@ use crate::schema;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
+use ssdgauge_core::BORNE;
+use ssdgauge_core::search::Tried;
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -105,6 +107,23 @@ impl RunFile {
             });
             Ok(())
         })
+    }
+
+    /// Returns what was found of the loads that a search tried in `phase` of `test`, in order.
+    pub fn tried(&self, test: usize, phase: usize) -> Result<Vec<Tried>, RunFileError> {
+        let mut tried = Vec::new();
+        for step in self.steps()? {
+            let here = step.place.test == test && step.place.phase == phase;
+            if here && step.state == StepState::Finished {
+                let rung = step.place.step;
+                self.readings(step.id, |reading| {
+                    if reading.quantity == BORNE {
+                        tried.push(Tried { rung, borne: reading.value > 0.5 });
+                    }
+                })?;
+            }
+        }
+        Ok(tried)
     }
 
     /// Hands every reading of `step` to `take`, in the order in which they were recorded.

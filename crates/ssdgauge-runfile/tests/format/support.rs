@@ -22,6 +22,7 @@ pub(crate) fn plan() -> Plan {
         span: Bytes(1 << 30),
         arrival: Arrival::Closed,
         data: Data::Incompressible,
+        sync: false,
     };
     let step = |label: &str| Step {
         label: label.into(),
@@ -48,6 +49,7 @@ pub(crate) fn plan() -> Plan {
             figures: vec![Figure::Ranking, Figure::Timeline],
             chosen: vec![Chosen { key: "score".into(), value: "mean".into() }],
             restart: Restart::Step,
+            search: None,
             phases: vec![Phase {
                 kind: PhaseKind::Measure,
                 steps: vec![step("first"), step("second")],

@@ -91,6 +91,7 @@ pub(crate) fn stream(
         span,
         arrival: Arrival::Closed,
         data: Data::Incompressible,
+        sync: false,
     }
 }
 

@@ -1,0 +1,73 @@
+//! Judges a load by the worst slice of its first stream's reads, as Aerospike ACT does.
+
+use super::By;
+use ssdgauge_core::search::Limits;
+use ssdgauge_core::{
+    BORNE, Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos, Reading, Severity,
+    Sink,
+};
+
+/// The latencies of a step, slice by slice.
+#[derive(Debug)]
+pub(super) struct Slices {
+    limits: Limits,
+    slices: Vec<Histogram>,
+    end: Nanos,
+}
+
+impl Slices {
+    pub(super) fn new(limits: &Limits) -> Slices {
+        Slices { limits: limits.clone(), slices: Vec::new(), end: Nanos::ZERO }
+    }
+
+    /// Takes a second of one stream and direction.
+    pub(super) fn interval(&mut self, interval: &Interval) {
+        let begin = Nanos::SECOND * u64::from(interval.second);
+        self.end = self.end.max(begin + interval.length);
+        if interval.stream != 0 || interval.direction != Direction::Read {
+            return;
+        }
+        let slice = (begin.0 / self.limits.slice.0) as usize;
+        if self.slices.len() <= slice {
+            self.slices.resize(slice + 1, Histogram::default());
+        }
+        self.slices[slice].merge(&interval.latency);
+    }
+
+    /// Tells the worst slice and whether the load was borne, as readings and in words.
+    pub(super) fn tell(self, by: By, sink: &mut dyn Sink) -> bool {
+        let worst = self.limits.worst(&self.slices);
+        let mut read = |quantity: String, value: f64| {
+            let instrument = "limits".to_owned();
+            sink.reading(&Reading { at: self.end, instrument, quantity, value });
+        };
+        for ((latency, _), share) in self.limits.above.iter().zip(&worst) {
+            read(format!("worst_slice_above_{latency}_percent"), *share);
+        }
+        let lag = match by {
+            By::Limit(EndedBy::DeviceLag) => Some("the drive fell more than 10 s behind"),
+            By::Limit(EndedBy::HostLag) => Some("this host could not send the load"),
+            By::Limit(EndedBy::Time | EndedBy::Bytes | EndedBy::Stop | EndedBy::Faults)
+            | By::Steady
+            | By::Done => None,
+        };
+        let broken = self.limits.broken(&worst);
+        let borne = lag.is_none() && broken.is_none();
+        read(BORNE.into(), f64::from(u8::from(borne)));
+        let text = match (lag, broken) {
+            (Some(lag), _) => lag.to_owned(),
+            (None, Some((latency, share))) => {
+                format!("{share:.3} % of the reads took longer than {latency} in the worst slice")
+            }
+            (None, None) => return true,
+        };
+        let (severity, advice) = match by {
+            By::Limit(EndedBy::HostLag) => {
+                (Severity::Warning, "the answer is a lower bound: a faster host may find more")
+            }
+            By::Limit(_) | By::Steady | By::Done => (Severity::Note, ""),
+        };
+        sink.finding(Finding::new(FindingKind::Overloaded, severity, text, advice));
+        false
+    }
+}

@@ -1,0 +1,90 @@
+//! The search for the highest load, on drives whose answer is known.
+
+use crate::support::{Quiet, carried_out, planned, rig, run};
+use ssdgauge_core::search::{Next, Tried, next};
+use ssdgauge_core::{Action, Rig};
+use ssdgauge_lab::{Completion, conduct, resume};
+use ssdgauge_runfile::{Opening, RunFile, Writer};
+
+#[test]
+fn the_rates_are_those_of_the_tool_at_every_multiple() {
+    let rig = rig("tiny");
+    let plan = planned("act", &[], &rig, 1);
+    let test = &plan.tests[0];
+    let search = test.search.as_ref().unwrap();
+    for step in &test.phases[search.trials].steps {
+        let Action::Run { workload, until, .. } = &step.action else { panic!("a load") };
+        let rate = |stream: usize| workload.streams[stream].arrival.per_second().unwrap();
+        assert!((rate(0) / (2_000.0 * step.position) - 1.0).abs() < 1e-12);
+        // 1,000 writes a second, 85 to a block, doubled by defragmentation.
+        let large = 1_000.0 / 85.0 * 2.0 * step.position;
+        assert!((rate(1) / large - 1.0).abs() < 1e-3 && (rate(2) / large - 1.0).abs() < 1e-3);
+        assert_eq!(until.time.unwrap().as_secs_f64(), 3_600.0);
+        assert!(workload.streams[2].sync && !workload.streams[0].sync);
+    }
+}
+
+#[test]
+fn the_highest_load_is_borne_and_the_next_one_is_not() {
+    let run = run("act", &[], "tiny", 60);
+    let test = &run.tests[0];
+    assert!(run.complete && test.complete);
+    let borne = test.headline.value.unwrap();
+    assert!(borne >= 1.0, "{borne}");
+    let point = test.points.iter().find(|point| point.point.position == borne).unwrap();
+    assert_eq!(point.point.totals.reading("borne"), Some(1.0));
+    // The rate that was asked was sent, to 0.1 %.
+    let reads = point.point.totals.directions[0].ios as f64;
+    let asked = (2_000.0 + 1_000.0 / 85.0 * 2.0) * borne * point.point.totals.elapsed.as_secs_f64();
+    assert!((reads / asked - 1.0).abs() < 1e-3, "{reads} of {asked}");
+    assert!(test.points.iter().all(|point| point.point.position >= borne));
+}
+
+#[test]
+fn a_slower_drive_bears_less() {
+    let calm = run("act", &[], "tiny?fault.stall_at_s=-1", 60);
+    let slow = run("act", &[], "tiny?nand.t_r_us=2000", 60);
+    let value = |run: &ssdgauge_report::Run| run.tests[0].headline.value.unwrap_or(0.0);
+    assert!(value(&slow) < value(&calm), "{} {}", value(&slow), value(&calm));
+}
+
+#[test]
+fn a_search_that_was_cut_off_goes_on_and_comes_to_an_answer() {
+    let mut rig = rig("tiny");
+    let plan = planned("act", &[], &rig, 600);
+    let whole = carried_out(&plan, &mut rig).tests[0].headline.value;
+    for steps in [4, 6] {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("run.ssdg");
+        let mut first = crate::support::rig("tiny");
+        let drive = first.drive().clone();
+        let opening = Opening {
+            id: "test",
+            program: "ssdgauge test",
+            unix_ms: 0,
+            plan: &plan,
+            drive: &drive,
+            environment: &[],
+        };
+        let mut writer = Writer::create(&path, &opening).unwrap();
+        let mut watcher = Quiet { steps_left: steps, ..Quiet::default() };
+        let cut = conduct(&plan, &mut first, &mut writer, &mut watcher).unwrap();
+        assert_eq!(cut, Completion::Interrupted);
+        drop(writer);
+        assert!(!ssdgauge_report::read(&path).unwrap().complete);
+        let (mut writer, file) = Writer::resume(&path).unwrap();
+        let mut second = crate::support::rig("tiny");
+        let on = resume(&file, &mut second, &mut writer, &mut Quiet::default()).unwrap();
+        assert_eq!(on, Completion::Finished);
+        drop((writer, file));
+        let run = ssdgauge_report::read(&path).unwrap();
+        assert!(run.complete);
+        assert!(run.tests[0].headline.value.is_some() == whole.is_some());
+        let file = RunFile::open(&path).unwrap();
+        let search = plan.tests[0].search.as_ref().unwrap();
+        let tried = |phase| -> Vec<Tried> { file.tried(0, phase).unwrap() };
+        let rungs = plan.tests[0].phases[search.trials].steps.len();
+        let end = next(rungs, &tried(search.probes), &tried(search.trials));
+        assert!(matches!(end, Next::Done(_)), "{end:?}");
+    }
+}
