@@ -46,7 +46,8 @@ pub(crate) fn rule(test: &Test, score: &Score) -> String {
         | Score::BestOf(_)
         | Score::Knee(_)
         | Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. } => score.words(),
+        | Score::MeanOverSigmaOfLast { .. }
+        | Score::HighestBorne => score.words(),
     }
 }
 
