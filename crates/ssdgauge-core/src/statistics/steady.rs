@@ -77,6 +77,32 @@ mod tests {
     }
 
     #[test]
+    fn noise_of_two_percent_turns_at_most_one_verdict_in_a_hundred() {
+        // Drives that fall from fresh to steady along an exponential: the rule on noisy rounds
+        // against the rule on the same rounds without noise.
+        let mut random = crate::random::Random::new(11, 0);
+        let (mut turned, mut steady, mut not) = (0, 0, 0);
+        let drives = 1_000;
+        for _ in 0..drives {
+            let (fall, tau) = (9.0 * random.unit(), 1.0 + 9.0 * random.unit());
+            let start = 25.0 * random.unit();
+            let truth: [f64; WINDOW] =
+                std::array::from_fn(|x| 1.0 + fall * (-(start + x as f64) / tau).exp());
+            let noisy = truth.map(|value| value * (0.99 + 0.02 * random.unit()));
+            let verdict = judge(&truth).unwrap();
+            // At the limits themselves any noise decides; those windows say nothing of the rule.
+            let near = |value: f64, limit: f64| (value / limit - 1.0).abs() < 0.2;
+            if near(verdict.range, RANGE) || near(verdict.slope, SLOPE) {
+                continue;
+            }
+            *if verdict.steady { &mut steady } else { &mut not } += 1;
+            turned += u32::from(judge(&noisy).unwrap().steady != verdict.steady);
+        }
+        assert!(steady > drives / 5 && not > drives / 5, "both kinds occur: {steady} {not}");
+        assert!(turned * 100 <= steady + not, "{turned} of {} verdicts turned", steady + not);
+    }
+
+    #[test]
     fn nothing_is_said_of_too_few_rounds_or_of_silence() {
         assert_eq!(judge(&[1.0; 4]), None);
         assert_eq!(judge(&[0.0; 5]), None);
