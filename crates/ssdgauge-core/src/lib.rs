@@ -24,7 +24,8 @@ mod workload;
 pub use drive::{DriveInfo, TargetKind};
 pub use metric::{DirectionTotals, Metric, Scope, Totals};
 pub use plan::{
-    Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, SteadyRule, Step, SuiteIdentity, Test,
+    Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, Rounds, SteadyRule, Step,
+    SuiteIdentity, Test,
 };
 pub use random::Random;
 pub use request::{Request, RequestSource};

@@ -61,15 +61,36 @@ pub struct Test {
     /// The search for the highest load, where the test has one: its phases come last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
+    /// The rounds to a steady state, where the test has them: their phase comes last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Rounds>,
+}
+
+/// A phase that is carried out again and again until five rounds are steady by the rule of the
+/// SNIA Performance Test Specification; the samples of those five are the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rounds {
+    /// The phase.
+    pub phase: usize,
+    /// The most rounds; where none of them ends a steady window, the last five are the result.
+    pub at_most: u32,
+    /// The step whose value is tracked.
+    pub tracking: usize,
+    /// The metric that is tracked.
+    pub metric: Metric,
 }
 
 impl Test {
-    /// Returns whether the phase of this number is carried out step by step, and not as the
-    /// search asks.
+    /// Returns whether the phase of this number is carried out once, step by step, and not as
+    /// a search or its rounds ask.
     pub fn is_in_order(&self, phase: usize) -> bool {
-        self.search.as_ref().is_none_or(|search| {
-            phase != search.probes && phase != search.trials && !search.recondition.contains(&phase)
-        })
+        let repeats = self.rounds.is_some_and(|rounds| rounds.phase == phase);
+        !repeats
+            && self.search.as_ref().is_none_or(|search| {
+                phase != search.probes
+                    && phase != search.trials
+                    && !search.recondition.contains(&phase)
+            })
     }
 }
 

@@ -13,6 +13,8 @@ const FILES: &[(&str, &str)] = &[
     ("enterprise-2020", include_str!("../suites/enterprise-2020.toml")),
     ("client-2021", include_str!("../suites/client-2021.toml")),
     ("fill-ladder", include_str!("../suites/fill-ladder.toml")),
+    ("snia-pts-e", include_str!("../suites/snia-pts-e.toml")),
+    ("snia-pts-c", include_str!("../suites/snia-pts-c.toml")),
     ("act", include_str!("../suites/act.toml")),
     ("load-curve", include_str!("../suites/load-curve.toml")),
     ("size-curve", include_str!("../suites/size-curve.toml")),

@@ -19,5 +19,5 @@ pub use conductor::{Completion, ConductError, Glimpse, Watcher, conduct, resume}
 pub use error::SuiteError;
 pub use planner::{Estimate, Options, PlanError, estimate, needed_span, plan};
 pub use suite::{
-    Extent, PointRule, PrepareRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+    Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };

@@ -1,12 +1,12 @@
 //! The planner: binds a suite to a drive, and tells beforehand what the run will do.
 
 use crate::suite::{
-    Extent, PointRule, PrepareRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+    Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };
 use ssdgauge_core::search::{Limits, Search};
 use ssdgauge_core::{
-    Access, Action, Bytes, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation, Rest,
-    Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
+    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation,
+    Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
 };
 use thiserror::Error;
 
@@ -120,6 +120,9 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
             let first = binder.prepare(&suite.id, &suite.prepare)?;
             let shift = first.len();
             test.phases.splice(0..0, first);
+            if let Some(rounds) = &mut test.rounds {
+                rounds.phase += shift;
+            }
             if let Some(search) = &mut test.search {
                 search.probes += shift;
                 search.trials += shift;
@@ -151,7 +154,20 @@ impl Binder<'_> {
     fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
         let mut phases = self.prepare(&rule.id, &rule.prepare)?;
         let mut full = None;
-        for point in &rule.points {
+        let block = self.drive.logical_block;
+        let sent = |point: &&PointRule| {
+            point.streams.iter().all(|stream| stream.block_size.0.is_multiple_of(block.0))
+        };
+        // A drive with larger blocks misses the smallest requests, and says so; a test that
+        // would miss all of them is refused where its streams are bound.
+        let some = rule.points.iter().any(|point| sent(&point));
+        let left_out: Vec<&str> = rule
+            .points
+            .iter()
+            .filter(|point| some && !sent(point))
+            .map(|point| point.label.as_str())
+            .collect();
+        for point in rule.points.iter().filter(|point| !some || sent(point)) {
             let begins = phases.last().is_none_or(|phase| phase.kind != PhaseKind::Measure);
             if begins || point.full_percent != full {
                 phases.extend(self.level(&rule.id, point.full_percent)?);
@@ -174,8 +190,9 @@ impl Binder<'_> {
             score: self.score(&rule.score),
             also: rule.also.iter().map(|score| self.score(score)).collect(),
             figures: rule.figures.clone(),
-            chosen: rule.chosen.clone(),
+            chosen: rule.chosen.iter().cloned().chain(missing_points(&left_out, block)).collect(),
             restart: rule.restart,
+            rounds: rule.rounds.as_ref().and_then(|rounds| bound(rounds, &phases)),
             search: rule
                 .search
                 .as_ref()
@@ -388,6 +405,19 @@ impl Binder<'_> {
     }
 }
 
+/// Returns what is said of the points that a target cannot take.
+fn missing_points(labels: &[&str], block: Bytes) -> Option<Chosen> {
+    let value = format!("{}: the blocks of the target have {block}", labels.join(", "));
+    (!labels.is_empty()).then(|| Chosen { key: "left out".into(), value })
+}
+
+/// Returns the rounds over the last of `phases`; `None` where the tracked point is left out.
+fn bound(rule: &RoundsRule, phases: &[Phase]) -> Option<Rounds> {
+    let phase = phases.len().checked_sub(1)?;
+    let tracking = phases[phase].steps.iter().position(|step| step.label == rule.tracking)?;
+    Some(Rounds { phase, at_most: rule.at_most, tracking, metric: rule.metric })
+}
+
 /// Gives each repetition of a sequential step a part of the span of its own, one behind the
 /// other and round the end, so that a burst never meets the data of the burst before.
 fn take_turn(stream: &mut Stream, bytes: Bytes, turn: u64) {
@@ -442,6 +472,10 @@ pub fn estimate(plan: &Plan) -> Estimate {
             if test.is_in_order(number) {
                 phase.steps.iter().for_each(|step| sum.add(step, 1));
             }
+        }
+        if let Some(rounds) = test.rounds {
+            let steps = &test.phases[rounds.phase].steps;
+            steps.iter().for_each(|step| sum.add(step, u64::from(rounds.at_most)));
         }
         let Some(search) = &test.search else { continue };
         sum.searches = true;

@@ -48,6 +48,7 @@ pub(crate) struct Test {
     #[serde(default)]
     pub(crate) sweep: Sweep,
     pub(crate) search: Option<Spanned<Search>>,
+    pub(crate) rounds: Option<Spanned<Rounds>>,
     pub(crate) repeat: Option<Count>,
     pub(crate) until: Option<Spanned<Until>>,
     pub(crate) rest: Option<Spanned<Rest>>,
@@ -141,6 +142,14 @@ pub(crate) struct Search {
     pub(crate) above: Vec<(Text<Nanos>, f64)>,
     #[serde(default)]
     pub(crate) recondition: Vec<Spanned<Prepare>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rounds {
+    pub(crate) at_most: Count,
+    pub(crate) tracking: String,
+    pub(crate) metric: MetricKey,
 }
 
 #[derive(Debug, Deserialize)]

@@ -2,7 +2,8 @@
 
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Nanos, Rest, Restart, Score, SteadyRule,
+    Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Metric, Nanos, Rest, Restart, Score,
+    SteadyRule,
 };
 
 /// A protocol: some tests with their rules, not yet bound to a drive.
@@ -43,6 +44,8 @@ pub struct TestRule {
     pub points: Vec<PointRule>,
     /// The search for the highest load among the points.
     pub search: Option<SearchRule>,
+    /// The rounds to a steady state.
+    pub rounds: Option<RoundsRule>,
     /// The rule of the headline.
     pub score: Score,
     /// Further numbers that the source takes from the same samples.
@@ -64,6 +67,17 @@ pub struct SearchRule {
     pub recondition: Vec<PrepareRule>,
     /// What a load has to meet.
     pub limits: Limits,
+}
+
+/// How often the points of a test are gone through until they are steady.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoundsRule {
+    /// The most rounds.
+    pub at_most: u32,
+    /// The label of the point whose value is tracked.
+    pub tracking: String,
+    /// The metric that is tracked.
+    pub metric: Metric,
 }
 
 /// A step that is measured.

@@ -4,9 +4,10 @@ use crate::error::ReportError;
 use crate::missing;
 use crate::timeline::{Gatherer, Second};
 use ssdgauge_core::search::{self, Next};
+use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{
-    Action, BORNE, Direction, Finding, Headline, Interval, Nanos, PhaseKind, Point, Restart, Score,
-    Step, Test, Workload,
+    Action, BORNE, Direction, Finding, Headline, Interval, Nanos, PhaseKind, Point, Reading,
+    Restart, Score, Step, Test, Workload,
 };
 use ssdgauge_runfile::{FindingRecord, Head, RunFile, StepId, StepRecord, StepState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,6 +109,9 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
         let mut run = read_test(&file, test, &attempts, &findings)?;
+        if let Some(rounds) = test.rounds {
+            run.complete &= file.has_judged(index, rounds.phase)?;
+        }
         if let Some(search) = &test.search {
             let probes = file.tried(index, search.probes)?;
             let trials = file.tried(index, search.trials)?;
@@ -137,13 +141,17 @@ fn read_test(
     let mut complete = true;
     for (phase_index, phase) in test.phases.iter().enumerate() {
         for (step_index, step) in phase.steps.iter().enumerate() {
-            let record = counted.get(&(phase_index, step_index));
-            complete &= record.is_some() || !test.is_in_order(phase_index);
+            let records = counted.get(&(phase_index, step_index));
+            complete &= records.is_some() || !test.is_in_order(phase_index);
             let Action::Run { workload, .. } = &step.action else { continue };
             if phase.kind == PhaseKind::Measure {
-                planned += usize::from(record.is_some() || test.is_in_order(phase_index));
-                if let Some(record) = record {
-                    points.push(read_point(file, step, workload, record)?);
+                let is_search = test.search.is_some() && !test.is_in_order(phase_index);
+                planned += usize::from(records.is_some() || !is_search);
+                if let Some(records) = records {
+                    // The five rounds of the window are one result.
+                    let rounds = if test.rounds.is_some() { steady::WINDOW } else { 1 };
+                    let window = &records[records.len().saturating_sub(rounds)..];
+                    points.push(read_point(file, step, workload, window)?);
                 }
             }
         }
@@ -162,13 +170,14 @@ fn read_test(
     Ok(run)
 }
 
-/// Returns the finished attempt of each step that counts, by phase and step.
+/// Returns the finished attempts of each step that count, by phase and step: the last one, or all
+/// of them where the test goes through rounds.
 ///
 /// A test that makes sense only without a pause counts from its last beginning.
 fn counted<'a>(
     test: &Test,
     attempts: &[&'a StepRecord],
-) -> BTreeMap<(usize, usize), &'a StepRecord> {
+) -> BTreeMap<(usize, usize), Vec<&'a StepRecord>> {
     let place = |step: &StepRecord| (step.place.phase, step.place.step);
     let begun = match test.restart {
         Restart::Step => StepId(i64::MIN),
@@ -178,40 +187,53 @@ fn counted<'a>(
             beginnings.map(|step| step.id).max().unwrap_or(StepId(i64::MIN))
         }
     };
-    attempts
-        .iter()
-        .filter(|step| step.id >= begun && step.state == StepState::Finished)
-        .map(|step| (place(step), *step))
-        .collect()
+    let mut counted: BTreeMap<(usize, usize), Vec<&StepRecord>> = BTreeMap::new();
+    let finished = attempts.iter().filter(|step| step.state == StepState::Finished);
+    for step in finished.filter(|step| step.id >= begun) {
+        counted.entry(place(step)).or_default().push(step);
+    }
+    counted
 }
 
 fn read_point(
     file: &RunFile,
     step: &Step,
     workload: &Workload,
-    record: &StepRecord,
+    records: &[&StepRecord],
 ) -> Result<PointRun, ReportError> {
     let mut gatherer = Gatherer::default();
     let mut wrong = None;
     let mut intervals = 0u64;
-    file.intervals(record.id, |interval| {
-        intervals += 1;
-        wrong = wrong.take().or_else(|| impossible(&interval, intervals));
-        if wrong.is_none() {
-            gatherer.interval(&interval);
-        }
-    })?;
+    let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut elapsed = Nanos::ZERO;
+    let mut begin = 0;
+    for record in records {
+        file.intervals(record.id, |interval| {
+            intervals += 1;
+            wrong = wrong.take().or_else(|| impossible(&interval, intervals));
+            if wrong.is_none() {
+                let second = interval.second.saturating_add(begin);
+                gatherer.interval(&Interval { second, ..interval });
+            }
+        })?;
+        let before = Nanos::SECOND * u64::from(begin);
+        file.readings(record.id, |reading| {
+            let quantity = crate::clean::prose(&reading.quantity);
+            let instrument = crate::clean::prose(&reading.instrument);
+            instruments.entry(quantity).or_default().insert(instrument);
+            let at = Nanos(reading.at.0.saturating_add(before.0));
+            gatherer.reading(&Reading { at, ..reading });
+        })?;
+        let time = record.elapsed.unwrap_or(Nanos::ZERO);
+        elapsed += time;
+        // A round begins in a second of its own.
+        let seconds = u32::try_from(time.0.div_ceil(Nanos::SECOND.0)).unwrap_or(u32::MAX);
+        begin = begin.saturating_add(seconds);
+    }
     if let Some(what) = wrong {
         return Err(ReportError::Impossible { path: file.path().to_owned(), what });
     }
-    let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    file.readings(record.id, |reading| {
-        let quantity = crate::clean::prose(&reading.quantity);
-        let instrument = crate::clean::prose(&reading.instrument);
-        instruments.entry(quantity).or_default().insert(instrument);
-        gatherer.reading(&reading);
-    })?;
-    let elapsed = record.elapsed.unwrap_or(Nanos::ZERO);
+    let last = records.last();
     let (totals, second_totals, seconds) = gatherer.finish(elapsed);
     Ok(PointRun {
         point: Point {
@@ -223,8 +245,8 @@ fn read_point(
         workload: workload.clone(),
         seconds,
         instruments,
-        ended_by: record.ended_by.clone().unwrap_or_default(),
-        report: record.report.clone().unwrap_or_default(),
+        ended_by: last.and_then(|record| record.ended_by.clone()).unwrap_or_default(),
+        report: last.and_then(|record| record.report.clone()).unwrap_or_default(),
     })
 }
 

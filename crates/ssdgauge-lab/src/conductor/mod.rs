@@ -7,13 +7,13 @@ mod rounds;
 mod sink;
 mod slices;
 
-use rounds::Rounds;
+use rounds::{RoundValues, Rounds};
 use sink::StepSink;
 use slices::Slices;
 use ssdgauge_core::search::{self, Next, Tried};
 use ssdgauge_core::{
     Action, Bytes, DriveInfo, EndedBy, Finding, FindingKind, Nanos, Phase, PhaseKind, Plan,
-    Preparation, Restart, Rig, RigError, Severity, Sink, Step, TargetKind, Test,
+    Preparation, Restart, Rig, RigError, Severity, Sink, Step, TargetKind, Test, Totals,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -99,7 +99,16 @@ pub fn conduct(
     watcher: &mut dyn Watcher,
 ) -> Result<Completion, ConductError> {
     let (attempts, tried) = (BTreeMap::new(), BTreeMap::new());
-    let mut conductor = Conductor { plan, rig, writer, watcher, attempts, tried };
+    let mut conductor = Conductor {
+        plan,
+        rig,
+        writer,
+        watcher,
+        attempts,
+        tried,
+        last_step: None,
+        last_totals: Totals::default(),
+    };
     conductor.tell_conditions()?;
     let places = places(plan);
     conductor.carry_out(&places, 0)
@@ -136,7 +145,16 @@ pub fn resume(
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
     let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
-    let mut conductor = Conductor { plan: &head.plan, rig, writer, watcher, attempts, tried };
+    let mut conductor = Conductor {
+        plan: &head.plan,
+        rig,
+        writer,
+        watcher,
+        attempts,
+        tried,
+        last_step: None,
+        last_totals: Totals::default(),
+    };
     conductor.find(Finding::new(
         FindingKind::Resumed,
         Severity::Note,
@@ -149,11 +167,17 @@ pub fn resume(
 /// What the searches of a run have tried, by test and phase.
 type TriedLoads = BTreeMap<(usize, usize), Vec<Tried>>;
 
-/// Returns what the searches of `run` have tried, and the first test whose search is not done.
+/// Returns what the searches of `run` have tried, and the first test whose search or whose rounds
+/// are not done.
 fn searches(run: &RunFile) -> Result<(TriedLoads, Option<usize>), RunFileError> {
     let mut tried = TriedLoads::new();
     let mut searching = None;
     for (number, test) in run.head().plan.tests.iter().enumerate() {
+        if let Some(rounds) = test.rounds
+            && !run.has_judged(number, rounds.phase)?
+        {
+            searching = searching.or(Some(number));
+        }
         let Some(search) = &test.search else { continue };
         let probes = run.tried(number, search.probes)?;
         let trials = run.tried(number, search.trials)?;
@@ -186,7 +210,8 @@ fn step_at(plan: &Plan, place: StepPlace) -> &Step {
 }
 
 /// Returns the test to go on with and what is left to do, with what has to be done again, in
-/// order; `None` where nothing is left. `searching` is the first test whose search is not done.
+/// order; `None` where nothing is left. `searching` is the first test whose search or
+/// whose rounds are not done.
 fn remaining(
     plan: &Plan,
     finished: &[StepPlace],
@@ -239,6 +264,9 @@ struct Conductor<'a> {
     watcher: &'a mut dyn Watcher,
     attempts: BTreeMap<StepPlace, u32>,
     tried: TriedLoads,
+    /// The last step that was carried out, and what it came to.
+    last_step: Option<StepId>,
+    last_totals: Totals,
 }
 
 impl Conductor<'_> {
@@ -252,11 +280,40 @@ impl Conductor<'_> {
                     return Ok(Completion::Interrupted);
                 }
             }
-            if test >= from && !self.search(test)? {
+            if test >= from && !(self.search(test)? && self.rounds(test)?) {
                 return Ok(Completion::Interrupted);
             }
         }
         Ok(Completion::Finished)
+    }
+
+    /// Goes through the steps of `test` until five rounds are steady; returns false where a stop
+    /// cut it short.
+    fn rounds(&mut self, test: usize) -> Result<bool, ConductError> {
+        let plan = self.plan;
+        let Some(rounds) = plan.tests[test].rounds else { return Ok(true) };
+        let steps = plan.tests[test].phases[rounds.phase].steps.len();
+        let mut values = RoundValues::new(rounds.metric);
+        for _ in 0..rounds.at_most {
+            for step in 0..steps {
+                let place = StepPlace { test, phase: rounds.phase, step };
+                if self.watcher.stop() || !self.carry_out_step(place)? {
+                    return Ok(false);
+                }
+                if step == rounds.tracking {
+                    values.push(&self.last_totals);
+                }
+            }
+            if values.steady().is_some() {
+                break;
+            }
+        }
+        let finding = values.finding("rounds");
+        self.watcher.finds(&finding);
+        let unix_ms = self.watcher.unix_ms();
+        self.writer.finding(&FindingRecord { step: self.last_step, unix_ms, finding })?;
+        self.writer.commit()?;
+        Ok(true)
     }
 
     /// Searches for the highest load that `test` bears; returns false where a stop cut it short.
@@ -348,6 +405,7 @@ impl Conductor<'_> {
             (Some(_), Err(_)) | (None, _) => None,
         };
         let (seen, failure) = (sink.elapsed, sink.failure.take());
+        let totals = std::mem::take(&mut sink.totals);
         if let Some(failure) = failure {
             return Err(failure.into());
         }
@@ -366,6 +424,8 @@ impl Conductor<'_> {
             | By::Done => StepState::Finished,
         };
         self.close(id, state, done.elapsed, done.by.name(), done.report)?;
+        (self.last_step, self.last_totals) = (Some(id), totals);
+        self.last_totals.elapsed = done.elapsed;
         if let (Some(borne), StepState::Finished) = (borne, state) {
             let tried = self.tried.entry((place.test, place.phase)).or_default();
             tried.push(Tried { rung: place.step, borne });

@@ -1,31 +1,33 @@
 //! Watches a step for steadiness by the rule of the SNIA Performance Test Specification.
 
 use ssdgauge_core::statistics::steady::{self, Verdict, WINDOW};
-use ssdgauge_core::{Finding, FindingKind, Interval, Nanos, Scope, Severity, SteadyRule, Totals};
+use ssdgauge_core::{
+    Finding, FindingKind, Interval, Metric, Nanos, Scope, Severity, SteadyRule, Totals,
+};
 
-/// The rounds of a step so far.
+/// The seconds of a step, gathered into rounds.
 #[derive(Debug)]
 pub(super) struct Rounds {
-    rule: SteadyRule,
+    round: Nanos,
     second: u32,
     current: Totals,
-    values: Vec<f64>,
-    found: Option<Verdict>,
+    values: RoundValues,
 }
 
 impl Rounds {
     pub(super) fn new(rule: SteadyRule) -> Rounds {
-        let current = Totals::over(rule.round);
-        Rounds { rule, second: 0, current, values: Vec::new(), found: None }
+        let values = RoundValues::new(rule.metric);
+        Rounds { round: rule.round, second: 0, current: Totals::over(rule.round), values }
     }
 
     /// Takes a second of one stream and direction; a round is closed by the second behind it.
     pub(super) fn interval(&mut self, interval: &Interval) {
         if interval.second > self.second {
             self.second = interval.second;
-            let seconds = self.rule.round.0 / Nanos::SECOND.0;
+            let seconds = self.round.0 / Nanos::SECOND.0;
             if u64::from(interval.second).is_multiple_of(seconds) {
-                self.close();
+                self.values.push(&self.current);
+                self.current = Totals::over(self.round);
             }
         }
         // Sums are enough here: a round of minutes would else merge buckets for nothing.
@@ -33,10 +35,33 @@ impl Rounds {
         self.current.add(&Interval { latency, ..interval.clone() });
     }
 
-    fn close(&mut self) {
-        let value = self.current.value(self.rule.metric, Scope::All).unwrap_or(0.0);
-        self.values.push(value);
-        self.current = Totals::over(self.rule.round);
+    /// Returns the verdict on the window that is steady, once there is one.
+    pub(super) fn steady(&self) -> Option<Verdict> {
+        self.values.steady()
+    }
+
+    /// Returns what the rounds came to, with the figures of the last window.
+    pub(super) fn finding(&self) -> Finding {
+        self.values.finding(&format!("rounds of {}", self.round))
+    }
+}
+
+/// The tracked value of each round so far.
+#[derive(Debug)]
+pub(super) struct RoundValues {
+    metric: Metric,
+    values: Vec<f64>,
+    found: Option<Verdict>,
+}
+
+impl RoundValues {
+    pub(super) fn new(metric: Metric) -> RoundValues {
+        RoundValues { metric, values: Vec::new(), found: None }
+    }
+
+    /// Adds the round of `totals`.
+    pub(super) fn push(&mut self, totals: &Totals) {
+        self.values.push(totals.value(self.metric, Scope::All).unwrap_or(0.0));
         if self.found.is_none() {
             self.found = self.last_window().filter(|verdict| verdict.steady);
         }
@@ -53,9 +78,9 @@ impl Rounds {
     }
 
     /// Returns what the rounds came to, with the figures of the last window.
-    pub(super) fn finding(&self) -> Finding {
-        let rounds = self.values.len();
-        let unit = match self.rule.metric.unit() {
+    pub(super) fn finding(&self, rounds: &str) -> Finding {
+        let n = self.values.len();
+        let unit = match self.metric.unit() {
             "" => String::new(),
             unit => format!(" {unit}"),
         };
@@ -69,28 +94,24 @@ impl Rounds {
                 verdict.correlation
             )
         };
-        let round = self.rule.round;
         match (&self.found, self.last_window()) {
             (Some(verdict), _) => Finding::new(
                 FindingKind::SteadyState,
                 Severity::Note,
-                format!("steady after {rounds} rounds of {round}: {}", figures(verdict)),
+                format!("steady after {n} {rounds}: {}", figures(verdict)),
                 "",
             ),
             (None, Some(verdict)) => Finding::new(
                 FindingKind::NotSteady,
                 Severity::Warning,
-                format!(
-                    "not steady within {rounds} rounds of {round}; the last five: {}",
-                    figures(&verdict)
-                ),
-                "give the step more time, or read its seconds as those of a transition",
+                format!("not steady within {n} {rounds}; the last five: {}", figures(&verdict)),
+                "give it more time, or read the numbers as those of a transition",
             ),
             (None, None) => Finding::new(
                 FindingKind::NotSteady,
                 Severity::Warning,
-                format!("{rounds} rounds of {round} are too few to be judged; five are needed"),
-                "give the step more time",
+                format!("{n} {rounds} are too few to be judged, or nothing was moved in them"),
+                "give it more time; five rounds are needed",
             ),
         }
     }
@@ -99,7 +120,7 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::{Direction, Histogram, Metric};
+    use ssdgauge_core::{Direction, Histogram};
 
     fn feed(rounds: &mut Rounds, each_second: &[u64]) {
         for (second, ios) in each_second.iter().enumerate() {

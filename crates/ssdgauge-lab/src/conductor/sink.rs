@@ -3,7 +3,7 @@
 use super::rounds::Rounds;
 use super::slices::Slices;
 use super::{Glimpse, Watcher};
-use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink};
+use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink, Totals};
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
 
 /// How often what was seen is made durable within a step, in milliseconds.
@@ -23,6 +23,8 @@ pub(super) struct StepSink<'a> {
     pub(super) elapsed: Nanos,
     /// Watches for steadiness, where the step ends with it.
     pub(super) rounds: Option<Rounds>,
+    /// Everything that was seen, without buckets.
+    pub(super) totals: Totals,
     /// Judges the latencies, where the step is part of a search.
     pub(super) slices: Option<Slices>,
 }
@@ -46,6 +48,7 @@ impl<'a> StepSink<'a> {
             glimpse: Glimpse::default(),
             elapsed: Nanos::ZERO,
             rounds: None,
+            totals: Totals::default(),
             slices: None,
         }
     }
@@ -77,6 +80,8 @@ impl Sink for StepSink<'_> {
         if let Some(rounds) = &mut self.rounds {
             rounds.interval(interval);
         }
+        let latency = interval.latency.without_buckets();
+        self.totals.add(&Interval { latency, ..interval.clone() });
         if let Some(slices) = &mut self.slices {
             slices.interval(interval);
         }

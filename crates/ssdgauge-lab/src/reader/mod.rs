@@ -8,7 +8,7 @@ mod scores;
 use crate::error::SuiteError;
 use crate::schema::{self, ArrivalKind, Prepare, Span};
 use crate::suite::{
-    Extent, PointRule, PrepareRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+    Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{Arrival, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule};
@@ -86,6 +86,7 @@ impl Reader<'_> {
         let score = self.checked_score(&test.score, &points, &test)?;
         let also = test.also.iter().map(|score| self.checked_score(score, &points, &test));
         let also = also.collect::<Result<Vec<_>, SuiteError>>()?;
+        let unprepared = test.prepare.is_empty();
         let chosen: Result<Vec<Chosen>, SuiteError> =
             test.chosen.iter().map(|key| self.chosen(key, values)).collect();
         Ok(TestRule {
@@ -96,6 +97,10 @@ impl Reader<'_> {
             source: test.source,
             prepare: self.prepare(test.prepare)?,
             engine,
+            rounds: test
+                .rounds
+                .map(|rounds| self.rounds(rounds, test.restart, unprepared, &points))
+                .transpose()?,
             search: test.search.map(|search| self.search(search, &points)).transpose()?,
             points,
             score,
@@ -103,6 +108,41 @@ impl Reader<'_> {
             figures: test.figures,
             restart: test.restart.unwrap_or(Restart::Step),
         })
+    }
+
+    fn rounds(
+        &self,
+        rounds: Spanned<schema::Rounds>,
+        restart: Option<Restart>,
+        unprepared: bool,
+        points: &[PointRule],
+    ) -> Result<RoundsRule, SuiteError> {
+        let place = rounds.span();
+        let schema::Rounds { at_most, tracking, metric } = rounds.into_inner();
+        if !points.iter().any(|point| point.label == tracking) {
+            let labels: Vec<&str> = points.iter().map(|point| point.label.as_str()).collect();
+            let hint = format!("the steps are: {}", labels.join(", "));
+            return Err(self.error(place, format!("no step is labelled '{tracking}'"), hint));
+        }
+        let has_levels = points.iter().any(|point| point.full_percent.is_some());
+        let few = !(5..=100).contains(&at_most.0);
+        if restart != Some(Restart::Test) || unprepared || has_levels || few {
+            let hint = "add `prepare` and restart = \"test\", use at_most = 25 or another number from 5 to 100, \
+                        and sweep over anything but full_percent";
+            return Err(self.error(
+                place,
+                "five rounds without a pause make a steady window",
+                hint,
+            ));
+        }
+        match metric.0.adds_up() {
+            true => Ok(RoundsRule { at_most: at_most.0, tracking, metric: metric.0 }),
+            false => Err(self.error(
+                place,
+                format!("{} cannot be tracked from round to round", metric.0.key()),
+                "use iops, throughput_mb_s or lat_mean_us",
+            )),
+        }
     }
 
     fn search(

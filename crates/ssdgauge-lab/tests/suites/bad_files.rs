@@ -45,6 +45,20 @@ fn an_error_names_the_line_and_the_remedy() {
     check(&rate("per_second = 0.5"), 9, &["0.5 requests", "10000000"]);
     check(&rate("per_second = 5, queue_depth = 4"), 9, &["no queue_depth"]);
     check(&rate("per_second = 5, arrival = \"burst\""), 9, &["burst", "poisson"]);
+    let rounds = |keys: &str| format!("{STREAM}rounds = {{ {keys} }}\n{END}");
+    check(
+        &rounds("at_most = 25, tracking = \"x\", metric = \"iops\""),
+        10,
+        &["labelled 'x'", "70 % read"],
+    );
+    check(
+        &rounds("at_most = 25, tracking = \"70 % read\", metric = \"iops\""),
+        10,
+        &["without a pause", "restart"],
+    );
+    let search = "search = { probe = \"90s\", slice = \"1h\", above = [[\"1ms\", 5.0]] }";
+    check(&with(search), 10, &["ascending loads", "a rate"]);
+    check(&scored("{ highest_borne = true }"), 11, &["only a search"]);
     check(END, 6, &["sends nothing", "`steps`"]);
     check(&with("sweep = { queue_depth = [] }"), 10, &["queue_depth is empty"]);
     check(

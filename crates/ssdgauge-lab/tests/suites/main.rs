@@ -9,4 +9,5 @@ mod consistency;
 mod every;
 mod hostile;
 mod open_loop;
+mod rounds;
 mod support;

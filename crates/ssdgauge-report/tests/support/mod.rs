@@ -51,6 +51,7 @@ pub fn test(id: &str, title: &str, score: Score, figures: &[Figure], steps: Vec<
         chosen: vec![Chosen { key: "score".into(), value: "mean over the points".into() }],
         restart: Restart::Step,
         search: None,
+        rounds: None,
         phases: vec![Phase { kind: PhaseKind::Measure, steps }],
     }
 }

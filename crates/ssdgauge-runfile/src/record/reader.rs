@@ -7,8 +7,8 @@ use crate::schema;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
-use ssdgauge_core::BORNE;
 use ssdgauge_core::search::Tried;
+use ssdgauge_core::{BORNE, FindingKind};
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -107,6 +107,19 @@ impl RunFile {
             });
             Ok(())
         })
+    }
+
+    /// Returns whether the rounds of `phase` of `test` came to a verdict on their steadiness.
+    pub fn has_judged(&self, test: usize, phase: usize) -> Result<bool, RunFileError> {
+        let steps = self.steps()?;
+        let judged = |finding: &FindingRecord| {
+            let kind = finding.finding.kind;
+            let is_verdict = kind == FindingKind::SteadyState || kind == FindingKind::NotSteady;
+            let place = |id| steps.iter().find(|step| step.id == id).map(|step| step.place);
+            let place = finding.step.and_then(place);
+            is_verdict && place.is_some_and(|place| place.test == test && place.phase == phase)
+        };
+        Ok(self.findings()?.iter().any(judged))
     }
 
     /// Returns what was found of the loads that a search tried in `phase` of `test`, in order.

@@ -50,6 +50,7 @@ pub(crate) fn plan() -> Plan {
             chosen: vec![Chosen { key: "score".into(), value: "mean".into() }],
             restart: Restart::Step,
             search: None,
+            rounds: None,
             phases: vec![Phase {
                 kind: PhaseKind::Measure,
                 steps: vec![step("first"), step("second")],
