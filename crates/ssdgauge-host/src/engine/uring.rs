@@ -273,7 +273,7 @@ impl Loop {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, assignment: &Assignment, ring: &mut Ring, slot: u16, begin: u64, sent: u64) {
         let request = self.source.deal();
         let entry = self.entry(assignment, ring, slot, request);
@@ -306,7 +306,7 @@ impl Loop {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn entry(
         &mut self,
         assignment: &Assignment,
@@ -376,6 +376,15 @@ impl Loop {
         }
     }
 
+    /// Writes down the service time of a request of an open loop, and whether the drive lags.
+    #[inline(never)]
+    fn served(&mut self, assignment: &Assignment, book: &mut Book, ticks: u64) {
+        book.served(ticks);
+        if self.pace.as_ref().is_some_and(|pace| pace.is_lag(ticks)) {
+            self.give_up(Lag::Device, assignment);
+        }
+    }
+
     /// Writes down what has completed, and frees its slots.
     #[inline]
     fn reap(&mut self, assignment: &Assignment, ring: &mut Ring, book: &mut Book) {
@@ -383,6 +392,7 @@ impl Loop {
         completions.sync();
         let end = self.clock.now();
         book.turn(end);
+        let is_open_loop = self.pace.is_some();
         for completion in completions {
             let index = completion.user_data() as u16;
             let Slot { begin, sent, request } = self.slots[usize::from(index)];
@@ -393,11 +403,8 @@ impl Loop {
             let null = matches!(assignment.device, Device::Null);
             if length as usize == assignment.block_size || (null && length == 0) {
                 book.completed(request.direction, end - begin);
-                if let Some(pace) = &self.pace {
-                    book.served(end - sent);
-                    if pace.is_lag(end - sent) {
-                        self.give_up(Lag::Device, assignment);
-                    }
+                if is_open_loop {
+                    self.served(assignment, book, end - sent);
                 }
             } else {
                 let result = if length < 0 { Err(-length) } else { Ok(length as usize) };
