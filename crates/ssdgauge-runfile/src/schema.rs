@@ -62,11 +62,12 @@ CREATE TRIGGER intervals_stay BEFORE UPDATE ON interval
     BEGIN SELECT raise(ABORT, 'an interval is never rewritten'); END;
 ";
 
-/// Creates the tables in a new file and marks it as ours, in one transaction.
+/// Begins the first transaction of a new file: creates the tables and marks the file as ours. The
+/// caller adds the opening record and commits, so that no file of ours is ever without one.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; \
-         {TABLES} COMMIT;"
+         {TABLES}"
     ))
 }
 

@@ -75,7 +75,6 @@ impl Writer {
         let mut writer = Writer::over(path, file)?;
         let created = schema::create(&writer.connection)
             .map_err(|cause| RunFileError::of(path, cause))
-            .and_then(|()| writer.begin())
             .and_then(|()| writer.open_record(opening))
             .and_then(|()| writer.commit());
         if let Err(error) = created {

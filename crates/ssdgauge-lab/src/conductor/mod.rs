@@ -287,8 +287,8 @@ impl Conductor<'_> {
     fn find(&mut self, finding: Finding) -> Result<(), ConductError> {
         self.watcher.finds(&finding);
         let unix_ms = self.watcher.unix_ms();
-        self.writer.finding(&FindingRecord { step: None, unix_ms, finding })?;
-        Ok(self.writer.commit()?)
+        // The beginning of the next step makes it durable.
+        Ok(self.writer.finding(&FindingRecord { step: None, unix_ms, finding })?)
     }
 
     /// Carries out one step; returns false where a stop cut it short.
