@@ -119,9 +119,8 @@ footer.page{padding-bottom:3rem}
  body{background:#fff;font-size:10.5pt}
  header.page,main,footer.page{max-width:none;padding:0}
  section{border:0;padding:0;margin:1.4rem 0 0;background:none}
- section.test{break-before:page}
- figure,tr,ul.findings li{break-inside:avoid}
- h2,h3,figcaption,.protocol{break-after:avoid}
+ .chart,figcaption,tr,ul.findings li{break-inside:avoid}
+ h2,h3,figcaption,figcaption *,.protocol{break-after:avoid}
  .scroll,.chart{overflow:visible}
  .chart svg{min-width:0}
  details::details-content{content-visibility:visible;display:block;height:auto}
