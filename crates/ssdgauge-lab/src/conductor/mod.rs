@@ -100,17 +100,7 @@ pub fn conduct(
     writer: &mut Writer,
     watcher: &mut dyn Watcher,
 ) -> Result<Completion, ConductError> {
-    let (attempts, tried) = (BTreeMap::new(), BTreeMap::new());
-    let mut conductor = Conductor {
-        plan,
-        rig,
-        writer,
-        watcher,
-        attempts,
-        tried,
-        last_step: None,
-        last_totals: Totals::default(),
-    };
+    let mut conductor = Conductor::new(plan, rig, writer, watcher);
     conductor.tell_conditions()?;
     let places = places(plan);
     conductor.carry_out(&places, 0)
@@ -147,16 +137,8 @@ pub fn resume(
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
     let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
-    let mut conductor = Conductor {
-        plan: &head.plan,
-        rig,
-        writer,
-        watcher,
-        attempts,
-        tried,
-        last_step: None,
-        last_totals: Totals::default(),
-    };
+    let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
+    (conductor.attempts, conductor.tried) = (attempts, tried);
     conductor.find(Finding::new(
         FindingKind::Resumed,
         Severity::Note,
@@ -178,7 +160,26 @@ struct Conductor<'a> {
     last_totals: Totals,
 }
 
-impl Conductor<'_> {
+impl<'a> Conductor<'a> {
+    /// Returns a conductor that has done nothing yet.
+    fn new(
+        plan: &'a Plan,
+        rig: &'a mut dyn Rig,
+        writer: &'a mut Writer,
+        watcher: &'a mut dyn Watcher,
+    ) -> Conductor<'a> {
+        Conductor {
+            plan,
+            rig,
+            writer,
+            watcher,
+            attempts: BTreeMap::new(),
+            tried: BTreeMap::new(),
+            last_step: None,
+            last_totals: Totals::default(),
+        }
+    }
+
     /// Carries out `places`, and behind the last one of each test, from number `from` on, its
     /// search.
     fn carry_out(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
