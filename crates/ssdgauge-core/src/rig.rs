@@ -166,6 +166,28 @@ pub enum RigError {
         /// What the system answered.
         cause: String,
     },
+    /// The drive is not the one that was admitted any more, or not ours alone. The step that was
+    /// to write has not begun.
+    #[error("{0}")]
+    Changed(String),
+    /// More was, or would be, written than the plan allows.
+    #[error("{drive}: {} written, where the plan allows {}", written.about(), most.about())]
+    OverBudget {
+        /// The target.
+        drive: String,
+        /// What was, or would be, written.
+        written: Bytes,
+        /// The most that the plan allows.
+        most: Bytes,
+    },
+    /// The drive does not keep what is written.
+    #[error("{drive}: {what}")]
+    NotKept {
+        /// The target.
+        drive: String,
+        /// What was seen.
+        what: String,
+    },
     /// The drive disappeared.
     #[error("{0} is gone")]
     Gone(String),

@@ -125,6 +125,12 @@ pub enum FindingKind {
     Overloaded,
     /// The program itself sent the requests of an open loop late.
     GeneratorLate,
+    /// The drive was no longer the admitted one, or not ours alone, before a step that writes.
+    DriveChanged,
+    /// More was written than the plan allows.
+    OverBudget,
+    /// The drive does not give back what was written to it.
+    NotKept,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -155,6 +161,9 @@ impl FindingKind {
             FindingKind::NotSteady => "not-steady",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",
+            FindingKind::DriveChanged => "drive-changed",
+            FindingKind::OverBudget => "over-budget",
+            FindingKind::NotKept => "not-kept",
             FindingKind::Unknown => "unknown",
         }
     }

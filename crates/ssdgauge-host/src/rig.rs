@@ -1,9 +1,11 @@
 //! The rig on real targets, in real time.
 
 use crate::clock;
+use crate::custody::Custody;
 use crate::engine::{self, Device, Fault, Outcome};
+use crate::guard::Mandate;
 use crate::sys;
-use crate::target::{Candidate, Opened, Place, TargetError};
+use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
     Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
@@ -16,8 +18,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct LinuxRig {
     info: DriveInfo,
-    file: Option<Arc<File>>,
-    is_block: bool,
+    place: OpenPlace,
+    custody: Custody,
     cached: Option<String>,
     seed: u64,
     runs: u64,
@@ -32,21 +34,41 @@ impl LinuxRig {
         confirm: Option<&str>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
+        LinuxRig::open_with(candidate, &Mandate { confirm, ..Mandate::default() }, seed)
+    }
+
+    /// Opens `candidate`. A block device is admitted only within `mandate`.
+    pub fn open_with(
+        candidate: Candidate,
+        mandate: &Mandate<'_>,
+        seed: u64,
+    ) -> Result<LinuxRig, TargetError> {
+        let Opened { place, cached } = candidate.open(mandate)?;
         clock::calibrate();
         engine::prepare_pool();
-        let Opened { file, cached } = candidate.open(confirm)?;
-        let is_block = matches!(candidate.place, Place::Block(_));
-        let mut info = candidate.info;
-        if let Some(sequence) = file.as_ref().filter(|_| is_block).and_then(sys::disk_sequence) {
-            info.details.insert("disk_sequence".into(), sequence.to_string());
+        let info = candidate.info;
+        let written = match &place {
+            OpenPlace::Null | OpenPlace::Drive(_) => u64::MAX,
+            OpenPlace::Scratch(_) => 0,
+        };
+        let custody = Custody::new(mandate.writes_at_most);
+        Ok(LinuxRig { info, place, custody, cached, seed, runs: 0, written })
+    }
+
+    fn file(&self) -> Option<&Arc<File>> {
+        match &self.place {
+            OpenPlace::Null => None,
+            OpenPlace::Scratch(file) => Some(file),
+            OpenPlace::Drive(drive) => Some(drive.file()),
         }
-        let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
-        let written = if is_block { u64::MAX } else { written };
-        Ok(LinuxRig { info, file: file.map(Arc::new), is_block, cached, seed, runs: 0, written })
+    }
+
+    fn is_block(&self) -> bool {
+        matches!(self.place, OpenPlace::Drive(_))
     }
 
     fn device(&self) -> Device {
-        self.file.clone().map_or(Device::Null, Device::File)
+        self.file().cloned().map_or(Device::Null, Device::File)
     }
 
     fn load(
@@ -58,11 +80,19 @@ impl LinuxRig {
     ) -> Result<Outcome, RigError> {
         self.runs += 1;
         let seed = self.seed.wrapping_add(self.runs.wrapping_mul(0x9e37_79b9));
-        let outcome = engine::run(&self.device(), workload, until, seed, covering, sink);
+        if workload.streams.iter().any(Stream::writes) {
+            self.custody.before_writing(&self.place, until.bytes, sink)?;
+        }
+        let mut watch = self.custody.watch(until, sink);
+        let outcome = engine::run(&self.device(), workload, until, seed, covering, &mut watch);
+        let count = watch.count();
         let outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
+        if !outcome.faults.is_empty() || outcome.silence.is_some() {
+            self.custody.doubt();
+        }
         self.tell_faults(&outcome, sink);
         if let Some(silence) = outcome.silence {
             sink.finding(Finding::new(
@@ -83,6 +113,7 @@ impl LinuxRig {
             ));
             return Err(RigError::Gone(self.info.target.clone()));
         }
+        self.custody.after_writing(&self.info.target, count, sink)?;
         Ok(outcome)
     }
 
@@ -92,7 +123,7 @@ impl LinuxRig {
             Ok(0) => true,
             Ok(_) => false,
             Err(libc::ENODEV | libc::ENXIO) => true,
-            Err(libc::ENOSPC) => self.is_block,
+            Err(libc::ENOSPC) => self.is_block(),
             Err(_) => false,
         }
     }
@@ -158,7 +189,7 @@ impl LinuxRig {
     /// Writes what is left of a span behind its last whole block.
     fn write_tail(&self, stream: &Stream, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
-        let Some(file) = self.file.as_ref().filter(|_| length > 0) else { return Ok(()) };
+        let Some(file) = self.file().filter(|_| length > 0) else { return Ok(()) };
         let cause = |error: std::io::Error| RigError::System {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
@@ -179,7 +210,8 @@ impl LinuxRig {
     ) -> Result<Prepared, RigError> {
         let since = Instant::now();
         let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
-        let result = match self.file.as_ref().filter(|_| self.is_block) {
+        self.custody.before_writing(&self.place, None, sink)?;
+        let result = match self.file().filter(|_| self.is_block()) {
             Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
             None => Err("a scratch file cannot make its drive fresh".to_owned()),
         };
@@ -210,6 +242,12 @@ impl LinuxRig {
             ))),
             None => Ok(()),
         }
+    }
+}
+
+impl Drop for LinuxRig {
+    fn drop(&mut self) {
+        self.custody.leave(&self.place);
     }
 }
 

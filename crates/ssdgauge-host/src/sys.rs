@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Once;
 
@@ -64,6 +65,12 @@ impl Region {
         // SAFETY: the mapping is page aligned, as long as said, and `&mut self` proves that
         // nobody else uses it.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.length / 8) }
+    }
+
+    /// Returns what the region holds, while nothing is in flight.
+    pub(crate) fn bytes(&mut self) -> &[u8] {
+        // SAFETY: the range is the mapping, and `&mut self` proves that nobody else uses it.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
     /// Returns the region as the kernel's vector, for registration.
@@ -184,6 +191,32 @@ pub(crate) fn disk_sequence(file: &File) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ writes one u64 to the pointer.
     let answer = unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ, &mut sequence) };
     (answer == 0).then_some(sequence)
+}
+
+/// Returns the bytes that the block device `file` holds now.
+pub(crate) fn device_size(file: &File) -> io::Result<u64> {
+    const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
+    let mut size = 0u64;
+    // SAFETY: BLKGETSIZE64 writes one u64 to the pointer.
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &mut size) } {
+        0 => Ok(size),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns what stands behind the loop device `node`: the number of its file's file system, the
+/// file's inode, and the device number where a device stands behind it, else 0.
+pub(crate) fn loop_backing(node: &Path) -> Option<[u64; 3]> {
+    const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
+    /// The length of `struct loop_info64`, in words.
+    const WORDS: usize = 232 / 8;
+    let file = File::open(node).ok()?;
+    let mut status = [0u64; WORDS];
+    // SAFETY: LOOP_GET_STATUS64 writes a structure of 232 bytes to the pointer.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, status.as_mut_ptr()) };
+    // The first three words are lo_device, lo_inode and lo_rdevice (linux/loop.h); the kernel's
+    // coding of device numbers is that of libc where both halves are below 2^20.
+    (answer == 0).then(|| [status[0], status[1], status[2]])
 }
 
 /// Returns the processor's time stamp counter.

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod bench;
+mod drives;
 mod failure;
 mod plans;
 mod progress;
@@ -39,6 +40,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Plan(plan) => plans::show(&plan),
         Command::Resume(resume) => runs::resume(&resume),
         Command::Suites(suites) => suites::list(&suites),
+        Command::Drives(drives) => drives::list(&drives),
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),
         Command::Bench(bench) => bench::bench(&bench),
