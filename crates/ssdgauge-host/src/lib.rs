@@ -10,6 +10,7 @@ mod clock;
 mod engine;
 mod environment;
 mod guard;
+mod power;
 mod rig;
 mod sys;
 mod target;

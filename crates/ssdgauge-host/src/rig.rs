@@ -2,13 +2,15 @@
 
 use crate::clock;
 use crate::engine::{self, Device, Fault, Outcome};
+use crate::power::PowerControl;
 use crate::sys;
 use crate::target::{Candidate, Opened, Place, TargetError};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
+    PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,6 +25,7 @@ pub struct LinuxRig {
     runs: u64,
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
+    power: PowerControl,
 }
 
 impl LinuxRig {
@@ -42,7 +45,12 @@ impl LinuxRig {
         }
         let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
         let written = if is_block { u64::MAX } else { written };
-        Ok(LinuxRig { info, file: file.map(Arc::new), is_block, cached, seed, runs: 0, written })
+        let power = match info.details.get("kernel_name").filter(|_| is_block) {
+            Some(name) => PowerControl::of(&Path::new("/sys/class/block").join(name), None),
+            None => PowerControl::none(),
+        };
+        let file = file.map(Arc::new);
+        Ok(LinuxRig { info, file, is_block, cached, seed, runs: 0, written, power })
     }
 
     fn device(&self) -> Device {
@@ -199,6 +207,14 @@ impl LinuxRig {
         Ok(Prepared { method, written: Bytes(0), elapsed, stopped: false })
     }
 
+    fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
+        let since = Instant::now();
+        let (method, findings) = self.power.choose(saving);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+    }
+
     /// Refuses reads of what nobody wrote: the file system would answer them without the drive.
     fn check_written(&self, workload: &Workload) -> Result<(), RigError> {
         let beyond =
@@ -229,6 +245,7 @@ impl Rig for LinuxRig {
             Preparation::Fill { access, block_size, offset, span } => {
                 self.fill(access, block_size, (offset, span), sink)
             }
+            Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
         }
     }
 
