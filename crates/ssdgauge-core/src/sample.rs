@@ -125,6 +125,10 @@ pub enum FindingKind {
     Overloaded,
     /// The program itself sent the requests of an open loop late.
     GeneratorLate,
+    /// A read did not find what this run had written there.
+    WrongData,
+    /// The log of single requests is not complete.
+    LogIncomplete,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -155,6 +159,8 @@ impl FindingKind {
             FindingKind::NotSteady => "not-steady",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",
+            FindingKind::WrongData => "wrong-data",
+            FindingKind::LogIncomplete => "log-incomplete",
             FindingKind::Unknown => "unknown",
         }
     }

@@ -1,7 +1,9 @@
 //! The rig on real targets, in real time.
 
 use crate::clock;
-use crate::engine::{self, Device, Fault, Outcome};
+use crate::engine::{
+    self, Choice, Content, Device, Fault, Load, Log, Outcome, Pool, RingFlags, Stamps,
+};
 use crate::sys;
 use crate::target::{Candidate, Opened, Place, TargetError};
 use ssdgauge_core::{
@@ -9,6 +11,7 @@ use ssdgauge_core::{
     Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,6 +26,11 @@ pub struct LinuxRig {
     runs: u64,
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
+    pool: Pool,
+    stamps: Stamps,
+    log: Option<Log>,
+    /// How rings are set up, once it was tried.
+    ring: Option<Choice>,
 }
 
 impl LinuxRig {
@@ -33,7 +41,7 @@ impl LinuxRig {
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
         clock::calibrate();
-        engine::prepare_pool();
+        let pool = Pool::begin();
         let Opened { file, cached } = candidate.open(confirm)?;
         let is_block = matches!(candidate.place, Place::Block(_));
         let mut info = candidate.info;
@@ -42,7 +50,28 @@ impl LinuxRig {
         }
         let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
         let written = if is_block { u64::MAX } else { written };
-        Ok(LinuxRig { info, file: file.map(Arc::new), is_block, cached, seed, runs: 0, written })
+        let tag = engine::random_tag()
+            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
+        Ok(LinuxRig {
+            info,
+            file: file.map(Arc::new),
+            is_block,
+            cached,
+            seed,
+            runs: 0,
+            written,
+            pool,
+            stamps: Stamps::new(tag),
+            log: None,
+            ring: None,
+        })
+    }
+
+    /// Writes down every request that is measured from now on: sixteen bytes each, in the format
+    /// of [`ssdgauge_core::io_log`]. Fails where `path` exists or cannot be made.
+    pub fn log_ios(&mut self, path: &Path) -> std::io::Result<()> {
+        self.log = Some(Log::create(path)?);
+        Ok(())
     }
 
     fn device(&self) -> Device {
@@ -58,11 +87,35 @@ impl LinuxRig {
     ) -> Result<Outcome, RigError> {
         self.runs += 1;
         let seed = self.seed.wrapping_add(self.runs.wrapping_mul(0x9e37_79b9));
-        let outcome = engine::run(&self.device(), workload, until, seed, covering, sink);
-        let outcome = outcome.map_err(|cause| RigError::System {
+        self.stamps.advance();
+        for stream in workload.streams.iter().filter(|one| one.writes() && one.data == Data::Zeros)
+        {
+            self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+        }
+        let load = Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed,
+            covering,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
+            log: self.log.as_mut().filter(|_| !covering),
+        };
+        let mut outcome = engine::run(load, sink).map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
+        if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
+            outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
+        }
+        if outcome.silence.is_some() || outcome.faults.iter().any(|fault| fault.content.is_none()) {
+            // What a failed write left behind is unknown, not wrong.
+            for stream in workload.streams.iter().filter(|stream| stream.writes()) {
+                self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+            }
+        }
         self.tell_faults(&outcome, sink);
         if let Some(silence) = outcome.silence {
             sink.finding(Finding::new(
@@ -86,6 +139,24 @@ impl LinuxRig {
         Ok(outcome)
     }
 
+    /// Chooses the flags of rings by a trial, at the first workload that repays it.
+    fn try_rings(&mut self, workload: &Workload, until: &Until) {
+        if self.ring.is_some() || !engine::is_worth_it(workload, until) {
+            return;
+        }
+        self.ring = Some(engine::choose(&Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed: self.seed,
+            covering: false,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: RingFlags::Plain,
+            log: None,
+        }));
+    }
+
     /// A drive that vanished answers reads with nothing and writes with "no space".
     fn means_gone(&self, fault: &Fault) -> bool {
         match fault.result {
@@ -98,7 +169,10 @@ impl LinuxRig {
     }
 
     fn tell_faults(&self, outcome: &Outcome, sink: &mut dyn Sink) {
-        for fault in outcome.faults.iter().take(3) {
+        let (wrong, failed): (Vec<&Fault>, Vec<&Fault>) =
+            outcome.faults.iter().partition(|fault| fault.content.is_some());
+        wrong.into_iter().take(3).for_each(|fault| tell_wrong_data(fault, sink));
+        for fault in failed.into_iter().take(3) {
             let direction = fault.direction.name();
             let offset = fault.offset;
             let what = match fault.result {
@@ -142,7 +216,8 @@ impl LinuxRig {
         let outcome = self.load(&workload, &until, true, sink)?;
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
-            self.write_tail(&stream, offset + whole, offset + span)?;
+            self.write_tail(offset + whole, offset + span)?;
+            self.stamps.fill(offset.0, (offset + whole).0);
             if offset.0 <= self.written {
                 self.written = self.written.max((offset + span).0);
             }
@@ -156,16 +231,14 @@ impl LinuxRig {
     }
 
     /// Writes what is left of a span behind its last whole block.
-    fn write_tail(&self, stream: &Stream, from: Bytes, to: Bytes) -> Result<(), RigError> {
+    fn write_tail(&self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
         let Some(file) = self.file.as_ref().filter(|_| length > 0) else { return Ok(()) };
         let cause = |error: std::io::Error| RigError::System {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
         };
-        let data =
-            engine::write_data(stream).map_err(|error| cause(std::io::Error::other(error)))?;
-        let data = data.expect("a fill writes");
+        let data = self.pool.get(length).map_err(|error| cause(std::io::Error::other(error)))?;
         match sys::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),
             n => Err(cause(std::io::Error::other(format!("only {n} were taken")))),
@@ -179,6 +252,7 @@ impl LinuxRig {
     ) -> Result<Prepared, RigError> {
         let since = Instant::now();
         let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
+        self.stamps.forget(offset.0, (offset + span).0);
         let result = match self.file.as_ref().filter(|_| self.is_block) {
             Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
             None => Err("a scratch file cannot make its drive fresh".to_owned()),
@@ -211,6 +285,30 @@ impl LinuxRig {
             None => Ok(()),
         }
     }
+}
+
+/// Tells of a read that did not find what this run had written.
+fn tell_wrong_data(fault: &Fault, sink: &mut dyn Sink) {
+    let offset = fault.offset;
+    let what = match fault.content {
+        Some(Content::Zeros) => "found zeros: what this run wrote there is not there".to_owned(),
+        Some(Content::Elsewhere(place)) => format!(
+            "found what this run wrote at byte {place}: two addresses are one place of the drive, \
+             or a request went astray"
+        ),
+        Some(Content::Stale) => {
+            "found data from before it was last filled: a later write was dropped".to_owned()
+        }
+        Some(Content::Foreign) => "found data that this run never wrote".to_owned(),
+        None => return,
+    };
+    sink.finding(Finding::new(
+        FindingKind::WrongData,
+        Severity::Invalid,
+        format!("a read at byte {offset} {what}"),
+        "do not keep data on this drive; check its true capacity and whether anything else writes \
+         to it",
+    ));
 }
 
 impl Rig for LinuxRig {
@@ -247,6 +345,7 @@ impl Rig for LinuxRig {
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
         }
+        self.try_rings(workload, until);
         let outcome = self.load(workload, until, false, sink)?;
         Ok(Ended { by: outcome.by, elapsed: outcome.elapsed, engine: outcome.report })
     }

@@ -1,7 +1,8 @@
 //! What a crew came to, and what bears on its numbers.
 
-use super::{Crew, End, Outcome};
+use super::{Crew, End, Log, Outcome};
 use crate::clock::MOST_DRIFT;
+use crate::engine::Written;
 use crate::engine::pace::Lag;
 use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_core::{
@@ -44,12 +45,28 @@ impl Crew {
             engine: engine.name().into(),
             setup: self.setup.clone(),
             in_flight_asked: self.closed_depth(),
+            in_flight: Some(self.busy as f64 / elapsed.0.max(1) as f64).filter(|_| all > 0),
             ios_per_enter: (enters > 0).then(|| all as f64 / enters as f64),
             cpu_per_io: (all > 0).then(|| Nanos(used / all)),
             clock: self.clock.name().into(),
             open_loop: self.tell_open_loops(elapsed, sink),
         };
         Outcome { by, elapsed, report, ios, faults: self.faults, silence: self.silence }
+    }
+
+    /// Ends the log of this load and tells what is missing in it.
+    pub(super) fn tell_log(&mut self, log: &mut Log, sink: &mut dyn Sink) {
+        let Written { lost, failure } = log.end(self.unlogged);
+        let mut tell = |severity, text: String, advice: &str| {
+            sink.finding(Finding::new(FindingKind::LogIncomplete, severity, text, advice));
+        };
+        if let Some(failure) = failure {
+            let text = format!("the log of requests ended early: {failure}");
+            tell(Severity::Warning, text, "results are whole; log to a place with more room");
+        } else if lost > 0 {
+            let text = format!("{lost} requests are missing in their log: it was too slow");
+            tell(Severity::Note, text, "results are whole; log to memory or to a faster drive");
+        }
     }
 
     /// Returns the requests that closed loops keep in flight.
@@ -106,6 +123,12 @@ impl Crew {
             let text = format!("the program stood still for {:.1?}", self.stood_still);
             let advice = "something stopped it or the whole machine; run the step again";
             tell(FindingKind::Disturbed, Severity::Invalid, text, advice);
+        }
+        if let Some(refusal) = &self.refusal {
+            let text = format!("the buffers of the ring could not be registered ({refusal})");
+            let advice = "raise the limit of locked memory (ulimit -l): each request costs more \
+                          processor time without";
+            tell(FindingKind::EngineFallback, Severity::Note, text, advice);
         }
         if self.punted {
             let text = "the kernel handed requests to worker threads: the target cannot take them \

@@ -10,12 +10,12 @@ mod watch;
 
 use super::pace::Lag;
 use super::tally::{Fault, Message, Tally};
-use super::{Device, Order};
+use super::{Load, Log, Order};
 use crate::clock::Clock;
 use crate::sys;
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Histogram, Nanos, OpenLoopCount, Severity,
-    Sink, Stream, Until, Workload,
+    Sink, Stream,
 };
 use start::start;
 use std::collections::BTreeMap;
@@ -35,21 +35,15 @@ pub(crate) struct Outcome {
     pub(crate) silence: Option<Nanos>,
 }
 
-/// Runs `workload` on `device` to the first limit of `until`.
-///
-/// `covering` replaces random offsets by a permutation that leaves no block out. Where the kernel
-/// has no ring to give, the synchronous engine stands in, with a finding.
-pub(crate) fn run(
-    device: &Device,
-    workload: &Workload,
-    until: &Until,
-    seed: u64,
-    covering: bool,
-    sink: &mut dyn Sink,
-) -> Result<Outcome, String> {
+/// Runs a load to the first of its limits. Where the kernel has no ring to give, the synchronous
+/// engine stands in, with a finding.
+pub(crate) fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
     sys::allow_kicks();
-    let started = start(device, workload, workload.engine, until, seed, covering);
-    let (mut crew, engine) = match (started, workload.engine) {
+    if let Some(log) = &mut load.log {
+        log.begin(load.workload);
+    }
+    let asked = load.workload.engine;
+    let (mut crew, engine) = match (start(&load, asked), asked) {
         (Ok(crew), engine) => (crew, engine),
         (Err(cause), Engine::Synchronous) => return Err(cause),
         (Err(cause), Engine::IoUring) => {
@@ -57,14 +51,16 @@ pub(crate) fn run(
                 FindingKind::EngineFallback,
                 Severity::Warning,
                 format!("io_uring is not available ({cause}); synchronous threads stood in"),
-                "allow io_uring (sysctl kernel.io_uring_disabled=0), or raise the limit of locked \
-                 memory; results of the two engines are not comparable",
+                "allow io_uring (sysctl kernel.io_uring_disabled=0; in a container also its \
+                 seccomp profile); results of the two engines are not comparable",
             ));
-            let crew = start(device, workload, Engine::Synchronous, until, seed, covering)?;
-            (crew, Engine::Synchronous)
+            (start(&load, Engine::Synchronous)?, Engine::Synchronous)
         }
     };
     crew.watch(sink);
+    if let Some(log) = load.log {
+        crew.tell_log(log, sink);
+    }
     Ok(crew.conclude(engine, sink))
 }
 
@@ -79,6 +75,7 @@ struct Crew {
     threads: Vec<Thread>,
     streams: Vec<Stream>,
     setup: String,
+    refusal: Option<String>,
     is_null: bool,
     pending: BTreeMap<u32, Vec<[Page; 2]>>,
     emitted: u32,
@@ -90,6 +87,8 @@ struct Crew {
     responses: Vec<Histogram>,
     silent_for: Duration,
     silence: Option<Nanos>,
+    /// Requests that could not be logged.
+    unlogged: u64,
     stopped: bool,
     punted: bool,
     stood_still: Duration,

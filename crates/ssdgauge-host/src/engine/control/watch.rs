@@ -80,7 +80,8 @@ impl Crew {
                     self.faults.push(fault);
                 }
             }
-            Message::Done { thread, enters, end, failure, used_up, pace } => {
+            Message::Done { thread, enters, end, failure, used_up, pace, lost } => {
+                self.unlogged += lost;
                 let count = &mut self.counts[self.threads[thread].stream];
                 count.sent += pace.sent;
                 count.unsent += pace.unsent;
