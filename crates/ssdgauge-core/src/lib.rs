@@ -8,6 +8,7 @@
 //! output on every machine.
 
 mod drive;
+pub mod io_log;
 mod metric;
 mod plan;
 mod random;

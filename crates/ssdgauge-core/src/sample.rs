@@ -185,6 +185,10 @@ pub enum FindingKind {
     Meter,
     /// A drive could not be brought into the power state that was asked for.
     PowerState,
+    /// A read did not find what this run had written there.
+    WrongData,
+    /// The log of single requests is not complete.
+    LogIncomplete,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -220,6 +224,8 @@ impl FindingKind {
             FindingKind::NotKept => "not-kept",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
+            FindingKind::WrongData => "wrong-data",
+            FindingKind::LogIncomplete => "log-incomplete",
             FindingKind::Unknown => "unknown",
         }
     }
