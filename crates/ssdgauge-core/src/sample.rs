@@ -125,6 +125,18 @@ pub enum FindingKind {
     Overloaded,
     /// The program itself sent the requests of an open loop late.
     GeneratorLate,
+    /// The link between host and drive is slower or narrower than the drive can.
+    LinkBelowCapability,
+    /// The drive said something of itself that cannot be true.
+    Implausible,
+    /// The drive warns of its health, or its health became worse.
+    HealthWarning,
+    /// A purge was sent to the drive; it may go on there even if the program does not.
+    PurgeStarted,
+    /// The drive was told what holds nothing, and that had no effect.
+    TrimIneffective,
+    /// Part of a fresh drive is left unused, which gives it more spare area.
+    LeftUnused,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -155,6 +167,12 @@ impl FindingKind {
             FindingKind::NotSteady => "not-steady",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",
+            FindingKind::LinkBelowCapability => "link-below-capability",
+            FindingKind::Implausible => "implausible",
+            FindingKind::HealthWarning => "health-warning",
+            FindingKind::PurgeStarted => "purge-started",
+            FindingKind::TrimIneffective => "trim-ineffective",
+            FindingKind::LeftUnused => "left-unused",
             FindingKind::Unknown => "unknown",
         }
     }

@@ -7,6 +7,7 @@
 //! This crate never writes to a drive that the guard has not admitted.
 
 mod clock;
+mod drive;
 mod engine;
 mod environment;
 mod guard;
@@ -14,6 +15,7 @@ mod rig;
 mod sys;
 mod target;
 
+pub use drive::{CardError, card};
 pub use environment::environment;
 pub use guard::{Refusal, confirmation_of};
 pub use rig::LinuxRig;

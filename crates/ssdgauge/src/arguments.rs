@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Lists the suites, or the tests of one.
     Suites(Suites),
+    /// Lists the drives of this machine, or shows everything that is known of one.
+    Drives(Drives),
     /// Draws the report of one or more runs.
     Report(Report),
     /// Tells how a run differs from another, and what of it is noise.
@@ -134,6 +136,15 @@ pub(crate) struct Resume {
 pub(crate) struct Suites {
     /// A suite of the list, or the path of a suite file.
     pub(crate) suite: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Drives {
+    /// A block device such as /dev/nvme0n1, or sim:PROFILE.
+    pub(crate) target: Option<String>,
     /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod bench;
+mod drive_card;
 mod failure;
 mod plans;
 mod progress;
@@ -39,6 +40,10 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Plan(plan) => plans::show(&plan),
         Command::Resume(resume) => runs::resume(&resume),
         Command::Suites(suites) => suites::list(&suites),
+        Command::Drives(drives) => match &drives.target {
+            Some(target) => drive_card::show(target, drives.json),
+            None => Err(Failure::new(failure::Kind::Usage, "name a drive", "try /dev/nvme0n1")),
+        },
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),
         Command::Bench(bench) => bench::bench(&bench),
