@@ -221,9 +221,10 @@ impl Action {
     pub fn writes_at_most(&self) -> Option<Bytes> {
         match self {
             Action::Prepare(Preparation::Fill { span, .. }) => Some(*span),
-            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) | Action::Rest(_) => {
-                Some(Bytes(0))
-            }
+            Action::Prepare(
+                Preparation::Purge | Preparation::PurgeBy(_) | Preparation::Trim { .. },
+            )
+            | Action::Rest(_) => Some(Bytes(0)),
             Action::Run { workload, until, .. } => {
                 if workload.streams.iter().any(|stream| stream.writes()) {
                     until.bytes
@@ -264,7 +265,9 @@ impl Plan {
         let end = |step: &Step| match &step.action {
             Action::Prepare(Preparation::Fill { offset, span, .. })
             | Action::Prepare(Preparation::Trim { offset, span }) => *offset + *span,
-            Action::Prepare(Preparation::Purge) | Action::Rest(_) => Bytes(0),
+            Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) | Action::Rest(_) => {
+                Bytes(0)
+            }
             Action::Run { workload, .. } => workload
                 .streams
                 .iter()

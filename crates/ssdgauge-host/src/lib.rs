@@ -11,6 +11,7 @@ mod drive;
 mod engine;
 mod environment;
 mod guard;
+mod preparation;
 mod rig;
 mod sys;
 mod target;

@@ -6,7 +6,8 @@ use crate::suite::{
 use ssdgauge_core::search::{Limits, Search};
 use ssdgauge_core::{
     Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation,
-    Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
+    PurgeMethod, Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window,
+    Workload,
 };
 use thiserror::Error;
 
@@ -21,11 +22,13 @@ pub struct Options {
     pub scale_spans: bool,
     /// The seed of all randomness in the run.
     pub seed: u64,
+    /// The one way in which the drive is made fresh; `None` for the best that it has.
+    pub purge: Option<PurgeMethod>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1 }
+        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1, purge: None }
     }
 }
 
@@ -307,7 +310,8 @@ impl Binder<'_> {
                 (PhaseKind::Precondition, label, Action::Run { workload, until, steady })
             }
             PrepareRule::Purge => {
-                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(Preparation::Purge))
+                let purge = self.options.purge.map_or(Preparation::Purge, Preparation::PurgeBy);
+                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(purge))
             }
             PrepareRule::Trim(extent) => {
                 let span = self.span(&what, extent, self.drive.logical_block)?;
@@ -450,7 +454,9 @@ impl Estimate {
     fn add(&mut self, step: &Step, times: u64) {
         match &step.action {
             Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
-            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) => {}
+            Action::Prepare(
+                Preparation::Purge | Preparation::PurgeBy(_) | Preparation::Trim { .. },
+            ) => {}
             Action::Rest(time) => self.timed += *time * times,
             Action::Run { until, .. } => {
                 let time = until.time.unwrap_or_default();
