@@ -9,6 +9,7 @@
 
 mod card;
 mod drive;
+pub mod io_log;
 mod metric;
 mod plan;
 mod random;
@@ -32,9 +33,10 @@ pub use plan::{
 pub use random::Random;
 pub use request::{Request, RequestSource};
 pub use rig::{
-    Ended, EndedBy, EngineReport, Preparation, Prepared, PurgeMethod, Rig, RigError, Sink,
+    Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError,
+    Sink,
 };
-pub use sample::{Direction, Finding, FindingKind, Interval, Reading, Severity};
+pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
 pub use score::{BORNE, Headline, Point, Ratio, Score, Window};
 pub use statistics::histogram::{Histogram, Recorder};

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Once;
+use std::time::Duration;
 
 /// Anonymous memory from the kernel, on page boundaries, with huge pages where it has them.
 ///
@@ -66,6 +68,23 @@ impl Region {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.length / 8) }
     }
 
+    /// Returns what the region holds, while nothing is in flight.
+    pub(crate) fn bytes(&mut self) -> &[u8] {
+        // SAFETY: the range is the mapping, and `&mut self` proves that nobody else uses it.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
+    }
+
+    /// Puts two words at byte `offset`, in memory order little endian.
+    ///
+    /// # Safety
+    /// The sixteen bytes must lie inside, and nobody else, the kernel included, may use them now.
+    #[inline]
+    pub(crate) unsafe fn put(&self, offset: usize, words: [u64; 2]) {
+        debug_assert!(offset + 16 <= self.length);
+        // SAFETY: the bytes are inside and ours, by the contract of this function.
+        unsafe { self.at(offset).cast::<[u64; 2]>().write_unaligned(words.map(u64::to_le)) };
+    }
+
     /// Returns the region as the kernel's vector, for registration.
     pub(crate) fn iovec(&self) -> libc::iovec {
         libc::iovec { iov_base: self.start.as_ptr().cast(), iov_len: self.length }
@@ -119,6 +138,88 @@ pub(crate) fn write_durably_at(
     // the kernel only reads them.
     let n = unsafe { libc::pwritev2(file.as_raw_fd(), &part, 1, offset as i64, libc::RWF_DSYNC) };
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// Returns the two words at `data`, in memory order little endian.
+///
+/// # Safety
+/// Sixteen bytes from `data` on must be readable, and nobody may write them meanwhile.
+#[inline]
+pub(crate) unsafe fn words_at(data: *const u8) -> [u64; 2] {
+    // SAFETY: the bytes may be read, by the contract of this function.
+    unsafe { data.cast::<[u64; 2]>().read_unaligned() }.map(u64::from_le)
+}
+
+/// Registers the ring `fd` with the calling thread, which saves the kernel a look-up in every
+/// call; returns the number that stands for it.
+pub(crate) fn register_ring(fd: i32) -> io::Result<u32> {
+    const REGISTER_RING_FDS: libc::c_uint = 20;
+    /// `struct io_uring_rsrc_update`.
+    #[repr(C)]
+    struct Update {
+        offset: u32,
+        reserved: u32,
+        data: u64,
+    }
+    let mut update = Update { offset: u32::MAX, reserved: 0, data: fd as u64 };
+    // SAFETY: the call reads and writes one update, which lives until it returns.
+    let done = unsafe {
+        libc::syscall(libc::SYS_io_uring_register, fd, REGISTER_RING_FDS, &mut update, 1)
+    };
+    if done == 1 { Ok(update.offset) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Hands `submit` requests of a ring to the kernel, and waits for `wait` completions, at most
+/// `time`; returns how many requests were taken. `fd` is the number of a registered ring where
+/// `registered` says so.
+#[inline]
+pub(crate) fn enter_ring(
+    fd: i32,
+    registered: bool,
+    submit: u32,
+    wait: u32,
+    time: Option<Duration>,
+) -> io::Result<u32> {
+    const GETEVENTS: libc::c_uint = 1;
+    const EXT_ARG: libc::c_uint = 8;
+    const REGISTERED_RING: libc::c_uint = 16;
+    /// `struct io_uring_getevents_arg`.
+    #[repr(C)]
+    struct Wait {
+        signals: u64,
+        signals_size: u32,
+        least: u32,
+        time: u64,
+    }
+    let flags = GETEVENTS | if registered { REGISTERED_RING } else { 0 };
+    let result = match time {
+        // SAFETY: no argument structure is passed; the kernel checks the counts against the
+        // queue, whose entries hold buffers that outlive the requests.
+        None => unsafe {
+            libc::syscall(libc::SYS_io_uring_enter, fd, submit, wait, flags, 0usize, 0usize)
+        },
+        Some(time) => {
+            let time = libc::timespec {
+                tv_sec: time.as_secs() as libc::time_t,
+                tv_nsec: libc::c_long::from(time.subsec_nanos()),
+            };
+            let until =
+                Wait { signals: 0, signals_size: 0, least: 0, time: &raw const time as u64 };
+            // SAFETY: as above; argument and time live until the call returns.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_io_uring_enter,
+                    fd,
+                    submit,
+                    wait,
+                    flags | EXT_ARG,
+                    &until,
+                    size_of::<Wait>(),
+                )
+            }
+        }
+    };
+    u32::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
 /// Lets the kernel wake the calling thread without gathering its timers with those of others.
@@ -184,6 +285,32 @@ pub(crate) fn disk_sequence(file: &File) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ writes one u64 to the pointer.
     let answer = unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ, &mut sequence) };
     (answer == 0).then_some(sequence)
+}
+
+/// Returns the bytes that the block device `file` holds now.
+pub(crate) fn device_size(file: &File) -> io::Result<u64> {
+    const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
+    let mut size = 0u64;
+    // SAFETY: BLKGETSIZE64 writes one u64 to the pointer.
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &mut size) } {
+        0 => Ok(size),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns what stands behind the loop device `node`: the number of its file's file system, the
+/// file's inode, and the device number where a device stands behind it, else 0.
+pub(crate) fn loop_backing(node: &Path) -> Option<[u64; 3]> {
+    const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
+    /// The length of `struct loop_info64`, in words.
+    const WORDS: usize = 232 / 8;
+    let file = File::open(node).ok()?;
+    let mut status = [0u64; WORDS];
+    // SAFETY: LOOP_GET_STATUS64 writes a structure of 232 bytes to the pointer.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, status.as_mut_ptr()) };
+    // The first three words are lo_device, lo_inode and lo_rdevice (linux/loop.h); the kernel's
+    // coding of device numbers is that of libc where both halves are below 2^20.
+    (answer == 0).then(|| [status[0], status[1], status[2]])
 }
 
 /// Returns the processor's time stamp counter.

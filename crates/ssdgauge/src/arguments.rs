@@ -32,7 +32,7 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Lists the suites, or the tests of one.
     Suites(Suites),
-    /// Lists the drives of this machine, or shows everything that is known of one.
+    /// Lists the drives and which may be tested, or shows everything that is known of one.
     Drives(Drives),
     /// Draws the report of one or more runs.
     Report(Report),
@@ -119,6 +119,9 @@ pub(crate) struct RunOptions {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -131,6 +134,9 @@ pub(crate) struct Resume {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,

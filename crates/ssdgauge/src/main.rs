@@ -7,6 +7,7 @@
 mod arguments;
 mod bench;
 mod drive_card;
+mod drives;
 mod failure;
 mod plans;
 mod progress;
@@ -42,7 +43,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Suites(suites) => suites::list(&suites),
         Command::Drives(drives) => match &drives.target {
             Some(target) => drive_card::show(target, drives.json),
-            None => Err(Failure::new(failure::Kind::Usage, "name a drive", "try /dev/nvme0n1")),
+            None => drives::list(&drives),
         },
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),

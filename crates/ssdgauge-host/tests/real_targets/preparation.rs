@@ -59,11 +59,28 @@ fn a_purge_takes_the_whole_drive_and_records_what_stays_unused() {
     assert_eq!(zeros(&device), (SIZE, SIZE));
 }
 
+/// Trims of a loop device, switched off; the kernel keeps the switch when the device is detached.
+struct Switch(String, String);
+
+impl Switch {
+    fn off(device: &Loop) -> Switch {
+        let path = format!("/sys/block/{}/queue/discard_max_bytes", device.name());
+        let found = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, "0").unwrap();
+        Switch(path, found)
+    }
+}
+
+impl Drop for Switch {
+    fn drop(&mut self) {
+        std::fs::write(&self.0, &self.1).unwrap();
+    }
+}
+
 #[test]
 fn a_layer_that_passes_no_trims_on_is_named() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let switch = format!("/sys/block/{}/queue/discard_max_bytes", device.name());
-    std::fs::write(&switch, "0").unwrap();
+    let _switch = Switch::off(&device);
     let mut rig = admitted(&device, None);
     fill(&mut rig);
     let mut keeper = Keeper::default();
