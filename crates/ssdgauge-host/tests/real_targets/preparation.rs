@@ -65,9 +65,10 @@ struct Switch(String, String);
 impl Switch {
     fn off(device: &Loop) -> Switch {
         let path = format!("/sys/block/{}/queue/discard_max_bytes", device.name());
-        let found = std::fs::read_to_string(&path).unwrap();
+        let found: u64 = std::fs::read_to_string(&path).unwrap().trim().parse().unwrap();
         std::fs::write(&path, "0").unwrap();
-        Switch(path, found)
+        // The kernel takes multiples of its grid only, though it shows another number.
+        Switch(path, (found / 4_096 * 4_096).to_string())
     }
 }
 
