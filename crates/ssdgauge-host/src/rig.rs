@@ -8,9 +8,11 @@ use crate::sys;
 use crate::target::{Candidate, Opened, Place, TargetError};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
+    Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, TargetKind, Until, Workload,
 };
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,18 +52,55 @@ impl LinuxRig {
         }
         let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
         let written = if is_block { u64::MAX } else { written };
-        let tag = engine::random_tag()
-            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
+        let file = file.map(Arc::new);
+        let cause = |cause| TargetError::System { path: "/dev/urandom".into(), cause };
+        let stamps = Stamps::new(engine::random_tag().map_err(cause)?);
         Ok(LinuxRig {
             info,
-            file: file.map(Arc::new),
+            file,
             is_block,
             cached,
             seed,
             runs: 0,
             written,
             pool,
-            stamps: Stamps::new(tag),
+            stamps,
+            log: None,
+            ring: None,
+        })
+    }
+
+    /// Returns a rig on an existing file that can only be read, for the benchmark of the engine;
+    /// `direct` keeps the page cache out. Fails where `path` is no regular file.
+    pub fn reading(path: &Path, direct: bool) -> std::io::Result<LinuxRig> {
+        clock::calibrate();
+        let flags = if direct { libc::O_DIRECT } else { 0 };
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let facts = file.metadata()?;
+        if !facts.is_file() {
+            return Err(std::io::Error::other("no regular file"));
+        }
+        let info = DriveInfo {
+            kind: TargetKind::File,
+            target: path.display().to_string(),
+            model: None,
+            serial: None,
+            firmware: None,
+            capacity: Bytes(facts.len()),
+            logical_block: Bytes(512),
+            physical_block: Bytes(512),
+            details: BTreeMap::new(),
+        };
+        Ok(LinuxRig {
+            info,
+            file: Some(Arc::new(file)),
+            is_block: false,
+            cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
+            seed: 1,
+            runs: 0,
+            written: facts.len(),
+            pool: Pool::default(),
+            stamps: Stamps::new(0),
             log: None,
             ring: None,
         })

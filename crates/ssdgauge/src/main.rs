@@ -7,6 +7,7 @@
 mod arguments;
 mod bench;
 mod failure;
+mod log;
 mod plans;
 mod progress;
 mod reports;
@@ -41,6 +42,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Suites(suites) => suites::list(&suites),
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),
+        Command::Log(log) => log::print(&log.file),
         Command::Bench(bench) => bench::bench(&bench),
     }
 }

@@ -52,7 +52,8 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     let out = options.out.clone().unwrap_or_else(|| usual_name(&plan, now));
     refuse_existing(&out)?;
     let stop = listen()?;
-    let mut rig = target.open(&plan, options.confirm.as_deref(), seed)?;
+    let mut rig =
+        target.open(&plan, options.confirm.as_deref(), seed, options.log_ios.as_deref())?;
     let id = world::run_id(now).map_err(|error| {
         Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
     })?;
@@ -82,7 +83,7 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let size =
         SizeWish { exact: Some(head.drive.capacity), scratch: head.drive.capacity, at_most: None };
     let target = Target::find(&head.drive.target, size, plan.seed)?;
-    let mut rig: Box<dyn Rig> = target.open(plan, arguments.confirm.as_deref(), plan.seed)?;
+    let mut rig: Box<dyn Rig> = target.open(plan, arguments.confirm.as_deref(), plan.seed, None)?;
     let mut progress = Progress::new(plan, stop);
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();

@@ -5,6 +5,7 @@ use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
 use ssdgauge_host::{Candidate, LinuxRig, Place, confirmation_of};
 use ssdgauge_sim::VirtualRig;
 use std::io::{BufRead, IsTerminal};
+use std::path::Path;
 
 /// A target that was found and not yet opened. Nothing has been written.
 #[derive(Debug)]
@@ -80,15 +81,21 @@ impl Target {
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `confirm` or by typing.
+    /// `confirm` or by typing. `log_ios` is where every measured request is written down.
     pub(crate) fn open(
         self,
         plan: &Plan,
         confirm: Option<&str>,
         seed: u64,
+        log_ios: Option<&Path>,
     ) -> Result<Box<dyn Rig>, Failure> {
         let precious = self.is_precious(plan);
         match self {
+            Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
+                Kind::Usage,
+                "a virtual drive has no log of single requests",
+                "nothing was written; leave out --log-ios",
+            )),
             Target::Virtual(rig) => Ok(rig),
             Target::Real(candidate) => {
                 let typed = match confirm {
@@ -96,7 +103,11 @@ impl Target {
                     None => None,
                     Some(words) => Some(words.to_owned()),
                 };
-                Ok(Box::new(LinuxRig::open(*candidate, typed.as_deref(), seed)?))
+                let mut rig = LinuxRig::open(*candidate, typed.as_deref(), seed)?;
+                if let Some(path) = log_ios {
+                    crate::log::begin(&mut rig, path)?;
+                }
+                Ok(Box::new(rig))
             }
         }
     }
