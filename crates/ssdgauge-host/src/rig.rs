@@ -1,14 +1,18 @@
 //! The rig on real targets, in real time.
 
 use crate::clock;
+use crate::custody::Custody;
 use crate::engine::{
     self, Choice, Content, Device, Fault, Load, Log, Outcome, Pool, RingFlags, Stamps,
 };
+use crate::guard::Mandate;
+use crate::power::PowerControl;
 use crate::sys;
-use crate::target::{Candidate, Opened, Place, TargetError};
+use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, TargetKind, Until, Workload,
+    PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, TargetKind, Until,
+    Workload,
 };
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -21,13 +25,14 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct LinuxRig {
     info: DriveInfo,
-    file: Option<Arc<File>>,
-    is_block: bool,
+    place: OpenPlace,
+    custody: Custody,
     cached: Option<String>,
     seed: u64,
     runs: u64,
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
+    power: PowerControl,
     pool: Pool,
     stamps: Stamps,
     log: Option<Log>,
@@ -42,29 +47,43 @@ impl LinuxRig {
         confirm: Option<&str>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
+        LinuxRig::open_with(candidate, &Mandate { confirm, ..Mandate::default() }, seed)
+    }
+
+    /// Opens `candidate`. A block device is admitted only within `mandate`.
+    pub fn open_with(
+        candidate: Candidate,
+        mandate: &Mandate<'_>,
+        seed: u64,
+    ) -> Result<LinuxRig, TargetError> {
+        let Opened { place, cached } = candidate.open(mandate)?;
         clock::calibrate();
         let pool = Pool::begin();
-        let Opened { file, cached } = candidate.open(confirm)?;
-        let is_block = matches!(candidate.place, Place::Block(_));
-        let mut info = candidate.info;
-        if let Some(sequence) = file.as_ref().filter(|_| is_block).and_then(sys::disk_sequence) {
-            info.details.insert("disk_sequence".into(), sequence.to_string());
-        }
-        let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
-        let written = if is_block { u64::MAX } else { written };
-        let file = file.map(Arc::new);
-        let cause = |cause| TargetError::System { path: "/dev/urandom".into(), cause };
-        let stamps = Stamps::new(engine::random_tag().map_err(cause)?);
+        let info = candidate.info;
+        let written = match &place {
+            OpenPlace::Null | OpenPlace::Drive(_) => u64::MAX,
+            OpenPlace::Scratch(_) => 0,
+        };
+        let custody = Custody::new(mandate.writes_at_most);
+        let power = match (&place, info.details.get("kernel_name")) {
+            (OpenPlace::Drive(_), Some(name)) => {
+                PowerControl::of(&Path::new("/sys/class/block").join(name), None)
+            }
+            _ => PowerControl::none(),
+        };
+        let tag = engine::random_tag()
+            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
         Ok(LinuxRig {
             info,
-            file,
-            is_block,
+            place,
+            custody,
             cached,
             seed,
             runs: 0,
             written,
+            power,
             pool,
-            stamps,
+            stamps: Stamps::new(tag),
             log: None,
             ring: None,
         })
@@ -93,12 +112,13 @@ impl LinuxRig {
         };
         Ok(LinuxRig {
             info,
-            file: Some(Arc::new(file)),
-            is_block: false,
+            place: OpenPlace::Scratch(Arc::new(file)),
+            custody: Custody::new(None),
             cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
             seed: 1,
             runs: 0,
             written: facts.len(),
+            power: PowerControl::none(),
             pool: Pool::default(),
             stamps: Stamps::new(0),
             log: None,
@@ -113,8 +133,20 @@ impl LinuxRig {
         Ok(())
     }
 
+    fn file(&self) -> Option<&Arc<File>> {
+        match &self.place {
+            OpenPlace::Null => None,
+            OpenPlace::Scratch(file) => Some(file),
+            OpenPlace::Drive(drive) => Some(drive.file()),
+        }
+    }
+
+    fn is_block(&self) -> bool {
+        matches!(self.place, OpenPlace::Drive(_))
+    }
+
     fn device(&self) -> Device {
-        self.file.clone().map_or(Device::Null, Device::File)
+        self.file().cloned().map_or(Device::Null, Device::File)
     }
 
     fn load(
@@ -126,6 +158,9 @@ impl LinuxRig {
     ) -> Result<Outcome, RigError> {
         self.runs += 1;
         let seed = self.seed.wrapping_add(self.runs.wrapping_mul(0x9e37_79b9));
+        if workload.streams.iter().any(Stream::writes) {
+            self.custody.before_writing(&self.place, until.bytes, sink)?;
+        }
         self.stamps.advance();
         for stream in workload.streams.iter().filter(|one| one.writes() && one.data == Data::Zeros)
         {
@@ -142,12 +177,18 @@ impl LinuxRig {
             ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
             log: self.log.as_mut().filter(|_| !covering),
         };
-        let mut outcome = engine::run(load, sink).map_err(|cause| RigError::System {
+        let mut watch = self.custody.watch(until, sink);
+        let outcome = engine::run(load, &mut watch);
+        let count = watch.count();
+        let mut outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
         if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
             outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
+        }
+        if !outcome.faults.is_empty() || outcome.silence.is_some() {
+            self.custody.doubt();
         }
         if outcome.silence.is_some() || outcome.faults.iter().any(|fault| fault.content.is_none()) {
             // What a failed write left behind is unknown, not wrong.
@@ -175,6 +216,7 @@ impl LinuxRig {
             ));
             return Err(RigError::Gone(self.info.target.clone()));
         }
+        self.custody.after_writing(&self.info.target, count, sink)?;
         Ok(outcome)
     }
 
@@ -202,7 +244,7 @@ impl LinuxRig {
             Ok(0) => true,
             Ok(_) => false,
             Err(libc::ENODEV | libc::ENXIO) => true,
-            Err(libc::ENOSPC) => self.is_block,
+            Err(libc::ENOSPC) => self.is_block(),
             Err(_) => false,
         }
     }
@@ -272,7 +314,7 @@ impl LinuxRig {
     /// Writes what is left of a span behind its last whole block.
     fn write_tail(&self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
-        let Some(file) = self.file.as_ref().filter(|_| length > 0) else { return Ok(()) };
+        let Some(file) = self.file().filter(|_| length > 0) else { return Ok(()) };
         let cause = |error: std::io::Error| RigError::System {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
@@ -291,8 +333,9 @@ impl LinuxRig {
     ) -> Result<Prepared, RigError> {
         let since = Instant::now();
         let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
+        self.custody.before_writing(&self.place, None, sink)?;
         self.stamps.forget(offset.0, (offset + span).0);
-        let result = match self.file.as_ref().filter(|_| self.is_block) {
+        let result = match self.file().filter(|_| self.is_block()) {
             Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
             None => Err("a scratch file cannot make its drive fresh".to_owned()),
         };
@@ -312,6 +355,14 @@ impl LinuxRig {
         Ok(Prepared { method, written: Bytes(0), elapsed, stopped: false })
     }
 
+    fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
+        let since = Instant::now();
+        let (method, findings) = self.power.choose(saving);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+    }
+
     /// Refuses reads of what nobody wrote: the file system would answer them without the drive.
     fn check_written(&self, workload: &Workload) -> Result<(), RigError> {
         let beyond =
@@ -323,6 +374,12 @@ impl LinuxRig {
             ))),
             None => Ok(()),
         }
+    }
+}
+
+impl Drop for LinuxRig {
+    fn drop(&mut self) {
+        self.custody.leave(&self.place);
     }
 }
 
@@ -366,6 +423,7 @@ impl Rig for LinuxRig {
             Preparation::Fill { access, block_size, offset, span } => {
                 self.fill(access, block_size, (offset, span), sink)
             }
+            Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
         }
     }
 
