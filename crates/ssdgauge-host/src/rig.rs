@@ -14,11 +14,12 @@ use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream, Until,
-    Workload,
+    PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream,
+    TargetKind, Until, Workload,
 };
-use std::fs::File;
-use std::os::unix::fs::MetadataExt;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,6 +90,43 @@ impl LinuxRig {
             power,
             pool,
             stamps: Stamps::new(tag),
+            log: None,
+            ring: None,
+        })
+    }
+
+    /// Returns a rig on an existing file that can only be read, for the benchmark of the engine;
+    /// `direct` keeps the page cache out. Fails where `path` is no regular file.
+    pub fn reading(path: &Path, direct: bool) -> std::io::Result<LinuxRig> {
+        clock::calibrate();
+        let flags = if direct { libc::O_DIRECT } else { 0 };
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let facts = file.metadata()?;
+        if !facts.is_file() {
+            return Err(std::io::Error::other("no regular file"));
+        }
+        let info = DriveInfo {
+            kind: TargetKind::File,
+            target: path.display().to_string(),
+            model: None,
+            serial: None,
+            firmware: None,
+            capacity: Bytes(facts.len()),
+            logical_block: Bytes(512),
+            physical_block: Bytes(512),
+            details: BTreeMap::new(),
+        };
+        Ok(LinuxRig {
+            info,
+            place: OpenPlace::Scratch(Arc::new(file)),
+            custody: Custody::new(None),
+            cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
+            seed: 1,
+            runs: 0,
+            written: facts.len(),
+            power: PowerControl::none(),
+            pool: Pool::default(),
+            stamps: Stamps::new(0),
             log: None,
             ring: None,
         })
