@@ -7,12 +7,15 @@
 //! This crate never writes to a drive that the guard has not admitted.
 
 mod clock;
+mod conditions;
 mod engine;
 mod environment;
+mod faults;
 mod guard;
 mod rig;
 mod sys;
 mod target;
+mod witness;
 
 pub use environment::environment;
 pub use guard::{Refusal, confirmation_of};

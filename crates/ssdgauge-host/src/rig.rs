@@ -1,14 +1,20 @@
 //! The rig on real targets, in real time.
 
 use crate::clock;
-use crate::engine::{self, Device, Fault, Outcome};
+use crate::conditions;
+use crate::engine::{self, Device, Outcome};
+use crate::environment::block_device_of;
+use crate::faults;
 use crate::sys;
 use crate::target::{Candidate, Opened, Place, TargetError};
+use crate::witness::{self, Seen, Witness};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
     Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,6 +29,25 @@ pub struct LinuxRig {
     runs: u64,
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
+    /// The size that the file or device had when it was opened.
+    opened_size: Bytes,
+    /// The block device below the target: its number, and its folder in /sys.
+    below: Option<Below>,
+}
+
+/// The block device that a target is, or lies on.
+#[derive(Debug)]
+struct Below {
+    number: u64,
+    folder: PathBuf,
+}
+
+impl Below {
+    fn of(file: &File, is_block: bool) -> Option<Below> {
+        let metadata = file.metadata().ok()?;
+        let number = if is_block { metadata.rdev() } else { metadata.dev() };
+        Some(Below { number, folder: block_device_of(number)? })
+    }
 }
 
 impl LinuxRig {
@@ -42,7 +67,19 @@ impl LinuxRig {
         }
         let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
         let written = if is_block { u64::MAX } else { written };
-        Ok(LinuxRig { info, file: file.map(Arc::new), is_block, cached, seed, runs: 0, written })
+        let opened_size = file.as_ref().and_then(|file| sys::size_of(file).ok()).map(Bytes);
+        let below = file.as_ref().and_then(|file| Below::of(file, is_block));
+        Ok(LinuxRig {
+            info,
+            file: file.map(Arc::new),
+            is_block,
+            cached,
+            seed,
+            runs: 0,
+            written,
+            opened_size: opened_size.unwrap_or(Bytes(0)),
+            below,
+        })
     }
 
     fn device(&self) -> Device {
@@ -58,62 +95,26 @@ impl LinuxRig {
     ) -> Result<Outcome, RigError> {
         self.runs += 1;
         let seed = self.seed.wrapping_add(self.runs.wrapping_mul(0x9e37_79b9));
-        let outcome = engine::run(&self.device(), workload, until, seed, covering, sink);
+        let folder = self.below.as_ref().map(|below| below.folder.as_path());
+        let witness = Witness::begin(folder);
+        let mut seen = Seen::on_the_way_to(sink);
+        let outcome = engine::run(&self.device(), workload, until, seed, covering, &mut seen);
         let outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
-        self.tell_faults(&outcome, sink);
-        if let Some(silence) = outcome.silence {
-            sink.finding(Finding::new(
-                FindingKind::Hung,
-                Severity::Invalid,
-                format!("the drive did not answer for {silence} and was given up"),
-                "look at the kernel's log; a drive that hangs may need its power cut",
-            ));
-            let drive = self.info.target.clone();
-            return Err(RigError::Hung { drive, silence });
-        }
-        if outcome.faults.iter().any(|fault| self.means_gone(fault)) {
-            sink.finding(Finding::new(
-                FindingKind::DriveGone,
-                Severity::Invalid,
-                "the drive is gone: it answers with nothing",
-                "look at the kernel's log, at the connector and at the power supply",
-            ));
-            return Err(RigError::Gone(self.info.target.clone()));
-        }
+        let step = witness::Step {
+            kind: self.info.kind,
+            workload,
+            elapsed: outcome.elapsed,
+            whole: outcome.faults.is_empty() && outcome.silence.is_none(),
+            cached: self.cached.is_some(),
+        };
+        let findings = witness.end(&step, &seen);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        let size = || self.file.as_ref().and_then(|file| sys::size_of(file).ok());
+        faults::judge(&self.info, self.opened_size, size, &outcome, sink)?;
         Ok(outcome)
-    }
-
-    /// A drive that vanished answers reads with nothing and writes with "no space".
-    fn means_gone(&self, fault: &Fault) -> bool {
-        match fault.result {
-            Ok(0) => true,
-            Ok(_) => false,
-            Err(libc::ENODEV | libc::ENXIO) => true,
-            Err(libc::ENOSPC) => self.is_block,
-            Err(_) => false,
-        }
-    }
-
-    fn tell_faults(&self, outcome: &Outcome, sink: &mut dyn Sink) {
-        for fault in outcome.faults.iter().take(3) {
-            let direction = fault.direction.name();
-            let offset = fault.offset;
-            let what = match fault.result {
-                Ok(moved) => format!("moved only {moved} bytes"),
-                Err(number) => {
-                    format!("failed: {}", std::io::Error::from_raw_os_error(number))
-                }
-            };
-            sink.finding(Finding::new(
-                FindingKind::Faults,
-                Severity::Invalid,
-                format!("a {direction} at byte {offset} {what}"),
-                "see the kernel's log and the drive's health before you trust any number",
-            ));
-        }
     }
 
     fn fill(
@@ -140,6 +141,12 @@ impl LinuxRig {
         let until = Until { time: None, bytes: Some(whole) };
         let workload = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
         let outcome = self.load(&workload, &until, true, sink)?;
+        if outcome.by == EndedBy::Faults {
+            return Err(RigError::System {
+                what: format!("cannot fill {}", self.info.target),
+                cause: format!("{} requests failed", outcome.faults.len()),
+            });
+        }
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
             self.write_tail(&stream, offset + whole, offset + span)?;
@@ -216,6 +223,11 @@ impl LinuxRig {
 impl Rig for LinuxRig {
     fn drive(&self) -> &DriveInfo {
         &self.info
+    }
+
+    fn conditions(&mut self) -> Vec<Finding> {
+        let number = self.below.as_ref().map(|below| below.number);
+        conditions::conditions(Path::new("/"), number, self.is_block)
     }
 
     fn prepare(

@@ -166,6 +166,13 @@ pub(crate) fn discard(file: &File, offset: u64, length: u64) -> io::Result<()> {
     }
 }
 
+/// Returns the size of the file or block device `file` as it is now. It sends no request.
+pub(crate) fn size_of(file: &File) -> io::Result<u64> {
+    use std::io::{Seek, SeekFrom};
+    let mut file = file;
+    file.seek(SeekFrom::End(0))
+}
+
 /// Returns whether the block device `file` refuses writes.
 pub(crate) fn is_read_only(file: &File) -> io::Result<bool> {
     const BLKROGET: libc::c_ulong = 0x125e;

@@ -27,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a drive may take to finish what is in flight after a stop.
 const DRAIN: Duration = Duration::from_secs(4);
+/// The most faults that are kept with their places.
+const MOST_KEPT: usize = 1_000;
 /// How late a thread may be with its second before it is woken.
 const LATE: Duration = Duration::from_millis(50);
 
@@ -37,7 +39,8 @@ pub(crate) struct Outcome {
     pub(crate) elapsed: Nanos,
     pub(crate) report: EngineReport,
     pub(crate) ios: [u64; 2],
-    pub(crate) faults: Vec<Fault>,
+    /// The first faults, each with its second.
+    pub(crate) faults: Vec<(u32, Fault)>,
     /// The drive did not answer for this long and was given up.
     pub(crate) silence: Option<Nanos>,
 }
@@ -91,7 +94,7 @@ struct Crew {
     emitted: u32,
     ios: [u64; 2],
     busy: u128,
-    faults: Vec<Fault>,
+    faults: Vec<(u32, Fault)>,
     counts: Vec<OpenLoopCount>,
     /// The latencies of open-loop streams over the whole step.
     responses: Vec<Histogram>,
@@ -99,7 +102,6 @@ struct Crew {
     silence: Option<Nanos>,
     stopped: bool,
     punted: bool,
-    stood_still: Duration,
 }
 
 /// One second of one stream and direction while threads still add to it.
@@ -228,7 +230,6 @@ fn start(
         silence: None,
         stopped: false,
         punted: false,
-        stood_still: Duration::ZERO,
     })
 }
 
@@ -351,9 +352,9 @@ impl Crew {
                 // A thread that has ended does not want its tally back.
                 let _ = self.threads[thread].back.send(tally);
             }
-            Message::Fault { fault } => {
-                if self.faults.len() < 10 {
-                    self.faults.push(fault);
+            Message::Fault { second, fault } => {
+                if self.faults.len() < MOST_KEPT {
+                    self.faults.push((second, fault));
                 }
             }
             Message::Done { thread, enters, end, failure, used_up, pace } => {
@@ -369,9 +370,6 @@ impl Crew {
     /// Counts silence by the turns of this loop, so that a stopped process blames no drive.
     fn note_silence(&mut self, since: Duration) {
         self.silent_for += since.min(Duration::from_secs(1));
-        if since > Duration::from_secs(1) {
-            self.stood_still += since;
-        }
     }
 
     fn front(&self) -> u32 {
@@ -547,11 +545,6 @@ impl Crew {
         if drift > MOST_DRIFT {
             let text = format!("the clock drifted by {:.0} millionths", drift * 1e6);
             tell(FindingKind::Disturbed, Severity::Invalid, text, "run the step again");
-        }
-        if self.stood_still > Duration::ZERO {
-            let text = format!("the program stood still for {:.1?}", self.stood_still);
-            let advice = "something stopped it or the whole machine; run the step again";
-            tell(FindingKind::Disturbed, Severity::Invalid, text, advice);
         }
         if self.punted {
             let text = "the kernel handed requests to worker threads: the target cannot take them \
