@@ -2,7 +2,7 @@
 //!
 //! It looks at the descriptor's size only after a fault, and sends no request itself.
 
-use crate::engine::{Fault, Outcome};
+use crate::engine::{Content, Fault, Outcome};
 use ssdgauge_core::{
     Bytes, DriveInfo, EndedBy, Finding, FindingKind, RigError, Severity, Sink, TargetKind,
 };
@@ -62,12 +62,14 @@ impl Class {
 pub(crate) fn judge(
     drive: &DriveInfo,
     opened_size: Bytes,
-    size: impl Fn() -> Option<u64>,
+    size: impl Fn() -> Option<Bytes>,
     outcome: &Outcome,
     sink: &mut dyn Sink,
 ) -> Result<(), RigError> {
     let mut classes: BTreeMap<Class, Vec<&(u32, Fault)>> = BTreeMap::new();
-    for one in &outcome.faults {
+    let is_wrong = |one: &&(u32, Fault)| one.1.content.is_some();
+    outcome.faults.iter().filter(is_wrong).take(3).for_each(|one| tell_wrong_data(&one.1, sink));
+    for one in outcome.faults.iter().filter(|one| !is_wrong(one)) {
         classes.entry(Class::of(&one.1)).or_default().push(one);
     }
     for (class, faults) in &classes {
@@ -91,7 +93,7 @@ pub(crate) fn judge(
     if !outcome.faults.iter().any(|(_, fault)| fault.ends_at_once()) {
         return Ok(());
     }
-    match (drive.kind, size().map(Bytes)) {
+    match (drive.kind, size()) {
         (TargetKind::Block, Some(now)) if now < opened_size && now > Bytes(0) => {
             sink.finding(Finding::new(
                 FindingKind::TargetShrank,
@@ -122,6 +124,30 @@ fn gone(
         ));
     }
     RigError::Gone(drive.target.clone())
+}
+
+/// Tells of a read that did not find what this run had written.
+fn tell_wrong_data(fault: &Fault, sink: &mut dyn Sink) {
+    let offset = fault.offset;
+    let what = match fault.content {
+        Some(Content::Zeros) => "found zeros: what this run wrote there is not there".to_owned(),
+        Some(Content::Elsewhere(place)) => format!(
+            "found what this run wrote at byte {place}: two addresses are one place of the drive, \
+             or a request went astray"
+        ),
+        Some(Content::Stale) => {
+            "found data from before it was last filled: a later write was dropped".to_owned()
+        }
+        Some(Content::Foreign) => "found data that this run never wrote".to_owned(),
+        None => return,
+    };
+    sink.finding(Finding::new(
+        FindingKind::WrongData,
+        Severity::Invalid,
+        format!("a read at byte {offset} {what}"),
+        "do not keep data on this drive; check its true capacity and whether anything else writes \
+         to it",
+    ));
 }
 
 /// Returns how many requests of a class failed, and where and when the first one did.
@@ -157,7 +183,7 @@ mod tests {
             (Err(libc::EIO), FindingKind::Faults),
             (Err(libc::ENOSPC), FindingKind::Faults),
         ] {
-            let fault = Fault { direction: Direction::Read, offset: 8_192, result };
+            let fault = Fault { direction: Direction::Read, offset: 8_192, result, content: None };
             assert_eq!(Class::of(&fault).kind(), kind, "{result:?}");
             let two = [(3, fault.clone()), (4, fault)];
             let text = words(&two.iter().collect::<Vec<_>>());

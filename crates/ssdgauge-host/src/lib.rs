@@ -8,16 +8,22 @@
 
 mod clock;
 mod conditions;
+mod custody;
+mod drive;
 mod engine;
 mod environment;
 mod faults;
 mod guard;
+mod power;
 mod rig;
+mod survey;
 mod sys;
 mod target;
 mod witness;
 
+pub use drive::{CardError, card};
 pub use environment::environment;
-pub use guard::{Refusal, confirmation_of};
+pub use guard::{Mandate, Refusal, confirmation_of};
 pub use rig::LinuxRig;
+pub use survey::drives;
 pub use target::{Candidate, Place, TargetError};

@@ -2,15 +2,18 @@
 
 use crate::clock;
 use crate::conditions;
-use crate::engine::{self, Device, Outcome};
+use crate::custody::Custody;
+use crate::engine::{self, Choice, Device, Load, Log, Outcome, Pool, RingFlags, Stamps};
 use crate::environment::block_device_of;
 use crate::faults;
+use crate::guard::Mandate;
+use crate::power::PowerControl;
 use crate::sys;
-use crate::target::{Candidate, Opened, Place, TargetError};
+use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use crate::witness::{self, Seen, Witness};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
+    PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -22,20 +25,26 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct LinuxRig {
     info: DriveInfo,
-    file: Option<Arc<File>>,
-    is_block: bool,
+    place: OpenPlace,
+    custody: Custody,
     cached: Option<String>,
     seed: u64,
     runs: u64,
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
-    /// The size that the file or device had when it was opened.
+    power: PowerControl,
+    pool: Pool,
+    stamps: Stamps,
+    log: Option<Log>,
+    /// How rings are set up, once it was tried.
+    ring: Option<Choice>,
+    /// The size that a block device had when it was opened.
     opened_size: Bytes,
-    /// The block device below the target: its number, and its folder in /sys.
+    /// The block device below the target.
     below: Option<Below>,
 }
 
-/// The block device that a target is, or lies on.
+/// A block device: its number, and its folder in /sys.
 #[derive(Debug)]
 struct Below {
     number: u64,
@@ -43,10 +52,22 @@ struct Below {
 }
 
 impl Below {
-    fn of(file: &File, is_block: bool) -> Option<Below> {
-        let metadata = file.metadata().ok()?;
-        let number = if is_block { metadata.rdev() } else { metadata.dev() };
+    /// Returns the device that `place` is, or lies on.
+    fn of(place: &OpenPlace) -> Option<Below> {
+        let number = match place {
+            OpenPlace::Null => return None,
+            OpenPlace::Scratch(file) => file.metadata().ok()?.dev(),
+            OpenPlace::Drive(drive) => drive.file().metadata().ok()?.rdev(),
+        };
         Some(Below { number, folder: block_device_of(number)? })
+    }
+}
+
+/// Returns the size of a block device as it is now; it sends no request.
+fn size_of(place: &OpenPlace) -> Option<Bytes> {
+    match place {
+        OpenPlace::Null | OpenPlace::Scratch(_) => None,
+        OpenPlace::Drive(drive) => sys::device_size(drive.file()).ok().map(Bytes),
     }
 }
 
@@ -57,33 +78,72 @@ impl LinuxRig {
         confirm: Option<&str>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
+        LinuxRig::open_with(candidate, &Mandate { confirm, ..Mandate::default() }, seed)
+    }
+
+    /// Opens `candidate`. A block device is admitted only within `mandate`.
+    pub fn open_with(
+        candidate: Candidate,
+        mandate: &Mandate<'_>,
+        seed: u64,
+    ) -> Result<LinuxRig, TargetError> {
+        let Opened { place, cached } = candidate.open(mandate)?;
         clock::calibrate();
-        engine::prepare_pool();
-        let Opened { file, cached } = candidate.open(confirm)?;
-        let is_block = matches!(candidate.place, Place::Block(_));
-        let mut info = candidate.info;
-        if let Some(sequence) = file.as_ref().filter(|_| is_block).and_then(sys::disk_sequence) {
-            info.details.insert("disk_sequence".into(), sequence.to_string());
-        }
-        let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
-        let written = if is_block { u64::MAX } else { written };
-        let opened_size = file.as_ref().and_then(|file| sys::size_of(file).ok()).map(Bytes);
-        let below = file.as_ref().and_then(|file| Below::of(file, is_block));
+        let pool = Pool::begin();
+        let info = candidate.info;
+        let written = match &place {
+            OpenPlace::Null | OpenPlace::Drive(_) => u64::MAX,
+            OpenPlace::Scratch(_) => 0,
+        };
+        let custody = Custody::new(mandate.writes_at_most);
+        let power = match (&place, info.details.get("kernel_name")) {
+            (OpenPlace::Drive(_), Some(name)) => {
+                PowerControl::of(&Path::new("/sys/class/block").join(name), None)
+            }
+            _ => PowerControl::none(),
+        };
+        let tag = engine::random_tag()
+            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
+        let below = Below::of(&place);
         Ok(LinuxRig {
+            opened_size: size_of(&place).unwrap_or_default(),
+            below,
             info,
-            file: file.map(Arc::new),
-            is_block,
+            place,
+            custody,
             cached,
             seed,
             runs: 0,
             written,
-            opened_size: opened_size.unwrap_or(Bytes(0)),
-            below,
+            power,
+            pool,
+            stamps: Stamps::new(tag),
+            log: None,
+            ring: None,
         })
     }
 
+    /// Writes down every request that is measured from now on: sixteen bytes each, in the format
+    /// of [`ssdgauge_core::io_log`]. Fails where `path` exists or cannot be made.
+    pub fn log_ios(&mut self, path: &Path) -> std::io::Result<()> {
+        self.log = Some(Log::create(path)?);
+        Ok(())
+    }
+
+    fn file(&self) -> Option<&Arc<File>> {
+        match &self.place {
+            OpenPlace::Null => None,
+            OpenPlace::Scratch(file) => Some(file),
+            OpenPlace::Drive(drive) => Some(drive.file()),
+        }
+    }
+
+    fn is_block(&self) -> bool {
+        matches!(self.place, OpenPlace::Drive(_))
+    }
+
     fn device(&self) -> Device {
-        self.file.clone().map_or(Device::Null, Device::File)
+        self.file().cloned().map_or(Device::Null, Device::File)
     }
 
     fn load(
@@ -95,11 +155,32 @@ impl LinuxRig {
     ) -> Result<Outcome, RigError> {
         self.runs += 1;
         let seed = self.seed.wrapping_add(self.runs.wrapping_mul(0x9e37_79b9));
+        if workload.streams.iter().any(Stream::writes) {
+            self.custody.before_writing(&self.place, until.bytes, sink)?;
+        }
+        self.stamps.advance();
+        for stream in workload.streams.iter().filter(|one| one.writes() && one.data == Data::Zeros)
+        {
+            self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+        }
+        let load = Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed,
+            covering,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
+            log: self.log.as_mut().filter(|_| !covering),
+        };
         let folder = self.below.as_ref().map(|below| below.folder.as_path());
         let witness = Witness::begin(folder);
         let mut seen = Seen::on_the_way_to(sink);
-        let outcome = engine::run(&self.device(), workload, until, seed, covering, &mut seen);
-        let outcome = outcome.map_err(|cause| RigError::System {
+        let mut watch = self.custody.watch(until, &mut seen);
+        let outcome = engine::run(load, &mut watch);
+        let count = watch.count();
+        let mut outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
@@ -112,9 +193,42 @@ impl LinuxRig {
         };
         let findings = witness.end(&step, &seen);
         findings.into_iter().for_each(|finding| sink.finding(finding));
-        let size = || self.file.as_ref().and_then(|file| sys::size_of(file).ok());
+        if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
+            outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
+        }
+        if !outcome.faults.is_empty() || outcome.silence.is_some() {
+            self.custody.doubt();
+        }
+        if outcome.silence.is_some()
+            || outcome.faults.iter().any(|(_, fault)| fault.content.is_none())
+        {
+            // What a failed write left behind is unknown, not wrong.
+            for stream in workload.streams.iter().filter(|stream| stream.writes()) {
+                self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+            }
+        }
+        let size = || size_of(&self.place);
         faults::judge(&self.info, self.opened_size, size, &outcome, sink)?;
+        self.custody.after_writing(&self.info.target, count, sink)?;
         Ok(outcome)
+    }
+
+    /// Chooses the flags of rings by a trial, at the first workload that repays it.
+    fn try_rings(&mut self, workload: &Workload, until: &Until) {
+        if self.ring.is_some() || !engine::is_worth_it(workload, until) {
+            return;
+        }
+        self.ring = Some(engine::choose(&Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed: self.seed,
+            covering: false,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: RingFlags::Plain,
+            log: None,
+        }));
     }
 
     fn fill(
@@ -149,7 +263,8 @@ impl LinuxRig {
         }
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
-            self.write_tail(&stream, offset + whole, offset + span)?;
+            self.write_tail(offset + whole, offset + span)?;
+            self.stamps.fill(offset.0, (offset + whole).0);
             if offset.0 <= self.written {
                 self.written = self.written.max((offset + span).0);
             }
@@ -163,16 +278,14 @@ impl LinuxRig {
     }
 
     /// Writes what is left of a span behind its last whole block.
-    fn write_tail(&self, stream: &Stream, from: Bytes, to: Bytes) -> Result<(), RigError> {
+    fn write_tail(&self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
-        let Some(file) = self.file.as_ref().filter(|_| length > 0) else { return Ok(()) };
+        let Some(file) = self.file().filter(|_| length > 0) else { return Ok(()) };
         let cause = |error: std::io::Error| RigError::System {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
         };
-        let data =
-            engine::write_data(stream).map_err(|error| cause(std::io::Error::other(error)))?;
-        let data = data.expect("a fill writes");
+        let data = self.pool.get(length).map_err(|error| cause(std::io::Error::other(error)))?;
         match sys::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),
             n => Err(cause(std::io::Error::other(format!("only {n} were taken")))),
@@ -186,7 +299,9 @@ impl LinuxRig {
     ) -> Result<Prepared, RigError> {
         let since = Instant::now();
         let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
-        let result = match self.file.as_ref().filter(|_| self.is_block) {
+        self.custody.before_writing(&self.place, None, sink)?;
+        self.stamps.forget(offset.0, (offset + span).0);
+        let result = match self.file().filter(|_| self.is_block()) {
             Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
             None => Err("a scratch file cannot make its drive fresh".to_owned()),
         };
@@ -206,6 +321,14 @@ impl LinuxRig {
         Ok(Prepared { method, written: Bytes(0), elapsed, stopped: false })
     }
 
+    fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
+        let since = Instant::now();
+        let (method, findings) = self.power.choose(saving);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+    }
+
     /// Refuses reads of what nobody wrote: the file system would answer them without the drive.
     fn check_written(&self, workload: &Workload) -> Result<(), RigError> {
         let beyond =
@@ -220,6 +343,12 @@ impl LinuxRig {
     }
 }
 
+impl Drop for LinuxRig {
+    fn drop(&mut self) {
+        self.custody.leave(&self.place);
+    }
+}
+
 impl Rig for LinuxRig {
     fn drive(&self) -> &DriveInfo {
         &self.info
@@ -227,7 +356,7 @@ impl Rig for LinuxRig {
 
     fn conditions(&mut self) -> Vec<Finding> {
         let number = self.below.as_ref().map(|below| below.number);
-        conditions::conditions(Path::new("/"), number, self.is_block)
+        conditions::conditions(Path::new("/"), number, self.is_block())
     }
 
     fn prepare(
@@ -241,6 +370,7 @@ impl Rig for LinuxRig {
             Preparation::Fill { access, block_size, offset, span } => {
                 self.fill(access, block_size, (offset, span), sink)
             }
+            Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
         }
     }
 
@@ -259,6 +389,7 @@ impl Rig for LinuxRig {
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
         }
+        self.try_rings(workload, until);
         let outcome = self.load(workload, until, false, sink)?;
         Ok(Ended { by: outcome.by, elapsed: outcome.elapsed, engine: outcome.report })
     }

@@ -8,6 +8,13 @@ use ssdgauge_host::{Candidate, LinuxRig};
 const SIZE: u64 = 64 << 20;
 const SPAN: Bytes = Bytes(16 << 20);
 const ENGINES: [Engine; 2] = [Engine::IoUring, Engine::Synchronous];
+/// Reads and writes of both engines.
+const CASES: [(Engine, u8); 4] = [
+    (Engine::IoUring, 100),
+    (Engine::IoUring, 0),
+    (Engine::Synchronous, 100),
+    (Engine::Synchronous, 0),
+];
 
 fn open(device: &Loop) -> LinuxRig {
     let candidate = Candidate::find(&device.path, None).unwrap();
@@ -30,52 +37,60 @@ fn has(keeper: &Keeper, kind: FindingKind) -> bool {
     keeper.findings.iter().any(|finding| finding.kind == kind)
 }
 
-#[test]
-fn a_drive_that_vanishes_is_noticed_within_one_request() {
-    let mut most = 0;
-    for engine in ENGINES {
-        for percent in [100, 0] {
-            let Some(device) = Loop::attach(SIZE) else { return };
-            let mut rig = open(&device);
-            cut(&device, 0, true);
-            let mut keeper = Keeper::default();
-            let workload = random(engine, percent, 4, SPAN);
-            let error = rig.run(&workload, &for_millis(5_000), &mut keeper).unwrap_err();
-            assert!(matches!(error, RigError::Gone(_)), "{error}");
-            assert!(has(&keeper, FindingKind::DriveGone), "{:?}", keeper.findings);
-            // Nothing completed, and beyond what was in flight nothing was sent: empty answers
-            // are no requests.
-            let (ios, errors) =
-                (keeper.ios(Direction::Read) + keeper.ios(Direction::Write), keeper.errors());
-            assert_eq!(ios, 0);
-            assert!((1..=4).contains(&errors), "{errors} requests at a depth of 4");
-            assert!(keeper.findings.len() <= 4, "{:?}", keeper.findings);
-            most = most.max(errors);
-        }
-    }
-    figure(
-        "vanished drive",
-        "4 cases (reads and writes, both engines)",
-        &format!("noticed at the first answer; {most} requests at a depth of 4"),
-        "cargo test -p ssdgauge-host --test real_targets vanishes",
-    );
+/// Runs a load of four requests in flight while `fault` befalls the drive, and returns how it
+/// ended.
+fn during(
+    (engine, percent): (Engine, u8),
+    rig: &mut LinuxRig,
+    fault: impl FnOnce() + Send,
+) -> (Keeper, RigError) {
+    let mut keeper = Keeper::default();
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            fault();
+        });
+        let workload = random(engine, percent, 4, SPAN);
+        rig.run(&workload, &for_millis(30_000), &mut keeper).unwrap_err()
+    });
+    (keeper, error)
 }
 
 #[test]
-fn a_target_that_shrinks_is_named_with_both_sizes() {
-    for engine in ENGINES {
+fn a_drive_that_vanishes_is_gone() {
+    // Writes would make the file below the device longer again.
+    for case in CASES.into_iter().filter(|(_, percent)| *percent == 100) {
         let Some(device) = Loop::attach(SIZE) else { return };
         let mut rig = open(&device);
-        cut(&device, 4_096, true);
-        let mut keeper = Keeper::default();
-        let workload = random(engine, 100, 4, SPAN);
-        let error = rig.run(&workload, &for_millis(5_000), &mut keeper).unwrap_err();
-        let expected =
-            RigError::Shrank { drive: device.path.clone(), was: Bytes(SIZE), now: Bytes(4_096) };
-        assert_eq!(error, expected);
-        assert!(has(&keeper, FindingKind::TargetShrank), "{:?}", keeper.findings);
-        assert!(keeper.errors() > 0);
+        let (keeper, error) = during(case, &mut rig, || cut(&device, 0, true));
+        assert!(matches!(error, RigError::Gone(_)), "{case:?}: {error}");
+        assert!(has(&keeper, FindingKind::DriveGone), "{:?}", keeper.findings);
     }
+}
+
+#[test]
+fn a_target_that_vanishes_in_part_is_noticed_within_one_request() {
+    let mut most = 0;
+    for case in CASES {
+        let Some(device) = Loop::attach(SIZE) else { return };
+        let mut rig = open(&device);
+        // Without an error before: from one moment on reads give 0 bytes, and writes "no space".
+        let (keeper, error) = during(case, &mut rig, || device.limit(4_096));
+        let (drive, was) = (device.path.clone(), Bytes(SIZE));
+        assert_eq!(error, RigError::Shrank { drive, was, now: Bytes(4_096) }, "{case:?}");
+        assert!(has(&keeper, FindingKind::TargetShrank), "{:?}", keeper.findings);
+        // Beyond what was in flight nothing was sent: empty answers are no requests.
+        let errors = keeper.errors();
+        assert!((1..=4).contains(&errors), "{case:?}: {errors} requests at a depth of 4");
+        assert!(keeper.findings.len() <= 6, "{:?}", keeper.findings);
+        most = most.max(errors);
+    }
+    figure(
+        "vanished drive",
+        "4 (reads and writes, both engines)",
+        &format!("noticed at the first answer; {most} failed requests at a depth of 4"),
+        "cargo test -p ssdgauge-host --test real_targets vanishes",
+    );
 }
 
 #[test]
@@ -104,14 +119,18 @@ fn requests_that_fail_are_told_once_with_their_place_and_counted_apart() {
 fn somebody_else_on_the_drive_is_told() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = open(&device);
-    let stranger = std::process::Command::new("dd")
-        .args([&format!("if={}", device.path), "of=/dev/null", "bs=1M", "iflag=direct"])
-        .stderr(std::process::Stdio::null())
-        .spawn();
     let mut keeper = Keeper::default();
-    // Few requests of our own, so that 64 MiB of others show.
-    let workload = random(Engine::IoUring, 0, 1, SPAN);
-    rig.run(&workload, &for_millis(1_500), &mut keeper).unwrap();
-    stranger.unwrap().wait().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            let input = format!("if={}", device.path);
+            let line = [&input, "of=/dev/null", "bs=1M", "iflag=direct"];
+            let output = std::process::Command::new("dd").args(line).output();
+            assert!(output.unwrap().status.success());
+        });
+        // It only writes: whatever is read belongs to somebody else.
+        let workload = random(Engine::IoUring, 0, 1, SPAN);
+        rig.run(&workload, &for_millis(3_000), &mut keeper).unwrap();
+    });
     assert!(has(&keeper, FindingKind::OtherTraffic), "{:?}", keeper.findings);
 }
