@@ -152,9 +152,12 @@ impl LinuxRig {
             physical_block: Bytes(512),
             details: BTreeMap::new(),
         };
+        let place = OpenPlace::Scratch(Arc::new(file));
         Ok(LinuxRig {
             info,
-            place: OpenPlace::Scratch(Arc::new(file)),
+            opened_size: Bytes::default(),
+            below: Below::of(&place),
+            place,
             custody: Custody::new(None),
             cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
             seed: 1,
