@@ -63,29 +63,50 @@ pub struct Writer {
 
 impl Writer {
     /// Creates `path`, which must not exist, with the opening record.
+    ///
+    /// The file takes its name when the record is durable: whenever the program is killed, there
+    /// is either a readable run file or none.
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Writer, RunFileError> {
+        if path.symlink_metadata().is_ok() {
+            return Err(RunFileError::Exists(path.to_owned()));
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.opening", std::process::id()));
+        let unnamed = PathBuf::from(name);
+        let created = Writer::write_opening(&unnamed, opening).and_then(|lock| {
+            give_name(&unnamed, path)?;
+            Ok(lock)
+        });
+        // The journal is of no use any more, and what failed would only puzzle.
+        let mut journal = unnamed.clone().into_os_string();
+        journal.push("-journal");
+        let _ = std::fs::remove_file(journal);
+        let _ = std::fs::remove_file(&unnamed);
+        let mut writer = Writer::over(path, created?)?;
+        // The first write under this name: it makes the journal, whose room is reserved then.
+        writer.batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {}", schema::FORMAT))?;
+        writer.commit()?;
+        writer.reserve_journal();
+        Ok(writer)
+    }
+
+    fn write_opening(path: &Path, opening: &Opening<'_>) -> Result<File, RunFileError> {
         let file = OpenOptions::new()
             .write(true)
             .read(true)
             .create_new(true)
             .mode(0o600)
             .open(path)
-            .map_err(|cause| match cause.kind() {
-                std::io::ErrorKind::AlreadyExists => RunFileError::Exists(path.to_owned()),
-                _ => RunFileError::System { path: path.to_owned(), cause },
-            })?;
+            .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
         let mut writer = Writer::over(path, file)?;
-        let created = schema::create(&writer.connection)
-            .map_err(|cause| RunFileError::of(path, cause))
-            .and_then(|()| writer.open_record(opening))
-            .and_then(|()| writer.commit());
-        if let Err(error) = created {
-            // Nothing was recorded: an empty shell would only puzzle.
-            let _ = std::fs::remove_file(path);
-            return Err(error);
-        }
-        writer.reserve_journal();
-        Ok(writer)
+        schema::create(&writer.connection).map_err(|cause| RunFileError::of(path, cause))?;
+        writer.open_record(opening)?;
+        writer.batch("COMMIT")?;
+        // The same lock: it outlives the writer under the old name.
+        writer
+            .lock
+            .try_clone()
+            .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })
     }
 
     /// Opens `path` to go on with its run, and returns what it holds.
@@ -368,3 +389,25 @@ const INTERVAL: &str = "INSERT INTO interval VALUES \
     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 const READING: &str = "INSERT INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const FINDING: &str = "INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+/// Gives the file `unnamed` the name `path`, durably, and never takes it from another file.
+fn give_name(unnamed: &Path, path: &Path) -> Result<(), RunFileError> {
+    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
+    match std::fs::hard_link(unnamed, path) {
+        Ok(()) => {}
+        Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(RunFileError::Exists(path.to_owned()));
+        }
+        // A file system without links, such as FAT.
+        Err(_) if path.symlink_metadata().is_ok() => {
+            return Err(RunFileError::Exists(path.to_owned()));
+        }
+        Err(_) => std::fs::rename(unnamed, path).map_err(system)?,
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        // Some file systems cannot sync a folder: they name files in their own order.
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
