@@ -15,6 +15,7 @@ mod environment;
 mod faults;
 mod guard;
 mod power;
+mod preparation;
 mod rig;
 mod survey;
 mod sys;

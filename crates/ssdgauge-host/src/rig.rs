@@ -3,23 +3,31 @@
 use crate::clock;
 use crate::conditions;
 use crate::custody::Custody;
+use crate::drive::sysfs::Place as DrivePlace;
+use crate::drive::wire::Port;
 use crate::engine::{self, Choice, Device, Load, Log, Outcome, Pool, RingFlags, Stamps};
 use crate::environment::block_device_of;
 use crate::faults;
 use crate::guard::Mandate;
 use crate::power::PowerControl;
+use crate::preparation::{self, Subject};
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use crate::witness::{self, Seen, Witness};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
+    PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream,
+    TargetKind, Until, Workload,
 };
-use std::fs::File;
-use std::os::unix::fs::MetadataExt;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Why a target that is no block device cannot be purged or trimmed.
+const NO_DRIVE: &str = "a scratch file cannot make its drive fresh";
 
 /// A file, a block device or nothing, with the engines to load it.
 #[derive(Debug)]
@@ -118,6 +126,46 @@ impl LinuxRig {
             power,
             pool,
             stamps: Stamps::new(tag),
+            log: None,
+            ring: None,
+        })
+    }
+
+    /// Returns a rig on an existing file that can only be read, for the benchmark of the engine;
+    /// `direct` keeps the page cache out. Fails where `path` is no regular file.
+    pub fn reading(path: &Path, direct: bool) -> std::io::Result<LinuxRig> {
+        clock::calibrate();
+        let flags = if direct { libc::O_DIRECT } else { 0 };
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let facts = file.metadata()?;
+        if !facts.is_file() {
+            return Err(std::io::Error::other("no regular file"));
+        }
+        let info = DriveInfo {
+            kind: TargetKind::File,
+            target: path.display().to_string(),
+            model: None,
+            serial: None,
+            firmware: None,
+            capacity: Bytes(facts.len()),
+            logical_block: Bytes(512),
+            physical_block: Bytes(512),
+            details: BTreeMap::new(),
+        };
+        let place = OpenPlace::Scratch(Arc::new(file));
+        Ok(LinuxRig {
+            info,
+            opened_size: Bytes::default(),
+            below: Below::of(&place),
+            place,
+            custody: Custody::new(None),
+            cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
+            seed: 1,
+            runs: 0,
+            written: facts.len(),
+            power: PowerControl::none(),
+            pool: Pool::default(),
+            stamps: Stamps::new(0),
             log: None,
             ring: None,
         })
@@ -292,33 +340,62 @@ impl LinuxRig {
         }
     }
 
-    fn trim(
+    /// Returns the drive for its preparation; `None` where the target is no whole drive.
+    fn subject(&self) -> Option<Subject> {
+        let file = self.file().filter(|_| self.is_block())?.clone();
+        let number = file.metadata().ok()?.rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let place = DrivePlace::of_number(Path::new("/sys"), major, minor)?;
+        let wire = Arc::new(Port(Arc::clone(&file)));
+        Some(Subject { file, wire, place, used: self.info.capacity })
+    }
+
+    fn purge(
         &mut self,
-        range: Option<(Bytes, Bytes)>,
+        method: Option<PurgeMethod>,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        let since = Instant::now();
-        let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
         self.custody.before_writing(&self.place, None, sink)?;
-        self.stamps.forget(offset.0, (offset + span).0);
-        let result = match self.file().filter(|_| self.is_block()) {
-            Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
-            None => Err("a scratch file cannot make its drive fresh".to_owned()),
-        };
-        let method = match result {
-            Ok(()) => "discard".to_owned(),
-            Err(cause) => {
-                sink.finding(Finding::new(
-                    FindingKind::PurgeNotPossible,
-                    Severity::Warning,
-                    format!("the drive was not made fresh: {cause}"),
-                    "results depend on what was written before; test a whole drive to purge it",
-                ));
-                "none".to_owned()
+        match (self.subject(), method) {
+            (Some(subject), method) => {
+                self.stamps.forget(0, u64::MAX);
+                preparation::purge(&subject, method, sink)
             }
-        };
-        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
-        Ok(Prepared { method, written: Bytes(0), elapsed, stopped: false })
+            (None, None) => Ok(self.not_fresh(sink)),
+            (None, Some(method)) => Err(RigError::CannotPurge {
+                drive: self.info.target.clone(),
+                method: method.name().into(),
+                reason: NO_DRIVE.into(),
+            }),
+        }
+    }
+
+    fn trim(
+        &mut self,
+        offset: Bytes,
+        span: Bytes,
+        sink: &mut dyn Sink,
+    ) -> Result<Prepared, RigError> {
+        self.custody.before_writing(&self.place, None, sink)?;
+        match self.subject() {
+            Some(subject) => {
+                self.stamps.forget(offset.0, (offset + span).0);
+                preparation::trim(&subject, offset, span, sink)
+            }
+            None => Ok(self.not_fresh(sink)),
+        }
+    }
+
+    /// Says that a target without a drive of its own cannot be made fresh.
+    fn not_fresh(&self, sink: &mut dyn Sink) -> Prepared {
+        sink.finding(Finding::new(
+            FindingKind::PurgeNotPossible,
+            Severity::Warning,
+            format!("the drive was not made fresh: {NO_DRIVE}"),
+            "results depend on what was written before; test a whole drive to purge it",
+        ));
+        let (written, elapsed) = (Bytes(0), Nanos::ZERO);
+        Prepared { method: "none".into(), written, elapsed, stopped: false }
     }
 
     fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
@@ -365,8 +442,9 @@ impl Rig for LinuxRig {
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
         match *preparation {
-            Preparation::Purge => self.trim(None, sink),
-            Preparation::Trim { offset, span } => self.trim(Some((offset, span)), sink),
+            Preparation::Purge => self.purge(None, sink),
+            Preparation::PurgeBy(method) => self.purge(Some(method), sink),
+            Preparation::Trim { offset, span } => self.trim(offset, span, sink),
             Preparation::Fill { access, block_size, offset, span } => {
                 self.fill(access, block_size, (offset, span), sink)
             }

@@ -9,4 +9,5 @@ mod engines;
 mod faults;
 mod guard;
 mod open_loop;
+mod preparation;
 mod support;
