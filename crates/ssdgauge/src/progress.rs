@@ -76,7 +76,7 @@ impl<'a> Progress<'a> {
 
     fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(line),
+            Some(bar) => bar.println(world::tame(line)),
             None => world::talk(line),
         }
     }

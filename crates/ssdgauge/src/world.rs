@@ -11,10 +11,16 @@ pub(crate) fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Writes a line of talk to stderr.
+/// Writes lines of talk to stderr, without anything that a terminal would obey.
 pub(crate) fn talk(text: &str) {
     let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{text}");
+    let _ = writeln!(err, "{}", tame(text));
+}
+
+/// Returns `text` with everything written out that a terminal would obey: a drive may call itself
+/// anything.
+pub(crate) fn tame(text: &str) -> String {
+    text.lines().map(ssdgauge_report::clean_prose).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns whether people look at stderr.

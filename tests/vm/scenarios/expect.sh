@@ -83,6 +83,11 @@ measures() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "$running" 2>/dev/null)" ]
 }
 
+# blank DEVICE: takes what an earlier scenario has left there.
+blank() {
+    dd if=/dev/zero of="$1" bs=1M conv=fsync 2>/dev/null
+}
+
 # sectors DRIVE: prints the 512-byte sectors that were written to it.
 sectors() {
     awk '{ print $7 }' "/sys/block/$1/stat"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Drives that fail: bad places, drives that are pulled, drives that hang and come back.
-# vm: --nvme 64M --nvme 64M --nvme 64M --bad-nvme 64M,2048 --append nvme_core.io_timeout=3
+# vm: --nvme 64M --nvme 64M --nvme 64M --bad-nvme 64M,6144 --append nvme_core.io_timeout=3
 # vm: --module 'null_blk nr_devices=0' --pack sd_mod --pack scsi_debug
 . /usr/bin/expect.sh
 
@@ -19,7 +19,7 @@ fails_at() {
 a_bad_place_of_an_nvme_drive_is_a_media_error() {
     suite bad 4MiB 100 2s
     gauge 1 run bad.toml /dev/nvme3n1 --confirm BAD3 --out a.ssdg
-    fails_at a.ssdg media-error 1048576 'No data available'
+    fails_at a.ssdg media-error 3145728 'No data available'
 }
 
 a_bad_place_of_a_scsi_drive_is_a_media_error() {
@@ -40,21 +40,22 @@ a_bad_place_without_a_reason_is_a_fault() {
     mkdir $null
     echo 64 >$null/size
     echo 1 >$null/memory_backed
-    echo +2048-2055 >$null/badblocks
+    echo +6144-6151 >$null/badblocks
     echo 1 >$null/power
     # Writes fail there too: already the fill ends at this place.
     suite bad 4MiB 100 2s
     gauge 1 run bad.toml /dev/nullb1 --confirm nullb1:67108864 --out a.ssdg
-    finds a.ssdg faults 'a write at byte 1048576'
+    finds a.ssdg faults 'a write at byte 3145728'
     finds a.ssdg faults 'Input/output error'
     # A place that is only bad later fails the reads.
-    echo -2048-2055 >$null/badblocks
+    echo -6144-6151 >$null/badblocks
+    blank /dev/nullb1
     suite later 4MiB 100 5s
     gauge_later run later.toml /dev/nullb1 --confirm nullb1:67108864 --out b.ssdg
     until_true measures b.ssdg
-    echo +2048-2055 >$null/badblocks
+    echo +6144-6151 >$null/badblocks
     gauge_ends 1
-    fails_at b.ssdg faults 1048576 'Input/output error'
+    fails_at b.ssdg faults 3145728 'Input/output error'
     echo 0 >$null/power
     rmdir $null
 }

@@ -9,7 +9,7 @@ node() {
 }
 
 an_error_region_fails_with_its_place() {
-    printf '0 2048 linear /dev/nvme0n1 0\n2048 8 error\n2056 63480 linear /dev/nvme0n1 2056\n' |
+    printf '0 6144 linear /dev/nvme0n1 0\n6144 8 error\n6152 59384 linear /dev/nvme0n1 6152\n' |
         dmsetup create region
     dm=$(node region)
     suite region 4MiB 0 1s
@@ -20,12 +20,13 @@ an_error_region_fails_with_its_place() {
     is 'the number of sectors written' "$(sectors nvme0n1)" "$before"
     # Already the fill ends there, and the step is broken.
     gauge 1 run region.toml "/dev/$dm" --confirm "$dm:33554432" --out a.ssdg
-    finds a.ssdg faults 'a write at byte 1048576'
+    finds a.ssdg faults 'a write at byte 3145728'
     is 'the number of measured steps' "$(sql a.ssdg "SELECT count(*) FROM step WHERE phase_kind='measure'")" 0
     dmsetup remove region
 }
 
 an_outage_of_two_seconds_ends_the_step_with_its_moment() {
+    blank /dev/nvme0n1
     echo '0 65536 flakey /dev/nvme0n1 0 600 0' | dmsetup create flaky
     dm=$(node flaky)
     suite flaky 4MiB 100 20s
@@ -44,6 +45,7 @@ an_outage_of_two_seconds_ends_the_step_with_its_moment() {
 
 # Makes a mapping named NAME, begins a run on it, and suspends it under the load.
 suspended() {
+    blank /dev/nvme0n1
     echo '0 65536 linear /dev/nvme0n1 0' | dmsetup create "$1"
     dm=$(node "$1")
     suite "$1" 4MiB 100 60s

@@ -1,6 +1,6 @@
 //! Damage is found: a file is read as it was written, or not at all.
 
-use crate::support::{read, write};
+use crate::support::{figure, is_long, read, write};
 use ssdgauge_core::Random;
 
 /// The single-bit flips that are tried; the seed makes them the same ones each time.
@@ -15,7 +15,8 @@ fn no_flipped_bit_gives_a_wrong_reading() {
     let bytes = std::fs::read(&path).unwrap();
     let mut random = Random::new(7, 0);
     let (mut found, mut harmless) = (0, 0);
-    for _ in 0..FLIPS {
+    let flips = if is_long() { 100 * FLIPS } else { FLIPS };
+    for _ in 0..flips {
         let (at, bit) = (random.below(bytes.len() as u64) as usize, random.below(8));
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << bit;
@@ -27,9 +28,14 @@ fn no_flipped_bit_gives_a_wrong_reading() {
             Ok(_) => panic!("byte {at}, bit {bit}: read something that was never written"),
         }
     }
-    println!("{FLIPS} flips: {found} found, {harmless} without effect, 0 wrong readings");
+    figure(
+        "flips",
+        &format!("{flips} single bits"),
+        &format!("{found} found, {harmless} without effect, 0 wrong readings"),
+        "cargo test -p ssdgauge-runfile --test format no_flipped_bit",
+    );
     // Most bits of so small a file lie in unused space.
-    assert!(found > FLIPS / 10, "{found}");
+    assert!(found > flips / 10, "{found}");
 }
 
 #[test]
@@ -40,12 +46,84 @@ fn no_cut_gives_a_wrong_reading() {
     let whole = read(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let mut read_whole = 0;
-    for cut in (0..bytes.len()).step_by(97).chain([1, 99, 100, bytes.len() - 1]) {
+    // Every length there is, in the long check.
+    let step = if is_long() { 1 } else { 31 };
+    let mut cuts = 0;
+    for cut in (0..bytes.len()).step_by(step).chain([1, 99, 100, bytes.len() - 1]) {
+        cuts += 1;
         std::fs::write(&path, &bytes[..cut]).unwrap();
         if let Ok(content) = read(&path) {
             assert!(content == whole, "cut at {cut}: read something that was never written");
             read_whole += 1;
         }
     }
-    println!("{} bytes: {read_whole} cuts lost nothing", bytes.len());
+    figure(
+        "truncations",
+        &format!("{cuts} of {} lengths", bytes.len()),
+        &format!("0 wrong readings, {read_whole} cuts lost nothing"),
+        "cargo test -p ssdgauge-runfile --test format no_cut",
+    );
+}
+
+/// Damages bytes as no single fault does: several places at once, pieces moved, numbers twisted.
+fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+    const NUMBERS: [u64; 6] = [0, 1, 0x7f, 0xffff_ffff, u64::MAX, 1 << 63];
+    for _ in 0..=random.below(6) {
+        let at = random.below(bytes.len() as u64) as usize;
+        let length = (random.below(600) as usize).min(bytes.len() - at);
+        match random.below(5) {
+            0 => bytes[at] = random.below(256) as u8,
+            1 => {
+                let number = NUMBERS[random.below(6) as usize].to_be_bytes();
+                let length = length.min(8);
+                bytes[at..at + length].copy_from_slice(&number[..length]);
+            }
+            2 => bytes[at..at + length].fill(0),
+            3 => {
+                let from = random.below((bytes.len() - length) as u64) as usize;
+                bytes.copy_within(from..from + length, at);
+            }
+            // Half of the time the head, which everything else depends on.
+            _ => bytes[at % 200] = random.below(256) as u8,
+        }
+    }
+}
+
+#[test]
+fn no_file_makes_the_reader_panic_or_see_what_was_never_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.ssdg");
+    write(&path);
+    let whole = read(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let seed = 20_261_121;
+    println!("seed {seed}");
+    let mut random = Random::new(seed, 1);
+    let tries = if is_long() { 100_000 } else { 1_000 };
+    let (mut refused, mut harmless) = (0, 0);
+    for number in 0..tries {
+        let mut damaged = bytes.clone();
+        damage(&mut damaged, &mut random);
+        std::fs::write(&path, &damaged).unwrap();
+        match read(&path) {
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+            Ok(content) => {
+                assert!(content == whole, "try {number}: read something that was never written");
+                harmless += 1;
+            }
+        }
+        // Whoever goes on with such a file is told, too, and never panics.
+        drop(ssdgauge_runfile::Writer::resume(&path).map(drop));
+        let _ = std::fs::remove_file(folder.path().join("run.ssdg-journal"));
+    }
+    assert!(refused > tries / 2, "{refused} of {tries} refused");
+    figure(
+        "run files",
+        &format!("{tries} damaged in several places"),
+        &format!("{refused} refused, {harmless} without effect, 0 panics, 0 wrong readings"),
+        "cargo test -p ssdgauge-runfile --test format no_file",
+    );
 }

@@ -154,3 +154,16 @@ pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
     let findings = run.findings()?;
     Ok(Content { head: run.head().clone(), steps, intervals, readings, findings })
 }
+
+/// Returns whether the long check runs, which tries what is random many more times.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("SSDGAUGE_LONG").is_some()
+}
+
+/// Keeps a line of the table that `./check` prints at its end.
+pub(crate) fn figure(name: &str, count: &str, result: &str, command: &str) {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = format!("{name}\t{count}\t{result}\t{command}\n");
+    std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
+}

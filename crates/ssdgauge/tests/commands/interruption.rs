@@ -27,8 +27,7 @@ fn wait_for_run_file(bench: &Bench) {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step() {
-    // 200 in the normal check; SSDGAUGE_KILLS asks for more.
-    let kills: u64 = std::env::var("SSDGAUGE_KILLS").map_or(200, |n| n.parse().unwrap());
+    let kills = if std::env::var_os("SSDGAUGE_LONG").is_some() { 10_000 } else { 200 };
     let seed = 20_261_120;
     println!("seed {seed}");
     let mut random = Random::new(seed, 0);
@@ -89,7 +88,7 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
         &format!(
             "{lost} finished steps lost, {unreadable} unreadable files, {completed} runs completed"
         ),
-        "SSDGAUGE_KILLS=10000 cargo test -p ssdgauge --test commands killed_again",
+        "cargo test -p ssdgauge --test commands killed_again",
     );
 }
 

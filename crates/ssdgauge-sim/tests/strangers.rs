@@ -1,0 +1,75 @@
+//! Profiles from strangers: a drive or a refusal, and never a panic.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test ends at its first failure")]
+
+use ssdgauge_core::Random;
+use ssdgauge_sim::VirtualRig;
+
+/// Pieces that are likely to mean something.
+const PIECES: [&str; 20] = [
+    "0",
+    "-1",
+    "1e308",
+    "-1e-308",
+    "nan",
+    "inf",
+    "18446744073709551615",
+    "1e15",
+    "0.0000001",
+    "true",
+    "'x'",
+    "''",
+    "[]",
+    "{}",
+    "[nand]",
+    "=",
+    "\n",
+    "\u{202e}",
+    "\"",
+    "'tlc-client'",
+];
+
+const TEXT: &str = "inherits = 'tiny'\n[drive]\nclass = 'mine'\ncapacity_gb = 0.1\nraw_gib = 0.11\n\
+    [nand]\nt_r_us = 77\nt_prog_us = 600\nt_erase_ms = 4\nchannels = 2\ndies = 2\nplanes = 2\n\
+    [slc]\nstatic_gib = 0.01\n[gc]\npolicy = 'greedy'\n[fault]\ngone_at_s = 10\nerror_every = 100\n\
+    [thermal]\nambient_c = 25\n[power]\nidle_w = 0.5\n";
+
+fn damage(text: &str, random: &mut Random) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..=random.below(3) {
+        let at = random.below(lines.len() as u64) as usize;
+        let piece = PIECES[random.below(PIECES.len() as u64) as usize];
+        match (random.below(4), lines[at].split_once('=')) {
+            (0, _) => lines[at] = piece.into(),
+            (1, _) => lines.push(lines[at].clone()),
+            (_, Some((key, _))) => lines[at] = format!("{key}= {piece}"),
+            (_, None) => lines[at].push_str(piece),
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn no_text_makes_a_virtual_drive_panic() {
+    let seed = 20_261_121;
+    println!("seed {seed}");
+    let mut random = Random::new(seed, 0);
+    let tries = if std::env::var_os("SSDGAUGE_LONG").is_some() { 200_000 } else { 2_000 };
+    let (mut refused, mut made) = (0, 0);
+    for _ in 0..tries {
+        match VirtualRig::from_toml("stranger.toml", &damage(TEXT, &mut random), "", 1) {
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+            Ok(_) => made += 1,
+        }
+    }
+    assert!(refused > tries / 4, "{refused} refused, {made} made");
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = format!(
+        "drive profiles\t{tries} damaged texts\t{refused} refused, {made} made, 0 panics\t\
+         cargo test -p ssdgauge-sim --test strangers\n"
+    );
+    std::fs::write(folder.join("drive-profiles"), line).unwrap();
+}
