@@ -156,7 +156,7 @@ fn open_files(
     let mut users = Vec::new();
     for process in processes(&kernel.proc) {
         let id = name_of(&process);
-        if id == own || parent_of(&process).as_deref() == Some(&own) {
+        if id == own || is_our_fork(&process, &own) {
             continue;
         }
         let open = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
@@ -193,10 +193,14 @@ fn may_write(process: &Path, number: &std::ffi::OsStr) -> bool {
     flags.is_none_or(|flags| flags & 3 != 0)
 }
 
-/// Our own children inherit nothing; only between fork and exec they seem to.
-fn parent_of(process: &Path) -> Option<String> {
-    let status = fs::read_to_string(process.join("status")).ok()?;
-    Some(status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().to_owned())
+/// A child of ours between fork and exec has our descriptors for a moment, and our program.
+fn is_our_fork(process: &Path, own: &str) -> bool {
+    let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+    let program = fs::read_link(process.join("exe")).ok();
+    parent.is_some_and(|parent| parent.trim() == own)
+        && program.is_some()
+        && program == fs::read_link("/proc/self/exe").ok()
 }
 
 fn number_of(folder: &Path) -> Option<u64> {

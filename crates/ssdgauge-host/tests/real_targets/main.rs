@@ -8,4 +8,5 @@
 mod engines;
 mod guard;
 mod open_loop;
+mod races;
 mod support;
