@@ -29,8 +29,10 @@ pub use plan::{
 };
 pub use random::Random;
 pub use request::{Request, RequestSource};
-pub use rig::{Ended, EndedBy, EngineReport, Preparation, Prepared, Rig, RigError, Sink};
-pub use sample::{Direction, Finding, FindingKind, Interval, Reading, Severity};
+pub use rig::{
+    Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, Rig, RigError, Sink,
+};
+pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
 pub use score::{BORNE, Headline, Point, Ratio, Score, Window};
 pub use statistics::histogram::{Histogram, Recorder};

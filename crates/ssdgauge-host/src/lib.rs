@@ -11,6 +11,7 @@ mod custody;
 mod engine;
 mod environment;
 mod guard;
+mod power;
 mod rig;
 mod survey;
 mod sys;

@@ -4,13 +4,15 @@ use crate::clock;
 use crate::custody::Custody;
 use crate::engine::{self, Device, Fault, Outcome};
 use crate::guard::Mandate;
+use crate::power::PowerControl;
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
+    PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,6 +27,7 @@ pub struct LinuxRig {
     runs: u64,
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
+    power: PowerControl,
 }
 
 impl LinuxRig {
@@ -52,7 +55,13 @@ impl LinuxRig {
             OpenPlace::Scratch(_) => 0,
         };
         let custody = Custody::new(mandate.writes_at_most);
-        Ok(LinuxRig { info, place, custody, cached, seed, runs: 0, written })
+        let power = match (&place, info.details.get("kernel_name")) {
+            (OpenPlace::Drive(_), Some(name)) => {
+                PowerControl::of(&Path::new("/sys/class/block").join(name), None)
+            }
+            _ => PowerControl::none(),
+        };
+        Ok(LinuxRig { info, place, custody, cached, seed, runs: 0, written, power })
     }
 
     fn file(&self) -> Option<&Arc<File>> {
@@ -231,6 +240,14 @@ impl LinuxRig {
         Ok(Prepared { method, written: Bytes(0), elapsed, stopped: false })
     }
 
+    fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
+        let since = Instant::now();
+        let (method, findings) = self.power.choose(saving);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+    }
+
     /// Refuses reads of what nobody wrote: the file system would answer them without the drive.
     fn check_written(&self, workload: &Workload) -> Result<(), RigError> {
         let beyond =
@@ -267,6 +284,7 @@ impl Rig for LinuxRig {
             Preparation::Fill { access, block_size, offset, span } => {
                 self.fill(access, block_size, (offset, span), sink)
             }
+            Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
         }
     }
 

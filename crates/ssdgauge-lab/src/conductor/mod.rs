@@ -311,7 +311,7 @@ impl<'a> Conductor<'a> {
         let result = act(self.rig, &step.action, &mut sink);
         sink.show();
         let borne = match (sink.slices.take(), &result) {
-            (Some(slices), Ok(done)) => Some(slices.tell(done.by, &mut sink)),
+            (Some(slices), Ok(done)) => Some(slices.tell(done.by, done.elapsed, &mut sink)),
             (Some(_), Err(_)) | (None, _) => None,
         };
         let (seen, failure) = (sink.elapsed, sink.failure.take());
@@ -441,8 +441,15 @@ fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Do
         }
         Action::Rest(duration) => {
             rig.rest(*duration, sink)?;
-            let by = By::stopped(sink.stop());
-            Ok(Done { by, elapsed: *duration, report: "{}".into() })
+            Ok(left_alone(*duration, sink))
+        }
+        Action::Idle(duration) => {
+            rig.idle(*duration, sink)?;
+            Ok(left_alone(*duration, sink))
         }
     }
+}
+
+fn left_alone(duration: Nanos, sink: &mut StepSink<'_>) -> Done {
+    Done { by: By::stopped(sink.stop()), elapsed: duration, report: "{}".into() }
 }
