@@ -177,6 +177,9 @@ pub struct EngineReport {
     pub setup: String,
     /// Requests asked to be in flight.
     pub in_flight_asked: u32,
+    /// Requests that were in flight on average: the sum of the latencies over the time (Little).
+    #[serde(default)]
+    pub in_flight: Option<f64>,
     /// Requests that were sent per system call; 1 for the synchronous engine.
     pub ios_per_enter: Option<f64>,
     /// Processor time of the whole process for each request, user and system.

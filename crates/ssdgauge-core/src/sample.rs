@@ -185,6 +185,22 @@ pub enum FindingKind {
     Meter,
     /// A drive could not be brought into the power state that was asked for.
     PowerState,
+    /// A read did not find what this run had written there.
+    WrongData,
+    /// The log of single requests is not complete.
+    LogIncomplete,
+    /// The link between host and drive is slower or narrower than the drive can.
+    LinkBelowCapability,
+    /// The drive said something of itself that cannot be true.
+    Implausible,
+    /// The drive warns of its health, or its health became worse.
+    HealthWarning,
+    /// A purge was sent to the drive; it may go on there even if the program does not.
+    PurgeStarted,
+    /// The drive was told what holds nothing, and that had no effect.
+    TrimIneffective,
+    /// Part of a fresh drive is left unused, which gives it more spare area.
+    LeftUnused,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -220,6 +236,14 @@ impl FindingKind {
             FindingKind::NotKept => "not-kept",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
+            FindingKind::WrongData => "wrong-data",
+            FindingKind::LogIncomplete => "log-incomplete",
+            FindingKind::LinkBelowCapability => "link-below-capability",
+            FindingKind::Implausible => "implausible",
+            FindingKind::HealthWarning => "health-warning",
+            FindingKind::PurgeStarted => "purge-started",
+            FindingKind::TrimIneffective => "trim-ineffective",
+            FindingKind::LeftUnused => "left-unused",
             FindingKind::Unknown => "unknown",
         }
     }

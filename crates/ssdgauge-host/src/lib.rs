@@ -8,6 +8,7 @@
 
 mod clock;
 mod custody;
+mod drive;
 mod engine;
 mod environment;
 mod guard;
@@ -17,6 +18,7 @@ mod survey;
 mod sys;
 mod target;
 
+pub use drive::{CardError, card};
 pub use environment::environment;
 pub use guard::{Mandate, Refusal, confirmation_of};
 pub use rig::LinuxRig;

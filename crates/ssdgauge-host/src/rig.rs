@@ -2,7 +2,9 @@
 
 use crate::clock;
 use crate::custody::Custody;
-use crate::engine::{self, Device, Fault, Outcome};
+use crate::engine::{
+    self, Choice, Content, Device, Fault, Load, Log, Outcome, Pool, RingFlags, Stamps,
+};
 use crate::guard::Mandate;
 use crate::power::PowerControl;
 use crate::sys;
@@ -28,6 +30,11 @@ pub struct LinuxRig {
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
     power: PowerControl,
+    pool: Pool,
+    stamps: Stamps,
+    log: Option<Log>,
+    /// How rings are set up, once it was tried.
+    ring: Option<Choice>,
 }
 
 impl LinuxRig {
@@ -48,7 +55,7 @@ impl LinuxRig {
     ) -> Result<LinuxRig, TargetError> {
         let Opened { place, cached } = candidate.open(mandate)?;
         clock::calibrate();
-        engine::prepare_pool();
+        let pool = Pool::begin();
         let info = candidate.info;
         let written = match &place {
             OpenPlace::Null | OpenPlace::Drive(_) => u64::MAX,
@@ -61,7 +68,29 @@ impl LinuxRig {
             }
             _ => PowerControl::none(),
         };
-        Ok(LinuxRig { info, place, custody, cached, seed, runs: 0, written, power })
+        let tag = engine::random_tag()
+            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
+        Ok(LinuxRig {
+            info,
+            place,
+            custody,
+            cached,
+            seed,
+            runs: 0,
+            written,
+            power,
+            pool,
+            stamps: Stamps::new(tag),
+            log: None,
+            ring: None,
+        })
+    }
+
+    /// Writes down every request that is measured from now on: sixteen bytes each, in the format
+    /// of [`ssdgauge_core::io_log`]. Fails where `path` exists or cannot be made.
+    pub fn log_ios(&mut self, path: &Path) -> std::io::Result<()> {
+        self.log = Some(Log::create(path)?);
+        Ok(())
     }
 
     fn file(&self) -> Option<&Arc<File>> {
@@ -92,15 +121,40 @@ impl LinuxRig {
         if workload.streams.iter().any(Stream::writes) {
             self.custody.before_writing(&self.place, until.bytes, sink)?;
         }
+        self.stamps.advance();
+        for stream in workload.streams.iter().filter(|one| one.writes() && one.data == Data::Zeros)
+        {
+            self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+        }
+        let load = Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed,
+            covering,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
+            log: self.log.as_mut().filter(|_| !covering),
+        };
         let mut watch = self.custody.watch(until, sink);
-        let outcome = engine::run(&self.device(), workload, until, seed, covering, &mut watch);
+        let outcome = engine::run(load, &mut watch);
         let count = watch.count();
-        let outcome = outcome.map_err(|cause| RigError::System {
+        let mut outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
+        if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
+            outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
+        }
         if !outcome.faults.is_empty() || outcome.silence.is_some() {
             self.custody.doubt();
+        }
+        if outcome.silence.is_some() || outcome.faults.iter().any(|fault| fault.content.is_none()) {
+            // What a failed write left behind is unknown, not wrong.
+            for stream in workload.streams.iter().filter(|stream| stream.writes()) {
+                self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+            }
         }
         self.tell_faults(&outcome, sink);
         if let Some(silence) = outcome.silence {
@@ -126,6 +180,24 @@ impl LinuxRig {
         Ok(outcome)
     }
 
+    /// Chooses the flags of rings by a trial, at the first workload that repays it.
+    fn try_rings(&mut self, workload: &Workload, until: &Until) {
+        if self.ring.is_some() || !engine::is_worth_it(workload, until) {
+            return;
+        }
+        self.ring = Some(engine::choose(&Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed: self.seed,
+            covering: false,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: RingFlags::Plain,
+            log: None,
+        }));
+    }
+
     /// A drive that vanished answers reads with nothing and writes with "no space".
     fn means_gone(&self, fault: &Fault) -> bool {
         match fault.result {
@@ -138,7 +210,10 @@ impl LinuxRig {
     }
 
     fn tell_faults(&self, outcome: &Outcome, sink: &mut dyn Sink) {
-        for fault in outcome.faults.iter().take(3) {
+        let (wrong, failed): (Vec<&Fault>, Vec<&Fault>) =
+            outcome.faults.iter().partition(|fault| fault.content.is_some());
+        wrong.into_iter().take(3).for_each(|fault| tell_wrong_data(fault, sink));
+        for fault in failed.into_iter().take(3) {
             let direction = fault.direction.name();
             let offset = fault.offset;
             let what = match fault.result {
@@ -182,7 +257,8 @@ impl LinuxRig {
         let outcome = self.load(&workload, &until, true, sink)?;
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
-            self.write_tail(&stream, offset + whole, offset + span)?;
+            self.write_tail(offset + whole, offset + span)?;
+            self.stamps.fill(offset.0, (offset + whole).0);
             if offset.0 <= self.written {
                 self.written = self.written.max((offset + span).0);
             }
@@ -196,16 +272,14 @@ impl LinuxRig {
     }
 
     /// Writes what is left of a span behind its last whole block.
-    fn write_tail(&self, stream: &Stream, from: Bytes, to: Bytes) -> Result<(), RigError> {
+    fn write_tail(&self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
         let Some(file) = self.file().filter(|_| length > 0) else { return Ok(()) };
         let cause = |error: std::io::Error| RigError::System {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
         };
-        let data =
-            engine::write_data(stream).map_err(|error| cause(std::io::Error::other(error)))?;
-        let data = data.expect("a fill writes");
+        let data = self.pool.get(length).map_err(|error| cause(std::io::Error::other(error)))?;
         match sys::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),
             n => Err(cause(std::io::Error::other(format!("only {n} were taken")))),
@@ -220,6 +294,7 @@ impl LinuxRig {
         let since = Instant::now();
         let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
         self.custody.before_writing(&self.place, None, sink)?;
+        self.stamps.forget(offset.0, (offset + span).0);
         let result = match self.file().filter(|_| self.is_block()) {
             Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
             None => Err("a scratch file cannot make its drive fresh".to_owned()),
@@ -268,6 +343,30 @@ impl Drop for LinuxRig {
     }
 }
 
+/// Tells of a read that did not find what this run had written.
+fn tell_wrong_data(fault: &Fault, sink: &mut dyn Sink) {
+    let offset = fault.offset;
+    let what = match fault.content {
+        Some(Content::Zeros) => "found zeros: what this run wrote there is not there".to_owned(),
+        Some(Content::Elsewhere(place)) => format!(
+            "found what this run wrote at byte {place}: two addresses are one place of the drive, \
+             or a request went astray"
+        ),
+        Some(Content::Stale) => {
+            "found data from before it was last filled: a later write was dropped".to_owned()
+        }
+        Some(Content::Foreign) => "found data that this run never wrote".to_owned(),
+        None => return,
+    };
+    sink.finding(Finding::new(
+        FindingKind::WrongData,
+        Severity::Invalid,
+        format!("a read at byte {offset} {what}"),
+        "do not keep data on this drive; check its true capacity and whether anything else writes \
+         to it",
+    ));
+}
+
 impl Rig for LinuxRig {
     fn drive(&self) -> &DriveInfo {
         &self.info
@@ -303,6 +402,7 @@ impl Rig for LinuxRig {
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
         }
+        self.try_rings(workload, until);
         let outcome = self.load(workload, until, false, sink)?;
         Ok(Ended { by: outcome.by, elapsed: outcome.elapsed, engine: outcome.report })
     }

@@ -32,7 +32,7 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Lists the suites, or the tests of one.
     Suites(Suites),
-    /// Lists the drives of this machine: which may be tested, and why others may not.
+    /// Lists the drives and which may be tested, or shows everything that is known of one.
     Drives(Drives),
     /// Draws the report of one or more runs.
     Report(Report),
@@ -149,6 +149,8 @@ pub(crate) struct Suites {
 
 #[derive(Debug, Args)]
 pub(crate) struct Drives {
+    /// A block device such as /dev/nvme0n1, or sim:PROFILE.
+    pub(crate) target: Option<String>,
     /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,
