@@ -43,6 +43,9 @@ pub struct Mandate<'a> {
     pub results: Option<&'a Path>,
     /// What the drive says of its own health against being written, such as a critical warning.
     pub unhealthy: Option<&'a str>,
+    /// Whether the process shall give up its rights as soon as the target is open; only where it
+    /// has a single thread.
+    pub give_up_rights: bool,
     /// The most bytes that the plan writes, where it says so; a run that writes a twentieth more
     /// is stopped.
     pub writes_at_most: Option<Bytes>,
@@ -120,6 +123,11 @@ impl Admitted {
         &self.name
     }
 
+    /// Returns its device number.
+    pub(crate) fn number(&self) -> &str {
+        &self.identity.number
+    }
+
     /// Returns the words that confirm the drive.
     pub(crate) fn words(&self) -> &str {
         &self.words
@@ -140,6 +148,17 @@ impl Admitted {
 /// none, its kernel name and size in bytes.
 pub fn confirmation_of(info: &DriveInfo) -> Option<&str> {
     info.details.get("confirm").map(String::as_str)
+}
+
+/// Returns who holds the device `number`, or something that stands on it, open for writing, the
+/// process `ours` not counted.
+pub(crate) fn writers_of(number: &str, ours: u32) -> Vec<String> {
+    let kernel = Kernel::look();
+    let folder = kernel.folder_of_number(number);
+    folder.map_or_else(
+        || vec!["it left the machine".into()],
+        |folder| uses::open_in(&kernel, &folder, Openers::Writers, ours),
+    )
 }
 
 /// Looks at the block device `path` without opening it for writing.

@@ -8,4 +8,5 @@ mod bench;
 mod contents;
 mod in_use;
 mod names;
+mod rights;
 mod table;
