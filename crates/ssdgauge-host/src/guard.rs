@@ -87,7 +87,7 @@ pub(crate) fn admit(
     let file = open_exclusively(path)?;
     // From here on the path is not used again, but in words.
     check_descriptor(&file, path, expected)?;
-    if !lease::lock_node(&file) {
+    if !lease::lock(&file) {
         return Err(in_use(path, "another program holds its lock (flock)"));
     }
     let lease = match lease::take(lease_words(expected)) {

@@ -13,6 +13,7 @@ mod engine;
 mod environment;
 mod guard;
 mod power;
+mod preparation;
 mod rig;
 mod rights;
 mod survey;

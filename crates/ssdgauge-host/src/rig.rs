@@ -2,22 +2,30 @@
 
 use crate::clock;
 use crate::custody::Custody;
+use crate::drive::sysfs::Place as DrivePlace;
+use crate::drive::wire::Port;
 use crate::engine::{
     self, Choice, Content, Device, Fault, Load, Log, Outcome, Pool, RingFlags, Stamps,
 };
 use crate::guard::Mandate;
 use crate::power::PowerControl;
+use crate::preparation::{self, Subject};
 use crate::rights;
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
+    PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream, Until,
+    Workload,
 };
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Why a target that is no block device cannot be purged or trimmed.
+const NO_DRIVE: &str = "a scratch file cannot make its drive fresh";
 
 /// A file, a block device or nothing, with the engines to load it.
 #[derive(Debug)]
@@ -294,33 +302,62 @@ impl LinuxRig {
         }
     }
 
-    fn trim(
+    /// Returns the drive for its preparation; `None` where the target is no whole drive.
+    fn subject(&self) -> Option<Subject> {
+        let file = self.file().filter(|_| self.is_block())?.clone();
+        let number = file.metadata().ok()?.rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let place = DrivePlace::of_number(Path::new("/sys"), major, minor)?;
+        let wire = Arc::new(Port(Arc::clone(&file)));
+        Some(Subject { file, wire, place, used: self.info.capacity })
+    }
+
+    fn purge(
         &mut self,
-        range: Option<(Bytes, Bytes)>,
+        method: Option<PurgeMethod>,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        let since = Instant::now();
-        let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
         self.custody.before_writing(&self.place, None, sink)?;
-        self.stamps.forget(offset.0, (offset + span).0);
-        let result = match self.file().filter(|_| self.is_block()) {
-            Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
-            None => Err("a scratch file cannot make its drive fresh".to_owned()),
-        };
-        let method = match result {
-            Ok(()) => "discard".to_owned(),
-            Err(cause) => {
-                sink.finding(Finding::new(
-                    FindingKind::PurgeNotPossible,
-                    Severity::Warning,
-                    format!("the drive was not made fresh: {cause}"),
-                    "results depend on what was written before; test a whole drive to purge it",
-                ));
-                "none".to_owned()
+        match (self.subject(), method) {
+            (Some(subject), method) => {
+                self.stamps.forget(0, u64::MAX);
+                preparation::purge(&subject, method, sink)
             }
-        };
-        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
-        Ok(Prepared { method, written: Bytes(0), elapsed, stopped: false })
+            (None, None) => Ok(self.not_fresh(sink)),
+            (None, Some(method)) => Err(RigError::CannotPurge {
+                drive: self.info.target.clone(),
+                method: method.name().into(),
+                reason: NO_DRIVE.into(),
+            }),
+        }
+    }
+
+    fn trim(
+        &mut self,
+        offset: Bytes,
+        span: Bytes,
+        sink: &mut dyn Sink,
+    ) -> Result<Prepared, RigError> {
+        self.custody.before_writing(&self.place, None, sink)?;
+        match self.subject() {
+            Some(subject) => {
+                self.stamps.forget(offset.0, (offset + span).0);
+                preparation::trim(&subject, offset, span, sink)
+            }
+            None => Ok(self.not_fresh(sink)),
+        }
+    }
+
+    /// Says that a target without a drive of its own cannot be made fresh.
+    fn not_fresh(&self, sink: &mut dyn Sink) -> Prepared {
+        sink.finding(Finding::new(
+            FindingKind::PurgeNotPossible,
+            Severity::Warning,
+            format!("the drive was not made fresh: {NO_DRIVE}"),
+            "results depend on what was written before; test a whole drive to purge it",
+        ));
+        let (written, elapsed) = (Bytes(0), Nanos::ZERO);
+        Prepared { method: "none".into(), written, elapsed, stopped: false }
     }
 
     fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
@@ -386,8 +423,9 @@ impl Rig for LinuxRig {
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
         match *preparation {
-            Preparation::Purge => self.trim(None, sink),
-            Preparation::Trim { offset, span } => self.trim(Some((offset, span)), sink),
+            Preparation::Purge => self.purge(None, sink),
+            Preparation::PurgeBy(method) => self.purge(Some(method), sink),
+            Preparation::Trim { offset, span } => self.trim(offset, span, sink),
             Preparation::Fill { access, block_size, offset, span } => {
                 self.fill(access, block_size, (offset, span), sink)
             }

@@ -1,7 +1,7 @@
 //! The command line. Every flag is one documented field.
 
 use clap::{Args, Parser, Subcommand};
-use ssdgauge_core::Bytes;
+use ssdgauge_core::{Bytes, PurgeMethod};
 use std::path::PathBuf;
 
 /// The SSD review lab: prepares a drive, loads it, measures every second, judges and reports.
@@ -103,6 +103,10 @@ pub(crate) struct Choice {
     /// Cuts spans down to a target that is too small; such a run is marked.
     #[arg(long)]
     pub(crate) scale_spans: bool,
+    /// Makes the drive fresh in this way alone: format, discard, secure-erase, sanitize-block,
+    /// sanitize-crypto or sanitize-overwrite [default: the best of format and discard].
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) purge: Option<PurgeMethod>,
     /// The seed of all randomness.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,

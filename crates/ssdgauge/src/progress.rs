@@ -90,9 +90,12 @@ fn expected(step: &Step, fill_rate: f64) -> Nanos {
         Action::Prepare(Preparation::Fill { span, .. }) => {
             Nanos((span.0 as f64 / fill_rate * 1e9) as u64)
         }
-        Action::Prepare(Preparation::Purge | Preparation::Trim { .. } | Preparation::Power(_)) => {
-            Nanos::SECOND
-        }
+        Action::Prepare(
+            Preparation::Purge
+            | Preparation::PurgeBy(_)
+            | Preparation::Trim { .. }
+            | Preparation::Power(_),
+        ) => Nanos::SECOND,
         Action::Rest(time) | Action::Idle(time) => *time,
         Action::Run { until, .. } => {
             let time = until.time.unwrap_or(Nanos::from_secs(60));

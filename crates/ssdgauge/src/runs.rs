@@ -40,6 +40,7 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
         shorten: choice.shorten,
         scale_spans: choice.scale_spans,
         seed: choice.seed,
+        purge: choice.purge,
     }
 }
 

@@ -8,5 +8,6 @@
 mod engines;
 mod guard;
 mod open_loop;
+mod preparation;
 mod races;
 mod support;

@@ -114,6 +114,13 @@ impl Sink for StepSink<'_> {
         self.keep(result);
     }
 
+    fn announce(&mut self, finding: Finding) -> bool {
+        self.finding(finding);
+        let result = self.writer.commit();
+        self.keep(result);
+        self.failure.is_none()
+    }
+
     fn stop(&mut self) -> bool {
         let steady = self.rounds.as_ref().is_some_and(|rounds| rounds.steady().is_some());
         steady || self.failure.is_some() || self.watcher.stop()
