@@ -35,6 +35,11 @@ pub trait Rig {
     /// Leaves the drive alone for `duration`, while its instruments go on.
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
 
+    /// Returns what bears on every number that is measured here, before the first of them.
+    fn conditions(&mut self) -> Vec<Finding> {
+        Vec::new()
+    }
+
     /// Leaves the drive alone for `duration`, and asks nothing of it either, because a question
     /// would wake it; instruments that do not ask the drive go on.
     fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
@@ -303,6 +308,16 @@ pub enum RigError {
     /// The drive disappeared.
     #[error("{0} is gone")]
     Gone(String),
+    /// The target is smaller than when it was opened.
+    #[error("{drive} shrank from {was} to {now}")]
+    Shrank {
+        /// The target.
+        drive: String,
+        /// Its size when it was opened.
+        was: Bytes,
+        /// Its size now.
+        now: Bytes,
+    },
     /// The drive does not answer.
     #[error("{drive} has not answered for {silence}")]
     Hung {

@@ -7,10 +7,12 @@
 //! This crate never writes to a drive that the guard has not admitted.
 
 mod clock;
+mod conditions;
 mod custody;
 mod drive;
 mod engine;
 mod environment;
+mod faults;
 mod guard;
 mod power;
 mod preparation;
@@ -19,6 +21,7 @@ mod rights;
 mod survey;
 mod sys;
 mod target;
+mod witness;
 
 pub use drive::{CardError, card};
 pub use environment::environment;

@@ -67,7 +67,12 @@ impl<'a> StepSink<'a> {
         let now = self.watcher.unix_ms();
         if now - self.committed_ms >= COMMIT_EVERY_MS {
             self.committed_ms = now;
-            let result = self.writer.commit();
+            // Without room it is kept in memory: the end of the step waits for some.
+            let result = match self.writer.has_room() {
+                Ok(true) => self.writer.commit(),
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
             self.keep(result);
         }
     }
