@@ -55,14 +55,14 @@ fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
     }
     println!("{refused} refused, {written} written to the drive that was meant, 0 misdirected");
     assert!(refused > 0 && written > 0, "{refused} refused, {written} written: no race at all");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("figures");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
     let line = format!(
-        "detach and attach races | {} races, 0 misdirected writes | cargo test -p ssdgauge-host \
+        "detach and attach races\t{} races\t0 misdirected writes\tcargo test -p ssdgauge-host \
          --test real_targets races -- --nocapture\n",
         refused + written
     );
-    std::fs::write(folder.join("races.txt"), line).unwrap();
+    std::fs::write(folder.join("detach-and-attach-races"), line).unwrap();
 }
 
 /// Detaches the loop device after `moment` and attaches `other` in its place, which the kernel

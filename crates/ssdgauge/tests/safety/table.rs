@@ -54,16 +54,16 @@ pub(crate) fn go_through(title: &str, scenarios: &[Scenario], least: usize) {
     println!("\n{title}: {} scenarios, each refused with exit code 3", rows.len());
     rows.iter().for_each(|row| println!("  {row}"));
     assert!(rows.len() >= least, "only {} scenarios; not possible here: {absent:?}", rows.len());
-    leave_figure(title, &format!("{} scenarios, 0 bytes written", rows.len()));
+    leave_figure(title, rows.len());
 }
 
 /// Leaves a line for the table that `./check` prints at its end.
-fn leave_figure(title: &str, result: &str) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("figures");
+fn leave_figure(title: &str, count: usize) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
     let command = "cargo test -p ssdgauge --test safety -- --nocapture";
-    let line = format!("{title} | {result} | {command}\n");
-    std::fs::write(folder.join(format!("{}.txt", title.replace(' ', "-"))), line).unwrap();
+    let line = format!("{title}\t{count} scenarios\t0 bytes written\t{command}\n");
+    std::fs::write(folder.join(title.replace(' ', "-")), line).unwrap();
 }
 
 fn content(path: &Path) -> Vec<u8> {
