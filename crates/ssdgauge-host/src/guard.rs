@@ -19,6 +19,9 @@ mod uses;
 pub(crate) use identity::{Facts, Identity};
 pub use refusal::Refusal;
 
+use crate::drive::ask;
+use crate::drive::sysfs::Place;
+use crate::drive::wire::Port;
 use crate::environment::attribute;
 use crate::sys;
 use identity::{difference, folder_of, name_of};
@@ -101,8 +104,10 @@ pub(crate) fn admit(
     // by the kernel, or found by the next look.
     check_uses(&Kernel::look(), path, &folder, mandate.results, Openers::All)?;
     check_contents(&file, path, expected, mandate.erase)?;
+    let file = Arc::new(file);
+    check_own_health(&file, path, &folder)?;
     Ok(Admitted {
-        file: Arc::new(file),
+        file,
         name: shown(path),
         folder,
         identity: expected.identity.clone(),
@@ -255,6 +260,25 @@ fn check_health(path: &Path, folder: &Path, said: Option<&str>) -> Result<(), Re
             unhealthy(format!("its driver says '{}'", printable(state.as_bytes())))
         }
         (Some(_) | None, None) => Ok(()),
+    }
+}
+
+/// The warnings of an NVMe drive that forbid writing: spare below its threshold, unreliable,
+/// read-only, and a broken backup of volatile memory. A temperature only bears on the numbers.
+const FORBIDDING: u8 = 0b1_1101;
+
+/// Refuses an NVMe drive that says of itself that it shall not be written. Where it does not
+/// answer, nothing is known against it.
+fn check_own_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
+    if Place::of_folder(Path::new("/sys"), folder).controller.is_none() {
+        return Ok(());
+    }
+    match ask::health(&Port(Arc::clone(file))) {
+        Ok(health) if health.warning & FORBIDDING != 0 => {
+            let what = format!("it warns that {}", health.warnings().join(", and that "));
+            Err(Refusal::Unhealthy { path: shown(path), what })
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

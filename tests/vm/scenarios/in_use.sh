@@ -154,6 +154,13 @@ a_drive_that_holds_a_partition_table() {
     case $rights in *'user 0 without capabilities'*) ;; *) fail "rights: $rights" ;; esac
 }
 
+a_drive_that_warns_of_itself() {
+    blank /dev/nvme1n1
+    vm-monitor 'qom-set /machine/peripheral/nvme1 smart_critical_warning 8' >/dev/null
+    refuses /dev/nvme1n1 nvme1n1 'it warns that the media is read-only'
+    vm-monitor 'qom-set /machine/peripheral/nvme1 smart_critical_warning 0' >/dev/null
+}
+
 a_drive_that_keeps_nothing() {
     blank /dev/nvme0n1
     modprobe dm_flakey
@@ -182,4 +189,4 @@ scenarios a_drive_whose_partition_is_mounted a_drive_whose_partition_is_swap \
     a_partition_that_a_program_has_open a_partition_by_itself a_drive_below_device_mapper \
     a_drive_of_a_volume_group a_drive_below_an_encrypted_volume a_path_of_a_multipath_device \
     a_drive_below_two_mappings a_member_of_an_array a_second_path_to_the_same_drive \
-    a_drive_that_holds_a_partition_table a_drive_that_keeps_nothing the_list_of_drives_tells_them_all
+    a_drive_that_warns_of_itself a_drive_that_holds_a_partition_table a_drive_that_keeps_nothing the_list_of_drives_tells_them_all
