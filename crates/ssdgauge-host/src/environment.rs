@@ -25,6 +25,7 @@ pub fn environment() -> Vec<(String, String)> {
     add("frequency_governor", attribute(governor));
     add("boot_id", attribute(Path::new("/proc/sys/kernel/random/boot_id")));
     add("io_uring_disabled", attribute(Path::new("/proc/sys/kernel/io_uring_disabled")));
+    add("rights", crate::rights::in_words().map(str::to_owned));
     facts
 }
 

@@ -19,6 +19,9 @@ mod uses;
 pub(crate) use identity::{Facts, Identity};
 pub use refusal::Refusal;
 
+use crate::drive::ask;
+use crate::drive::sysfs::Place;
+use crate::drive::wire::Port;
 use crate::environment::attribute;
 use crate::sys;
 use identity::{difference, folder_of, name_of};
@@ -43,6 +46,9 @@ pub struct Mandate<'a> {
     pub results: Option<&'a Path>,
     /// What the drive says of its own health against being written, such as a critical warning.
     pub unhealthy: Option<&'a str>,
+    /// Whether the process shall give up its rights as soon as the target is open; only where it
+    /// has a single thread.
+    pub give_up_rights: bool,
     /// The most bytes that the plan writes, where it says so; a run that writes a twentieth more
     /// is stopped.
     pub writes_at_most: Option<Bytes>,
@@ -84,7 +90,7 @@ pub(crate) fn admit(
     let file = open_exclusively(path)?;
     // From here on the path is not used again, but in words.
     check_descriptor(&file, path, expected)?;
-    if !lease::lock_node(&file) {
+    if !lease::lock(&file) {
         return Err(in_use(path, "another program holds its lock (flock)"));
     }
     let lease = match lease::take(lease_words(expected)) {
@@ -98,8 +104,10 @@ pub(crate) fn admit(
     // by the kernel, or found by the next look.
     check_uses(&Kernel::look(), path, &folder, mandate.results, Openers::All)?;
     check_contents(&file, path, expected, mandate.erase)?;
+    let file = Arc::new(file);
+    check_own_health(&file, path, &folder)?;
     Ok(Admitted {
-        file: Arc::new(file),
+        file,
         name: shown(path),
         folder,
         identity: expected.identity.clone(),
@@ -118,6 +126,11 @@ impl Admitted {
     /// Returns the name that it was opened by.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns its device number.
+    pub(crate) fn number(&self) -> &str {
+        &self.identity.number
     }
 
     /// Returns the words that confirm the drive.
@@ -140,6 +153,17 @@ impl Admitted {
 /// none, its kernel name and size in bytes.
 pub fn confirmation_of(info: &DriveInfo) -> Option<&str> {
     info.details.get("confirm").map(String::as_str)
+}
+
+/// Returns who holds the device `number`, or something that stands on it, open for writing, the
+/// process `ours` not counted.
+pub(crate) fn writers_of(number: &str, ours: u32) -> Vec<String> {
+    let kernel = Kernel::look();
+    let folder = kernel.folder_of_number(number);
+    folder.map_or_else(
+        || vec!["it left the machine".into()],
+        |folder| uses::open_in(&kernel, &folder, Openers::Writers, ours),
+    )
 }
 
 /// Looks at the block device `path` without opening it for writing.
@@ -236,6 +260,25 @@ fn check_health(path: &Path, folder: &Path, said: Option<&str>) -> Result<(), Re
             unhealthy(format!("its driver says '{}'", printable(state.as_bytes())))
         }
         (Some(_) | None, None) => Ok(()),
+    }
+}
+
+/// The warnings of an NVMe drive that forbid writing: spare below its threshold, unreliable,
+/// read-only, and a broken backup of volatile memory. A temperature only bears on the numbers.
+const FORBIDDING: u8 = 0b1_1101;
+
+/// Refuses an NVMe drive that says of itself that it shall not be written. Where it does not
+/// answer, nothing is known against it.
+fn check_own_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
+    if Place::of_folder(Path::new("/sys"), folder).controller.is_none() {
+        return Ok(());
+    }
+    match ask::health(&Port(Arc::clone(file))) {
+        Ok(health) if health.warning & FORBIDDING != 0 => {
+            let what = format!("it warns that {}", health.warnings().join(", and that "));
+            Err(Refusal::Unhealthy { path: shown(path), what })
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

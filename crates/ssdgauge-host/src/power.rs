@@ -5,6 +5,7 @@
 //! anything while the drive is left alone.
 
 use crate::environment::attribute;
+use crate::rights;
 use ssdgauge_core::{Finding, FindingKind, PowerSaving, Severity};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -172,7 +173,7 @@ fn write_checked(path: &Path, text: &str) -> Result<(), String> {
     if attribute(path).as_deref() == Some(text) {
         return Ok(());
     }
-    fs::write(path, text).map_err(|error| error.to_string())?;
+    rights::write_attribute(path, text).map_err(|error| error.to_string())?;
     match attribute(path) {
         Some(now) if now == text => Ok(()),
         Some(now) => Err(format!("it stayed at {now}")),

@@ -11,6 +11,7 @@ use crate::faults;
 use crate::guard::Mandate;
 use crate::power::PowerControl;
 use crate::preparation::{self, Subject};
+use crate::rights;
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use crate::witness::{self, Seen, Witness};
@@ -96,6 +97,13 @@ impl LinuxRig {
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
         let Opened { place, cached } = candidate.open(mandate)?;
+        if let (true, Some(results)) = (mandate.give_up_rights, mandate.results) {
+            let device = match &place {
+                OpenPlace::Drive(drive) => Some(drive.number()),
+                OpenPlace::Null | OpenPlace::Scratch(_) => None,
+            };
+            rights::give_up(device, results).map_err(TargetError::Rights)?;
+        }
         clock::calibrate();
         let pool = Pool::begin();
         let info = candidate.info;

@@ -313,6 +313,17 @@ pub(crate) fn loop_backing(node: &Path) -> Option<[u64; 3]> {
     (answer == 0).then(|| [status[0], status[1], status[2]])
 }
 
+/// Becomes the user and the group of these numbers, with no other groups, in every thread.
+pub(crate) fn become_user(user: u32, group: u32) -> io::Result<()> {
+    // SAFETY: the calls take numbers only; a list of no groups needs no memory.
+    let failed = unsafe {
+        libc::setgroups(0, std::ptr::null()) != 0
+            || libc::setresgid(group, group, group) != 0
+            || libc::setresuid(user, user, user) != 0
+    };
+    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Returns the processor's time stamp counter.
 #[cfg(target_arch = "x86_64")]
 #[inline]

@@ -50,6 +50,9 @@ pub enum TargetError {
     /// The guard does not admit the drive.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The rights that a run does not need could not be given up.
+    #[error("the rights of root could not be given up: {0}")]
+    Rights(io::Error),
     /// The system answered with an error.
     #[error("{path}: {cause}")]
     System {

@@ -43,6 +43,9 @@ pub(crate) enum Command {
     /// Measures what the engine itself costs, in processor time for each request.
     #[command(hide = true)]
     Bench(Bench),
+    /// Serves a run that has given up its rights; started by the program itself.
+    #[command(hide = true)]
+    PrivilegedPart(PrivilegedPart),
 }
 
 #[derive(Debug, Args)]
@@ -226,6 +229,12 @@ pub(crate) struct Compare {
     /// Prints JUnit XML.
     #[arg(long)]
     pub(crate) junit: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PrivilegedPart {
+    /// The number of the drive, such as 259:0.
+    pub(crate) device: String,
 }
 
 #[derive(Debug, Args)]

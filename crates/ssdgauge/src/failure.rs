@@ -131,6 +131,9 @@ impl From<TargetError> for Failure {
                 }
             },
             TargetError::Refused(refusal) => return refused(refusal),
+            TargetError::Rights(_) => {
+                "nothing was written; this is a fault of ours: please report it".into()
+            }
             TargetError::System { cause, .. } => match cause.kind() {
                 std::io::ErrorKind::PermissionDenied => {
                     "nothing was written; use a folder that you may write to, or run as root".into()

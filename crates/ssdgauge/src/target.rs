@@ -111,6 +111,7 @@ impl Target {
                     erase: consent.erase.or(typed.erase.as_deref()),
                     results: Some(results),
                     unhealthy: None,
+                    give_up_rights: true,
                     writes_at_most: writes_at_most(plan),
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &mandate, seed)?;

@@ -4,6 +4,7 @@
 //! be given is decided where commands are made: `ask` for questions, `preparation` for what
 //! changes a drive.
 
+use crate::rights;
 use crate::sys;
 use std::fs::File;
 use std::io;
@@ -121,7 +122,7 @@ pub(crate) struct Port(pub(crate) Arc<File>);
 
 impl Wire for Port {
     fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
-        let (status, result) = sys::nvme_admin(
+        let (status, result) = rights::nvme_admin(
             &self.0,
             command.opcode,
             command.namespace,
@@ -143,8 +144,13 @@ impl Wire for Port {
             AtaDirection::In => sys::ScsiDirection::In,
             AtaDirection::Out => sys::ScsiDirection::Out,
         };
-        let answer =
-            sys::scsi(&self.0, &pass_through(command), direction, data, millis(command.patience))?;
+        let answer = rights::scsi(
+            &self.0,
+            &pass_through(command),
+            direction,
+            data,
+            millis(command.patience),
+        )?;
         match answer {
             sys::ScsiAnswer::Good => Ok(()),
             sys::ScsiAnswer::Sense(key, code, qualifier) => {

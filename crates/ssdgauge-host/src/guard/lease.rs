@@ -15,16 +15,13 @@ const TRIES: u32 = 10;
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 /// Takes the lock that udev and systemd honour for whole disks; returns whether it was free.
-pub(super) fn lock_node(file: &File) -> bool {
-    for attempt in 0..TRIES {
+pub(super) fn lock(file: &File) -> bool {
+    (0..TRIES).any(|attempt| {
         if attempt > 0 {
             std::thread::sleep(BETWEEN_TRIES);
         }
-        if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            return true;
-        }
-    }
-    false
+        flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+    })
 }
 
 /// A lease of a drive by the words that name it, whatever node it was reached by.
@@ -56,9 +53,9 @@ fn take_below(folder: &Path, words: &str) -> Lease {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     let Ok(file) = options.open(folder.join(format!("{name}.lock"))) else { return Lease::NoPlace };
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Lease::Held(file),
-        Err(_) => Lease::Taken,
+    match lock(&file) {
+        true => Lease::Held(file),
+        false => Lease::Taken,
     }
 }
 

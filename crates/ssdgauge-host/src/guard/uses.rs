@@ -3,6 +3,7 @@
 use super::identity::{name_of, siblings, wwid};
 use super::stack::{Kernel, processes};
 use crate::environment::{attribute, unescape};
+use crate::rights;
 use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
 use std::collections::BTreeSet;
 use std::fs;
@@ -80,7 +81,13 @@ pub(super) fn users(kernel: &Kernel, disk: &Path, openers: Openers) -> Vec<Strin
         }
     }
     users.extend(second_path(disk));
-    users.extend(open_in(kernel, &family, disk, openers));
+    users.extend(match openers {
+        Openers::All => open_in(kernel, disk, openers, std::process::id()),
+        // A process without rights cannot look into others.
+        Openers::Writers => {
+            rights::writers().unwrap_or_else(|| open_in(kernel, disk, openers, std::process::id()))
+        }
+    });
     users
 }
 
@@ -130,17 +137,20 @@ fn in_mounted_btrfs(kernel: &Kernel, name: &str) -> bool {
 const LOOKS: u32 = 4;
 const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Returns the processes that hold one of `family`, or the file behind `disk`, open.
-fn open_in(kernel: &Kernel, family: &[PathBuf], disk: &Path, openers: Openers) -> Vec<String> {
+/// Returns the processes that hold `disk`, something on it, or the file behind it open; `ours` and
+/// the calling process do not count.
+pub(super) fn open_in(kernel: &Kernel, disk: &Path, openers: Openers, ours: u32) -> Vec<String> {
+    let family = kernel.upward(disk);
     let devices: BTreeSet<u64> = family.iter().filter_map(|folder| number_of(folder)).collect();
     let file = kernel.loops.iter().find(|over| over.folder == disk).and_then(|over| over.file);
-    let mut found = open_files(kernel, &devices, file, openers);
+    let look = || open_files(kernel, &devices, file, openers, ours);
+    let mut found = look();
     for _ in 1..LOOKS {
         if found.is_empty() {
             break;
         }
         std::thread::sleep(BETWEEN_LOOKS);
-        let again = open_files(kernel, &devices, file, openers);
+        let again = look();
         found.retain(|user| again.contains(user));
     }
     found
@@ -151,12 +161,13 @@ fn open_files(
     devices: &BTreeSet<u64>,
     file: Option<(u64, u64)>,
     openers: Openers,
+    ours: u32,
 ) -> Vec<String> {
-    let own = std::process::id().to_string();
+    let own = [std::process::id(), ours].map(|id| id.to_string());
     let mut users = Vec::new();
     for process in processes(&kernel.proc) {
         let id = name_of(&process);
-        if id == own || parent_of(&process).as_deref() == Some(&own) {
+        if own.contains(&id) || own.iter().any(|own| is_our_fork(&process, own)) {
             continue;
         }
         let open = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
@@ -193,10 +204,14 @@ fn may_write(process: &Path, number: &std::ffi::OsStr) -> bool {
     flags.is_none_or(|flags| flags & 3 != 0)
 }
 
-/// Our own children inherit nothing; only between fork and exec they seem to.
-fn parent_of(process: &Path) -> Option<String> {
-    let status = fs::read_to_string(process.join("status")).ok()?;
-    Some(status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().to_owned())
+/// A child of ours between fork and exec has our descriptors for a moment, and our program.
+fn is_our_fork(process: &Path, own: &str) -> bool {
+    let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+    let program = fs::read_link(process.join("exe")).ok();
+    parent.is_some_and(|parent| parent.trim() == own)
+        && program.is_some()
+        && program == fs::read_link("/proc/self/exe").ok()
 }
 
 fn number_of(folder: &Path) -> Option<u64> {

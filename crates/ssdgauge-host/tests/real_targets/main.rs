@@ -10,4 +10,5 @@ mod faults;
 mod guard;
 mod open_loop;
 mod preparation;
+mod races;
 mod support;

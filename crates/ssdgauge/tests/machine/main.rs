@@ -46,6 +46,11 @@ fn faults() {
 }
 
 #[test]
+fn in_use() {
+    check("in_use");
+}
+
+#[test]
 fn mapper() {
     check("mapper");
 }

@@ -1,0 +1,216 @@
+//! The part that stays root: a process of its own without any I/O load, which serves one drive
+//! and a fixed list of requests, and ends with the process that started it.
+
+use super::message::{Kind, Reply, Request};
+use crate::guard;
+use crate::sys;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
+};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// What the part answers: questions, features, format, sanitize (NVM Express Base Specification
+/// 2.0, figure 138), and security receive for TCG discovery.
+const NVME: [u8; 7] = [0x02, 0x06, 0x09, 0x0a, 0x80, 0x82, 0x84];
+/// ATA through SCSI: identify, SMART, read log, trusted receive, power mode, sanitize, and the
+/// commands of the security set that an erase takes (ACS-4, table 27).
+const ATA: [u8; 11] = [0xec, 0xb0, 0x2f, 0x5c, 0xe5, 0xb4, 0xf1, 0xf3, 0xf4, 0xf5, 0xf6];
+/// SCSI: test unit ready, inquiry, read capacity, security protocol in, log sense.
+const SCSI: [u8; 6] = [0x00, 0x12, 0x25, 0x9e, 0xa2, 0x4d];
+/// The settings of drives and links that a run changes and puts back.
+const ATTRIBUTES: [&str; 10] = [
+    "pm_qos_latency_tolerance_us",
+    "l0s_aspm",
+    "l1_aspm",
+    "l1_1_aspm",
+    "l1_2_aspm",
+    "l1_1_pcipm",
+    "l1_2_pcipm",
+    "link_power_management_policy",
+    "scheduler",
+    "nomerges",
+];
+/// Longer than a format or an erase may take beyond its own limit.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// The way to the part.
+#[derive(Debug)]
+pub(super) struct Part(Mutex<UnixStream>);
+
+impl Part {
+    /// Starts the part for the drive with the number `device`.
+    pub(super) fn start(device: &str) -> io::Result<Part> {
+        let (ours, theirs) = UnixStream::pair()?;
+        Command::new("/proc/self/exe")
+            .args(["privileged-part", device])
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Ctrl-C is for the run, which still has questions when it stops.
+            .process_group(0)
+            .spawn()?;
+        let part = Part(Mutex::new(ours));
+        // It answers when it is ready, or never.
+        match part.ask(&Request::look())?.status {
+            0 => Ok(part),
+            status => Err(io::Error::from_raw_os_error(status)),
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    pub(super) fn ask(&self, request: &Request) -> io::Result<Reply> {
+        let mut socket = self.0.lock().map_err(|_| io::Error::other("a thread died asking"))?;
+        let limit = Duration::from_millis(u64::from(request.timeout_ms)) + GRACE;
+        socket.set_read_timeout(Some(limit))?;
+        request.send(&mut *socket)?;
+        Reply::receive(&mut *socket)
+    }
+}
+
+/// Serves the requests that come through standard input for the drive with the number `device`,
+/// until nobody asks any more.
+pub fn serve(device: &str) -> io::Result<()> {
+    let parent = std::os::unix::process::parent_id();
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let kept = CapabilitySet::SYS_ADMIN
+        | CapabilitySet::SYS_RAWIO
+        | CapabilitySet::SYS_PTRACE
+        | CapabilitySet::DAC_READ_SEARCH;
+    let kept = kept & capabilities(None)?.permitted;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
+    set_no_new_privs(true)?;
+    let file = open(device)?;
+    while let Some(request) = Request::receive(&mut socket)? {
+        let reply = match request.kind {
+            Kind::Look => Ok(look(device, parent)),
+            Kind::Nvme => nvme(&file, &request),
+            Kind::Scsi => scsi(&file, &request),
+            Kind::Attribute => attribute(&request.data),
+        };
+        Reply::of(reply).send(&mut socket)?;
+    }
+    Ok(())
+}
+
+/// Opens the drive for reading, by the kernel's name of its number.
+fn open(device: &str) -> io::Result<File> {
+    let event = std::fs::read_to_string(format!("/sys/dev/block/{device}/uevent"))?;
+    let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="));
+    let file = File::open(Path::new("/dev").join(name.ok_or(io::ErrorKind::NotFound)?))?;
+    let number = file.metadata()?.rdev();
+    let number = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+    if number == device { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
+fn look(device: &str, parent: u32) -> Reply {
+    let data = guard::writers_of(device, parent).join("\n").into_bytes();
+    Reply { data, ..Reply::default() }
+}
+
+fn refused() -> io::Error {
+    io::Error::from_raw_os_error(libc::EPERM)
+}
+
+fn nvme(file: &File, request: &Request) -> io::Result<Reply> {
+    let opcode = request.values[0].to_le_bytes()[0];
+    let (head, data) = request.data.split_at_checked(24).ok_or_else(refused)?;
+    if !NVME.contains(&opcode) {
+        return Err(refused());
+    }
+    let mut words = [0u32; 6];
+    for (word, bytes) in words.iter_mut().zip(head.chunks_exact(4)) {
+        *word = u32::from_le_bytes(bytes.try_into().expect("chunks of four"));
+    }
+    let mut data = data.to_vec();
+    let (namespace, limit) = (request.values[1], request.timeout_ms);
+    let (status, result) = sys::nvme_admin(file, opcode, namespace, words, &mut data, limit)?;
+    Ok(Reply { status: 0, values: [u32::from(status), result, 0, 0], data })
+}
+
+fn scsi(file: &File, request: &Request) -> io::Result<Reply> {
+    let (command, data) = request.data.split_first_chunk::<16>().ok_or_else(refused)?;
+    let allowed = match command[0] {
+        0x85 => ATA.contains(&command[14]),
+        other => SCSI.contains(&other),
+    };
+    if !allowed {
+        return Err(refused());
+    }
+    let direction = match request.values[0] {
+        0 => sys::ScsiDirection::None,
+        1 => sys::ScsiDirection::In,
+        _ => sys::ScsiDirection::Out,
+    };
+    let mut data = data.to_vec();
+    let values = match sys::scsi(file, command, direction, &mut data, request.timeout_ms)? {
+        sys::ScsiAnswer::Good => [0; 4],
+        sys::ScsiAnswer::Sense(key, code, qualifier) => {
+            [1, u32::from(key), u32::from(code), u32::from(qualifier)]
+        }
+        sys::ScsiAnswer::Lost(status) => [2, u32::from(status), 0, 0],
+    };
+    Ok(Reply { status: 0, values, data })
+}
+
+fn attribute(data: &[u8]) -> io::Result<Reply> {
+    let text = std::str::from_utf8(data).map_err(|_| refused())?;
+    let (path, value) = text.split_once('\0').ok_or_else(refused)?;
+    let path = std::fs::canonicalize(path)?;
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let plain = value.len() <= 32 && value.bytes().all(|byte| byte.is_ascii_graphic());
+    if !path.starts_with("/sys/devices") || !ATTRIBUTES.contains(&name) || !plain {
+        return Err(refused());
+    }
+    std::fs::write(path, value)?;
+    Ok(Reply::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_on_the_list_is_refused() {
+        let file = File::open("/dev/null").unwrap();
+        let is_refused = |result: io::Result<Reply>| {
+            result.is_err_and(|error| error.raw_os_error() == Some(libc::EPERM))
+        };
+        for opcode in (0..=255).filter(|opcode| !NVME.contains(opcode)) {
+            let request = Request::nvme(opcode, 1, [0; 6], &[], 1_000).unwrap();
+            assert!(is_refused(nvme(&file, &request)), "{opcode:#x}");
+        }
+        // WRITE (10), WRITE SAME, UNMAP, FORMAT UNIT, WRITE BUFFER.
+        for command in [0x2a, 0x41, 0x42, 0x04, 0x3b] {
+            let mut cdb = [0; 16];
+            cdb[0] = command;
+            let request = Request::scsi(&cdb, sys::ScsiDirection::Out, &[], 1_000).unwrap();
+            assert!(is_refused(scsi(&file, &request)), "{command:#x}");
+        }
+        // ATA WRITE DMA, DOWNLOAD MICROCODE.
+        for command in [0xca, 0x92] {
+            let mut cdb = [0; 16];
+            (cdb[0], cdb[14]) = (0x85, command);
+            let request = Request::scsi(&cdb, sys::ScsiDirection::Out, &[], 1_000).unwrap();
+            assert!(is_refused(scsi(&file, &request)), "{command:#x}");
+        }
+        for (path, value) in [
+            ("/etc/hostname", "x"),
+            ("/sys/power/state", "mem"),
+            ("/proc/sysrq-trigger", "b"),
+            ("/sys/devices/../../etc/hostname", "x"),
+        ] {
+            let request = Request::attribute(Path::new(path), value).unwrap();
+            assert!(attribute(&request.data).is_err(), "{path}");
+        }
+    }
+}

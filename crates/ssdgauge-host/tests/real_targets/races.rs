@@ -1,0 +1,207 @@
+//! Drives that change between the look and the write: the write never reaches another drive.
+
+use crate::support::{Keeper, Loop, random};
+use ssdgauge_core::{Access, Bytes, Engine, FindingKind, Nanos, Preparation, Rig, RigError, Until};
+use ssdgauge_host::{Candidate, LinuxRig, Mandate};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SIZE: u64 = 4 << 20;
+const FILL: Preparation = Preparation::Fill {
+    access: Access::Sequential,
+    block_size: Bytes(64 << 10),
+    offset: Bytes(0),
+    span: Bytes(256 << 10),
+};
+
+/// The races of the normal check; `./check --long` runs a thousand.
+fn races() -> u32 {
+    if std::env::var_os("SSDGAUGE_LONG").is_some() { 1_000 } else { 200 }
+}
+
+/// A loop device is confirmed by name and size, so the drive that takes its place here has the
+/// very same words: only its identity tells it apart.
+#[test]
+fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    let other = device.image().with_file_name("other");
+    let pattern = vec![0x5a; SIZE as usize];
+    std::fs::write(&other, &pattern).unwrap();
+    let words = device.confirmation(SIZE);
+    let (mut refused, mut written) = (0, 0);
+    for race in 0..races() {
+        let candidate = Candidate::find(&device.path, None).unwrap();
+        // Spread over the whole way from the look to the end of the first write.
+        let moment = Duration::from_micros(u64::from(race * 7_919 % 40_000));
+        let swap = {
+            let (path, other) = (device.path.clone(), other.clone());
+            std::thread::spawn(move || swap_after(moment, &path, &other))
+        };
+        let mandate = Mandate { confirm: Some(&words), erase: Some(&words), ..Mandate::default() };
+        let rig = LinuxRig::open_with(candidate, &mandate, 1);
+        let result = rig.map_err(|error| error.to_string()).and_then(|mut rig| {
+            let result = rig.prepare(&FILL, &mut Keeper::default());
+            result.map_err(|error| error.to_string())
+        });
+        match result {
+            Ok(_) => written += 1,
+            Err(_) => refused += 1,
+        }
+        swap.join().unwrap();
+        put_back(&device);
+        assert!(std::fs::read(&other).unwrap() == pattern, "race {race}: misdirected write");
+    }
+    println!("{refused} refused, {written} written to the drive that was meant, 0 misdirected");
+    assert!(refused > 0 && written > 0, "{refused} refused, {written} written: no race at all");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = format!(
+        "detach and attach races\t{} races\t0 misdirected writes\tcargo test -p ssdgauge-host \
+         --test real_targets races -- --nocapture\n",
+        refused + written
+    );
+    std::fs::write(folder.join("detach-and-attach-races"), line).unwrap();
+}
+
+/// Detaches the loop device after `moment` and attaches `other` in its place, which the kernel
+/// allows unless the device is held.
+fn swap_after(moment: Duration, path: &str, other: &Path) {
+    let since = Instant::now();
+    while since.elapsed() < moment {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    let quiet = |command: &mut Command| command.stderr(Stdio::null()).status();
+    let _ = quiet(Command::new("losetup").args(["-d", path]));
+    let _ = quiet(Command::new("losetup").args(["--direct-io=on", path]).arg(other));
+}
+
+/// Attaches the first image again.
+fn put_back(device: &Loop) {
+    let since = Instant::now();
+    loop {
+        let _ = Command::new("losetup").args(["-d", &device.path]).stderr(Stdio::null()).status();
+        let mut attach = Command::new("losetup");
+        attach.args(["--direct-io=on", &device.path]).arg(device.image()).stderr(Stdio::null());
+        if attach.status().unwrap().success() {
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "the loop device does not come back");
+    }
+}
+
+/// Admits a fresh loop device.
+fn admitted(device: &Loop, size: u64) -> LinuxRig {
+    let candidate = Candidate::find(&device.path, None).unwrap();
+    LinuxRig::open(candidate, Some(&device.confirmation(size)), 1).unwrap()
+}
+
+/// Checks that a step that writes does not begin, says `words`, and leaves the drive as it is.
+fn stops(device: &Loop, rig: &mut LinuxRig, words: &str) {
+    let before = std::fs::read(device.image()).unwrap();
+    let counts = device.kernel_counts()[1];
+    let load = random(Engine::IoUring, 0, 4, Bytes(256 << 10));
+    let until = Until { time: Some(Nanos::from_secs(1)), bytes: Some(Bytes(64 << 10)) };
+    for what in ["fill", "trim", "load"] {
+        let mut keeper = Keeper::default();
+        let trim = Preparation::Trim { offset: Bytes(0), span: Bytes(64 << 10) };
+        let error = match what {
+            "fill" => rig.prepare(&FILL, &mut keeper).map(drop),
+            "trim" => rig.prepare(&trim, &mut keeper).map(drop),
+            _ => rig.run(&load, &until, &mut keeper).map(drop),
+        };
+        let error = error.unwrap_err();
+        assert!(
+            matches!(&error, RigError::Changed(text) if text.contains(words)),
+            "{what}: {error}"
+        );
+        let finding = keeper.findings.iter().find(|one| one.kind == FindingKind::DriveChanged);
+        assert!(finding.is_some_and(|finding| finding.text.contains(words)), "{what}");
+    }
+    assert_eq!(device.kernel_counts()[1], counts, "something was written");
+    assert!(std::fs::read(device.image()).unwrap() == before, "something was written");
+}
+
+#[test]
+fn a_program_that_opens_the_drive_for_writing_stops_the_run_before_its_next_write() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    let mut rig = admitted(&device, SIZE);
+    rig.prepare(&FILL, &mut Keeper::default()).unwrap();
+    let reader = stays(&format!("exec 7<{}; echo; exec sleep 60", device.path));
+    rig.prepare(&FILL, &mut Keeper::default()).unwrap();
+    drop(reader);
+    let writer = stays(&format!("exec 7<>{}; echo; exec sleep 60", device.path));
+    stops(&device, &mut rig, "is open in sleep (process");
+    drop(writer);
+}
+
+#[test]
+fn a_loop_device_that_appears_on_the_drive_stops_the_run() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    let mut rig = admitted(&device, SIZE);
+    let output = Command::new("losetup").args(["--show", "-f", &device.path]).output().unwrap();
+    assert!(output.status.success());
+    let above = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+    stops(&device, &mut rig, "stands on it");
+    assert!(Command::new("losetup").args(["-d", &above]).status().unwrap().success());
+}
+
+#[test]
+fn a_drive_that_shrinks_stops_the_run_before_its_next_write() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    let mut rig = admitted(&device, SIZE);
+    let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
+    image.set_len(SIZE / 2).unwrap();
+    drop(image);
+    assert!(Command::new("losetup").args(["-c", &device.path]).status().unwrap().success());
+    stops(&device, &mut rig, "its ");
+}
+
+#[test]
+fn a_run_never_writes_more_than_its_plan() {
+    let Some(device) = Loop::attach(64 << 20) else { return };
+    let candidate = Candidate::find(&device.path, None).unwrap();
+    let words = device.confirmation(64 << 20);
+    let promised = Some(Bytes(256 << 10));
+    let mandate = Mandate { confirm: Some(&words), writes_at_most: promised, ..Mandate::default() };
+    let mut rig = LinuxRig::open_with(candidate, &mandate, 1).unwrap();
+    rig.prepare(&FILL, &mut Keeper::default()).unwrap();
+    let more = Preparation::Fill {
+        access: Access::Sequential,
+        block_size: Bytes(64 << 10),
+        offset: Bytes(8 << 20),
+        span: Bytes(8 << 20),
+    };
+    let mut keeper = Keeper::default();
+    let error = rig.prepare(&more, &mut keeper).unwrap_err();
+    assert!(matches!(error, RigError::OverBudget { .. }), "{error}");
+    // Without a byte limit of its own a step is stopped on its way.
+    let load = random(Engine::IoUring, 0, 8, Bytes(1 << 20));
+    let until = Until { time: Some(Nanos::from_secs(60)), bytes: None };
+    let error = rig.run(&load, &until, &mut keeper).unwrap_err();
+    assert!(matches!(error, RigError::OverBudget { .. }), "{error}");
+    let told = keeper.findings.iter().filter(|one| one.kind == FindingKind::OverBudget).count();
+    assert_eq!(told, 2);
+    let image = std::fs::read(device.image()).unwrap();
+    assert!(image[8 << 20..].iter().all(|byte| *byte == 0), "the second fill has begun");
+}
+
+/// A shell line that stays until it is dropped; it prints a line when it is ready.
+struct Stays(std::process::Child);
+
+fn stays(line: &str) -> Stays {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
+    let mut child = command.spawn().unwrap();
+    let mut byte = [0];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut byte).unwrap();
+    Stays(child)
+}
+
+impl Drop for Stays {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

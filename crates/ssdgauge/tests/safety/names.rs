@@ -1,0 +1,61 @@
+//! Names that mean no drive, and words that name another one.
+
+use crate::bench::{Bench, Case};
+use crate::table::{Scenario, go_through};
+
+#[test]
+fn a_name_that_is_no_drive_creates_nothing() {
+    go_through("names that mean no drive", SCENARIOS, 10);
+    let files = std::fs::read_dir("/dev").unwrap().flatten();
+    let files = files.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    assert_eq!(files.count(), 0, "a file was made under /dev");
+}
+
+const SCENARIOS: &[Scenario] = &[
+    ("a name that does not exist", |_| Some(target("/dev/nvme99n1", "does not exist"))),
+    ("a name in a folder that does not exist", |_| {
+        Some(target("/dev/disk/by-id/nothing/here", "does not exist"))
+    }),
+    ("a link that leads nowhere", |bench| {
+        let link = bench.path("link");
+        std::os::unix::fs::symlink("/dev/nvme99n1", &link).unwrap();
+        Some(target(link.to_str()?, "does not exist"))
+    }),
+    ("a character device", |_| Some(target("/dev/zero", "character device"))),
+    ("the folder of nodes", |_| Some(target("/dev", "folder of device nodes"))),
+    ("a FIFO", |bench| {
+        let path = bench.path("fifo");
+        bench.run(&["mkfifo", path.to_str()?]);
+        Some(target(path.to_str()?, "neither a folder nor a block device"))
+    }),
+    ("a socket", |bench| {
+        let path = bench.path("socket");
+        drop(std::os::unix::net::UnixListener::bind(&path).ok()?);
+        Some(target(path.to_str()?, "neither a folder nor a block device"))
+    }),
+    ("the file behind a mounted loop device", |bench| {
+        let (device, image) = bench.drive()?;
+        bench.format(&device);
+        bench.mount(&device, "mounted", "defaults");
+        Some(Case::new(image.to_str()?, &image, "exists already"))
+    }),
+    ("the file behind an idle loop device", |bench| {
+        let (_, image) = bench.drive()?;
+        Some(Case::new(image.to_str()?, &image, "exists already"))
+    }),
+    ("a confirmation that names another drive", |bench| confirmed(bench, "loop99:16777216")),
+    ("a confirmation without the size", |bench| confirmed(bench, "loop0")),
+    ("'yes' as a confirmation", |bench| confirmed(bench, "yes")),
+    ("an empty confirmation", |bench| confirmed(bench, "")),
+];
+
+fn target(name: &str, words: &str) -> Case {
+    let case = Case::new(name, "/dev/null".as_ref(), words);
+    Case { victims: Vec::new(), ..case }
+}
+
+fn confirmed(bench: &mut Bench, words: &str) -> Option<Case> {
+    let (device, image) = bench.drive()?;
+    let case = Case::new(&device, &image, "does not name");
+    Some(Case { confirm: Some(words.into()), ..case })
+}

@@ -1,0 +1,192 @@
+#!/bin/sh
+# Drives in use in ways that a plain host may not be able to make: partitions, device-mapper,
+# volumes, arrays, a second path. Each is refused with exit code 3 and not one sector is written.
+# vm: --nvme 32M --nvme 32M --copy dmsetup --module dm_mod --module crc32c_generic --module ext4
+# vm: --module loop
+# vm: --pack dm_flakey
+# vm: --module md_mod --module raid1 --pack sd_mod --pack scsi_debug
+. /usr/bin/expect.sh
+
+# refuses TARGET DRIVE WORDS: the strongest consent does not help, and DRIVE keeps every byte.
+refuses() {
+    sync
+    before=$(sectors "$2")
+    cat "/dev/$2" >kept
+    name=${1#/dev/}
+    words=$(cat "/sys/block/$name/device/serial" 2>/dev/null || cat "/sys/block/$name/device/wwid" 2>/dev/null) ||
+        words=$name:$(($(cat "/sys/class/block/$name/size") * 512))
+    gauge 3 quick "$1" --confirm "$words" --erase "$words" --out a.ssdg
+    says 'nothing was written'
+    says "$3"
+    is 'the number of sectors written' "$(sectors "$2")" "$before"
+    cmp "/dev/$2" kept || fail 'bytes changed on the drive'
+    rm kept
+    [ ! -e a.ssdg ] || fail 'a run file was made'
+}
+
+# blank DEVICE: takes what an earlier scenario has left there.
+blank() {
+    dd if=/dev/zero of="$1" bs=1M conv=fsync 2>/dev/null
+}
+
+# Makes two partitions on the first drive.
+partitioned() {
+    blank /dev/nvme0n1
+    printf 'o\nn\np\n1\n2048\n+12M\nn\np\n2\n\n\nw\n' | fdisk /dev/nvme0n1 >/dev/null 2>&1
+    until_true test -b /dev/nvme0n1p2
+}
+
+a_drive_whose_partition_is_mounted() {
+    partitioned
+    mke2fs /dev/nvme0n1p2 >/dev/null 2>&1
+    mkdir mounted
+    mount -t ext4 /dev/nvme0n1p2 mounted
+    refuses /dev/nvme0n1 nvme0n1 'nvme0n1p2 is mounted at'
+    umount mounted
+}
+
+a_drive_whose_partition_is_swap() {
+    partitioned
+    mkswap /dev/nvme0n1p1 >/dev/null
+    swapon /dev/nvme0n1p1
+    refuses /dev/nvme0n1 nvme0n1 'nvme0n1p1 is used as swap'
+    swapoff /dev/nvme0n1p1
+}
+
+a_drive_whose_partition_is_mapped_and_mounted() {
+    partitioned
+    echo '0 20480 linear /dev/nvme0n1p1 0' | dmsetup create upper
+    dm=$(dmsetup info -c --noheadings -o blkdevname upper)
+    mke2fs "/dev/$dm" >/dev/null 2>&1
+    mkdir mounted
+    mount -t ext4 "/dev/$dm" mounted
+    refuses /dev/nvme0n1 nvme0n1 "$dm is mounted at"
+    refuses "/dev/$dm" nvme0n1 "$dm is mounted at"
+    umount mounted
+    dmsetup remove upper
+}
+
+a_drive_with_a_loop_device_over_its_partition() {
+    partitioned
+    losetup /dev/loop5 /dev/nvme0n1p1
+    refuses /dev/nvme0n1 nvme0n1 'loop5 stands on it'
+    losetup -d /dev/loop5
+}
+
+a_partition_that_a_program_has_open() {
+    partitioned
+    sleep 60 7<>/dev/nvme0n1p1 &
+    refuses /dev/nvme0n1 nvme0n1 'is open in sleep (process'
+    kill $!
+}
+
+a_partition_by_itself() {
+    partitioned
+    refuses /dev/nvme0n1p1 nvme0n1 'is a partition of /dev/nvme0n1'
+}
+
+# mapped UUID WORDS: the drive below a mapping that calls itself UUID.
+mapped() {
+    blank /dev/nvme0n1
+    echo '0 40960 linear /dev/nvme0n1 0' | dmsetup create mine -u "$1"
+    refuses /dev/nvme0n1 nvme0n1 "$2"
+    dmsetup remove mine
+}
+a_drive_below_device_mapper() { mapped plain 'device-mapper mine'; }
+a_drive_of_a_volume_group() { mapped LVM-abcdef 'LVM volume mine'; }
+a_drive_below_an_encrypted_volume() { mapped CRYPT-LUKS2-abcdef-mine 'encrypted volume mine'; }
+a_path_of_a_multipath_device() { mapped mpath-3600 'multipath device mine'; }
+
+a_drive_below_two_mappings() {
+    blank /dev/nvme0n1
+    echo '0 40960 linear /dev/nvme0n1 0' | dmsetup create lower
+    lower=$(dmsetup info -c --noheadings -o blkdevname lower)
+    echo "0 40960 linear /dev/$lower 0" | dmsetup create upper
+    upper=$(dmsetup info -c --noheadings -o blkdevname upper)
+    mke2fs "/dev/$upper" >/dev/null 2>&1
+    mkdir mounted
+    mount -t ext4 "/dev/$upper" mounted
+    refuses /dev/nvme0n1 nvme0n1 "$upper is mounted at"
+    umount mounted
+    refuses "/dev/$lower" nvme0n1 "$upper (device-mapper upper)"
+    dmsetup remove upper
+    dmsetup remove lower
+}
+
+a_member_of_an_array() {
+    blank /dev/nvme0n1
+    blank /dev/nvme1n1
+    echo md_test >/sys/module/md_mod/parameters/new_array
+    md=/sys/block/md_test/md
+    echo raid1 >$md/level
+    echo none >$md/metadata_version
+    echo 2 >$md/raid_disks
+    for drive in nvme0n1 nvme1n1; do
+        cat "/sys/block/$drive/dev" >$md/new_dev
+        echo 30000 >"$md/dev-$drive/size"
+    done
+    echo 0 >$md/dev-nvme0n1/slot
+    echo 1 >$md/dev-nvme1n1/slot
+    echo readonly >$md/array_state
+    refuses /dev/nvme0n1 nvme0n1 'array, raid1'
+    echo clear >$md/array_state
+}
+
+a_second_path_to_the_same_drive() {
+    modprobe scsi_mod
+    modprobe sd_mod
+    modprobe scsi_debug num_tgts=1 add_host=2 vpd_use_hostno=0 dev_size_mb=16 delay=0
+    until_true test -b /dev/sdb
+    refuses /dev/sda sda 'second path'
+    rmmod scsi_debug
+}
+
+a_drive_that_holds_a_partition_table() {
+    partitioned
+    before=$(sectors nvme0n1)
+    gauge 3 quick /dev/nvme0n1 --confirm VM0 --out a.ssdg
+    says 'partition table (MBR) at byte 510'
+    says 'add --erase VM0'
+    is 'the number of sectors written' "$(sectors nvme0n1)" "$before"
+    gauge 0 quick /dev/nvme0n1 --confirm VM0 --erase VM0 --size 8MiB --shorten 100 --out a.ssdg
+    rights=$(sql a.ssdg "SELECT value FROM environment WHERE key='rights'")
+    is 'what became of the rights' "${rights%%,*}" 'a part as root for requests to the drive'
+    case $rights in *'user 0 without capabilities'*) ;; *) fail "rights: $rights" ;; esac
+}
+
+a_drive_that_warns_of_itself() {
+    blank /dev/nvme1n1
+    vm-monitor 'qom-set /machine/peripheral/nvme1 smart_critical_warning 8' >/dev/null
+    refuses /dev/nvme1n1 nvme1n1 'it warns that the media is read-only'
+    vm-monitor 'qom-set /machine/peripheral/nvme1 smart_critical_warning 0' >/dev/null
+}
+
+a_drive_that_keeps_nothing() {
+    blank /dev/nvme0n1
+    modprobe dm_flakey
+    echo '0 40960 flakey /dev/nvme0n1 0 0 600 1 drop_writes' | dmsetup create lies
+    dm=$(dmsetup info -c --noheadings -o blkdevname lies)
+    gauge 1 quick "/dev/$dm" --confirm "$dm:20971520" --size 8MiB --shorten 100 --out a.ssdg
+    finds a.ssdg not-kept 'did not come back'
+    dmsetup remove lies
+}
+
+the_list_of_drives_tells_them_all() {
+    partitioned
+    mke2fs /dev/nvme0n1p2 >/dev/null 2>&1
+    mkdir mounted
+    mount -t ext4 /dev/nvme0n1p2 mounted
+    blank /dev/nvme1n1
+    gauge 0 drives
+    grep -q 'nvme0n1p2 is mounted at' out || fail "no reason: $(cat out)"
+    grep -q '^nvme1n1 .* yes' out || fail "not testable: $(cat out)"
+    [ "$(wc -L <out)" -le 80 ] || fail 'a line is longer than 80 columns'
+    umount mounted
+}
+
+scenarios a_drive_whose_partition_is_mounted a_drive_whose_partition_is_swap \
+    a_drive_whose_partition_is_mapped_and_mounted a_drive_with_a_loop_device_over_its_partition \
+    a_partition_that_a_program_has_open a_partition_by_itself a_drive_below_device_mapper \
+    a_drive_of_a_volume_group a_drive_below_an_encrypted_volume a_path_of_a_multipath_device \
+    a_drive_below_two_mappings a_member_of_an_array a_second_path_to_the_same_drive \
+    a_drive_that_warns_of_itself a_drive_that_holds_a_partition_table a_drive_that_keeps_nothing the_list_of_drives_tells_them_all
