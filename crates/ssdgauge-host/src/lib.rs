@@ -23,7 +23,7 @@ mod sys;
 mod target;
 mod witness;
 
-pub use drive::{CardError, card};
+pub use drive::{CardError, card, unhealthy};
 pub use environment::environment;
 pub use guard::{Mandate, Refusal, confirmation_of};
 pub use rig::LinuxRig;

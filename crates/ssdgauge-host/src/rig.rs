@@ -3,8 +3,10 @@
 use crate::clock;
 use crate::conditions;
 use crate::custody::Custody;
+use crate::drive;
 use crate::drive::sysfs::Place as DrivePlace;
-use crate::drive::wire::Port;
+use crate::drive::vitals::{self, Vitals};
+use crate::drive::wire::{Port, Wire};
 use crate::engine::{self, Choice, Device, Load, Log, Outcome, Pool, RingFlags, Stamps};
 use crate::environment::block_device_of;
 use crate::faults;
@@ -51,6 +53,8 @@ pub struct LinuxRig {
     opened_size: Bytes,
     /// The block device below the target.
     below: Option<Below>,
+    /// How the drive feels, where it is a whole drive that can be asked.
+    vitals: Option<Vitals>,
 }
 
 /// A block device: its number, and its folder in /sys.
@@ -121,7 +125,13 @@ impl LinuxRig {
         let tag = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
         let below = Below::of(&place);
+        let mut info = info;
+        let vitals = vitals_of(&place, &mut info);
+        if vitals.is_none() {
+            info.details.remove(HEALTH_EVERY);
+        }
         Ok(LinuxRig {
+            vitals,
             opened_size: size_of(&place).unwrap_or_default(),
             below,
             info,
@@ -163,6 +173,7 @@ impl LinuxRig {
         let place = OpenPlace::Scratch(Arc::new(file));
         Ok(LinuxRig {
             info,
+            vitals: None,
             opened_size: Bytes::default(),
             below: Below::of(&place),
             place,
@@ -232,6 +243,11 @@ impl LinuxRig {
         };
         let folder = self.below.as_ref().map(|below| below.folder.as_path());
         let witness = Witness::begin(folder);
+        let in_flight = workload.streams.iter().map(|one| u64::from(one.total_depth())).sum();
+        if let Some(vitals) = &mut self.vitals {
+            vitals.begin(in_flight, sink);
+        }
+        let since = Instant::now();
         let mut seen = Seen::on_the_way_to(sink);
         let mut watch = self.custody.watch(until, &mut seen);
         let outcome = engine::run(load, &mut watch);
@@ -248,6 +264,9 @@ impl LinuxRig {
             cached: self.cached.is_some(),
         };
         let findings = witness.end(&step, &seen);
+        if let Some(vitals) = &mut self.vitals {
+            vitals.end(since, outcome.elapsed, step.whole, sink);
+        }
         findings.into_iter().for_each(|finding| sink.finding(finding));
         if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
             outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
@@ -351,10 +370,7 @@ impl LinuxRig {
     /// Returns the drive for its preparation; `None` where the target is no whole drive.
     fn subject(&self) -> Option<Subject> {
         let file = self.file().filter(|_| self.is_block())?.clone();
-        let number = file.metadata().ok()?.rdev();
-        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-        let place = DrivePlace::of_number(Path::new("/sys"), major, minor)?;
-        let wire = Arc::new(Port(Arc::clone(&file)));
+        let (place, wire) = asked(&file)?;
         Some(Subject { file, wire, place, used: self.info.capacity })
     }
 
@@ -367,7 +383,12 @@ impl LinuxRig {
         match (self.subject(), method) {
             (Some(subject), method) => {
                 self.stamps.forget(0, u64::MAX);
-                preparation::purge(&subject, method, sink)
+                let prepared = preparation::purge(&subject, method, sink);
+                if !prepared.as_ref().is_ok_and(|prepared| !prepared.stopped) {
+                    // What the drive is at now is its own business: nothing more is sent to it.
+                    self.custody.doubt();
+                }
+                prepared
             }
             (None, None) => Ok(self.not_fresh(sink)),
             (None, Some(method)) => Err(RigError::CannotPurge {
@@ -428,6 +449,30 @@ impl LinuxRig {
     }
 }
 
+/// Returns the way to ask the drive that is open as `file`, and its place in /sys.
+fn asked(file: &Arc<File>) -> Option<(DrivePlace, Arc<dyn Wire>)> {
+    let number = file.metadata().ok()?.rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let place = DrivePlace::of_number(Path::new("/sys"), major, minor)?;
+    Some((place, Arc::new(Port(Arc::clone(file)))))
+}
+
+/// The detail that says how often, in seconds, the health of a drive is read within a step; 0 is
+/// never.
+const HEALTH_EVERY: &str = "health_every_s";
+
+/// Returns what reads the health of a whole drive, and writes down how often it does.
+fn vitals_of(place: &OpenPlace, info: &mut DriveInfo) -> Option<Vitals> {
+    let OpenPlace::Drive(drive) = place else { return None };
+    let (place, wire) = asked(drive.file())?;
+    let mut vitals = Vitals::of(&place, wire)?;
+    let wish = info.details.get(HEALTH_EVERY).and_then(|text| text.parse::<u64>().ok());
+    let seconds = wish.unwrap_or(vitals::USUAL.as_secs());
+    vitals.ask_every((seconds > 0).then(|| Duration::from_secs(seconds)));
+    info.details.insert(HEALTH_EVERY.into(), seconds.to_string());
+    Some(vitals)
+}
+
 impl Drop for LinuxRig {
     fn drop(&mut self) {
         self.custody.leave(&self.place);
@@ -441,7 +486,11 @@ impl Rig for LinuxRig {
 
     fn conditions(&mut self) -> Vec<Finding> {
         let number = self.below.as_ref().map(|below| below.number);
-        conditions::conditions(Path::new("/"), number, self.is_block())
+        let mut findings = conditions::conditions(Path::new("/"), number, self.is_block());
+        if let Some(subject) = self.subject() {
+            findings.extend(drive::doubts(&subject.place, subject.wire.as_ref()));
+        }
+        findings
     }
 
     fn prepare(

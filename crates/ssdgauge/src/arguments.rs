@@ -121,6 +121,10 @@ pub(crate) struct RunOptions {
     /// The run file; the report stands beside it with the suffix .html.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// How often the SMART counters of a drive are read within a step, in seconds; 0 for before
+    /// and after it alone.
+    #[arg(long, default_value_t = 10, value_name = "SECONDS")]
+    pub(crate) health_every: u32,
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,

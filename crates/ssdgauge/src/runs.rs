@@ -3,7 +3,7 @@
 use crate::arguments::{self, Choice, RunOptions};
 use crate::failure::{Failure, Kind};
 use crate::progress::Progress;
-use crate::target::{Consent, SizeWish, Target};
+use crate::target::{Consent, HEALTH_EVERY, SizeWish, Target};
 use crate::world::{self, StopWish};
 use crate::{reports, suites};
 use ssdgauge_core::{Bytes, Plan, Rig};
@@ -46,7 +46,8 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
 
 fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> Result<(), Failure> {
     let seed = options.choice.seed;
-    let target = Target::find(target, size, seed)?;
+    let mut target = Target::find(target, size, seed)?;
+    target.read_health_every(&options.health_every.to_string());
     let plan = ssdgauge_lab::plan(suite, target.info(), &options_of(&options.choice))?;
     target.check_room()?;
     let now = world::unix_ms();
@@ -83,7 +84,10 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let stop = listen()?;
     let size =
         SizeWish { exact: Some(head.drive.capacity), scratch: head.drive.capacity, at_most: None };
-    let target = Target::find(&head.drive.target, size, plan.seed)?;
+    let mut target = Target::find(&head.drive.target, size, plan.seed)?;
+    if let Some(seconds) = head.drive.details.get(HEALTH_EVERY) {
+        target.read_health_every(seconds);
+    }
     let confirm = arguments.confirm.as_deref();
     // What the run itself left on its drive needs no second consent.
     let same = target.info().fingerprint() == head.drive.fingerprint();

@@ -16,6 +16,9 @@ pub(crate) enum Target {
     Real(Box<Candidate>),
 }
 
+/// The detail of a drive that says how often its health is read.
+pub(crate) const HEALTH_EVERY: &str = "health_every_s";
+
 /// How large the tested part of a target shall be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeWish {
@@ -58,6 +61,14 @@ impl Target {
         match self {
             Target::Virtual(rig) => rig.drive(),
             Target::Real(candidate) => &candidate.info,
+        }
+    }
+
+    /// Chooses how often the health of a real drive is read within a step, in whole seconds; 0 is
+    /// never. The run file keeps it.
+    pub(crate) fn read_health_every(&mut self, seconds: &str) {
+        if let Target::Real(candidate) = self {
+            candidate.info.details.insert(HEALTH_EVERY.into(), seconds.to_owned());
         }
     }
 
@@ -106,11 +117,15 @@ impl Target {
                     }
                     None | Some(_) => Typed::default(),
                 };
+                let unhealthy = match &candidate.place {
+                    Place::Block(path) if precious => ssdgauge_host::unhealthy(path),
+                    Place::Block(_) | Place::Null | Place::Folder(_) | Place::NewFile(_) => None,
+                };
                 let mandate = Mandate {
                     confirm: consent.confirm.or(typed.confirm.as_deref()),
                     erase: consent.erase.or(typed.erase.as_deref()),
                     results: Some(results),
-                    unhealthy: None,
+                    unhealthy: unhealthy.as_deref(),
                     give_up_rights: true,
                     writes_at_most: writes_at_most(plan),
                 };

@@ -41,6 +41,11 @@ pub enum CardError {
 /// Returns the card of the block device at `path`. The drive is opened for reading only, and is
 /// asked nothing that changes it; without the rights to ask, the card holds what the kernel knows.
 pub fn card(path: &Path) -> Result<DriveCard, CardError> {
+    let (place, answers) = look(path)?;
+    Ok(assemble(&path.display().to_string(), &place, &answers))
+}
+
+fn look(path: &Path) -> Result<(Place, Answers), CardError> {
     let system = |cause| CardError::System { path: path.to_owned(), cause };
     let metadata = std::fs::metadata(path).map_err(system)?;
     if !metadata.file_type().is_block_device() {
@@ -57,7 +62,7 @@ pub fn card(path: &Path) -> Result<DriveCard, CardError> {
         Ok(file) => Answers::of(&place, &Port(Arc::new(file))),
         Err(error) => Answers::refused(&place, &Unanswered::from(error).to_string()),
     };
-    Ok(assemble(&path.display().to_string(), &place, &answers))
+    Ok((place, answers))
 }
 
 /// Why a drive of the other kind does not answer: such questions have no place on its card.
@@ -221,9 +226,32 @@ pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveC
         .for_each(|section| section.facts.retain(|fact| has_place(&fact.value)));
     card.sections.retain(|section| !section.facts.is_empty());
     card.findings.extend(place.link().and_then(|link| link.finding()));
-    card.findings.extend(answers.ata.as_ref().ok().and_then(slow_sata));
+    card.findings.extend(findings(place, answers));
+    card
+}
+
+/// Returns what bears on every number of a run on the drive at `place`, as far as it is asked.
+/// A PCIe link below its capability is not among it: that is a condition of the host.
+pub(crate) fn doubts(place: &Place, wire: &dyn Wire) -> Vec<Finding> {
+    findings(place, &Answers::of(place, wire))
+}
+
+/// Returns why the drive at `path` should not be written, by its own word; `None` where it says
+/// nothing of that kind, or nothing at all.
+pub fn unhealthy(path: &Path) -> Option<String> {
+    // Spare below its threshold, unreliable, read-only: NVMe critical warning bits 0, 2 and 3.
+    const FATAL: u8 = 0b1101;
+    let (_, answers) = look(path).ok()?;
+    let health = answers.health.ok()?;
+    let warnings = Health { warning: health.warning & FATAL, ..health }.warnings();
+    (!warnings.is_empty()).then(|| format!("the drive warns: {}", warnings.join("; ")))
+}
+
+fn findings(place: &Place, answers: &Answers) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(answers.ata.as_ref().ok().and_then(slow_sata));
     if let Ok(health) = &answers.health {
-        card.findings.extend(health.warnings().into_iter().map(|warning| {
+        findings.extend(health.warnings().into_iter().map(|warning| {
             Finding::new(
                 FindingKind::HealthWarning,
                 Severity::Warning,
@@ -232,7 +260,7 @@ pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveC
             )
         }));
     }
-    card.findings.extend(lies(place, answers).into_iter().map(|lie| {
+    findings.extend(lies(place, answers).into_iter().map(|lie| {
         Finding::new(
             FindingKind::Implausible,
             Severity::Warning,
@@ -240,7 +268,7 @@ pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveC
             "believe nothing that this drive says of itself before its firmware is mended",
         )
     }));
-    card
+    findings
 }
 
 /// Speeds of SATA in gigabits a second, by generation.

@@ -15,6 +15,8 @@ pub(crate) mod health;
 mod record;
 pub(crate) mod state;
 pub(crate) mod sysfs;
+pub(crate) mod vitals;
 pub(crate) mod wire;
 
-pub use card::{CardError, card};
+pub(crate) use card::doubts;
+pub use card::{CardError, card, unhealthy};

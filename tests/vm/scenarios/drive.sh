@@ -1,0 +1,233 @@
+#!/bin/sh
+# The drive itself: its card beside that of nvme-cli, purge, trim, health, and a drive that leaves.
+# vm: --nvme 64M,serial=FORMAT --nvme 64M,serial=GONE --copy nvme --copy strace
+# vm: --module ahci --module sd_mod --module 'scsi_debug lbpu=0 dev_size_mb=32' --pack dm-mod --copy dmsetup
+# vm: --qemu "$(truncate -s 64M "$work/sata" "$work/one" "$work/two")-device ich9-ahci,id=ahci -drive if=none,id=sata,file=$work/sata,format=raw,discard=unmap -device ide-hd,bus=ahci.0,drive=sata,serial=SATA1 -drive if=none,id=one,file=$work/one,format=raw,discard=unmap -drive if=none,id=two,file=$work/two,format=raw,discard=unmap -device nvme,id=nvme2,serial=TWINS -device nvme-ns,drive=one,bus=nvme2,nsid=1 -device nvme-ns,drive=two,bus=nvme2,nsid=2"
+. /usr/bin/expect.sh
+
+# card DRIVE: its card as JSON lies in `out`, one fact a line.
+card() {
+    gauge 0 drives "$1" --json
+}
+
+# fact KEY: prints the value of a fact of the card in `out`, without quotes.
+fact() {
+    sed -n "s/^ *\"$1\": \(.*[^,[{]\),\{0,1\}$/\1/p" out | head -n 1 | tr -d '"'
+}
+
+# told FILE KEY: prints the value of a key of nvme-cli, without quotes.
+told() {
+    sed -n "s/^ *\"$2\" *: *\(.*[^,]\),\{0,1\}$/\1/p" "$1" | head -n 1 | tr -d '"' | sed 's/ *$//'
+}
+
+# named SERIAL: prints the kernel's name of the first namespace of that drive; they are found in any
+# order.
+named() {
+    for folder in /sys/class/nvme/nvme*; do
+        [ "$(tr -d ' ' <"$folder/serial")" != "$1" ] || basename "$folder"/nvme*n1
+    done
+}
+
+# confirmation NAME: prints the words that confirm that drive.
+confirmation() {
+    ssdgauge drives --json >list
+    sed -n "/\"confirm\"/h; /\"path\": \"\/dev\/$1\"/{x;p;}" list | sed 's/.*: "\(.*\)".*/\1/'
+}
+
+# sum EXPRESSION: prints a number with a fraction.
+sum() {
+    awk "BEGIN { print $1 }"
+}
+
+the_card_says_what_nvme_cli_says() {
+    drive=$(named FORMAT)
+    card "/dev/$drive"
+    nvme id-ctrl "/dev/$drive" -o json >ctrl
+    nvme id-ns "/dev/$drive" -o json >ns
+    nvme smart-log "/dev/$drive" -o json >smart
+    is 'the model' "$(fact model)" "$(told ctrl mn)"
+    is 'the serial' "$(fact serial)" "$(told ctrl sn)"
+    is 'the firmware' "$(fact firmware)" "$(told ctrl fr)"
+    version=$(told ctrl ver)
+    is 'the version' "$(fact nvme_version)" "$((version >> 16)).$((version >> 8 & 255)).$((version & 255))"
+    is 'the maker' "$(fact ieee_oui)" "$(printf %06x "$(told ctrl ieee)")"
+    is 'the vendor' "$(fact vendor_id)" "$(printf %04x:%04x "$(told ctrl vid)" "$(told ctrl ssvid)")"
+    is 'the controller' "$(fact controller_id)" "$(told ctrl cntlid)"
+    is 'the most namespaces' "$(fact most_namespaces)" "$(told ctrl nn)"
+    is 'the most of a command' "$(fact most_transfer_bytes)" $((4096 << $(told ctrl mdts)))
+    is 'the warning' "$(fact warning_c)" "$(sum "$(told ctrl wctemp) - 273.15")"
+    is 'the critical' "$(fact critical_c)" "$(sum "$(told ctrl cctemp) - 273.15")"
+    is 'the most power' "$(fact most_w)" "$(awk "BEGIN { printf \"%.1f\", $(told ctrl max_power) / 100 }")"
+    is 'the entry' "$(fact entry_us)" "$(told ctrl entry_lat)"
+    is 'the exit' "$(fact exit_us)" "$(told ctrl exit_lat)"
+    is 'the formats' "$(grep -c '"metadata_bytes"' out)" $(($(told ns nlbaf) + 1))
+    is 'the cryptographic format' "$(fact format_cryptographic)" "$([ $(($(told ctrl fna) & 4)) = 4 ] && echo true || echo false)"
+    is 'the write cache' "$(fact volatile_write_cache)" "$([ $(($(told ctrl vwc) & 1)) = 1 ] && echo true || echo false)"
+    is 'the sanitize' "$(fact sanitize) $(told ctrl sanicap)" 'none 0'
+    is 'the capacity' "$(fact capacity_bytes)" $(($(told ns nsze) * 512))
+    is 'the use' "$(fact used_bytes)" $(($(told ns nuse) * 512))
+    is 'what trimmed blocks read as' "$(fact trimmed_reads_as) $(told ns dlfeat)" 'zeros 1'
+    is 'the temperature' "$(fact temperature_c)" "$(sum "$(told smart temperature) - 273.15")"
+    is 'the spare' "$(fact spare_percent)" "$(told smart avail_spare)"
+    is 'the wear' "$(fact used_percent)" "$(told smart percent_used)"
+    for pair in media_errors:media_errors power_on_hours:power_on_hours power_cycles:power_cycles \
+        unsafe_shutdowns:unsafe_shutdowns error_log_entries:num_err_log_entries \
+        write_commands:host_write_commands busy_minutes:controller_busy_time \
+        warning_minutes:warning_temp_time critical_minutes:critical_comp_time \
+        light_throttles:thm_temp1_trans_count heavy_throttle_s:thm_temp2_total_time; do
+        is "${pair%:*}" "$(fact "${pair%:*}")" "$(told smart "${pair#*:}")"
+    done
+    is 'the sensor of the kernel' "$(fact sensor_1_c)" 49.85
+    is 'the link' "$(fact pcie_speed_gt_s) $(fact pcie_lanes)" \
+        "$(fact pcie_most_speed_gt_s) $(fact pcie_most_lanes)"
+    is 'the hardware queues' "$(fact hardware_queues)" "$(ls "/sys/block/$drive/mq" | wc -l)"
+    is 'what the drive does not have' "$(fact opal)" null
+    gauge 0 drives "$drive"
+    grep -q 'not available: the drive has no security commands' out || fail 'silence has no reason'
+}
+
+# purges NAME: a suite that fills, trims, purges, and fills again twice.
+purges() {
+    cat >"$1.toml" <<END
+[suite]
+id = "$1"
+revision = 1
+title = "A scenario"
+[[test]]
+id = "load"
+revision = 1
+title = "Load"
+prepare = [
+    { fill = "sequential", span = "16MiB" }, { trim = true, span = "8MiB" }, { purge = true },
+    { fill = "random", span = "25%", block_size = "64KiB" },
+    { fill = "random", span = "25%", block_size = "64KiB" }, { rest = "1s" },
+]
+stream = { access = "random", block_size = "4KiB", read_percent = 70, queue_depth = 4, span = "4MiB" }
+until = { time = "2s" }
+score = { mean_of = "iops" }
+END
+}
+
+# way FILE PHASE: prints how that phase was carried out.
+way() {
+    sql "$1" "SELECT json_extract(report, '\$.method') FROM step WHERE phase_kind='$2' LIMIT 1"
+}
+
+a_drive_is_trimmed_formatted_and_filled_end_to_end() {
+    drive=$(named FORMAT)
+    purges erase
+    gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --health-every 1 --out a.ssdg
+    is 'the way of the purge' "$(way a.ssdg purge)" 'NVMe format, user data erase'
+    is 'the way of the trim' "$(way a.ssdg trim)" 'discard, read back as forgotten'
+    fills="SELECT count(*) FROM step WHERE phase_kind='fill' AND state='finished'"
+    is 'the number of fills' "$(sql a.ssdg "$fills")" 3
+    finds a.ssdg purge-started 'user data erase was sent to'
+    lied="SELECT count(*) FROM finding WHERE kind IN ('purge-not-possible', 'trim-ineffective')"
+    is 'what was not possible' "$(sql a.ssdg "$lied")" 0
+    nvme id-ns "/dev/$drive" -o json >ns
+    is 'the format of blocks' "$(told ns flbas)" 0
+    written="SELECT max(value) - min(value) FROM reading WHERE quantity='host_written_bytes'"
+    # 16 MiB and twice a quarter of 64 MiB, in units of 512,000 bytes.
+    at_least 'what the drive says was written' "$(sql a.ssdg "SELECT cast(($written) AS INTEGER)")" 48000000
+    within="SELECT count(*) FROM reading r JOIN step s ON r.step = s.id WHERE quantity='smart_temperature_c'
+        AND phase_kind='measure'"
+    at_least 'the readings within the load' "$(sql a.ssdg "$within")" 2
+    is 'the rate of readings' "$(sql a.ssdg "SELECT json_extract(json, '\$.details.health_every_s') FROM drive")" 1
+    gauge 0 report a.ssdg -o a.html
+}
+
+a_purge_goes_the_way_that_is_asked_for_or_not_at_all() {
+    drive=$(named FORMAT)
+    purges erase
+    gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --purge discard --out b.ssdg
+    is 'the way of the purge' "$(way b.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    for method in sanitize-block secure-erase; do
+        gauge 3 run erase.toml "/dev/$drive" --confirm FORMAT --purge $method --out $method.ssdg
+        says "cannot be purged by $method"
+    done
+    gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --size 48MiB --out d.ssdg
+    finds d.ssdg left-unused '33.3 % more spare area'
+}
+
+a_neighbour_on_the_same_controller_is_never_formatted() {
+    drive=$(named TWINS)
+    neighbour=/dev/${drive%1}2
+    dd if=/dev/urandom of="$neighbour" bs=1M count=64 2>/dev/null
+    sync
+    before=$(md5sum <"$neighbour")
+    purges erase
+    words=$(confirmation "$drive")
+    gauge 0 run erase.toml "/dev/$drive" --confirm "$words" --out a.ssdg
+    is 'the way of the purge' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    finds a.ssdg purge-not-possible '2 namespaces in use'
+    gauge 3 run erase.toml "/dev/$drive" --confirm "$words" --purge format --out b.ssdg
+    says '2 namespaces in use'
+    echo 3 >/proc/sys/vm/drop_caches
+    is 'the neighbour' "$(md5sum <"$neighbour")" "$before"
+}
+
+a_drive_that_calls_itself_read_only_is_refused() {
+    drive=$(named FORMAT)
+    vm-monitor qom-set /machine/peripheral/nvme0 smart_critical_warning 8 >/dev/null
+    card "/dev/$drive"
+    is 'the warning' "$(fact critical_warning)" 'the media is read-only'
+    purges erase
+    before=$(sectors "$drive")
+    gauge 3 run erase.toml "/dev/$drive" --confirm FORMAT --out a.ssdg
+    says 'nothing was written'
+    is 'the number of sectors written' "$(sectors "$drive")" "$before"
+    vm-monitor qom-set /machine/peripheral/nvme0 smart_critical_warning 0 >/dev/null
+}
+
+announced() {
+    [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM finding WHERE kind='purge-started'" 2>/dev/null)" ]
+}
+
+a_drive_that_leaves_while_it_is_formatted_is_gone() {
+    purges erase
+    sed -i 's/{ fill = "sequential", span = "16MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
+    # Every request to the kernel's drivers takes a second longer, so that there is time to pull.
+    strace -f -qq -o /dev/null -e trace=ioctl -e inject=ioctl:delay_enter=1000000 \
+        ssdgauge run erase.toml "/dev/$(named GONE)" --confirm GONE --out a.ssdg >out 2>talk &
+    gauge_pid=$!
+    until_true announced a.ssdg
+    vm-monitor device_del nvme1 >/dev/null
+    gauge_ends 1
+    says 'is gone'
+    finds a.ssdg drive-gone
+    is 'the state of the step' "$(sql a.ssdg 'SELECT state FROM step')" broken
+}
+
+a_sata_drive_has_a_card_and_is_purged() {
+    card /dev/sda
+    is 'the serial' "$(fact serial)" SATA1
+    is 'the model' "$(fact model)" 'QEMU HARDDISK'
+    is 'the transport' "$(fact transport)" sata
+    is 'the trim' "$(fact trim)" true
+    is 'an attribute' "$(grep -c 'power-on hours' out)" 1
+    purges erase
+    gauge 0 run erase.toml /dev/sda --confirm "$(confirmation sda)" --out a.ssdg
+    is 'the way of the purge' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    gauge 3 run erase.toml /dev/sda --confirm "$(confirmation sda)" --purge secure-erase --out b.ssdg
+    says 'the drive has no ATA security'
+}
+
+# A SCSI drive without TRIM, by itself and below a mapper.
+a_layer_that_passes_no_trims_on_is_named() {
+    export DM_DISABLE_UDEV=1
+    purges erase
+    gauge 0 run erase.toml /dev/sdb --confirm "$(confirmation sdb)" --out a.ssdg
+    finds a.ssdg trim-ineffective 'neither the drive sdb nor its driver takes trims'
+    finds a.ssdg purge-not-possible 'sdb'
+    is 'the way of the purge' "$(way a.ssdg purge)" none
+    echo 0 >/sys/block/sda/queue/discard_max_bytes
+    gauge 0 run erase.toml /dev/sda --confirm "$(confirmation sda)" --out b.ssdg
+    finds b.ssdg trim-ineffective 'switched off in queue/discard_max_bytes of sda'
+}
+
+scenarios the_card_says_what_nvme_cli_says a_drive_is_trimmed_formatted_and_filled_end_to_end \
+    a_purge_goes_the_way_that_is_asked_for_or_not_at_all \
+    a_neighbour_on_the_same_controller_is_never_formatted \
+    a_drive_that_calls_itself_read_only_is_refused \
+    a_drive_that_leaves_while_it_is_formatted_is_gone a_sata_drive_has_a_card_and_is_purged \
+    a_layer_that_passes_no_trims_on_is_named
