@@ -10,6 +10,8 @@ mod clock;
 mod engine;
 mod environment;
 mod guard;
+mod instruments;
+mod meter;
 mod power;
 mod rig;
 mod sys;
@@ -17,5 +19,6 @@ mod target;
 
 pub use environment::environment;
 pub use guard::{Refusal, confirmation_of};
+pub use meter::{Live, MeterError, MeterSpec, Meters, Sensor, sensors};
 pub use rig::LinuxRig;
 pub use target::{Candidate, Place, TargetError};

@@ -2,6 +2,8 @@
 
 use crate::clock;
 use crate::engine::{self, Device, Fault, Outcome};
+use crate::instruments::{Instruments, Quiet, Watched};
+use crate::meter::{self, MeterError, MeterSpec, Meters, Thermometer};
 use crate::power::PowerControl;
 use crate::sys;
 use crate::target::{Candidate, Opened, Place, TargetError};
@@ -10,7 +12,6 @@ use ssdgauge_core::{
     PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,9 @@ pub struct LinuxRig {
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
     power: PowerControl,
+    instruments: Instruments,
+    /// Whether the drive was left alone unasked in the step before.
+    was_idle: bool,
 }
 
 impl LinuxRig {
@@ -45,12 +49,82 @@ impl LinuxRig {
         }
         let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
         let written = if is_block { u64::MAX } else { written };
-        let power = match info.details.get("kernel_name").filter(|_| is_block) {
-            Some(name) => PowerControl::of(&Path::new("/sys/class/block").join(name), None),
+        let folder = info.details.get("kernel_name").map(|name| meter::folder_of(name));
+        let power = match folder.as_ref().filter(|_| is_block) {
+            Some(folder) => PowerControl::of(folder, None),
             None => PowerControl::none(),
         };
+        let mut meters = Meters::default();
+        if let Some(thermometer) = folder.as_deref().and_then(Thermometer::of) {
+            meters.add_thermometer(thermometer);
+        }
+        let instruments = Instruments::new(meters);
         let file = file.map(Arc::new);
-        Ok(LinuxRig { info, file, is_block, cached, seed, runs: 0, written, power })
+        Ok(LinuxRig {
+            info,
+            file,
+            is_block,
+            cached,
+            seed,
+            runs: 0,
+            written,
+            power,
+            instruments,
+            was_idle: false,
+        })
+    }
+
+    /// Opens the power meters of `specs` and lets them read from now on; returns how each is read.
+    ///
+    /// # Errors
+    /// The first meter that is not there, does not speak, or reads what cannot be.
+    pub fn attach(&mut self, specs: &[MeterSpec]) -> Result<Vec<(String, String)>, MeterError> {
+        let meters = Meters::open_with(specs, || None)?;
+        let manners = meters.described(specs);
+        self.instruments.add(meters);
+        Ok(manners)
+    }
+
+    /// Does `work` with the instruments reading; `quiet` says whether nothing may ask the drive.
+    fn watched<T>(
+        &mut self,
+        quiet: Quiet,
+        sink: &mut dyn Sink,
+        work: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(T, Nanos), RigError>,
+    ) -> Result<T, RigError> {
+        self.was_idle = quiet == Quiet::Yes;
+        let mut instruments = std::mem::take(&mut self.instruments);
+        instruments.begin(quiet);
+        let since = Instant::now();
+        let mut watched = Watched { sink, instruments: &mut instruments };
+        let result = work(self, &mut watched);
+        let elapsed = match &result {
+            Ok((_, elapsed)) => *elapsed,
+            Err(_) => Nanos(since.elapsed().as_nanos() as u64),
+        };
+        instruments.finish(elapsed, sink);
+        self.instruments = instruments;
+        result.map(|(value, _)| value)
+    }
+
+    fn leave_alone(
+        &mut self,
+        duration: Nanos,
+        quiet: Quiet,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RigError> {
+        self.watched(quiet, sink, |_, sink| {
+            let begin = Instant::now();
+            let end = begin + Duration::from(duration);
+            while !sink.stop() {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    break;
+                }
+                std::thread::sleep(left.min(Duration::from_millis(50)));
+            }
+            Ok(((), Nanos(begin.elapsed().as_nanos() as u64).min(duration)))
+        })
     }
 
     fn device(&self) -> Device {
@@ -243,7 +317,11 @@ impl Rig for LinuxRig {
             Preparation::Purge => self.trim(None, sink),
             Preparation::Trim { offset, span } => self.trim(Some((offset, span)), sink),
             Preparation::Fill { access, block_size, offset, span } => {
-                self.fill(access, block_size, (offset, span), sink)
+                self.watched(Quiet::No, sink, |rig, sink| {
+                    let prepared = rig.fill(access, block_size, (offset, span), sink)?;
+                    let elapsed = prepared.elapsed;
+                    Ok((prepared, elapsed))
+                })
             }
             Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
         }
@@ -264,19 +342,20 @@ impl Rig for LinuxRig {
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
         }
-        let outcome = self.load(workload, until, false, sink)?;
+        let quiet = if self.was_idle { Quiet::AtFirst } else { Quiet::No };
+        let outcome = self.watched(quiet, sink, |rig, sink| {
+            let outcome = rig.load(workload, until, false, sink)?;
+            let elapsed = outcome.elapsed;
+            Ok((outcome, elapsed))
+        })?;
         Ok(Ended { by: outcome.by, elapsed: outcome.elapsed, engine: outcome.report })
     }
 
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
-        let end = Instant::now() + Duration::from(duration);
-        while !sink.stop() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
-        }
-        Ok(())
+        self.leave_alone(duration, Quiet::No, sink)
+    }
+
+    fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+        self.leave_alone(duration, Quiet::Yes, sink)
     }
 }
