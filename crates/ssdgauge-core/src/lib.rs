@@ -7,7 +7,9 @@
 //! This crate never opens a file, reads a clock or starts a thread; equal input gives equal
 //! output on every machine.
 
+mod card;
 mod drive;
+pub mod io_log;
 mod metric;
 mod plan;
 mod random;
@@ -21,6 +23,7 @@ pub mod statistics;
 mod units;
 mod workload;
 
+pub use card::{DriveCard, Fact, Section, Table, Value};
 pub use drive::{DriveInfo, TargetKind};
 pub use metric::{DirectionTotals, Metric, Scope, Totals};
 pub use plan::{

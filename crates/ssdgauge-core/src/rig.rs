@@ -177,6 +177,9 @@ pub struct EngineReport {
     pub setup: String,
     /// Requests asked to be in flight.
     pub in_flight_asked: u32,
+    /// Requests that were in flight on average: the sum of the latencies over the time (Little).
+    #[serde(default)]
+    pub in_flight: Option<f64>,
     /// Requests that were sent per system call; 1 for the synchronous engine.
     pub ios_per_enter: Option<f64>,
     /// Processor time of the whole process for each request, user and system.
@@ -201,6 +204,28 @@ pub enum RigError {
         what: String,
         /// What the system answered.
         cause: String,
+    },
+    /// The drive is not the one that was admitted any more, or not ours alone. The step that was
+    /// to write has not begun.
+    #[error("{0}")]
+    Changed(String),
+    /// More was, or would be, written than the plan allows.
+    #[error("{drive}: {} written, where the plan allows {}", written.about(), most.about())]
+    OverBudget {
+        /// The target.
+        drive: String,
+        /// What was, or would be, written.
+        written: Bytes,
+        /// The most that the plan allows.
+        most: Bytes,
+    },
+    /// The drive does not keep what is written.
+    #[error("{drive}: {what}")]
+    NotKept {
+        /// The target.
+        drive: String,
+        /// What was seen.
+        what: String,
     },
     /// The drive disappeared.
     #[error("{0} is gone")]

@@ -175,10 +175,32 @@ pub enum FindingKind {
     Overloaded,
     /// The program itself sent the requests of an open loop late.
     GeneratorLate,
+    /// The drive was no longer the admitted one, or not ours alone, before a step that writes.
+    DriveChanged,
+    /// More was written than the plan allows.
+    OverBudget,
+    /// The drive does not give back what was written to it.
+    NotKept,
     /// A meter is gone, stuck, or reads what cannot be.
     Meter,
     /// A drive could not be brought into the power state that was asked for.
     PowerState,
+    /// A read did not find what this run had written there.
+    WrongData,
+    /// The log of single requests is not complete.
+    LogIncomplete,
+    /// The link between host and drive is slower or narrower than the drive can.
+    LinkBelowCapability,
+    /// The drive said something of itself that cannot be true.
+    Implausible,
+    /// The drive warns of its health, or its health became worse.
+    HealthWarning,
+    /// A purge was sent to the drive; it may go on there even if the program does not.
+    PurgeStarted,
+    /// The drive was told what holds nothing, and that had no effect.
+    TrimIneffective,
+    /// Part of a fresh drive is left unused, which gives it more spare area.
+    LeftUnused,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -209,8 +231,19 @@ impl FindingKind {
             FindingKind::NotSteady => "not-steady",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",
+            FindingKind::DriveChanged => "drive-changed",
+            FindingKind::OverBudget => "over-budget",
+            FindingKind::NotKept => "not-kept",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
+            FindingKind::WrongData => "wrong-data",
+            FindingKind::LogIncomplete => "log-incomplete",
+            FindingKind::LinkBelowCapability => "link-below-capability",
+            FindingKind::Implausible => "implausible",
+            FindingKind::HealthWarning => "health-warning",
+            FindingKind::PurgeStarted => "purge-started",
+            FindingKind::TrimIneffective => "trim-ineffective",
+            FindingKind::LeftUnused => "left-unused",
             FindingKind::Unknown => "unknown",
         }
     }

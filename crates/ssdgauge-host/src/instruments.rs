@@ -3,9 +3,13 @@
 //! It stands between a rig and its sink, and hands readings on whenever the sink is asked whether
 //! to stop. It never touches the drive.
 
+use crate::drive::ask;
+use crate::drive::wire::Port;
 use crate::meter::ledger::Ledger;
-use crate::meter::{Message, Meters};
-use ssdgauge_core::{Finding, FindingKind, Interval, Nanos, Reading, Severity, Sink};
+use crate::meter::{LogReader, Message, MeterError, MeterSpec, Meters, Thermometer};
+use crate::rig::LinuxRig;
+use ssdgauge_core::{Finding, FindingKind, Interval, Nanos, Reading, RigError, Severity, Sink};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -43,7 +47,81 @@ impl Default for Instruments {
     }
 }
 
+impl LinuxRig {
+    /// Opens the power meters of `specs` and lets them read from now on; returns how each is read.
+    ///
+    /// # Errors
+    /// The first meter that is not there, does not speak, or reads what cannot be.
+    pub fn attach(&mut self, specs: &[MeterSpec]) -> Result<Vec<(String, String)>, MeterError> {
+        let meters = Meters::open_with(specs, || self.log_reader())?;
+        let described = meters.described(specs);
+        self.instruments.add(meters);
+        Ok(described)
+    }
+
+    /// Returns what reads the log pages of an NVMe drive.
+    fn log_reader(&self) -> Option<LogReader> {
+        self.info.details.get("kernel_name").filter(|name| name.starts_with("nvme"))?;
+        let port = Port(self.file()?.clone());
+        Some(Box::new(move |log, length| {
+            ask::log(&port, log, length).map_err(|error| error.to_string())
+        }))
+    }
+
+    /// Does `work` with the instruments reading; `quiet` says whether they may ask the drive.
+    pub(crate) fn watched<T>(
+        &mut self,
+        quiet: Quiet,
+        sink: &mut dyn Sink,
+        work: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(T, Nanos), RigError>,
+    ) -> Result<T, RigError> {
+        self.was_idle = quiet == Quiet::Yes;
+        let mut instruments = std::mem::take(&mut self.instruments);
+        instruments.begin(quiet);
+        let since = Instant::now();
+        let mut watched = Watched { sink, instruments: &mut instruments };
+        let result = work(self, &mut watched);
+        let elapsed = match &result {
+            Ok((_, elapsed)) => *elapsed,
+            Err(_) => Nanos(since.elapsed().as_nanos() as u64),
+        };
+        instruments.finish(elapsed, sink);
+        self.instruments = instruments;
+        result.map(|(value, _)| value)
+    }
+
+    /// Leaves the drive alone for `duration`, or until the sink stops it.
+    pub(crate) fn leave_alone(
+        &mut self,
+        duration: Nanos,
+        quiet: Quiet,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RigError> {
+        self.watched(quiet, sink, |_, sink| {
+            let begin = Instant::now();
+            let end = begin + Duration::from(duration);
+            while !sink.stop() {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    break;
+                }
+                std::thread::sleep(left.min(Duration::from_millis(50)));
+            }
+            Ok(((), Nanos(begin.elapsed().as_nanos() as u64).min(duration)))
+        })
+    }
+}
+
 impl Instruments {
+    /// Returns what the kernel shows of the block device whose folder in /sys is `folder`.
+    pub(crate) fn of_drive(folder: Option<&Path>) -> Instruments {
+        let mut meters = Meters::default();
+        if let Some(thermometer) = folder.and_then(Thermometer::of) {
+            meters.add_thermometer(thermometer);
+        }
+        Instruments::new(meters)
+    }
+
     pub(crate) fn new(meters: Meters) -> Instruments {
         let ledgers = meters.running.iter().map(|running| {
             let channels = running.channels.iter();

@@ -1,35 +1,45 @@
 //! The rig on real targets, in real time.
 
 use crate::clock;
-use crate::engine::{self, Device, Fault, Outcome};
-use crate::instruments::{Instruments, Quiet, Watched};
-use crate::meter::{self, MeterError, MeterSpec, Meters, Thermometer};
-use crate::power::PowerControl;
+use crate::custody::Custody;
+use crate::engine::{
+    self, Choice, Content, Device, Fault, Load, Log, Outcome, Pool, RingFlags, Stamps,
+};
+use crate::guard::Mandate;
+use crate::instruments::{Instruments, Quiet};
+use crate::meter::folder_of;
+use crate::power::{self, PowerControl};
 use crate::sys;
-use crate::target::{Candidate, Opened, Place, TargetError};
+use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
     PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A file, a block device or nothing, with the engines to load it.
 #[derive(Debug)]
 pub struct LinuxRig {
-    info: DriveInfo,
-    file: Option<Arc<File>>,
-    is_block: bool,
+    pub(crate) info: DriveInfo,
+    place: OpenPlace,
+    custody: Custody,
     cached: Option<String>,
     seed: u64,
     runs: u64,
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
     power: PowerControl,
-    instruments: Instruments,
+    pub(crate) instruments: Instruments,
     /// Whether the drive was left alone unasked in the step before.
-    was_idle: bool,
+    pub(crate) was_idle: bool,
+    pool: Pool,
+    stamps: Stamps,
+    log: Option<Log>,
+    /// How rings are set up, once it was tried.
+    ring: Option<Choice>,
 }
 
 impl LinuxRig {
@@ -39,31 +49,40 @@ impl LinuxRig {
         confirm: Option<&str>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
+        LinuxRig::open_with(candidate, &Mandate { confirm, ..Mandate::default() }, seed)
+    }
+
+    /// Opens `candidate`. A block device is admitted only within `mandate`.
+    pub fn open_with(
+        candidate: Candidate,
+        mandate: &Mandate<'_>,
+        seed: u64,
+    ) -> Result<LinuxRig, TargetError> {
+        let Opened { place, cached } = candidate.open(mandate)?;
         clock::calibrate();
-        engine::prepare_pool();
-        let Opened { file, cached } = candidate.open(confirm)?;
-        let is_block = matches!(candidate.place, Place::Block(_));
-        let mut info = candidate.info;
-        if let Some(sequence) = file.as_ref().filter(|_| is_block).and_then(sys::disk_sequence) {
-            info.details.insert("disk_sequence".into(), sequence.to_string());
-        }
-        let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
-        let written = if is_block { u64::MAX } else { written };
-        let folder = info.details.get("kernel_name").map(|name| meter::folder_of(name));
-        let power = match folder.as_ref().filter(|_| is_block) {
-            Some(folder) => PowerControl::of(folder, None),
-            None => PowerControl::none(),
+        let pool = Pool::begin();
+        let info = candidate.info;
+        let written = match &place {
+            OpenPlace::Null | OpenPlace::Drive(_) => u64::MAX,
+            OpenPlace::Scratch(_) => 0,
         };
-        let mut meters = Meters::default();
-        if let Some(thermometer) = folder.as_deref().and_then(Thermometer::of) {
-            meters.add_thermometer(thermometer);
-        }
-        let instruments = Instruments::new(meters);
-        let file = file.map(Arc::new);
+        let custody = Custody::new(mandate.writes_at_most);
+        let folder = info.details.get("kernel_name").map(|name| folder_of(name));
+        let power = match (&place, &folder) {
+            (OpenPlace::Drive(drive), Some(folder)) => {
+                PowerControl::of(folder, power::states_of(folder, drive.file()))
+            }
+            (OpenPlace::Null | OpenPlace::Scratch(_) | OpenPlace::Drive(_), _) => {
+                PowerControl::none()
+            }
+        };
+        let instruments = Instruments::of_drive(folder.as_deref());
+        let tag = engine::random_tag()
+            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
         Ok(LinuxRig {
             info,
-            file,
-            is_block,
+            place,
+            custody,
             cached,
             seed,
             runs: 0,
@@ -71,64 +90,34 @@ impl LinuxRig {
             power,
             instruments,
             was_idle: false,
+            pool,
+            stamps: Stamps::new(tag),
+            log: None,
+            ring: None,
         })
     }
 
-    /// Opens the power meters of `specs` and lets them read from now on; returns how each is read.
-    ///
-    /// # Errors
-    /// The first meter that is not there, does not speak, or reads what cannot be.
-    pub fn attach(&mut self, specs: &[MeterSpec]) -> Result<Vec<(String, String)>, MeterError> {
-        let meters = Meters::open_with(specs, || None)?;
-        let manners = meters.described(specs);
-        self.instruments.add(meters);
-        Ok(manners)
+    /// Writes down every request that is measured from now on: sixteen bytes each, in the format
+    /// of [`ssdgauge_core::io_log`]. Fails where `path` exists or cannot be made.
+    pub fn log_ios(&mut self, path: &Path) -> std::io::Result<()> {
+        self.log = Some(Log::create(path)?);
+        Ok(())
     }
 
-    /// Does `work` with the instruments reading; `quiet` says whether nothing may ask the drive.
-    fn watched<T>(
-        &mut self,
-        quiet: Quiet,
-        sink: &mut dyn Sink,
-        work: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(T, Nanos), RigError>,
-    ) -> Result<T, RigError> {
-        self.was_idle = quiet == Quiet::Yes;
-        let mut instruments = std::mem::take(&mut self.instruments);
-        instruments.begin(quiet);
-        let since = Instant::now();
-        let mut watched = Watched { sink, instruments: &mut instruments };
-        let result = work(self, &mut watched);
-        let elapsed = match &result {
-            Ok((_, elapsed)) => *elapsed,
-            Err(_) => Nanos(since.elapsed().as_nanos() as u64),
-        };
-        instruments.finish(elapsed, sink);
-        self.instruments = instruments;
-        result.map(|(value, _)| value)
+    pub(crate) fn file(&self) -> Option<&Arc<File>> {
+        match &self.place {
+            OpenPlace::Null => None,
+            OpenPlace::Scratch(file) => Some(file),
+            OpenPlace::Drive(drive) => Some(drive.file()),
+        }
     }
 
-    fn leave_alone(
-        &mut self,
-        duration: Nanos,
-        quiet: Quiet,
-        sink: &mut dyn Sink,
-    ) -> Result<(), RigError> {
-        self.watched(quiet, sink, |_, sink| {
-            let begin = Instant::now();
-            let end = begin + Duration::from(duration);
-            while !sink.stop() {
-                let left = end.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    break;
-                }
-                std::thread::sleep(left.min(Duration::from_millis(50)));
-            }
-            Ok(((), Nanos(begin.elapsed().as_nanos() as u64).min(duration)))
-        })
+    fn is_block(&self) -> bool {
+        matches!(self.place, OpenPlace::Drive(_))
     }
 
     fn device(&self) -> Device {
-        self.file.clone().map_or(Device::Null, Device::File)
+        self.file().cloned().map_or(Device::Null, Device::File)
     }
 
     fn load(
@@ -140,11 +129,44 @@ impl LinuxRig {
     ) -> Result<Outcome, RigError> {
         self.runs += 1;
         let seed = self.seed.wrapping_add(self.runs.wrapping_mul(0x9e37_79b9));
-        let outcome = engine::run(&self.device(), workload, until, seed, covering, sink);
-        let outcome = outcome.map_err(|cause| RigError::System {
+        if workload.streams.iter().any(Stream::writes) {
+            self.custody.before_writing(&self.place, until.bytes, sink)?;
+        }
+        self.stamps.advance();
+        for stream in workload.streams.iter().filter(|one| one.writes() && one.data == Data::Zeros)
+        {
+            self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+        }
+        let load = Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed,
+            covering,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
+            log: self.log.as_mut().filter(|_| !covering),
+        };
+        let mut watch = self.custody.watch(until, sink);
+        let outcome = engine::run(load, &mut watch);
+        let count = watch.count();
+        let mut outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
+        if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
+            outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
+        }
+        if !outcome.faults.is_empty() || outcome.silence.is_some() {
+            self.custody.doubt();
+        }
+        if outcome.silence.is_some() || outcome.faults.iter().any(|fault| fault.content.is_none()) {
+            // What a failed write left behind is unknown, not wrong.
+            for stream in workload.streams.iter().filter(|stream| stream.writes()) {
+                self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+            }
+        }
         self.tell_faults(&outcome, sink);
         if let Some(silence) = outcome.silence {
             sink.finding(Finding::new(
@@ -165,7 +187,26 @@ impl LinuxRig {
             ));
             return Err(RigError::Gone(self.info.target.clone()));
         }
+        self.custody.after_writing(&self.info.target, count, sink)?;
         Ok(outcome)
+    }
+
+    /// Chooses the flags of rings by a trial, at the first workload that repays it.
+    fn try_rings(&mut self, workload: &Workload, until: &Until) {
+        if self.ring.is_some() || !engine::is_worth_it(workload, until) {
+            return;
+        }
+        self.ring = Some(engine::choose(&Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed: self.seed,
+            covering: false,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: RingFlags::Plain,
+            log: None,
+        }));
     }
 
     /// A drive that vanished answers reads with nothing and writes with "no space".
@@ -174,13 +215,16 @@ impl LinuxRig {
             Ok(0) => true,
             Ok(_) => false,
             Err(libc::ENODEV | libc::ENXIO) => true,
-            Err(libc::ENOSPC) => self.is_block,
+            Err(libc::ENOSPC) => self.is_block(),
             Err(_) => false,
         }
     }
 
     fn tell_faults(&self, outcome: &Outcome, sink: &mut dyn Sink) {
-        for fault in outcome.faults.iter().take(3) {
+        let (wrong, failed): (Vec<&Fault>, Vec<&Fault>) =
+            outcome.faults.iter().partition(|fault| fault.content.is_some());
+        wrong.into_iter().take(3).for_each(|fault| tell_wrong_data(fault, sink));
+        for fault in failed.into_iter().take(3) {
             let direction = fault.direction.name();
             let offset = fault.offset;
             let what = match fault.result {
@@ -224,7 +268,8 @@ impl LinuxRig {
         let outcome = self.load(&workload, &until, true, sink)?;
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
-            self.write_tail(&stream, offset + whole, offset + span)?;
+            self.write_tail(offset + whole, offset + span)?;
+            self.stamps.fill(offset.0, (offset + whole).0);
             if offset.0 <= self.written {
                 self.written = self.written.max((offset + span).0);
             }
@@ -238,16 +283,14 @@ impl LinuxRig {
     }
 
     /// Writes what is left of a span behind its last whole block.
-    fn write_tail(&self, stream: &Stream, from: Bytes, to: Bytes) -> Result<(), RigError> {
+    fn write_tail(&self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
-        let Some(file) = self.file.as_ref().filter(|_| length > 0) else { return Ok(()) };
+        let Some(file) = self.file().filter(|_| length > 0) else { return Ok(()) };
         let cause = |error: std::io::Error| RigError::System {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
         };
-        let data =
-            engine::write_data(stream).map_err(|error| cause(std::io::Error::other(error)))?;
-        let data = data.expect("a fill writes");
+        let data = self.pool.get(length).map_err(|error| cause(std::io::Error::other(error)))?;
         match sys::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),
             n => Err(cause(std::io::Error::other(format!("only {n} were taken")))),
@@ -261,7 +304,9 @@ impl LinuxRig {
     ) -> Result<Prepared, RigError> {
         let since = Instant::now();
         let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
-        let result = match self.file.as_ref().filter(|_| self.is_block) {
+        self.custody.before_writing(&self.place, None, sink)?;
+        self.stamps.forget(offset.0, (offset + span).0);
+        let result = match self.file().filter(|_| self.is_block()) {
             Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
             None => Err("a scratch file cannot make its drive fresh".to_owned()),
         };
@@ -303,6 +348,36 @@ impl LinuxRig {
     }
 }
 
+impl Drop for LinuxRig {
+    fn drop(&mut self) {
+        self.custody.leave(&self.place);
+    }
+}
+
+/// Tells of a read that did not find what this run had written.
+fn tell_wrong_data(fault: &Fault, sink: &mut dyn Sink) {
+    let offset = fault.offset;
+    let what = match fault.content {
+        Some(Content::Zeros) => "found zeros: what this run wrote there is not there".to_owned(),
+        Some(Content::Elsewhere(place)) => format!(
+            "found what this run wrote at byte {place}: two addresses are one place of the drive, \
+             or a request went astray"
+        ),
+        Some(Content::Stale) => {
+            "found data from before it was last filled: a later write was dropped".to_owned()
+        }
+        Some(Content::Foreign) => "found data that this run never wrote".to_owned(),
+        None => return,
+    };
+    sink.finding(Finding::new(
+        FindingKind::WrongData,
+        Severity::Invalid,
+        format!("a read at byte {offset} {what}"),
+        "do not keep data on this drive; check its true capacity and whether anything else writes \
+         to it",
+    ));
+}
+
 impl Rig for LinuxRig {
     fn drive(&self) -> &DriveInfo {
         &self.info
@@ -342,6 +417,7 @@ impl Rig for LinuxRig {
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
         }
+        self.try_rings(workload, until);
         let quiet = if self.was_idle { Quiet::AtFirst } else { Quiet::No };
         let outcome = self.watched(quiet, sink, |rig, sink| {
             let outcome = rig.load(workload, until, false, sink)?;

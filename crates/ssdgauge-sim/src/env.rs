@@ -77,6 +77,11 @@ impl Environment {
         self.factor()
     }
 
+    /// Returns the temperature of the body, in degrees Celsius.
+    pub(crate) fn body_c(&self) -> f64 {
+        self.body_c
+    }
+
     /// Returns the energy since birth, in joules.
     pub(crate) fn energy_j(&self) -> f64 {
         self.energy_j

@@ -384,6 +384,7 @@ impl Rig for VirtualRig {
                 engine: "virtual".into(),
                 setup: format!("virtual time, standing in for {stands_for}"),
                 in_flight_asked: load.depth() as u32,
+                in_flight: None,
                 ios_per_enter: None,
                 cpu_per_io: None,
                 clock: "virtual".into(),

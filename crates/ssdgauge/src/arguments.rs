@@ -1,7 +1,7 @@
 //! The command line. Every flag is one documented field.
 
 use clap::{Args, Parser, Subcommand};
-use ssdgauge_core::Bytes;
+use ssdgauge_core::{Bytes, Nanos};
 use std::path::PathBuf;
 
 /// The SSD review lab: prepares a drive, loads it, measures every second, judges and reports.
@@ -32,6 +32,10 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Lists the suites, or the tests of one.
     Suites(Suites),
+    /// Lists the drives and which may be tested, or shows everything that is known of one.
+    Drives(Drives),
+    /// Shows what power meters read, or lists what this machine offers.
+    Meters(Meters),
     /// Draws the report of one or more runs.
     Report(Report),
     /// Tells how a run differs from another, and what of it is noise.
@@ -113,7 +117,33 @@ pub(crate) struct RunOptions {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
+    #[command(flatten)]
+    pub(crate) power: Power,
     /// Prints the results as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What measures power.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Power {
+    /// Reads a power meter: hwmon:NAME/power1, qis:HOST:PORT/MODULE, nvme, command:PROGRAM ARGS,
+    /// http://HOST/PATH#/POINTER, or a .toml file of meters; may be given several times.
+    #[arg(long = "power", value_name = "SPEC")]
+    pub(crate) specs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Meters {
+    /// Power meters as in `run --power`; without any, what this machine offers is listed.
+    pub(crate) specs: Vec<String>,
+    /// Stops after this time; otherwise Ctrl-C does.
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) time: Option<Nanos>,
+    /// Prints JSON, a line for each second of each meter.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -125,6 +155,11 @@ pub(crate) struct Resume {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
+    #[command(flatten)]
+    pub(crate) power: Power,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -134,6 +169,15 @@ pub(crate) struct Resume {
 pub(crate) struct Suites {
     /// A suite of the list, or the path of a suite file.
     pub(crate) suite: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Drives {
+    /// A block device such as /dev/nvme0n1, or sim:PROFILE.
+    pub(crate) target: Option<String>,
     /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,7 +1,7 @@
 //! What a person is told when something does not work: an error, a hint, an exit code.
 
 use ssdgauge_core::RigError;
-use ssdgauge_host::{Refusal, TargetError};
+use ssdgauge_host::{MeterError, Refusal, TargetError};
 use ssdgauge_lab::{ConductError, PlanError, SuiteError};
 use ssdgauge_report::{CompareError, ReportError};
 use ssdgauge_runfile::RunFileError;
@@ -153,8 +153,19 @@ fn refused(refusal: &Refusal) -> Failure {
         Refusal::InUse { .. } => {
             "nothing was written; release the drive, or name another one".into()
         }
+        Refusal::Part { whole, .. } => format!("nothing was written; the whole drive is {whole}"),
+        Refusal::Protected { .. } => {
+            "nothing was written; nothing overrides this: name another drive".into()
+        }
         Refusal::ReadOnly { .. } => "nothing was written; name another drive".into(),
+        Refusal::Unhealthy { .. } => {
+            "nothing was written; save what is on it, and test another drive".into()
+        }
         Refusal::Changed { .. } => "nothing was written; look at the drive and start again".into(),
+        Refusal::Holds { expected, .. } => format!(
+            "nothing was written; if all of that may be lost, add --erase {expected} beside \
+             --confirm {expected}"
+        ),
         Refusal::NotConfirmed { expected, .. } | Refusal::WrongConfirmation { expected, .. } => {
             format!("nothing was written; if this is the drive you mean, add --confirm {expected}")
         }
@@ -221,6 +232,16 @@ impl From<ConductError> for Failure {
                 "nothing was written; attach the drive that the run began with",
             ),
         }
+    }
+}
+
+impl From<MeterError> for Failure {
+    fn from(error: MeterError) -> Failure {
+        let kind = match error {
+            MeterError::Spec { .. } => Kind::Usage,
+            MeterError::Absent { .. } | MeterError::Implausible { .. } => Kind::Refused,
+        };
+        Failure::new(kind, error.to_string(), error.hint())
     }
 }
 

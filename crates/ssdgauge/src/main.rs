@@ -6,7 +6,10 @@
 
 mod arguments;
 mod bench;
+mod drive_card;
+mod drives;
 mod failure;
+mod meters;
 mod plans;
 mod progress;
 mod reports;
@@ -39,6 +42,11 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Plan(plan) => plans::show(&plan),
         Command::Resume(resume) => runs::resume(&resume),
         Command::Suites(suites) => suites::list(&suites),
+        Command::Drives(drives) => match &drives.target {
+            Some(target) => drive_card::show(target, drives.json),
+            None => drives::list(&drives),
+        },
+        Command::Meters(meters) => meters::show(&meters),
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),
         Command::Bench(bench) => bench::bench(&bench),

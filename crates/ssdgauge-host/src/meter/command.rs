@@ -30,6 +30,8 @@ pub(crate) struct Command {
     running: Option<Running>,
     order: Order,
     bad_lines: u32,
+    /// What was wrong with the last line that was no reading.
+    wrong: String,
 }
 
 struct Running {
@@ -52,6 +54,7 @@ impl Command {
             running: None,
             order: Order::default(),
             bad_lines: 0,
+            wrong: String::new(),
         };
         command.start()?;
         Ok(command)
@@ -138,7 +141,10 @@ impl Command {
                 // A first line may be a head; from the first number on a bad line is a fault.
                 match self.bad_lines >= MOST_BAD_LINES {
                     true => Err(format!("{MOST_BAD_LINES} lines in a row: {cause}")),
-                    false => Ok(None),
+                    false => {
+                        self.wrong = cause;
+                        Ok(None)
+                    }
                 }
             }
         }
@@ -152,9 +158,7 @@ impl Command {
             (true, 1) if self.bad_lines == 0 => Ok(()),
             (_, 0) => Err(format!("the program printed nothing and ended: {status}")),
             (_, 1) if self.bad_lines > 0 => {
-                Err("the program printed no number: a number or JSON with power_w is read, or \
-                     what pointer=/PATH names"
-                    .into())
+                Err(format!("the program printed no number: {}", self.wrong))
             }
             (_, _) => Err(format!("the program ended: {status}")),
         }

@@ -9,7 +9,7 @@ mod command;
 mod http;
 mod hwmon;
 pub(crate) mod ledger;
-pub(crate) mod nvme;
+mod nvme;
 mod order;
 mod quarch;
 mod sampler;
@@ -17,6 +17,7 @@ mod spec;
 mod thermometer;
 
 pub use hwmon::{Sensor, sensors};
+pub(crate) use nvme::LogReader;
 pub use sampler::{Live, Meters};
 pub(crate) use sampler::{Message, folder_of};
 pub use spec::MeterSpec;

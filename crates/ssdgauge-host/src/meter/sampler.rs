@@ -237,7 +237,11 @@ impl Running {
                 return Err(MeterError::Implausible {
                     meter: spec.text.clone(),
                     value: value.to_string(),
-                    scope: spec.scope.name(),
+                    scope: match spec.scope {
+                        PowerScope::Drive => "a drive",
+                        PowerScope::HostDc => "a host behind its power supply",
+                        PowerScope::HostAc => "a host at the wall",
+                    },
                     least: least.to_string(),
                     most: most.to_string(),
                 });
