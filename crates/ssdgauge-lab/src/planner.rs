@@ -6,8 +6,8 @@ use crate::suite::{
 use ssdgauge_core::search::{Limits, Search};
 use ssdgauge_core::{
     Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, PowerSaving,
-    Preparation, Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window,
-    Workload,
+    Preparation, PurgeMethod, Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test,
+    Until, Window, Workload,
 };
 use thiserror::Error;
 
@@ -22,11 +22,13 @@ pub struct Options {
     pub scale_spans: bool,
     /// The seed of all randomness in the run.
     pub seed: u64,
+    /// The one way in which the drive is made fresh; `None` for the best that it has.
+    pub purge: Option<PurgeMethod>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1 }
+        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1, purge: None }
     }
 }
 
@@ -325,7 +327,8 @@ impl Binder<'_> {
                 (PhaseKind::Precondition, label, Action::Run { workload, until, steady })
             }
             PrepareRule::Purge => {
-                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(Preparation::Purge))
+                let purge = self.options.purge.map_or(Preparation::Purge, Preparation::PurgeBy);
+                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(purge))
             }
             PrepareRule::Trim(extent) => {
                 let span = self.span(&what, extent, self.drive.logical_block)?;
@@ -488,7 +491,10 @@ impl Estimate {
         match &step.action {
             Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
             Action::Prepare(
-                Preparation::Purge | Preparation::Trim { .. } | Preparation::Power(_),
+                Preparation::Purge
+                | Preparation::PurgeBy(_)
+                | Preparation::Trim { .. }
+                | Preparation::Power(_),
             ) => {}
             Action::Rest(time) | Action::Idle(time) => self.timed += *time * times,
             Action::Run { until, .. } => {

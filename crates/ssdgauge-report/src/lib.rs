@@ -6,13 +6,16 @@
 //! This crate never knows a drive, never asks which program wrote a run, and writes no file.
 
 mod card;
+mod cast;
 mod clean;
 mod compare;
 mod csv;
 mod error;
 mod figure;
+mod five;
 mod group;
 mod json;
+mod levels;
 mod markdown;
 mod missing;
 mod names;
@@ -20,7 +23,9 @@ mod number;
 mod openmetrics;
 mod page;
 mod pictures;
+mod portrait;
 mod remarks;
+mod rests;
 mod run;
 mod settings;
 mod timeline;

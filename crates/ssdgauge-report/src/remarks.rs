@@ -1,12 +1,14 @@
 //! What belongs beside a headline: the ladder of a knee, the other mean.
 
+use crate::figure::fill;
 use crate::missing;
 use crate::number;
+use crate::rests;
 use crate::run::TestRun;
 use crate::settings;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
-use ssdgauge_core::statistics::{cache, knee, steady, summary};
-use ssdgauge_core::{Access, Bytes, Direction, Metric, Nanos, Scope, Score, Totals, Window};
+use ssdgauge_core::statistics::{steady, summary};
+use ssdgauge_core::{Bytes, Metric, Nanos, Scope, Score, Totals, Window};
 
 /// Returns what a reader must know beside the headline of `test`; empty where it has no value.
 pub(crate) fn of(test: &TestRun) -> Vec<String> {
@@ -63,15 +65,7 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
 
 /// The end of the fast cache, where a single step writes sequentially.
 fn cache(test: &TestRun) -> Option<String> {
-    let [point] = test.points.as_slice() else { return None };
-    let [stream] = point.workload.streams.as_slice() else { return None };
-    if stream.access != Access::Sequential || stream.reads() {
-        return None;
-    }
-    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
-    let written: Vec<u64> =
-        full.map(|second| second.directions[Direction::Write as usize].bytes).collect();
-    let edge = cache::edge(&written)?;
+    let edge = fill::edge(fill::sequential_write(test)?)?;
     Some(format!(
         "fast cache of {} ± {}: {:.0} MB/s before its end, {:.0} MB/s behind",
         Bytes(edge.bytes).about(),
@@ -96,17 +90,7 @@ fn also(test: &TestRun) -> impl Iterator<Item = String> {
 /// The ladder and the interpolated depth, because the rule is fragile where throughput still
 /// creeps up at the end of the ladder (definition D7).
 fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
-    let rungs: Option<Vec<knee::Rung>> = test
-        .points
-        .iter()
-        .map(|point| {
-            let value = missing::value(point, metric, Scope::All)?;
-            let depth = point.point.position as u32;
-            Some(knee::Rung { depth, value, interval: (value, value) })
-        })
-        .collect();
-    let rungs = rungs?;
-    let found = knee::find(&rungs)?;
+    let (rungs, found) = rests::ladder(test, metric)?;
     let ladder: Vec<String> = rungs.iter().map(|rung| rung.depth.to_string()).collect();
     let end = match rungs.last() {
         Some(last) if last.depth == found.peak_depth => {

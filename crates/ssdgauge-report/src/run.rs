@@ -172,8 +172,7 @@ fn read_test(
         findings: of_steps(test, attempts, findings),
         complete,
     };
-    let missing = missing::of(&run);
-    run.findings.extend(missing);
+    run.explain();
     Ok(run)
 }
 
@@ -328,6 +327,19 @@ fn of_steps(test: &Test, attempts: &[&StepRecord], findings: &[FindingRecord]) -
 }
 
 impl TestRun {
+    /// Computes the headline anew, after the rule changed.
+    pub(crate) fn recompute(&mut self) {
+        self.headline = headline(&self.test, &self.test.score, &self.points);
+        self.findings.retain(|of_step| of_step.metrics.is_empty());
+        self.explain();
+    }
+
+    /// Adds a finding for everything that is missing.
+    fn explain(&mut self) {
+        let missing = missing::of(self);
+        self.findings.extend(missing);
+    }
+
     /// Returns the points that the headline rests on; `None` where one of them is missing.
     pub fn scored_points(&self) -> Option<Vec<Point>> {
         let (points, whole) = scored(&self.test, &self.test.score, &self.points);

@@ -9,6 +9,7 @@ mod bench;
 mod drive_card;
 mod drives;
 mod failure;
+mod log;
 mod meters;
 mod plans;
 mod progress;
@@ -49,6 +50,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Meters(meters) => meters::show(&meters),
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),
+        Command::Log(log) => log::print(&log.file),
         Command::Bench(bench) => bench::bench(&bench),
     }
 }

@@ -40,6 +40,7 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
         shorten: choice.shorten,
         scale_spans: choice.scale_spans,
         seed: choice.seed,
+        purge: choice.purge,
     }
 }
 
@@ -54,7 +55,9 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     refuse_existing(&out)?;
     let stop = listen()?;
     let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
-    let Opened { mut rig, meters: described } = target.open(&plan, consent, &out, seed, &specs)?;
+    let log = options.log_ios.as_deref();
+    let Opened { mut rig, meters: described } =
+        target.open(&plan, consent, &out, seed, log, &specs)?;
     let id = world::run_id(now).map_err(|error| {
         Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
     })?;
@@ -92,7 +95,8 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let same = target.info().fingerprint() == head.drive.fingerprint();
     let erase = arguments.erase.as_deref().or(confirm.filter(|_| same));
     let consent = Consent { confirm, erase };
-    let Opened { mut rig, .. } = target.open(plan, consent, &arguments.file, plan.seed, &specs)?;
+    let Opened { mut rig, .. } =
+        target.open(plan, consent, &arguments.file, plan.seed, None, &specs)?;
     let mut progress = Progress::new(plan, stop);
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();

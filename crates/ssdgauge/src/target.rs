@@ -88,18 +88,24 @@ impl Target {
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `consent` or by typing; it must not hold `results`, the run file. Lets
-    /// `meters` read from then on.
+    /// `consent` or by typing; it must not hold `results`, the run file. `log_ios` is where every
+    /// measured request is written down. `meters` read from then on.
     pub(crate) fn open(
         self,
         plan: &Plan,
         consent: Consent<'_>,
         results: &Path,
         seed: u64,
+        log_ios: Option<&Path>,
         meters: &[MeterSpec],
     ) -> Result<Opened, Failure> {
         let precious = self.is_precious(plan);
         match self {
+            Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
+                Kind::Usage,
+                "a virtual drive has no log of single requests",
+                "nothing was written; leave out --log-ios",
+            )),
             Target::Virtual(rig) if meters.is_empty() => Ok(Opened { rig, meters: Vec::new() }),
             Target::Virtual(_) => Err(Failure::new(
                 Kind::Usage,
@@ -122,6 +128,9 @@ impl Target {
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &mandate, seed)?;
                 let meters = rig.attach(meters)?;
+                if let Some(path) = log_ios {
+                    crate::log::begin(&mut rig, path)?;
+                }
                 Ok(Opened { rig: Box::new(rig), meters })
             }
         }

@@ -10,4 +10,5 @@ mod fio;
 mod interruption;
 mod meters;
 mod quick;
+mod signals;
 mod support;
