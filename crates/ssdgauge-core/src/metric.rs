@@ -225,6 +225,30 @@ impl Metric {
         }
     }
 
+    /// Returns whether nothing can be said of it without a power meter.
+    pub fn needs_power(self) -> bool {
+        match self {
+            Metric::PowerW
+            | Metric::EnergyJ
+            | Metric::EfficiencyMbSW
+            | Metric::EfficiencyKiopsW => true,
+            Metric::Iops
+            | Metric::ThroughputMbS
+            | Metric::LatMeanUs
+            | Metric::LatP50Us
+            | Metric::LatP99Us
+            | Metric::LatP999Us
+            | Metric::LatP9999Us
+            | Metric::LatP99999Us
+            | Metric::LatMaxUs
+            | Metric::InFlightMean
+            | Metric::WriteAmplification
+            | Metric::EffectiveOverProvisioning
+            | Metric::MeanOverSigma
+            | Metric::LoadMultiple => false,
+        }
+    }
+
     /// Returns whether it is said of the requests of a time; the others come from instruments
     /// alone, and can be said of a time without requests.
     pub fn is_of_requests(self) -> bool {

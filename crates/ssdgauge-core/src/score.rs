@@ -241,6 +241,14 @@ impl<'a> Series<'a> {
                 | Score::HighestBorne => Some(full),
             }
         };
+        if score.metric().needs_power() {
+            // A mean of a drive's watts and a host's would be of nothing.
+            let mut scopes = points.iter().filter_map(|point| Some(point.totals.power()?.0));
+            let first = scopes.next();
+            if scopes.any(|scope| Some(scope) != first) {
+                return None;
+            }
+        }
         let seconds: Option<Vec<Vec<&Totals>>> = points.iter().map(counted).collect();
         Some(Series { seconds: seconds?, points })
     }
@@ -354,8 +362,11 @@ fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
         }
         Metric::InFlightMean => Some(both(|d| d.latency.sum() as f64) / 1e9 / time),
         Metric::PowerW => {
+            // Where one meter fell silent, that of another scope must not stand in for it.
+            let scope = indices.iter().filter_map(|i| Some(seconds[*i].power()?.0)).min()?;
             let energy = |t: &Totals| {
-                t.power().map_or(f64::NAN, |(_, power)| power * t.elapsed.as_secs_f64())
+                let power = t.reading(scope.quantity()).unwrap_or(f64::NAN);
+                power * t.elapsed.as_secs_f64()
             };
             Some(sum(&energy) / time).filter(|power| power.is_finite())
         }
@@ -378,7 +389,7 @@ fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{Direction, Interval};
+    use crate::sample::{Direction, Interval, Reading};
     use crate::statistics::histogram::Histogram;
 
     fn point(position: f64, ios_each_second: &[u64]) -> Point {
@@ -473,6 +484,30 @@ mod tests {
         assert!((headline.value.unwrap() - expected).abs() < 1e-12);
         let flat = Headline::of(&score, &[point(0.0, &[100; 9])]);
         assert_eq!((flat.value, flat.n), (None, 8));
+    }
+
+    #[test]
+    fn watts_of_different_scopes_make_no_mean() {
+        let metered = |quantity: &str| {
+            let mut point = point(1.0, &[100; 6]);
+            let reading = Reading {
+                at: Nanos(0),
+                instrument: "meter".into(),
+                quantity: quantity.into(),
+                value: 5.0,
+            };
+            point.totals.add_reading(&reading);
+            point.seconds.iter_mut().for_each(|second| second.add_reading(&reading));
+            point
+        };
+        let value = |quantities: [&str; 2], metric| {
+            Headline::of(&Score::MeanOf(metric), &quantities.map(metered)).value
+        };
+        assert_eq!(value(["power_w", "power_w"], Metric::PowerW), Some(5.0));
+        assert_eq!(value(["host_ac_power_w", "host_ac_power_w"], Metric::PowerW), Some(5.0));
+        assert_eq!(value(["power_w", "host_ac_power_w"], Metric::PowerW), None);
+        assert_eq!(value(["power_w", "host_ac_power_w"], Metric::EfficiencyMbSW), None);
+        assert_eq!(value(["power_w", "host_ac_power_w"], Metric::Iops), Some(100.0));
     }
 
     #[test]

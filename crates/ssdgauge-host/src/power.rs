@@ -4,11 +4,14 @@
 //! What it changes it puts back, at the latest when it is dropped. It never asks the drive for
 //! anything while the drive is left alone.
 
+use crate::drive::ask::{self, feature};
+use crate::drive::wire::{NvmeCommand, Port, QUESTION, Unanswered, Wire};
 use crate::environment::attribute;
 use crate::rights;
 use ssdgauge_core::{Finding, FindingKind, PowerSaving, Severity};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Sets the NVMe power state (feature 02h) and returns the state that the drive had before.
 pub(crate) type StateSetter = Box<dyn FnMut(u8) -> Result<u8, String> + Send>;
@@ -178,6 +181,28 @@ fn write_checked(path: &Path, text: &str) -> Result<(), String> {
         Some(now) if now == text => Ok(()),
         Some(now) => Err(format!("it stayed at {now}")),
         None => Err("it cannot be read back".into()),
+    }
+}
+
+/// Returns what sets the power state of the NVMe drive behind `file`; `None` where the block device
+/// whose folder in /sys is `folder` is none.
+pub(crate) fn states_of(folder: &Path, file: &Arc<File>) -> Option<StateSetter> {
+    controller_of(folder)?;
+    let port = Port(file.clone());
+    Some(Box::new(move |number| set_state(&port, number).map_err(|error| error.to_string())))
+}
+
+/// Sets feature 02h to `number`, and returns the state that was there before. Bits 4:0 are the
+/// state (NVM Express Base Specification, Power Management).
+fn set_state(wire: &dyn Wire, number: u8) -> Result<u8, Unanswered> {
+    let state = |value: u32| (value & 0x1f) as u8;
+    let before = state(ask::value_of(wire, feature::POWER_STATE, &mut [])?);
+    let words = [u32::from(feature::POWER_STATE), u32::from(number & 0x1f), 0, 0, 0, 0];
+    wire.nvme(&NvmeCommand { opcode: 0x09, namespace: 0, words, patience: QUESTION }, &mut [])?;
+    let now = state(ask::value_of(wire, feature::POWER_STATE, &mut [])?);
+    match now == number {
+        true => Ok(before),
+        false => Err(Unanswered::System(format!("it stayed in power state {now}"))),
     }
 }
 

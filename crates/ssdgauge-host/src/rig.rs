@@ -11,7 +11,9 @@ use crate::engine::{self, Choice, Device, Load, Log, Outcome, Pool, RingFlags, S
 use crate::environment::block_device_of;
 use crate::faults;
 use crate::guard::Mandate;
-use crate::power::PowerControl;
+use crate::instruments::{Instruments, Quiet};
+use crate::meter::folder_of;
+use crate::power::{self, PowerControl};
 use crate::preparation::{self, Subject};
 use crate::rights;
 use crate::sys;
@@ -27,7 +29,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Why a target that is no block device cannot be purged or trimmed.
 const NO_DRIVE: &str = "a scratch file cannot make its drive fresh";
@@ -35,7 +37,7 @@ const NO_DRIVE: &str = "a scratch file cannot make its drive fresh";
 /// A file, a block device or nothing, with the engines to load it.
 #[derive(Debug)]
 pub struct LinuxRig {
-    info: DriveInfo,
+    pub(crate) info: DriveInfo,
     place: OpenPlace,
     custody: Custody,
     cached: Option<String>,
@@ -44,6 +46,9 @@ pub struct LinuxRig {
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
     power: PowerControl,
+    pub(crate) instruments: Instruments,
+    /// Whether the drive was left alone unasked in the step before.
+    pub(crate) was_idle: bool,
     pool: Pool,
     stamps: Stamps,
     log: Option<Log>,
@@ -116,12 +121,16 @@ impl LinuxRig {
             OpenPlace::Scratch(_) => 0,
         };
         let custody = Custody::new(mandate.writes_at_most);
-        let power = match (&place, info.details.get("kernel_name")) {
-            (OpenPlace::Drive(_), Some(name)) => {
-                PowerControl::of(&Path::new("/sys/class/block").join(name), None)
+        let folder = info.details.get("kernel_name").map(|name| folder_of(name));
+        let power = match (&place, &folder) {
+            (OpenPlace::Drive(drive), Some(folder)) => {
+                PowerControl::of(folder, power::states_of(folder, drive.file()))
             }
-            _ => PowerControl::none(),
+            (OpenPlace::Null | OpenPlace::Scratch(_) | OpenPlace::Drive(_), _) => {
+                PowerControl::none()
+            }
         };
+        let instruments = Instruments::of_drive(folder.as_deref());
         let tag = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
         let below = Below::of(&place);
@@ -142,6 +151,8 @@ impl LinuxRig {
             runs: 0,
             written,
             power,
+            instruments,
+            was_idle: false,
             pool,
             stamps: Stamps::new(tag),
             log: None,
@@ -183,6 +194,8 @@ impl LinuxRig {
             runs: 0,
             written: facts.len(),
             power: PowerControl::none(),
+            instruments: Instruments::default(),
+            was_idle: false,
             pool: Pool::default(),
             stamps: Stamps::new(0),
             log: None,
@@ -197,7 +210,7 @@ impl LinuxRig {
         Ok(())
     }
 
-    fn file(&self) -> Option<&Arc<File>> {
+    pub(crate) fn file(&self) -> Option<&Arc<File>> {
         match &self.place {
             OpenPlace::Null => None,
             OpenPlace::Scratch(file) => Some(file),
@@ -503,7 +516,11 @@ impl Rig for LinuxRig {
             Preparation::PurgeBy(method) => self.purge(Some(method), sink),
             Preparation::Trim { offset, span } => self.trim(offset, span, sink),
             Preparation::Fill { access, block_size, offset, span } => {
-                self.fill(access, block_size, (offset, span), sink)
+                self.watched(Quiet::No, sink, |rig, sink| {
+                    let prepared = rig.fill(access, block_size, (offset, span), sink)?;
+                    let elapsed = prepared.elapsed;
+                    Ok((prepared, elapsed))
+                })
             }
             Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
         }
@@ -525,19 +542,20 @@ impl Rig for LinuxRig {
             ));
         }
         self.try_rings(workload, until);
-        let outcome = self.load(workload, until, false, sink)?;
+        let quiet = if self.was_idle { Quiet::AtFirst } else { Quiet::No };
+        let outcome = self.watched(quiet, sink, |rig, sink| {
+            let outcome = rig.load(workload, until, false, sink)?;
+            let elapsed = outcome.elapsed;
+            Ok((outcome, elapsed))
+        })?;
         Ok(Ended { by: outcome.by, elapsed: outcome.elapsed, engine: outcome.report })
     }
 
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
-        let end = Instant::now() + Duration::from(duration);
-        while !sink.stop() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
-        }
-        Ok(())
+        self.leave_alone(duration, Quiet::No, sink)
+    }
+
+    fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+        self.leave_alone(duration, Quiet::Yes, sink)
     }
 }

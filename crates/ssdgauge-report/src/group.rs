@@ -3,6 +3,7 @@
 //! Only equal suites, ids, revisions, lengths and spans are put into one chart, and a model never
 //! beside a drive that was measured.
 
+use crate::missing;
 use crate::run::{Run, TestRun};
 use crate::settings;
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
@@ -65,6 +66,8 @@ impl Group<'_> {
 
 /// Returns why `a` and `b` must not be compared; `None` where they may.
 pub(crate) fn differ(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
+    let of_power = a.test.headline.metric.needs_power();
+    let scopes = [a, b].map(|member| missing::power_scopes(member.test));
     let (a, b) = (key(a), key(b));
     let reasons = [
         (a.suite != b.suite || a.test != b.test, "they are different tests"),
@@ -73,6 +76,10 @@ pub(crate) fn differ(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
         (a.span_scaled != b.span_scaled, "one of them has a scaled span"),
         (a.class != b.class, "a model is not compared with a drive"),
         (a.spans != b.spans, "they used different spans"),
+        (
+            of_power && scopes[0] != scopes[1] && scopes.iter().all(|scopes| !scopes.is_empty()),
+            "their power was measured with different scopes",
+        ),
     ];
     reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why)
 }

@@ -79,6 +79,7 @@ fn test(run: &TestRun) -> Value {
             value
         }).collect::<Vec<_>>(),
         "remarks": remarks::of(run),
+        "power_scopes": missing::power_scopes(run).iter().map(|s| s.name()).collect::<Vec<_>>(),
         "points": run.points.iter().map(|point| {
             let totals = &point.point.totals;
             json!({

@@ -2,7 +2,7 @@
 
 use crate::number;
 use crate::run::{PointRun, StepFinding, TestRun};
-use ssdgauge_core::{Direction, Finding, FindingKind, Metric, Scope, Score, Severity};
+use ssdgauge_core::{Direction, Finding, FindingKind, Metric, PowerScope, Scope, Score, Severity};
 
 /// Returns whether `metric` stands in every output, measured or not.
 ///
@@ -111,7 +111,7 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
             format!("no power was read in {}", labels.join(", "))
         }
     };
-    let power = Metric::ALL.into_iter().filter(|metric| needs_power(*metric));
+    let power = Metric::ALL.into_iter().filter(|metric| metric.needs_power());
     Some(StepFinding {
         step: None,
         metrics: power.map(|metric| metric.key().to_owned()).collect(),
@@ -136,7 +136,7 @@ fn of_point(point: &PointRun) -> Vec<StepFinding> {
             Some(needed) if seen < needed => few.add(metric, scope, key, (needed, seen)),
             Some(_) => others.push(key),
             // Efficiency also needs a power above zero; the meter's finding is that of the test.
-            None if needs_power(metric) => {
+            None if metric.needs_power() => {
                 if crate::missing::value(point, Metric::PowerW, Scope::All).is_some() {
                     others.push(key);
                 }
@@ -188,11 +188,13 @@ impl TooFew {
     }
 }
 
-/// Returns whether `metric` needs a power meter.
-pub(crate) fn needs_power(metric: Metric) -> bool {
-    let of_power =
-        [Metric::PowerW, Metric::EnergyJ, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW];
-    of_power.contains(&metric)
+/// Returns what the meters of `test` saw, each scope once, the narrowest first.
+pub(crate) fn power_scopes(test: &TestRun) -> Vec<PowerScope> {
+    let mut scopes: Vec<PowerScope> =
+        test.points.iter().filter_map(|point| Some(point.point.totals.power()?.0)).collect();
+    scopes.sort_unstable();
+    scopes.dedup();
+    scopes
 }
 
 fn lower(title: &str) -> String {

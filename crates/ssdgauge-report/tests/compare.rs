@@ -2,7 +2,7 @@
 
 mod support;
 
-use ssdgauge_core::{Action, Bytes, Stream, TargetKind};
+use ssdgauge_core::{Action, Bytes, Metric, PowerScope, Score, Stream, TargetKind};
 use ssdgauge_report::{CompareError, CompareOptions, Difference, Gate, Run, compare};
 use support::{Pace, Recipe, quick, run, steady};
 
@@ -149,4 +149,35 @@ fn a_hostile_name_does_not_leave_its_xml() {
     let junit = comparison.junit();
     assert!(junit.contains("&lt;x&gt;&amp;&quot;"), "{junit}");
     assert!(!junit.contains('\u{202e}') && !junit.contains("<x>"));
+}
+
+/// A run whose first test is scored by efficiency, with a meter of `scope`.
+fn metered(id: &str, scope: PowerScope, power_w: f64) -> Run {
+    let mut plan = quick(12);
+    plan.tests[0].score = Score::MeanOf(Metric::EfficiencyMbSW);
+    let mut recipe = Recipe::new(id, plan, id);
+    (recipe.power_w, recipe.scope) = (Some(power_w), scope);
+    run(&recipe)
+}
+
+#[test]
+fn efficiencies_of_different_scopes_are_neither_compared_nor_ranked() {
+    let drive = metered("a", PowerScope::Drive, 5.0);
+    let other = metered("b", PowerScope::Drive, 4.0);
+    let wall = metered("c", PowerScope::HostAc, 80.0);
+    let options = CompareOptions::default();
+    let first = |a: &Run, b: &Run| compare(a, b, &options).unwrap().tests.remove(0);
+    assert!(first(&drive, &other).ratio.is_some(), "two drives on meters of one scope");
+    let refused = first(&drive, &wall);
+    assert_eq!(
+        refused.difference,
+        Difference::Unknown("their power was measured with different scopes".into())
+    );
+    assert_eq!(refused.ratio, None);
+    // Throughput needs no meter: it is compared all the same.
+    let plain = compare(&drive, &wall, &options).unwrap().tests.remove(1);
+    assert!(plain.ratio.is_some());
+    let page = ssdgauge_report::page(&[drive, other, wall], &Default::default());
+    assert!(page.contains("power of another scope: host-ac"));
+    assert!(page.contains("power of the host, AC for every second"));
 }

@@ -1,7 +1,7 @@
 //! The command line. Every flag is one documented field.
 
 use clap::{Args, Parser, Subcommand};
-use ssdgauge_core::{Bytes, PurgeMethod};
+use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use std::path::PathBuf;
 
 /// The SSD review lab: prepares a drive, loads it, measures every second, judges and reports.
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Suites(Suites),
     /// Lists the drives and which may be tested, or shows everything that is known of one.
     Drives(Drives),
+    /// Shows what power meters read, or lists what this machine offers.
+    Meters(Meters),
     /// Draws the report of one or more runs.
     Report(Report),
     /// Tells how a run differs from another, and what of it is noise.
@@ -134,7 +136,30 @@ pub(crate) struct RunOptions {
     /// Writes down every measured request, sixteen bytes each; `ssdgauge log` prints them.
     #[arg(long, value_name = "FILE")]
     pub(crate) log_ios: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) power: Power,
     /// Prints the results as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What measures power.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Power {
+    /// Reads a power meter: hwmon:NAME/power1, qis:HOST:PORT/MODULE, nvme, command:PROGRAM ARGS,
+    /// http://HOST/PATH#/POINTER, or a .toml file of meters; may be given several times.
+    #[arg(long = "power", value_name = "SPEC")]
+    pub(crate) specs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Meters {
+    /// Power meters as in `run --power`; without any, what this machine offers is listed.
+    pub(crate) specs: Vec<String>,
+    /// Stops after this time; otherwise Ctrl-C does.
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) time: Option<Nanos>,
+    /// Prints JSON, a line for each second of each meter.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -155,6 +180,8 @@ pub(crate) struct Resume {
     /// Gives up the file systems and other data that were found on the drive with this serial.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) erase: Option<String>,
+    #[command(flatten)]
+    pub(crate) power: Power,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,

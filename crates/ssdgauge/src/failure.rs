@@ -1,7 +1,7 @@
 //! What a person is told when something does not work: an error, a hint, an exit code.
 
 use ssdgauge_core::RigError;
-use ssdgauge_host::{Refusal, TargetError};
+use ssdgauge_host::{MeterError, Refusal, TargetError};
 use ssdgauge_lab::{ConductError, PlanError, SuiteError};
 use ssdgauge_report::{CompareError, ReportError};
 use ssdgauge_runfile::RunFileError;
@@ -241,6 +241,16 @@ impl From<ConductError> for Failure {
                 "nothing was written; attach the drive that the run began with",
             ),
         }
+    }
+}
+
+impl From<MeterError> for Failure {
+    fn from(error: MeterError) -> Failure {
+        let kind = match error {
+            MeterError::Spec { .. } => Kind::Usage,
+            MeterError::Absent { .. } | MeterError::Implausible { .. } => Kind::Refused,
+        };
+        Failure::new(kind, error.to_string(), error.hint())
     }
 }
 

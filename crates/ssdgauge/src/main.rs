@@ -10,6 +10,7 @@ mod drive_card;
 mod drives;
 mod failure;
 mod log;
+mod meters;
 mod plans;
 mod progress;
 mod reports;
@@ -46,6 +47,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
             Some(target) => drive_card::show(target, drives.json),
             None => drives::list(&drives),
         },
+        Command::Meters(meters) => meters::show(&meters),
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),
         Command::Log(log) => log::print(&log.file),

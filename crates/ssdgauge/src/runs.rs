@@ -3,10 +3,10 @@
 use crate::arguments::{self, Choice, RunOptions};
 use crate::failure::{Failure, Kind};
 use crate::progress::Progress;
-use crate::target::{Consent, HEALTH_EVERY, SizeWish, Target};
+use crate::target::{Consent, HEALTH_EVERY, Opened, SizeWish, Target};
 use crate::world::{self, StopWish};
-use crate::{reports, suites};
-use ssdgauge_core::{Bytes, Plan, Rig};
+use crate::{meters, reports, suites};
+use ssdgauge_core::{Bytes, Plan};
 use ssdgauge_lab::{Completion, ConductError, Options, Suite, needed_span};
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
 
 fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> Result<(), Failure> {
     let seed = options.choice.seed;
+    let specs = meters::specs(&options.power.specs)?;
     let mut target = Target::find(target, size, seed)?;
     target.read_health_every(&options.health_every.to_string());
     let plan = ssdgauge_lab::plan(suite, target.info(), &options_of(&options.choice))?;
@@ -55,17 +56,21 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     refuse_existing(&out)?;
     let stop = listen()?;
     let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
-    let mut rig = target.open(&plan, consent, &out, seed, options.log_ios.as_deref())?;
+    let log = options.log_ios.as_deref();
+    let Opened { mut rig, meters: described } =
+        target.open(&plan, consent, &out, seed, log, &specs)?;
     let id = world::run_id(now).map_err(|error| {
         Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
     })?;
+    let mut environment = ssdgauge_host::environment();
+    environment.extend(meters::facts(&described));
     let opening = Opening {
         id: &id,
         program: concat!("ssdgauge ", env!("CARGO_PKG_VERSION")),
         unix_ms: now,
         plan: &plan,
         drive: rig.drive(),
-        environment: &ssdgauge_host::environment(),
+        environment: &environment,
     };
     let mut writer = Writer::create(&out, &opening)?;
     world::talk(&format!("{} on {} -> {}", plan.suite.id, rig.drive().name(), out.display()));
@@ -78,6 +83,7 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
 
 /// Goes on with a run.
 pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
+    let specs = meters::specs(&arguments.power.specs)?;
     let (mut writer, run) = Writer::resume(&arguments.file)?;
     let head = run.head();
     let plan = &head.plan;
@@ -93,7 +99,8 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let same = target.info().fingerprint() == head.drive.fingerprint();
     let erase = arguments.erase.as_deref().or(confirm.filter(|_| same));
     let consent = Consent { confirm, erase };
-    let mut rig: Box<dyn Rig> = target.open(plan, consent, &arguments.file, plan.seed, None)?;
+    let Opened { mut rig, .. } =
+        target.open(plan, consent, &arguments.file, plan.seed, None, &specs)?;
     let mut progress = Progress::new(plan, stop);
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();

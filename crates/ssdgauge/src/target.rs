@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Kind};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
-use ssdgauge_host::{Candidate, LinuxRig, Mandate, Place, TargetError, confirmation_of};
+use ssdgauge_host::{Candidate, LinuxRig, Mandate, MeterSpec, Place, TargetError, confirmation_of};
 use ssdgauge_sim::VirtualRig;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
@@ -18,6 +18,12 @@ pub(crate) enum Target {
 
 /// The detail of a drive that says how often its health is read.
 pub(crate) const HEALTH_EVERY: &str = "health_every_s";
+/// A target that was opened, with its meters.
+pub(crate) struct Opened {
+    pub(crate) rig: Box<dyn Rig>,
+    /// The name of each power meter, and how it is read.
+    pub(crate) meters: Vec<(String, String)>,
+}
 
 /// How large the tested part of a target shall be.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +99,7 @@ impl Target {
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
     /// `consent` or by typing; it must not hold `results`, the run file. `log_ios` is where every
-    /// measured request is written down.
+    /// measured request is written down. `meters` read from then on.
     pub(crate) fn open(
         self,
         plan: &Plan,
@@ -101,7 +107,8 @@ impl Target {
         results: &Path,
         seed: u64,
         log_ios: Option<&Path>,
-    ) -> Result<Box<dyn Rig>, Failure> {
+        meters: &[MeterSpec],
+    ) -> Result<Opened, Failure> {
         let precious = self.is_precious(plan);
         match self {
             Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
@@ -109,7 +116,12 @@ impl Target {
                 "a virtual drive has no log of single requests",
                 "nothing was written; leave out --log-ios",
             )),
-            Target::Virtual(rig) => Ok(rig),
+            Target::Virtual(rig) if meters.is_empty() => Ok(Opened { rig, meters: Vec::new() }),
+            Target::Virtual(_) => Err(Failure::new(
+                Kind::Usage,
+                "a virtual drive takes no power that a meter could read",
+                "leave --power out: its profile knows what it would take",
+            )),
             Target::Real(candidate) => {
                 let typed = match consent.confirm {
                     None if precious && std::io::stdin().is_terminal() => {
@@ -130,10 +142,11 @@ impl Target {
                     writes_at_most: writes_at_most(plan),
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &mandate, seed)?;
+                let meters = rig.attach(meters)?;
                 if let Some(path) = log_ios {
                     crate::log::begin(&mut rig, path)?;
                 }
-                Ok(Box::new(rig))
+                Ok(Opened { rig: Box::new(rig), meters })
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What instruments saw: efficiency, power and temperature.
 //!
-//! Efficiency is never compared across meters: what one meter sees of a host another does not.
+//! Efficiency is never compared across scopes: what one meter sees of a host another does not.
 
+use crate::figure::ranking;
 use crate::figure::timeline::{self, Parts};
 use crate::figure::{Axis, Bar, Cast, Chart, Drawing, Scale, Table, title};
 use crate::group::{Group, Member};
@@ -12,11 +13,11 @@ use crate::run::PointRun;
 use crate::settings;
 use crate::timeline::Second;
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Metric, Scope};
+use ssdgauge_core::{Metric, PowerScope, Scope};
 
 /// Returns the bars of efficiency and of power, where somebody measured power.
 pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
-    if group.members.iter().all(|member| meters(member, "power_w").is_empty()) {
+    if group.members.iter().all(|member| missing::power_scopes(member.test).is_empty()) {
         return Vec::new();
     }
     let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
@@ -26,19 +27,35 @@ pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
 
 /// Returns power and temperature over time, as far as somebody measured them.
 pub(super) fn over_times(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
-    let power =
-        Instrument { quantity: "power_w", name: "power", unit: "W", kind: "power-timeline" };
     let temperature = Instrument {
         quantity: "temperature_c",
         name: "temperature",
         unit: "°C",
         kind: "temperature",
     };
-    let of_power = over_time(group, cast, &power, |second| second.readings.get("power_w").copied());
+    let of_power = PowerScope::ALL.into_iter().filter_map(|scope| {
+        let (name, kind, value): (_, _, fn(&Second) -> Option<f64>) = match scope {
+            PowerScope::Drive => {
+                ("power", "power-timeline", |second| read(second, PowerScope::Drive))
+            }
+            PowerScope::HostDc => ("power of the host, DC", "host-dc-timeline", |second| {
+                read(second, PowerScope::HostDc)
+            }),
+            PowerScope::HostAc => ("power of the host, AC", "host-ac-timeline", |second| {
+                read(second, PowerScope::HostAc)
+            }),
+        };
+        let power = Instrument { quantity: scope.quantity(), name, unit: "W", kind };
+        over_time(group, cast, &power, value)
+    });
     let of_temperature = over_time(group, cast, &temperature, |second| {
         second.readings.get("temperature_c").copied()
     });
-    [of_power, of_temperature].into_iter().flatten().map(Chart::fold).collect()
+    of_power.chain(of_temperature).map(Chart::fold).collect()
+}
+
+fn read(second: &Second, scope: PowerScope) -> Option<f64> {
+    second.readings.get(scope.quantity()).copied()
 }
 
 /// A quantity that is drawn over time.
@@ -64,14 +81,24 @@ fn meters(member: &Member<'_>, quantity: &str) -> Vec<String> {
 
 /// Returns bars of `metric` at the steps that each headline speaks of.
 fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
-    let first = group.members.iter().map(|member| meters(member, "power_w"));
-    let meter = first.into_iter().find(|meters| !meters.is_empty()).unwrap_or_default();
+    let scopes = |member: &Member<'_>| missing::power_scopes(member.test);
+    let scope = group.members.iter().map(scopes).find(|scopes| !scopes.is_empty());
+    let scope = scope.unwrap_or_default();
+    let mut meters: Vec<String> = group
+        .members
+        .iter()
+        .filter(|member| scopes(member) == scope)
+        .flat_map(|member| scope.iter().flat_map(|scope| meters(member, scope.quantity())))
+        .collect();
+    meters.sort();
+    meters.dedup();
     let value = |member: &Member<'_>| -> Result<f64, String> {
-        let own = meters(member, "power_w");
+        let own = scopes(member);
         let points = rests::points(member.test);
         match mean(&points, metric) {
             _ if own.is_empty() => Err("no power meter".to_owned()),
-            _ if own != meter => Err(format!("another meter: {}", own.join(", "))),
+            _ if own.len() > 1 => Err("its steps were measured with several scopes".to_owned()),
+            _ if own != scope => Err(ranking::other_scope(&own)),
             _ if points.is_empty() => Err(super::reason(member)),
             None => Err("no power was read at some steps".to_owned()),
             Some(value) => Ok(value),
@@ -101,8 +128,9 @@ fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
         title: format!("{}: {}", title(group), lower(metric)),
         notes: vec![format!(
             "{unit}, {better} is better: arithmetic mean over the steps of the headline ({rule}); \
-             n = 1 run each; power by the instrument: {}.",
-            meter.join(", ")
+             n = 1 run each; power of the {} by the instrument: {}.",
+            scope.first().map_or("drive", |scope| scope.name()),
+            meters.join(", ")
         )],
         drawing: Drawing::Bars { unit: unit.to_owned(), bars },
         table: Table {

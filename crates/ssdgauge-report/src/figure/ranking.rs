@@ -6,7 +6,7 @@ use crate::group::{Group, Member};
 use crate::missing;
 use crate::number;
 use crate::settings;
-use ssdgauge_core::{FindingKind, Headline, Score};
+use ssdgauge_core::{FindingKind, Headline, PowerScope, Score};
 
 /// Returns the ranking of `group` by its headline, the best first and missing values last, with
 /// their reasons.
@@ -25,7 +25,7 @@ pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     for (place, score) in test.also.iter().enumerate() {
         let metric = score.metric();
         let everywhere = group.members.iter().all(|member| member.test.also.len() > place);
-        if metric.unit() == "µs" || missing::needs_power(metric) || !everywhere {
+        if metric.unit() == "µs" || metric.needs_power() || !everywhere {
             continue;
         }
         let mut chart = ranking(group, cast, score, |member| &member.test.also[place]);
@@ -46,13 +46,33 @@ fn ranking<'a>(
     let metric = score.metric();
     let mut ranked: Vec<(&Member<'_>, &Headline)> =
         group.members.iter().map(|member| (member, headline(member))).collect();
+    let scopes = |member: &Member<'_>| match metric.needs_power() {
+        true => missing::power_scopes(member.test),
+        false => Vec::new(),
+    };
+    let scope = ranked.iter().map(|(member, _)| scopes(member)).find(|scopes| !scopes.is_empty());
+    let scope = scope.unwrap_or_default();
+    // What one meter sees of a host another does not: such bars are left out, with the reason.
+    let elsewhere = |member: &Member<'_>| -> Option<String> {
+        let own = scopes(member);
+        (!own.is_empty() && own != scope).then(|| other_scope(&own))
+    };
     let key = |headline: &Headline| {
         let worst = f64::INFINITY;
         let sign = if metric.more_is_better() { -1.0 } else { 1.0 };
         headline.value.map_or(worst, |value| sign * value)
     };
-    ranked.sort_by(|a, b| key(a.1).total_cmp(&key(b.1)));
-    let bars = ranked.iter().map(|(member, headline)| bar(member, headline, cast)).collect();
+    ranked.sort_by(|a, b| {
+        let last = |member| elsewhere(member).is_some();
+        last(a.0).cmp(&last(b.0)).then(key(a.1).total_cmp(&key(b.1)))
+    });
+    let bars = ranked
+        .iter()
+        .map(|(member, headline)| match elsewhere(member) {
+            Some(why) => Bar { value: Err(why), interval: None, ..bar(member, headline, cast) },
+            None => bar(member, headline, cast),
+        })
+        .collect();
     let rows = ranked.iter().map(|(member, headline)| row(member, headline, cast)).collect();
     let head = ["Drive", "Value", "95 % low", "95 % high", "Full seconds", "Steps"];
     let unit = metric.unit().to_owned();
@@ -67,12 +87,18 @@ fn ranking<'a>(
     }
 }
 
+/// Returns why a drive is not ranked with the others, whose power was measured elsewhere.
+pub(super) fn other_scope(scopes: &[PowerScope]) -> String {
+    let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
+    format!("power of another scope: {}", names.join(", "))
+}
+
 /// Returns why a test has no headline, in a few words.
 pub(crate) fn reason(member: &Member<'_>) -> String {
     let test = member.test;
     match test.points.len() < test.planned {
         true => format!("unfinished: {} of {} steps", test.points.len(), test.planned),
-        false if missing::needs_power(test.headline.metric) => "no power meter".to_owned(),
+        false if test.headline.metric.needs_power() => "no power meter".to_owned(),
         false => missing_step(member).unwrap_or_else(|| "not measured".to_owned()),
     }
 }

@@ -231,7 +231,7 @@ fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
         .filter(|metric| {
             let mut points = group.members.iter().flat_map(|member| &member.test.points);
             let known = |point| missing::value(point, *metric, Scope::All).is_some();
-            let anyway = missing::is_always_shown(*metric) && !missing::needs_power(*metric);
+            let anyway = missing::is_always_shown(*metric) && !metric.needs_power();
             anyway || points.any(known)
         })
         .collect();

@@ -187,6 +187,8 @@ pub struct Recipe<'a> {
     /// The steps that finish; the next one is left running.
     pub steps: usize,
     pub power_w: Option<f64>,
+    /// What the power meter sees.
+    pub scope: PowerScope,
     pub findings: Vec<(Option<usize>, Finding)>,
 }
 
@@ -199,6 +201,7 @@ impl Recipe<'_> {
             pace: &steady,
             steps: usize::MAX,
             power_w: None,
+            scope: PowerScope::Drive,
             findings: Vec::new(),
         }
     }
@@ -305,9 +308,10 @@ fn run_step(
         }
         if let Some(power_w) = recipe.power_w {
             let at = Nanos::from_secs(u64::from(second));
-            for (quantity, value) in
-                [("power_w", power_w), ("temperature_c", 40.0 + f64::from(second) / 10.0)]
-            {
+            for (quantity, value) in [
+                (recipe.scope.quantity(), power_w),
+                ("temperature_c", 40.0 + f64::from(second) / 10.0),
+            ] {
                 let reading =
                     Reading { at, instrument: "meter".into(), quantity: quantity.into(), value };
                 writer.reading(id, &reading).unwrap();

@@ -8,6 +8,7 @@ mod card;
 mod errors;
 mod fio;
 mod interruption;
+mod meters;
 mod quick;
 mod signals;
 mod support;

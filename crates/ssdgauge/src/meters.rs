@@ -1,0 +1,276 @@
+//! Power meters: naming them, listing what the machine offers, and looking at what they read.
+
+use crate::arguments;
+use crate::failure::{Failure, Kind};
+use crate::suites::read_small;
+use crate::world::{self, StopWish};
+use serde::Deserialize;
+use serde_json::json;
+use ssdgauge_core::Nanos;
+use ssdgauge_host::{Live, MeterSpec, Meters, sensors};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often the live values are drawn.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A file of meters.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    power: Vec<Entry>,
+}
+
+/// A meter of a file: the text of `--power`, its options as keys.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    spec: String,
+    name: Option<String>,
+    scope: Option<String>,
+    scale: Option<f64>,
+    period: Option<String>,
+    pointer: Option<String>,
+}
+
+impl Entry {
+    /// Returns the text of `--power`.
+    fn text(&self) -> String {
+        let Entry { spec, name, scope, scale, period, pointer } = self;
+        let scale = scale.map(|scale| scale.to_string());
+        let options = [
+            ("name", name),
+            ("scope", scope),
+            ("scale", &scale),
+            ("period", period),
+            ("pointer", pointer),
+        ];
+        let options: Vec<String> = options
+            .into_iter()
+            .filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?)))
+            .collect();
+        match options.is_empty() {
+            true => spec.clone(),
+            false => format!("{}@{spec}", options.join(",")),
+        }
+    }
+}
+
+/// Returns the meters that `texts` name; one that ends in `.toml` is a file of them.
+pub(crate) fn specs(texts: &[String]) -> Result<Vec<MeterSpec>, Failure> {
+    let mut specs = Vec::new();
+    for text in texts {
+        match text.ends_with(".toml") && !text.contains(':') {
+            true => specs.extend(of_file(text)?),
+            false => specs.push(MeterSpec::parse(text)?),
+        }
+    }
+    for (place, spec) in specs.iter().enumerate() {
+        if specs[..place].iter().any(|other| other.name == spec.name) {
+            return Err(Failure::new(
+                Kind::Usage,
+                format!("there are two power meters called '{}'", spec.name),
+                "give each a name: name=plug@SPEC",
+            ));
+        }
+    }
+    Ok(specs)
+}
+
+fn of_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
+    let hint = "a file of meters has [[power]] with spec = \"hwmon:NAME/power1\", and name, scope, \
+                scale, period or pointer where they are needed; docs/meters.md";
+    let failure = |error: String| Failure::new(Kind::Usage, error, hint);
+    let text = read_small(path).map_err(failure)?;
+    let file: File = toml::from_str(&text).map_err(|error| failure(format!("{path}: {error}")))?;
+    if file.power.is_empty() {
+        return Err(failure(format!("{path} names no power meter")));
+    }
+    file.power.iter().map(|entry| Ok(MeterSpec::parse(&entry.text())?)).collect()
+}
+
+/// Returns how meters are read, as facts of the surroundings.
+pub(crate) fn facts(described: &[(String, String)]) -> Vec<(String, String)> {
+    let fact = |(name, text): &(String, String)| (format!("power_meter {name}"), text.clone());
+    described.iter().map(fact).collect()
+}
+
+/// Shows what meters read, or lists what there is.
+pub(crate) fn show(arguments: &arguments::Meters) -> Result<(), Failure> {
+    if arguments.specs.is_empty() {
+        list(arguments.json);
+        return Ok(());
+    }
+    let specs = specs(&arguments.specs)?;
+    if let Some(spec) = specs.iter().find(|spec| spec.is_of_the_drive()) {
+        return Err(Failure::new(
+            Kind::Usage,
+            format!("'{}' is the drive under test, and there is none here", spec.name),
+            "`ssdgauge drives TARGET` shows what a drive says of itself",
+        ));
+    }
+    let stop = StopWish::listen().map_err(|error| {
+        Failure::new(Kind::Refused, format!("cannot listen to signals: {error}"), "")
+    })?;
+    let mut meters = Meters::open(&specs)?;
+    for (name, text) in meters.described(&specs) {
+        world::talk(&format!("{name}: {text}"));
+    }
+    watch(arguments, &specs, &mut meters, &stop)
+}
+
+fn watch(
+    arguments: &arguments::Meters,
+    specs: &[MeterSpec],
+    meters: &mut Meters,
+    stop: &StopWish,
+) -> Result<(), Failure> {
+    let begin = Instant::now();
+    let end = arguments.time.map(|time| begin + Duration::from(time));
+    let mut cards: Vec<Card> = specs.iter().map(|_| Card::default()).collect();
+    let mut due = begin + EVERY;
+    let mut is_first = true;
+    loop {
+        let now = Instant::now();
+        let over = stop.is_set() || end.is_some_and(|end| now >= end);
+        let all_gone = cards.iter().all(|card| card.gone.is_some());
+        meters.live().into_iter().for_each(|live| cards[live.meter].take(live));
+        if now >= due || over || all_gone {
+            due += EVERY;
+            let since = Nanos(now.duration_since(begin).as_nanos() as u64);
+            match arguments.json {
+                true => world::print(&as_json(specs, &cards, since)),
+                false => world::print(&drawn(specs, &cards, is_first)),
+            }
+            is_first = false;
+            cards.iter_mut().for_each(|card| card.now = (0, 0.0));
+        }
+        if over || all_gone {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let gone = cards.iter().zip(specs).find_map(|(card, spec)| Some((spec, card.gone.clone()?)));
+    match gone {
+        Some((spec, cause)) => Err(Failure::new(
+            Kind::Broke,
+            format!("{} is gone: {cause}", spec.name),
+            "in a run this would cost a finding, not the run",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What one meter has read.
+#[derive(Debug, Default)]
+struct Card {
+    taken: u64,
+    /// Readings of this second, and their sum.
+    now: (u64, f64),
+    last: Option<f64>,
+    least: Option<f64>,
+    most: Option<f64>,
+    gone: Option<String>,
+}
+
+impl Card {
+    fn take(&mut self, live: Live) {
+        match live.value {
+            Ok(value) => {
+                self.taken += 1;
+                self.now = (self.now.0 + 1, self.now.1 + value);
+                self.last = Some(value);
+                self.least = Some(self.least.map_or(value, |least| least.min(value)));
+                self.most = Some(self.most.map_or(value, |most| most.max(value)));
+            }
+            Err(cause) => self.gone = Some(cause),
+        }
+    }
+
+    /// Returns the mean of this second.
+    fn mean(&self) -> Option<f64> {
+        (self.now.0 > 0).then(|| self.now.1 / self.now.0 as f64)
+    }
+}
+
+fn drawn(specs: &[MeterSpec], cards: &[Card], with_head: bool) -> String {
+    let watts = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
+    let mut text = String::new();
+    if with_head {
+        text = format!(
+            "{:<32} {:<8} {:>8} {:>10} {:>10} {:>10} {:>10}\n",
+            "meter", "scope", "readings", "mean 1 s", "last", "least", "most"
+        );
+    }
+    for (spec, card) in specs.iter().zip(cards) {
+        let name: String = spec.name.chars().take(32).collect();
+        text.push_str(&format!(
+            "{name:<32} {:<8} {:>8} {:>10} {:>10} {:>10} {:>10}{}\n",
+            spec.scope.name(),
+            card.now.0,
+            watts(card.mean()),
+            watts(card.last),
+            watts(card.least),
+            watts(card.most),
+            card.gone.as_ref().map_or("", |_| " W  gone"),
+        ));
+    }
+    text
+}
+
+fn as_json(specs: &[MeterSpec], cards: &[Card], since: Nanos) -> String {
+    let line = |(spec, card): (&MeterSpec, &Card)| {
+        let line = json!({
+            "schema_version": 1,
+            "meter": spec.name,
+            "scope": spec.scope.name(),
+            "at_s": since.as_secs_f64(),
+            "readings": card.now.0,
+            "power_w": card.mean(),
+            "last_w": card.last,
+            "least_w": card.least,
+            "most_w": card.most,
+            "gone": card.gone,
+        });
+        format!("{line}\n")
+    };
+    specs.iter().zip(cards).map(line).collect()
+}
+
+/// Lists the sensors of this machine.
+fn list(json: bool) {
+    let sensors = sensors(Path::new("/sys/class/hwmon"));
+    if json {
+        let all: Vec<_> = sensors
+            .iter()
+            .map(|sensor| {
+                json!({
+                    "place": sensor.place, "chip": sensor.chip, "channel": sensor.channel,
+                    "label": sensor.label, "value": sensor.value, "unit": sensor.unit,
+                })
+            })
+            .collect();
+        world::print(&format!("{:#}\n", json!({ "schema_version": 1, "sensors": all })));
+        return;
+    }
+    for sensor in &sensors {
+        let value = sensor
+            .value
+            .map_or("not available".to_owned(), |value| format!("{value:.3} {}", sensor.unit));
+        let spec = match sensor.channel.starts_with("power") {
+            true => format!("--power hwmon:{}/{}", sensor.place, sensor.channel),
+            false => String::new(),
+        };
+        world::print(&format!(
+            "{:<8} {:<16} {:<8} {:<20} {value:>16}  {spec}\n",
+            sensor.place, sensor.chip, sensor.channel, sensor.label
+        ));
+    }
+    if !sensors.iter().any(|sensor| sensor.channel.starts_with("power")) {
+        world::talk(
+            "no sensor chip of this machine measures power; Quarch modules, smart plugs and \
+             programs can be named too: docs/meters.md",
+        );
+    }
+}

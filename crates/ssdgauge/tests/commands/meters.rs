@@ -1,0 +1,130 @@
+//! Power meters from the command line to the report.
+
+use crate::support::{Bench, query, text};
+
+/// A test of a few seconds whose headline is an efficiency.
+const SUITE: &str = r#"
+[suite]
+id = "efficiency"
+revision = 1
+title = "Efficiency"
+
+[[test]]
+id = "read"
+revision = 1
+title = "Read"
+prepare = [{ fill = "sequential", span = "8MiB", block_size = "128KiB" }]
+stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 4, span = "8MiB" }
+until = { time = "3s" }
+score = { mean_of = "efficiency_mb_s_w" }
+figures = ["ranking"]
+
+[[test]]
+id = "idle"
+revision = 1
+title = "Idle"
+idle = "3s"
+score = { metric = "power_w", mean_of_last = "2s" }
+"#;
+
+/// Runs the suite with meters; returns the exit code and what was said.
+fn run(bench: &Bench, meters: &[&str]) -> (Option<i32>, String) {
+    std::fs::write(bench.path("suite.toml"), SUITE).unwrap();
+    let mut arguments = vec!["run", "suite.toml", ".", "--size", "8MiB", "--out", "a.ssdg"];
+    meters.iter().for_each(|meter| arguments.extend(["--power", meter]));
+    let output = bench.call(&arguments);
+    (output.status.code(), text(&output.stderr))
+}
+
+fn report(bench: &Bench) -> serde_json::Value {
+    serde_json::from_str(&bench.print(&["report", "a.ssdg", "--json"])).unwrap()
+}
+
+#[test]
+fn watts_of_a_program_reach_every_second_and_the_efficiency() {
+    let bench = Bench::new();
+    let meter =
+        "name=shunt,scale=0.001@command:sh -c 'while :; do echo 4000; echo 6000; sleep 0.1; done'";
+    let wall = "name=plug,scope=host-ac@command:sh -c 'while :; do echo 80; sleep 0.2; done'";
+    let (code, said) = run(&bench, &[meter, wall]);
+    assert_eq!(code, Some(0), "{said}");
+    let report = report(&bench);
+    let run = &report["runs"][0];
+    let facts = run["environment"].to_string();
+    assert!(facts.contains("power_meter shunt") && facts.contains("host-ac"), "{facts}");
+    let read = &run["tests"][0];
+    let metrics = &read["points"][0]["metrics"];
+    let power = metrics["power_w"].as_f64().unwrap();
+    assert!((4.0..=6.0).contains(&power), "the drive's own meter counts: {power}");
+    let throughput = metrics["throughput_mb_s"].as_f64().unwrap();
+    let efficiency = read["headline"]["value"].as_f64().unwrap();
+    assert!((efficiency - throughput / power).abs() < 1e-6 * efficiency);
+    let energy = metrics["energy_j"].as_f64().unwrap();
+    assert!((energy / power - 3.0).abs() < 0.1, "{energy} J at {power} W in 3 s");
+    let idle = run["tests"][1]["headline"]["value"].as_f64().unwrap();
+    assert!((4.0..=6.0).contains(&idle), "{idle}");
+    let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
+    assert!(page.contains("Read: power for every second"));
+    assert!(page.contains("power of the drive by the instrument: shunt"));
+    let count = "SELECT count(*) FROM reading WHERE quantity = 'power_w'";
+    let seconds = query(&bench.path("a.ssdg"), count);
+    assert!(seconds >= 6, "{seconds} seconds have a reading");
+}
+
+#[test]
+fn a_meter_that_dies_in_mid_test_costs_a_finding_and_not_the_run() {
+    let bench = Bench::new();
+    let meter =
+        "name=frail@command:sh -c 'for n in 1 2 3 4 5; do echo 5.$n; sleep 0.1; done; exit 7'";
+    let (code, said) = run(&bench, &[meter]);
+    assert_eq!(code, Some(0), "{said}");
+    let report = report(&bench);
+    assert_eq!(report["runs"][0]["complete"], true);
+    let findings = report["runs"][0]["tests"].to_string();
+    assert!(findings.contains("frail is gone: the program ended: exit status: 7"), "{findings}");
+}
+
+#[test]
+fn a_meter_that_is_not_there_or_counts_in_milliwatts_is_refused_before_the_run() {
+    let bench = Bench::new();
+    for (meter, code, words) in [
+        ("command:/nonexistent/meter", 3, "cannot be started"),
+        ("command:sh -c 'while :; do echo 4000; sleep 0.1; done'", 3, "scale=0.001@"),
+        ("hwmon:nothing/power1", 3, "cannot be read"),
+        ("http://127.0.0.1:1/#/w", 3, "127.0.0.1:1"),
+        ("nvme", 3, "no NVMe drive"),
+        ("watts", 2, "kind of meter is missing"),
+        ("missing.toml", 2, "missing.toml"),
+    ] {
+        let (found, said) = run(&bench, &[meter]);
+        assert_eq!(found, Some(code), "{meter}: {said}");
+        assert!(said.contains(words) && said.contains("hint:"), "{meter}: {said}");
+        assert!(!bench.path("a.ssdg").exists());
+    }
+    let (code, said) = run(&bench, &["command:cat /dev/null", "command:cat /dev/null"]);
+    assert_eq!(code, Some(2), "{said}");
+    let output = bench.call(&["quick", "sim:tiny", "--power", "command:true"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_file_of_meters_and_the_live_card_speak_of_the_same_meters() {
+    let bench = Bench::new();
+    let meters = r#"
+[[power]]
+spec = "command:echo '{\"w\":42}'"
+name = "plug"
+scope = "host-ac"
+pointer = "/w"
+period = "50ms"
+"#;
+    std::fs::write(bench.path("meters.toml"), meters).unwrap();
+    let lines = bench.print(&["meters", "meters.toml", "--for", "2s", "--json"]);
+    let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["meter"], &last["scope"]), (&"plug".into(), &"host-ac".into()));
+    assert_eq!(last["most_w"], 42.0);
+    std::fs::write(bench.path("meters.toml"), "[[power]]\nspecs = \"nvme\"\n").unwrap();
+    let wrong = bench.call(&["meters", "meters.toml"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("specs"));
+}
