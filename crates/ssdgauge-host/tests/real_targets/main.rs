@@ -7,5 +7,7 @@
 
 mod engines;
 mod guard;
+mod log;
 mod open_loop;
+mod stamps;
 mod support;
