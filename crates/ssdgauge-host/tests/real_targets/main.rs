@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod engines;
+mod freeze;
 mod guard;
 mod log;
 mod open_loop;
