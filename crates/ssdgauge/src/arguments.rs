@@ -319,6 +319,9 @@ pub(crate) struct Bench {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
     /// Writes down every request.
     #[arg(long, value_name = "FILE")]
     pub(crate) log_ios: Option<PathBuf>,

@@ -8,7 +8,7 @@ use ssdgauge_core::{
     Access, Arrival, Bytes, Data, Engine, EngineReport, Finding, Histogram, Interval, Nanos,
     Preparation, Reading, Rig, RigError, Sink, Stream, Until, Workload,
 };
-use ssdgauge_host::{Candidate, LinuxRig};
+use ssdgauge_host::{Candidate, LinuxRig, Mandate};
 use std::path::Path;
 
 /// Measures and prints the cost of each request.
@@ -51,7 +51,9 @@ fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
     let size = (arguments.target != "null:").then_some(arguments.size);
     let candidate = Candidate::find(&arguments.target, size)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
-    let mut rig = LinuxRig::open(candidate, arguments.confirm.as_deref(), 1)?;
+    let confirm = arguments.confirm.as_deref();
+    let mandate = Mandate { confirm, erase: arguments.erase.as_deref(), ..Mandate::default() };
+    let mut rig = LinuxRig::open_with(candidate, &mandate, 1)?;
     let fill = Preparation::Fill {
         access: Access::Sequential,
         block_size: Bytes(128 << 10),

@@ -1,7 +1,7 @@
 //! The io_uring engine: one thread keeps a ring full.
 //!
-//! Rules that measurements taught (docs/performance.md): at most four requests a call while
-//! something is in flight, because larger batches starve the drive; wait for one completion only
+//! Rules that measurements taught (docs/performance.md): at most four requests a call, unless the
+//! target answers within it, because larger batches starve the drive; wait for one completion only
 //! when no slot is free; the begin stamp is taken just before the call and the end stamp just
 //! after the reap, never at the completion alone.
 
@@ -89,8 +89,14 @@ struct Loop {
     durable: i32,
     /// The most requests of a call while something is in flight.
     batch: usize,
-    /// The same while nothing is.
+    /// The same while nothing is, on a target that answers within the call.
     from_idle: usize,
+    /// Whether the last requests were answered within the call that handed them over, as those to
+    /// the page cache are. Requests in flight that have all come back while this thread had no
+    /// processor prove nothing: a full queue at once would bring the drive into lockstep with it.
+    inline: bool,
+    /// Whether the last call waited for a completion.
+    waited: bool,
     in_flight: usize,
     queued: u32,
     enters: u64,
@@ -131,6 +137,8 @@ impl Loop {
             durable: if assignment.sync { libc::RWF_DSYNC } else { 0 },
             batch: (depth / 8).clamp(1, most),
             from_idle: if assignment.sequential { most } else { depth },
+            inline: false,
+            waited: true,
             in_flight: 0,
             queued: 0,
             enters: 0,
@@ -243,7 +251,7 @@ impl Loop {
         self.in_flight += 1;
     }
 
-    /// Queues new requests, up to the batch, or to the full depth where nothing is in flight.
+    /// Queues new requests, up to the batch, or to the full depth where the target answers at once.
     #[inline]
     fn fill(&mut self, assignment: &Assignment, ring: &mut Ring) {
         let now = self.clock.now();
@@ -251,7 +259,10 @@ impl Loop {
         if self.stopping {
             return;
         }
-        let most = if self.in_flight == 0 { self.from_idle } else { self.batch };
+        let most = match self.inline && self.in_flight == 0 {
+            true => self.from_idle,
+            false => self.batch,
+        };
         let mut queue = ring.queues.submission();
         for _ in 0..most {
             let Some(slot) = self.free.pop() else { break };
@@ -311,8 +322,10 @@ impl Loop {
     /// Hands the queued requests to the kernel; waits for one completion if no slot is free.
     #[inline]
     fn enter(&mut self, ring: &Ring) -> io::Result<()> {
-        let wait = u32::from(self.free.is_empty() || self.stopping);
-        let result = ring.enter(self.queued, wait, None);
+        // A target that answers within the call is not waited for, which shows when it ceases to.
+        let all_out = self.free.is_empty() || self.stopping;
+        self.waited = all_out && !(self.inline && self.queued > 0);
+        let result = ring.enter(self.queued, u32::from(self.waited), None);
         self.enters += 1;
         match result {
             Ok(taken) => {
@@ -382,6 +395,9 @@ impl Loop {
                 }
                 self.stopping |= book.failed(fault) > MOST_FAULTS || assignment.order.stops();
             }
+        }
+        if !self.waited {
+            self.inline = self.in_flight == 0;
         }
     }
 }

@@ -7,8 +7,11 @@
 
 mod engines;
 mod faults;
+mod freeze;
 mod guard;
+mod log;
 mod open_loop;
 mod preparation;
 mod races;
+mod stamps;
 mod support;

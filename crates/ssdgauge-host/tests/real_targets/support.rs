@@ -81,7 +81,21 @@ pub(crate) struct Loop {
 impl Loop {
     /// Attaches a loop device of `size` bytes, or says why there is none.
     pub(crate) fn attach(size: u64) -> Option<Loop> {
-        let folder = tempfile::tempdir().unwrap();
+        Loop::attach_to(tempfile::tempdir().unwrap(), size)
+    }
+
+    /// Attaches a loop device over memory, whose own delays do not disturb a test.
+    pub(crate) fn in_memory(size: u64) -> Option<Loop> {
+        match tempfile::tempdir_in("/dev/shm") {
+            Ok(folder) => Loop::attach_to(folder, size),
+            Err(error) => {
+                println!("skipped: no memory file system at /dev/shm ({error})");
+                None
+            }
+        }
+    }
+
+    fn attach_to(folder: tempfile::TempDir, size: u64) -> Option<Loop> {
         let image = folder.path().join("image");
         std::fs::File::create(&image).unwrap().set_len(size).unwrap();
         let output =

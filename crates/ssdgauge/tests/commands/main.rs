@@ -5,6 +5,7 @@
 
 mod bench;
 mod card;
+mod engine;
 mod errors;
 mod fio;
 mod interruption;

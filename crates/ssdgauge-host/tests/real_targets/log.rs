@@ -1,0 +1,135 @@
+//! The log of single requests: complete, exact, and never in the way.
+
+use crate::engines::filled;
+use crate::support::{Keeper, for_millis, random};
+use ssdgauge_core::io_log::{Frame, FrameKind, MAGIC, RECORD, Record};
+use ssdgauge_core::{Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Rig};
+use ssdgauge_host::{Candidate, LinuxRig};
+use std::path::Path;
+use std::process::Command;
+
+const SPAN: Bytes = Bytes(16 << 20);
+
+fn scratch(folder: &Path) -> LinuxRig {
+    let mut rig =
+        LinuxRig::open(Candidate::find(folder.to_str().unwrap(), Some(SPAN)).unwrap(), None, 1)
+            .unwrap();
+    filled(&mut rig);
+    rig
+}
+
+/// Returns the records of each load in a log, with the lost ones that it tells of.
+fn read(path: &Path) -> Vec<(Vec<Record>, u64)> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut rest = bytes.strip_prefix(&MAGIC).unwrap();
+    let mut loads: Vec<(Vec<Record>, u64)> = Vec::new();
+    while !rest.is_empty() {
+        let (head, tail) = rest.split_first_chunk::<{ Frame::LENGTH }>().unwrap();
+        let frame = Frame::unpack(head).unwrap();
+        let (payload, tail) = tail.split_at(frame.payload() as usize);
+        rest = tail;
+        match frame.kind {
+            FrameKind::Load => loads.push(Default::default()),
+            FrameKind::End => loads.last_mut().unwrap().1 = frame.lost,
+            FrameKind::Records => {
+                assert_eq!(frame.block_size, 4_096);
+                let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
+                let records = payload.chunks_exact(RECORD);
+                loads
+                    .last_mut()
+                    .unwrap()
+                    .0
+                    .extend(records.map(|one| Record::unpack([word(&one[..8]), word(&one[8..])])));
+            }
+        }
+    }
+    loads
+}
+
+#[test]
+fn every_measured_request_is_in_the_log_and_proves_the_percentiles() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ios.log");
+    let mut rig = scratch(folder.path());
+    rig.log_ios(&path).unwrap();
+    let mut keepers = Vec::new();
+    for (engine, arrival) in [
+        (Engine::IoUring, Arrival::Closed),
+        (Engine::Synchronous, Arrival::Closed),
+        (Engine::IoUring, Arrival::Poisson { per_second: 5_000.0 }),
+    ] {
+        let mut keeper = Keeper::default();
+        let mut workload = random(engine, 70, 4, SPAN);
+        workload.streams[0].arrival = arrival;
+        rig.run(&workload, &for_millis(1_500), &mut keeper).unwrap();
+        keepers.push(keeper);
+    }
+    drop(rig);
+    let loads = read(&path);
+    assert_eq!(loads.len(), keepers.len());
+    for ((records, lost), keeper) in loads.iter().zip(&keepers) {
+        let told = keeper.findings.iter().any(|one| one.kind == FindingKind::LogIncomplete);
+        assert_eq!(told, *lost > 0);
+        for direction in Direction::BOTH {
+            let mut latency = Histogram::default();
+            keeper.intervals.iter().filter(|one| one.direction == direction).for_each(|one| {
+                latency.merge(&one.latency);
+            });
+            let mut exact: Vec<u64> = records
+                .iter()
+                .filter(|record| record.request.direction == direction)
+                .map(|record| record.latency)
+                .collect();
+            exact.sort_unstable();
+            if *lost > 0 {
+                assert!(exact.len() as u64 + lost >= latency.count());
+                continue;
+            }
+            assert_eq!(exact.len() as u64, latency.count());
+            assert_eq!(exact.iter().map(|one| u128::from(*one)).sum::<u128>(), latency.sum());
+            for share in [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999] {
+                let Some(told) = latency.percentile(share) else { continue };
+                let rank = (share * exact.len() as f64).ceil() as usize;
+                let truth = exact[rank - 1] as f64;
+                let error = (told as f64 - truth).abs() / truth;
+                assert!(error <= 0.001, "{share}: {told} for {truth}");
+            }
+        }
+        let inside = |record: &Record| record.request.offset + 4_096 <= SPAN.0;
+        assert!(records.iter().all(inside));
+    }
+}
+
+#[test]
+fn a_log_that_finds_no_room_is_told_and_costs_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("small");
+    std::fs::create_dir(&small).unwrap();
+    let mount = ["-t", "tmpfs", "-o", "size=64k", "none", small.to_str().unwrap()];
+    if !Command::new("mount").args(mount).status().is_ok_and(|status| status.success()) {
+        println!("skipped: no tmpfs may be mounted here");
+        return;
+    }
+    let mut rig = LinuxRig::open(Candidate::find("null:", None).unwrap(), None, 1).unwrap();
+    rig.log_ios(&small.join("ios.log")).unwrap();
+    let mut keeper = Keeper::default();
+    let result = rig.run(&random(Engine::IoUring, 100, 8, SPAN), &for_millis(300), &mut keeper);
+    drop(rig);
+    assert!(Command::new("umount").arg(&small).status().unwrap().success());
+    result.unwrap();
+    let incomplete = |one: &&ssdgauge_core::Finding| one.kind == FindingKind::LogIncomplete;
+    let finding = keeper.findings.iter().find(incomplete).unwrap();
+    assert!(finding.text.contains("ended early"), "{}", finding.text);
+    assert!(keeper.ios(Direction::Read) > 10_000);
+}
+
+#[test]
+fn an_existing_file_is_never_taken_for_a_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine");
+    std::fs::write(&path, "mine").unwrap();
+    let mut rig = LinuxRig::open(Candidate::find("null:", None).unwrap(), None, 1).unwrap();
+    let error = rig.log_ios(&path).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+    assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+}
