@@ -6,6 +6,7 @@
 
 mod arguments;
 mod bench;
+mod demo;
 mod failure;
 mod plans;
 mod progress;
@@ -40,6 +41,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Resume(resume) => runs::resume(&resume),
         Command::Suites(suites) => suites::list(&suites),
         Command::Report(report) => reports::report(&report),
+        Command::Demo(demo) => demo::demo(&demo),
         Command::Compare(compare) => reports::compare(&compare),
         Command::Bench(bench) => bench::bench(&bench),
     }

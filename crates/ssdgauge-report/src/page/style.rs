@@ -83,6 +83,9 @@ tbody tr:last-child>*{border-bottom:0}
 thead .n{white-space:normal;min-width:4.4rem}
 .five tbody tr.highlight>*{background:var(--ground)}
 .five thead .n{min-width:6.2rem}
+.verdict.met{font-weight:700}
+.verdict.not-met{font-weight:700;color:var(--bad)}
+.verdict.not-comparable{color:var(--muted)}
 dl.portraits{margin:.4rem 0}
 dl.portraits dt{font-weight:600;margin-top:.6rem}
 dl.portraits dd{margin:0}
