@@ -6,6 +6,7 @@ use crate::schedule::OpenLoop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Access, Until, Workload};
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 use thiserror::Error;
 
 /// A drive under test together with its instruments.
@@ -33,6 +34,17 @@ pub trait Rig {
 
     /// Leaves the drive alone for `duration`, while its instruments go on.
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
+
+    /// Returns what bears on every number that is measured here, before the first of them.
+    fn conditions(&mut self) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    /// Leaves the drive alone for `duration`, and asks nothing of it either, because a question
+    /// would wake it; instruments that do not ask the drive go on.
+    fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+        self.rest(duration, sink)
+    }
 }
 
 /// Where a rig hands what it sees.
@@ -46,6 +58,13 @@ pub trait Sink {
     /// Takes one finding about the step that runs.
     fn finding(&mut self, finding: Finding);
 
+    /// Takes a finding about something that cannot be taken back, before it is done; returns
+    /// whether it is recorded durably. Where it is not, the rig must not do it.
+    fn announce(&mut self, finding: Finding) -> bool {
+        self.finding(finding);
+        true
+    }
+
     /// Returns whether the rig shall stop; asked at least ten times a second.
     fn stop(&mut self) -> bool;
 }
@@ -54,8 +73,10 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preparation {
-    /// Make the drive as if fresh: nothing that was written remains.
+    /// Make the drive as if fresh, in the best way that it has: nothing that was written remains.
     Purge,
+    /// Make the drive as if fresh in this way alone.
+    PurgeBy(PurgeMethod),
     /// Tell the drive that the range holds nothing.
     Trim {
         /// Where the range begins.
@@ -74,6 +95,89 @@ pub enum Preparation {
         /// Its length.
         span: Bytes,
     },
+    /// Choose how much power the drive may save. The rig puts back what it found when it is
+    /// dropped.
+    Power(PowerSaving),
+}
+
+/// How much power a drive may save while it is left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PowerSaving {
+    /// As the run found it.
+    AsFound,
+    /// None: no autonomous power states (APST), no link power management (ASPM, ALPM). What
+    /// reviews call active idle.
+    Active,
+    /// All that drive and link offer: APST, ASPM with its substates, or DIPM on SATA. What
+    /// reviews call low-power idle, and the usual state of a portable computer.
+    Low,
+    /// Held in the operational NVMe power state of this number, without APST.
+    State(u8),
+}
+
+impl std::fmt::Display for PowerSaving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PowerSaving::AsFound => write!(f, "as found"),
+            PowerSaving::Active => write!(f, "active idle"),
+            PowerSaving::Low => write!(f, "low power"),
+            PowerSaving::State(number) => write!(f, "PS{number}"),
+        }
+    }
+}
+
+/// A way of making a drive as if fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PurgeMethod {
+    /// Format of NVMe with an erase.
+    Format,
+    /// The whole drive is told to hold nothing.
+    Discard,
+    /// Security erase of ATA.
+    SecureErase,
+    /// Sanitize of NVMe by block erase.
+    SanitizeBlock,
+    /// Sanitize of NVMe by a change of the key.
+    SanitizeCrypto,
+    /// Sanitize of NVMe by one overwrite.
+    SanitizeOverwrite,
+}
+
+impl PurgeMethod {
+    /// Every way.
+    pub const ALL: [PurgeMethod; 6] = [
+        PurgeMethod::Format,
+        PurgeMethod::Discard,
+        PurgeMethod::SecureErase,
+        PurgeMethod::SanitizeBlock,
+        PurgeMethod::SanitizeCrypto,
+        PurgeMethod::SanitizeOverwrite,
+    ];
+
+    /// Returns the word used on the command line, in plans and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            PurgeMethod::Format => "format",
+            PurgeMethod::Discard => "discard",
+            PurgeMethod::SecureErase => "secure-erase",
+            PurgeMethod::SanitizeBlock => "sanitize-block",
+            PurgeMethod::SanitizeCrypto => "sanitize-crypto",
+            PurgeMethod::SanitizeOverwrite => "sanitize-overwrite",
+        }
+    }
+}
+
+impl FromStr for PurgeMethod {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PurgeMethod, String> {
+        PurgeMethod::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = PurgeMethod::ALL.iter().map(|method| method.name()).collect();
+            format!("'{text}' is no way to purge a drive (known: {})", names.join(", "))
+        })
+    }
 }
 
 /// What a preparation really did.
@@ -141,6 +245,9 @@ pub struct EngineReport {
     pub setup: String,
     /// Requests asked to be in flight.
     pub in_flight_asked: u32,
+    /// Requests that were in flight on average: the sum of the latencies over the time (Little).
+    #[serde(default)]
+    pub in_flight: Option<f64>,
     /// Requests that were sent per system call; 1 for the synchronous engine.
     pub ios_per_enter: Option<f64>,
     /// Processor time of the whole process for each request, user and system.
@@ -166,9 +273,51 @@ pub enum RigError {
         /// What the system answered.
         cause: String,
     },
+    /// The drive cannot be made fresh in the way that was asked for.
+    #[error("{drive} cannot be purged by {method}: {reason}")]
+    CannotPurge {
+        /// The drive.
+        drive: String,
+        /// The way.
+        method: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The drive is not the one that was admitted any more, or not ours alone. The step that was
+    /// to write has not begun.
+    #[error("{0}")]
+    Changed(String),
+    /// More was, or would be, written than the plan allows.
+    #[error("{drive}: {} written, where the plan allows {}", written.about(), most.about())]
+    OverBudget {
+        /// The target.
+        drive: String,
+        /// What was, or would be, written.
+        written: Bytes,
+        /// The most that the plan allows.
+        most: Bytes,
+    },
+    /// The drive does not keep what is written.
+    #[error("{drive}: {what}")]
+    NotKept {
+        /// The target.
+        drive: String,
+        /// What was seen.
+        what: String,
+    },
     /// The drive disappeared.
     #[error("{0} is gone")]
     Gone(String),
+    /// The target is smaller than when it was opened.
+    #[error("{drive} shrank from {was} to {now}")]
+    Shrank {
+        /// The target.
+        drive: String,
+        /// Its size when it was opened.
+        was: Bytes,
+        /// Its size now.
+        now: Bytes,
+    },
     /// The drive does not answer.
     #[error("{drive} has not answered for {silence}")]
     Hung {

@@ -1,28 +1,82 @@
 //! The rig on real targets, in real time.
 
 use crate::clock;
-use crate::engine::{self, Device, Fault, Outcome};
+use crate::conditions;
+use crate::custody::Custody;
+use crate::drive::sysfs::Place as DrivePlace;
+use crate::drive::wire::Port;
+use crate::engine::{self, Choice, Device, Load, Log, Outcome, Pool, RingFlags, Stamps};
+use crate::environment::block_device_of;
+use crate::faults;
+use crate::guard::Mandate;
+use crate::power::PowerControl;
+use crate::preparation::{self, Subject};
 use crate::sys;
-use crate::target::{Candidate, Opened, Place, TargetError};
+use crate::target::{Candidate, OpenPlace, Opened, TargetError};
+use crate::witness::{self, Seen, Witness};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
+    PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream,
+    TargetKind, Until, Workload,
 };
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Why a target that is no block device cannot be purged or trimmed.
+const NO_DRIVE: &str = "a scratch file cannot make its drive fresh";
 
 /// A file, a block device or nothing, with the engines to load it.
 #[derive(Debug)]
 pub struct LinuxRig {
     info: DriveInfo,
-    file: Option<Arc<File>>,
-    is_block: bool,
+    place: OpenPlace,
+    custody: Custody,
     cached: Option<String>,
     seed: u64,
     runs: u64,
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
+    power: PowerControl,
+    pool: Pool,
+    stamps: Stamps,
+    log: Option<Log>,
+    /// How rings are set up, once it was tried.
+    ring: Option<Choice>,
+    /// The size that a block device had when it was opened.
+    opened_size: Bytes,
+    /// The block device below the target.
+    below: Option<Below>,
+}
+
+/// A block device: its number, and its folder in /sys.
+#[derive(Debug)]
+struct Below {
+    number: u64,
+    folder: PathBuf,
+}
+
+impl Below {
+    /// Returns the device that `place` is, or lies on.
+    fn of(place: &OpenPlace) -> Option<Below> {
+        let number = match place {
+            OpenPlace::Null => return None,
+            OpenPlace::Scratch(file) => file.metadata().ok()?.dev(),
+            OpenPlace::Drive(drive) => drive.file().metadata().ok()?.rdev(),
+        };
+        Some(Below { number, folder: block_device_of(number)? })
+    }
+}
+
+/// Returns the size of a block device as it is now; it sends no request.
+fn size_of(place: &OpenPlace) -> Option<Bytes> {
+    match place {
+        OpenPlace::Null | OpenPlace::Scratch(_) => None,
+        OpenPlace::Drive(drive) => sys::device_size(drive.file()).ok().map(Bytes),
+    }
 }
 
 impl LinuxRig {
@@ -32,21 +86,112 @@ impl LinuxRig {
         confirm: Option<&str>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
+        LinuxRig::open_with(candidate, &Mandate { confirm, ..Mandate::default() }, seed)
+    }
+
+    /// Opens `candidate`. A block device is admitted only within `mandate`.
+    pub fn open_with(
+        candidate: Candidate,
+        mandate: &Mandate<'_>,
+        seed: u64,
+    ) -> Result<LinuxRig, TargetError> {
+        let Opened { place, cached } = candidate.open(mandate)?;
         clock::calibrate();
-        engine::prepare_pool();
-        let Opened { file, cached } = candidate.open(confirm)?;
-        let is_block = matches!(candidate.place, Place::Block(_));
-        let mut info = candidate.info;
-        if let Some(sequence) = file.as_ref().filter(|_| is_block).and_then(sys::disk_sequence) {
-            info.details.insert("disk_sequence".into(), sequence.to_string());
+        let pool = Pool::begin();
+        let info = candidate.info;
+        let written = match &place {
+            OpenPlace::Null | OpenPlace::Drive(_) => u64::MAX,
+            OpenPlace::Scratch(_) => 0,
+        };
+        let custody = Custody::new(mandate.writes_at_most);
+        let power = match (&place, info.details.get("kernel_name")) {
+            (OpenPlace::Drive(_), Some(name)) => {
+                PowerControl::of(&Path::new("/sys/class/block").join(name), None)
+            }
+            _ => PowerControl::none(),
+        };
+        let tag = engine::random_tag()
+            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
+        let below = Below::of(&place);
+        Ok(LinuxRig {
+            opened_size: size_of(&place).unwrap_or_default(),
+            below,
+            info,
+            place,
+            custody,
+            cached,
+            seed,
+            runs: 0,
+            written,
+            power,
+            pool,
+            stamps: Stamps::new(tag),
+            log: None,
+            ring: None,
+        })
+    }
+
+    /// Returns a rig on an existing file that can only be read, for the benchmark of the engine;
+    /// `direct` keeps the page cache out. Fails where `path` is no regular file.
+    pub fn reading(path: &Path, direct: bool) -> std::io::Result<LinuxRig> {
+        clock::calibrate();
+        let flags = if direct { libc::O_DIRECT } else { 0 };
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let facts = file.metadata()?;
+        if !facts.is_file() {
+            return Err(std::io::Error::other("no regular file"));
         }
-        let written = if matches!(candidate.place, Place::Null) { u64::MAX } else { 0 };
-        let written = if is_block { u64::MAX } else { written };
-        Ok(LinuxRig { info, file: file.map(Arc::new), is_block, cached, seed, runs: 0, written })
+        let info = DriveInfo {
+            kind: TargetKind::File,
+            target: path.display().to_string(),
+            model: None,
+            serial: None,
+            firmware: None,
+            capacity: Bytes(facts.len()),
+            logical_block: Bytes(512),
+            physical_block: Bytes(512),
+            details: BTreeMap::new(),
+        };
+        let place = OpenPlace::Scratch(Arc::new(file));
+        Ok(LinuxRig {
+            info,
+            opened_size: Bytes::default(),
+            below: Below::of(&place),
+            place,
+            custody: Custody::new(None),
+            cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
+            seed: 1,
+            runs: 0,
+            written: facts.len(),
+            power: PowerControl::none(),
+            pool: Pool::default(),
+            stamps: Stamps::new(0),
+            log: None,
+            ring: None,
+        })
+    }
+
+    /// Writes down every request that is measured from now on: sixteen bytes each, in the format
+    /// of [`ssdgauge_core::io_log`]. Fails where `path` exists or cannot be made.
+    pub fn log_ios(&mut self, path: &Path) -> std::io::Result<()> {
+        self.log = Some(Log::create(path)?);
+        Ok(())
+    }
+
+    fn file(&self) -> Option<&Arc<File>> {
+        match &self.place {
+            OpenPlace::Null => None,
+            OpenPlace::Scratch(file) => Some(file),
+            OpenPlace::Drive(drive) => Some(drive.file()),
+        }
+    }
+
+    fn is_block(&self) -> bool {
+        matches!(self.place, OpenPlace::Drive(_))
     }
 
     fn device(&self) -> Device {
-        self.file.clone().map_or(Device::Null, Device::File)
+        self.file().cloned().map_or(Device::Null, Device::File)
     }
 
     fn load(
@@ -58,62 +203,80 @@ impl LinuxRig {
     ) -> Result<Outcome, RigError> {
         self.runs += 1;
         let seed = self.seed.wrapping_add(self.runs.wrapping_mul(0x9e37_79b9));
-        let outcome = engine::run(&self.device(), workload, until, seed, covering, sink);
-        let outcome = outcome.map_err(|cause| RigError::System {
+        if workload.streams.iter().any(Stream::writes) {
+            self.custody.before_writing(&self.place, until.bytes, sink)?;
+        }
+        self.stamps.advance();
+        for stream in workload.streams.iter().filter(|one| one.writes() && one.data == Data::Zeros)
+        {
+            self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+        }
+        let load = Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed,
+            covering,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
+            log: self.log.as_mut().filter(|_| !covering),
+        };
+        let folder = self.below.as_ref().map(|below| below.folder.as_path());
+        let witness = Witness::begin(folder);
+        let mut seen = Seen::on_the_way_to(sink);
+        let mut watch = self.custody.watch(until, &mut seen);
+        let outcome = engine::run(load, &mut watch);
+        let count = watch.count();
+        let mut outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
-        self.tell_faults(&outcome, sink);
-        if let Some(silence) = outcome.silence {
-            sink.finding(Finding::new(
-                FindingKind::Hung,
-                Severity::Invalid,
-                format!("the drive did not answer for {silence} and was given up"),
-                "look at the kernel's log; a drive that hangs may need its power cut",
-            ));
-            let drive = self.info.target.clone();
-            return Err(RigError::Hung { drive, silence });
+        let step = witness::Step {
+            kind: self.info.kind,
+            workload,
+            elapsed: outcome.elapsed,
+            whole: outcome.faults.is_empty() && outcome.silence.is_none(),
+            cached: self.cached.is_some(),
+        };
+        let findings = witness.end(&step, &seen);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
+            outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
         }
-        if outcome.faults.iter().any(|fault| self.means_gone(fault)) {
-            sink.finding(Finding::new(
-                FindingKind::DriveGone,
-                Severity::Invalid,
-                "the drive is gone: it answers with nothing",
-                "look at the kernel's log, at the connector and at the power supply",
-            ));
-            return Err(RigError::Gone(self.info.target.clone()));
+        if !outcome.faults.is_empty() || outcome.silence.is_some() {
+            self.custody.doubt();
         }
+        if outcome.silence.is_some()
+            || outcome.faults.iter().any(|(_, fault)| fault.content.is_none())
+        {
+            // What a failed write left behind is unknown, not wrong.
+            for stream in workload.streams.iter().filter(|stream| stream.writes()) {
+                self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+            }
+        }
+        let size = || size_of(&self.place);
+        faults::judge(&self.info, self.opened_size, size, &outcome, sink)?;
+        self.custody.after_writing(&self.info.target, count, sink)?;
         Ok(outcome)
     }
 
-    /// A drive that vanished answers reads with nothing and writes with "no space".
-    fn means_gone(&self, fault: &Fault) -> bool {
-        match fault.result {
-            Ok(0) => true,
-            Ok(_) => false,
-            Err(libc::ENODEV | libc::ENXIO) => true,
-            Err(libc::ENOSPC) => self.is_block,
-            Err(_) => false,
+    /// Chooses the flags of rings by a trial, at the first workload that repays it.
+    fn try_rings(&mut self, workload: &Workload, until: &Until) {
+        if self.ring.is_some() || !engine::is_worth_it(workload, until) {
+            return;
         }
-    }
-
-    fn tell_faults(&self, outcome: &Outcome, sink: &mut dyn Sink) {
-        for fault in outcome.faults.iter().take(3) {
-            let direction = fault.direction.name();
-            let offset = fault.offset;
-            let what = match fault.result {
-                Ok(moved) => format!("moved only {moved} bytes"),
-                Err(number) => {
-                    format!("failed: {}", std::io::Error::from_raw_os_error(number))
-                }
-            };
-            sink.finding(Finding::new(
-                FindingKind::Faults,
-                Severity::Invalid,
-                format!("a {direction} at byte {offset} {what}"),
-                "see the kernel's log and the drive's health before you trust any number",
-            ));
-        }
+        self.ring = Some(engine::choose(&Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed: self.seed,
+            covering: false,
+            pool: &self.pool,
+            stamps: &self.stamps,
+            ring_flags: RingFlags::Plain,
+            log: None,
+        }));
     }
 
     fn fill(
@@ -140,9 +303,16 @@ impl LinuxRig {
         let until = Until { time: None, bytes: Some(whole) };
         let workload = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
         let outcome = self.load(&workload, &until, true, sink)?;
+        if outcome.by == EndedBy::Faults {
+            return Err(RigError::System {
+                what: format!("cannot fill {}", self.info.target),
+                cause: format!("{} requests failed", outcome.faults.len()),
+            });
+        }
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
-            self.write_tail(&stream, offset + whole, offset + span)?;
+            self.write_tail(offset + whole, offset + span)?;
+            self.stamps.fill(offset.0, (offset + whole).0);
             if offset.0 <= self.written {
                 self.written = self.written.max((offset + span).0);
             }
@@ -156,47 +326,84 @@ impl LinuxRig {
     }
 
     /// Writes what is left of a span behind its last whole block.
-    fn write_tail(&self, stream: &Stream, from: Bytes, to: Bytes) -> Result<(), RigError> {
+    fn write_tail(&self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
-        let Some(file) = self.file.as_ref().filter(|_| length > 0) else { return Ok(()) };
+        let Some(file) = self.file().filter(|_| length > 0) else { return Ok(()) };
         let cause = |error: std::io::Error| RigError::System {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
         };
-        let data =
-            engine::write_data(stream).map_err(|error| cause(std::io::Error::other(error)))?;
-        let data = data.expect("a fill writes");
+        let data = self.pool.get(length).map_err(|error| cause(std::io::Error::other(error)))?;
         match sys::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),
             n => Err(cause(std::io::Error::other(format!("only {n} were taken")))),
         }
     }
 
-    fn trim(
+    /// Returns the drive for its preparation; `None` where the target is no whole drive.
+    fn subject(&self) -> Option<Subject> {
+        let file = self.file().filter(|_| self.is_block())?.clone();
+        let number = file.metadata().ok()?.rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let place = DrivePlace::of_number(Path::new("/sys"), major, minor)?;
+        let wire = Arc::new(Port(Arc::clone(&file)));
+        Some(Subject { file, wire, place, used: self.info.capacity })
+    }
+
+    fn purge(
         &mut self,
-        range: Option<(Bytes, Bytes)>,
+        method: Option<PurgeMethod>,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        let since = Instant::now();
-        let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
-        let result = match self.file.as_ref().filter(|_| self.is_block) {
-            Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
-            None => Err("a scratch file cannot make its drive fresh".to_owned()),
-        };
-        let method = match result {
-            Ok(()) => "discard".to_owned(),
-            Err(cause) => {
-                sink.finding(Finding::new(
-                    FindingKind::PurgeNotPossible,
-                    Severity::Warning,
-                    format!("the drive was not made fresh: {cause}"),
-                    "results depend on what was written before; test a whole drive to purge it",
-                ));
-                "none".to_owned()
+        self.custody.before_writing(&self.place, None, sink)?;
+        match (self.subject(), method) {
+            (Some(subject), method) => {
+                self.stamps.forget(0, u64::MAX);
+                preparation::purge(&subject, method, sink)
             }
-        };
+            (None, None) => Ok(self.not_fresh(sink)),
+            (None, Some(method)) => Err(RigError::CannotPurge {
+                drive: self.info.target.clone(),
+                method: method.name().into(),
+                reason: NO_DRIVE.into(),
+            }),
+        }
+    }
+
+    fn trim(
+        &mut self,
+        offset: Bytes,
+        span: Bytes,
+        sink: &mut dyn Sink,
+    ) -> Result<Prepared, RigError> {
+        self.custody.before_writing(&self.place, None, sink)?;
+        match self.subject() {
+            Some(subject) => {
+                self.stamps.forget(offset.0, (offset + span).0);
+                preparation::trim(&subject, offset, span, sink)
+            }
+            None => Ok(self.not_fresh(sink)),
+        }
+    }
+
+    /// Says that a target without a drive of its own cannot be made fresh.
+    fn not_fresh(&self, sink: &mut dyn Sink) -> Prepared {
+        sink.finding(Finding::new(
+            FindingKind::PurgeNotPossible,
+            Severity::Warning,
+            format!("the drive was not made fresh: {NO_DRIVE}"),
+            "results depend on what was written before; test a whole drive to purge it",
+        ));
+        let (written, elapsed) = (Bytes(0), Nanos::ZERO);
+        Prepared { method: "none".into(), written, elapsed, stopped: false }
+    }
+
+    fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
+        let since = Instant::now();
+        let (method, findings) = self.power.choose(saving);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
         let elapsed = Nanos(since.elapsed().as_nanos() as u64);
-        Ok(Prepared { method, written: Bytes(0), elapsed, stopped: false })
+        Prepared { method, written: Bytes(0), elapsed, stopped: false }
     }
 
     /// Refuses reads of what nobody wrote: the file system would answer them without the drive.
@@ -213,9 +420,20 @@ impl LinuxRig {
     }
 }
 
+impl Drop for LinuxRig {
+    fn drop(&mut self) {
+        self.custody.leave(&self.place);
+    }
+}
+
 impl Rig for LinuxRig {
     fn drive(&self) -> &DriveInfo {
         &self.info
+    }
+
+    fn conditions(&mut self) -> Vec<Finding> {
+        let number = self.below.as_ref().map(|below| below.number);
+        conditions::conditions(Path::new("/"), number, self.is_block())
     }
 
     fn prepare(
@@ -224,11 +442,13 @@ impl Rig for LinuxRig {
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
         match *preparation {
-            Preparation::Purge => self.trim(None, sink),
-            Preparation::Trim { offset, span } => self.trim(Some((offset, span)), sink),
+            Preparation::Purge => self.purge(None, sink),
+            Preparation::PurgeBy(method) => self.purge(Some(method), sink),
+            Preparation::Trim { offset, span } => self.trim(offset, span, sink),
             Preparation::Fill { access, block_size, offset, span } => {
                 self.fill(access, block_size, (offset, span), sink)
             }
+            Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
         }
     }
 
@@ -247,6 +467,7 @@ impl Rig for LinuxRig {
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
         }
+        self.try_rings(workload, until);
         let outcome = self.load(workload, until, false, sink)?;
         Ok(Ended { by: outcome.by, elapsed: outcome.elapsed, engine: outcome.report })
     }

@@ -5,8 +5,9 @@ use crate::suite::{
 };
 use ssdgauge_core::search::{Limits, Search};
 use ssdgauge_core::{
-    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation,
-    Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
+    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, PowerSaving,
+    Preparation, PurgeMethod, Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test,
+    Until, Window, Workload,
 };
 use thiserror::Error;
 
@@ -21,11 +22,13 @@ pub struct Options {
     pub scale_spans: bool,
     /// The seed of all randomness in the run.
     pub seed: u64,
+    /// The one way in which the drive is made fresh; `None` for the best that it has.
+    pub purge: Option<PurgeMethod>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1 }
+        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1, purge: None }
     }
 }
 
@@ -82,7 +85,7 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
         let sizes = rules.iter().filter_map(|rule| match rule {
             PrepareRule::Fill { span, .. } | PrepareRule::Trim(span) => size(*span),
             PrepareRule::Precondition { stream, .. } => size(stream.span),
-            PrepareRule::Purge | PrepareRule::Rest(_) => None,
+            PrepareRule::Purge | PrepareRule::Rest(_) | PrepareRule::Power(_) => None,
         });
         sizes.max()
     };
@@ -153,7 +156,7 @@ struct Binder<'a> {
 impl Binder<'_> {
     fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
         let mut phases = self.prepare(&rule.id, &rule.prepare)?;
-        let mut full = None;
+        let (mut full, mut power) = (None, None);
         let block = self.drive.logical_block;
         let sent = |point: &&PointRule| {
             point.streams.iter().all(|stream| stream.block_size.0.is_multiple_of(block.0))
@@ -168,11 +171,22 @@ impl Binder<'_> {
             .map(|point| point.label.as_str())
             .collect();
         for point in rule.points.iter().filter(|point| !some || sent(point)) {
-            let begins = phases.last().is_none_or(|phase| phase.kind != PhaseKind::Measure);
-            if begins || point.full_percent != full {
-                phases.extend(self.level(&rule.id, point.full_percent)?);
-                phases.push(Phase { kind: PhaseKind::Measure, steps: Vec::new() });
+            let mut before = Vec::new();
+            if point.full_percent != full || phases.is_empty() {
+                before.extend(self.level(&rule.id, point.full_percent)?);
                 full = point.full_percent;
+            }
+            if let Some(saving) = point.power.filter(|_| point.power != power) {
+                before.push(power_phase(saving));
+                power = point.power;
+            }
+            if let (Some(idle), false) = (point.idle, point.streams.is_empty()) {
+                before.push(idle_phase(self.shorter(idle)));
+            }
+            let follows = phases.last().is_some_and(|phase| phase.kind == PhaseKind::Measure);
+            if !follows || !before.is_empty() {
+                phases.extend(before);
+                phases.push(Phase { kind: PhaseKind::Measure, steps: Vec::new() });
             }
             let step = Step {
                 label: point.label.clone(),
@@ -181,6 +195,9 @@ impl Binder<'_> {
                 rest: self.rest(point.rest),
             };
             phases.last_mut().expect("a phase was just begun").steps.push(step);
+        }
+        if rule.sets_power() {
+            phases.push(power_phase(PowerSaving::AsFound));
         }
         Ok(Test {
             id: rule.id.clone(),
@@ -246,6 +263,9 @@ impl Binder<'_> {
     }
 
     fn load(&mut self, test: &str, engine: Engine, point: &PointRule) -> Result<Action, PlanError> {
+        if point.streams.is_empty() {
+            return Ok(Action::Idle(self.shorter(point.idle.unwrap_or_default())));
+        }
         let what = format!("test {test}");
         let streams: Result<Vec<Stream>, PlanError> =
             point.streams.iter().map(|rule| self.stream(&what, engine, rule)).collect();
@@ -307,7 +327,8 @@ impl Binder<'_> {
                 (PhaseKind::Precondition, label, Action::Run { workload, until, steady })
             }
             PrepareRule::Purge => {
-                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(Preparation::Purge))
+                let purge = self.options.purge.map_or(Preparation::Purge, Preparation::PurgeBy);
+                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(purge))
             }
             PrepareRule::Trim(extent) => {
                 let span = self.span(&what, extent, self.drive.logical_block)?;
@@ -323,9 +344,9 @@ impl Binder<'_> {
                 let time = Nanos(time.0 / u64::from(self.options.shorten));
                 (PhaseKind::Rest, format!("rest {time}"), Action::Rest(time))
             }
+            PrepareRule::Power(saving) => return Ok(power_phase(saving)),
         };
-        let step = Step { label, position: 0.0, action, rest: Rest::None };
-        Ok(Phase { kind, steps: vec![step] })
+        Ok(single(kind, label, action))
     }
 
     fn span(&mut self, what: &str, extent: Extent, block: Bytes) -> Result<Bytes, PlanError> {
@@ -370,6 +391,10 @@ impl Binder<'_> {
         (until, steady)
     }
 
+    fn shorter(&self, time: Nanos) -> Nanos {
+        Nanos((time.0 / u64::from(self.options.shorten)).max(1))
+    }
+
     /// Returns the rule of the headline with its window as much shortened as the steps.
     fn score(&self, score: &Score) -> Score {
         let by = u64::from(self.options.shorten);
@@ -403,6 +428,21 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// Returns the phase that chooses how much power the drive may save.
+fn power_phase(saving: PowerSaving) -> Phase {
+    single(PhaseKind::Power, saving.to_string(), Action::Prepare(Preparation::Power(saving)))
+}
+
+/// Returns the phase that leaves the drive alone before a load that wakes it.
+fn idle_phase(time: Nanos) -> Phase {
+    single(PhaseKind::Rest, format!("idle {time}"), Action::Idle(time))
+}
+
+fn single(kind: PhaseKind, label: String, action: Action) -> Phase {
+    let step = Step { label, position: 0.0, action, rest: Rest::None };
+    Phase { kind, steps: vec![step] }
 }
 
 /// Returns what is said of the points that a target cannot take.
@@ -450,8 +490,13 @@ impl Estimate {
     fn add(&mut self, step: &Step, times: u64) {
         match &step.action {
             Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
-            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) => {}
-            Action::Rest(time) => self.timed += *time * times,
+            Action::Prepare(
+                Preparation::Purge
+                | Preparation::PurgeBy(_)
+                | Preparation::Trim { .. }
+                | Preparation::Power(_),
+            ) => {}
+            Action::Rest(time) | Action::Idle(time) => self.timed += *time * times,
             Action::Run { until, .. } => {
                 let time = until.time.unwrap_or_default();
                 self.timed += (time + step.rest.after(time)) * times;

@@ -58,7 +58,7 @@ fn kind(group: &Group<'_>) -> Option<Kind> {
     let streams: Vec<&Stream> = run::measured(&group.first().test.test)
         .flat_map(|step| match &step.action {
             Action::Run { workload, .. } => workload.streams.as_slice(),
-            Action::Prepare(_) | Action::Rest(_) => &[],
+            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => &[],
         })
         .collect();
     let access = streams.first()?.access;

@@ -1,7 +1,7 @@
 //! The command line. Every flag is one documented field.
 
 use clap::{Args, Parser, Subcommand};
-use ssdgauge_core::Bytes;
+use ssdgauge_core::{Bytes, PurgeMethod};
 use std::path::PathBuf;
 
 /// The SSD review lab: prepares a drive, loads it, measures every second, judges and reports.
@@ -32,12 +32,16 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Lists the suites, or the tests of one.
     Suites(Suites),
+    /// Lists the drives and which may be tested, or shows everything that is known of one.
+    Drives(Drives),
     /// Draws the report of one or more runs.
     Report(Report),
     /// Shows what a review looks like: six virtual drives, side by side, in about a minute.
     Demo(Demo),
     /// Tells how a run differs from another, and what of it is noise.
     Compare(Compare),
+    /// Prints a log of single requests as CSV.
+    Log(Log),
     /// Measures what the engine itself costs, in processor time for each request.
     #[command(hide = true)]
     Bench(Bench),
@@ -100,6 +104,10 @@ pub(crate) struct Choice {
     /// Cuts spans down to a target that is too small; such a run is marked.
     #[arg(long)]
     pub(crate) scale_spans: bool,
+    /// Makes the drive fresh in this way alone: format, discard, secure-erase, sanitize-block,
+    /// sanitize-crypto or sanitize-overwrite [default: the best of format and discard].
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) purge: Option<PurgeMethod>,
     /// The seed of all randomness.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,
@@ -115,9 +123,21 @@ pub(crate) struct RunOptions {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
+    /// Writes down every measured request, sixteen bytes each; `ssdgauge log` prints them.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_ios: Option<PathBuf>,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// A log that `--log-ios` has written.
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -127,6 +147,9 @@ pub(crate) struct Resume {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -136,6 +159,15 @@ pub(crate) struct Resume {
 pub(crate) struct Suites {
     /// A suite of the list, or the path of a suite file.
     pub(crate) suite: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Drives {
+    /// A block device such as /dev/nvme0n1, or sim:PROFILE.
+    pub(crate) target: Option<String>,
     /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -220,16 +252,59 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// What to load: `null:`, or a folder for a scratch file.
+    /// What to load: `null:`, a folder for a scratch file, a block device, or an existing file,
+    /// which is only read.
     #[arg(default_value = "null:")]
     pub(crate) target: String,
-    /// Requests in flight.
+    /// Requests in flight of each thread.
     #[arg(long, default_value_t = 32)]
     pub(crate) queue_depth: u32,
-    /// Seconds of each of the five runs.
-    #[arg(long, default_value_t = 2)]
-    pub(crate) seconds: u64,
-    /// The size of a scratch file.
+    /// Threads.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: u32,
+    /// Uses synchronous threads, one for each request in flight, in place of io_uring.
+    #[arg(long)]
+    pub(crate) synchronous: bool,
+    /// The length of each request.
+    #[arg(long, default_value = "4KiB")]
+    pub(crate) block_size: Bytes,
+    /// The share of reads.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) read_percent: u8,
+    /// In ascending order, not at random.
+    #[arg(long)]
+    pub(crate) sequential: bool,
+    /// Reads an existing file through the page cache.
+    #[arg(long)]
+    pub(crate) cached: bool,
+    /// Does not write the target before it is read.
+    #[arg(long)]
+    pub(crate) no_fill: bool,
+    /// Sends requests at equal times, this many a second.
+    #[arg(long, value_name = "PER_SECOND")]
+    pub(crate) rate: Option<f64>,
+    /// Sends them at random times.
+    #[arg(long, requires = "rate")]
+    pub(crate) poisson: bool,
+    /// Seconds of each run.
+    #[arg(long, default_value_t = 2.0)]
+    pub(crate) seconds: f64,
+    /// Ends each run after this many requests.
+    #[arg(long)]
+    pub(crate) requests: Option<u64>,
+    /// Runs; one before them warms up, unless there is only one.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) runs: u32,
+    /// The size of a scratch file, or the part of any other target.
     #[arg(long, default_value = "256MiB")]
     pub(crate) size: Bytes,
+    /// Confirms that the drive with this serial may be overwritten.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) confirm: Option<String>,
+    /// Writes down every request.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_ios: Option<PathBuf>,
+    /// Prints one line of JSON for each run.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -51,7 +51,7 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
     let mut works = Vec::new();
     for rig in rigs {
         let rig = rig?;
-        let plan = ssdgauge_lab::plan(&suite, rig.drive(), &options())?;
+        let plan = ssdgauge_lab::plan(&suite, rig.drive(), &Options::default())?;
         let name = rig.drive().name().to_lowercase().replace(|c: char| !c.is_alphanumeric(), "-");
         works.push(Work {
             file: folder.join(format!("{}.ssdg", name.trim_start_matches("model-"))),
@@ -82,10 +82,6 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
         world::talk("no browser was found: open the report in one");
     }
     Ok(())
-}
-
-fn options() -> Options {
-    Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1 }
 }
 
 /// Returns the folder of the run files of a page.

@@ -7,7 +7,10 @@
 mod arguments;
 mod bench;
 mod demo;
+mod drive_card;
+mod drives;
 mod failure;
+mod log;
 mod plans;
 mod progress;
 mod reports;
@@ -40,9 +43,14 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Plan(plan) => plans::show(&plan),
         Command::Resume(resume) => runs::resume(&resume),
         Command::Suites(suites) => suites::list(&suites),
+        Command::Drives(drives) => match &drives.target {
+            Some(target) => drive_card::show(target, drives.json),
+            None => drives::list(&drives),
+        },
         Command::Report(report) => reports::report(&report),
         Command::Demo(demo) => demo::demo(&demo),
         Command::Compare(compare) => reports::compare(&compare),
+        Command::Log(log) => log::print(&log.file),
         Command::Bench(bench) => bench::bench(&bench),
     }
 }

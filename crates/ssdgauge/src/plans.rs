@@ -75,11 +75,16 @@ pub(crate) fn in_words(plan: &Plan, drive: &DriveInfo) -> String {
 fn action_in_words(action: &Action) -> String {
     match action {
         Action::Prepare(Preparation::Purge) => "make the drive as if fresh".into(),
+        Action::Prepare(Preparation::PurgeBy(method)) => {
+            format!("make the drive as if fresh, by {}", method.name())
+        }
         Action::Prepare(Preparation::Trim { span, .. }) => format!("trim the first {span}"),
         Action::Prepare(Preparation::Fill { access, block_size, span, .. }) => {
             let order = format!("{access:?}").to_lowercase();
             format!("write {span} once, {order}, {block_size} each")
         }
+        Action::Prepare(Preparation::Power(saving)) => format!("set the power saving: {saving}"),
+        Action::Idle(time) => format!("leave the drive alone for {time}, and ask nothing of it"),
         Action::Rest(time) => format!("leave the drive alone for {time}"),
         Action::Run { workload, until, steady } => {
             let streams: Vec<String> = workload.streams.iter().map(stream_in_words).collect();

@@ -12,18 +12,16 @@ use ssdgauge_core::{
 pub(super) struct Slices {
     limits: Limits,
     slices: Vec<Histogram>,
-    end: Nanos,
 }
 
 impl Slices {
     pub(super) fn new(limits: &Limits) -> Slices {
-        Slices { limits: limits.clone(), slices: Vec::new(), end: Nanos::ZERO }
+        Slices { limits: limits.clone(), slices: Vec::new() }
     }
 
     /// Takes a second of one stream and direction.
     pub(super) fn interval(&mut self, interval: &Interval) {
         let begin = Nanos::SECOND * u64::from(interval.second);
-        self.end = self.end.max(begin + interval.length);
         if interval.stream != 0 || interval.direction != Direction::Read {
             return;
         }
@@ -34,12 +32,12 @@ impl Slices {
         self.slices[slice].merge(&interval.latency);
     }
 
-    /// Tells the worst slice and whether the load was borne, as readings and in words.
-    pub(super) fn tell(self, by: By, sink: &mut dyn Sink) -> bool {
+    /// Tells, `at` the end of the step, the worst slice and whether the load was borne, as readings and in words.
+    pub(super) fn tell(self, by: By, at: Nanos, sink: &mut dyn Sink) -> bool {
         let worst = self.limits.worst(&self.slices);
         let mut read = |quantity: String, value: f64| {
             let instrument = "limits".to_owned();
-            sink.reading(&Reading { at: self.end, instrument, quantity, value });
+            sink.reading(&Reading { at, instrument, quantity, value });
         };
         for ((latency, _), share) in self.limits.above.iter().zip(&worst) {
             read(format!("worst_slice_above_{latency}_percent"), *share);

@@ -8,6 +8,7 @@ mod bad_files;
 mod consistency;
 mod every;
 mod hostile;
+mod idle;
 mod open_loop;
 mod rounds;
 mod support;

@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod bench;
+mod card;
 mod errors;
 mod fio;
 mod interruption;
 mod quick;
+mod signals;
 mod support;
