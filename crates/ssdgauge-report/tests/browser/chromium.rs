@@ -10,22 +10,22 @@ use std::process::{Child, Command, Stdio};
 const MOST_MESSAGES: usize = 100_000;
 
 /// A browser with one empty page.
-pub struct Chromium {
+pub(crate) struct Chromium {
     child: Child,
     commands: File,
     answers: BufReader<File>,
     session: Option<String>,
     number: u64,
     /// What the page complained of, in the console or as an error.
-    pub complaints: Vec<String>,
+    pub(crate) complaints: Vec<String>,
     /// Every address that the page asked for.
-    pub requests: Vec<String>,
+    pub(crate) requests: Vec<String>,
     loaded: bool,
     _home: tempfile::TempDir,
 }
 
 /// Returns whether this machine has the browser and the programs that read what it prints.
-pub fn is_here() -> bool {
+pub(crate) fn is_here() -> bool {
     let has = |program: &str| {
         let found = Command::new("which").arg(program).stdout(Stdio::null()).status();
         found.is_ok_and(|status| status.success())
@@ -35,7 +35,7 @@ pub fn is_here() -> bool {
 
 impl Chromium {
     /// Starts the browser with an empty page.
-    pub fn start() -> Chromium {
+    pub(crate) fn start() -> Chromium {
         let home = tempfile::tempdir().unwrap();
         let pipe = |name: &str| home.path().join(name);
         let (commands, answers) = (pipe("commands"), pipe("answers"));
@@ -79,7 +79,7 @@ impl Chromium {
     }
 
     /// Sends a command and returns its result.
-    pub fn ask(&mut self, method: &str, parameters: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let mut command = json!({ "id": self.number, "method": method, "params": parameters });
         if let Some(session) = &self.session {
@@ -119,7 +119,7 @@ impl Chromium {
     }
 
     /// Shows the page `file` in a window of `width` by 900, in light or dark.
-    pub fn show(&mut self, file: &Path, width: u32, scheme: &str) {
+    pub(crate) fn show(&mut self, file: &Path, width: u32, scheme: &str) {
         let size = json!({
             "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500,
         });
@@ -139,7 +139,7 @@ impl Chromium {
     }
 
     /// Returns what a function without arguments answers in the page.
-    pub fn evaluate(&mut self, function: &str) -> Value {
+    pub(crate) fn evaluate(&mut self, function: &str) -> Value {
         let expression = format!("({function})()");
         let parameters = json!({ "expression": expression, "returnByValue": true });
         let answer = self.ask("Runtime.evaluate", parameters);
@@ -148,7 +148,7 @@ impl Chromium {
     }
 
     /// Presses the tabulator key.
-    pub fn tab(&mut self) {
+    pub(crate) fn tab(&mut self) {
         for kind in ["rawKeyDown", "keyUp"] {
             let key = json!({
                 "type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9,
@@ -158,7 +158,7 @@ impl Chromium {
     }
 
     /// Takes a picture of the first `height` pixels of the page.
-    pub fn picture(&mut self, file: &Path, width: u32, height: u32) {
+    pub(crate) fn picture(&mut self, file: &Path, width: u32, height: u32) {
         let clip = json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
         let parameters = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         let answer = self.ask("Page.captureScreenshot", parameters);
@@ -166,7 +166,7 @@ impl Chromium {
     }
 
     /// Prints the page on A4.
-    pub fn print(&mut self, file: &Path) {
+    pub(crate) fn print(&mut self, file: &Path) {
         let paper = json!({ "paperWidth": 8.27, "paperHeight": 11.69 });
         let answer = self.ask("Page.printToPDF", paper);
         std::fs::write(file, decoded(answer["data"].as_str().unwrap())).unwrap();
