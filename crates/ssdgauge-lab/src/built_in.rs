@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("act", include_str!("../suites/act.toml")),
     ("load-curve", include_str!("../suites/load-curve.toml")),
     ("size-curve", include_str!("../suites/size-curve.toml")),
+    ("demo", include_str!("../suites/demo.toml")),
 ];
 
 /// Returns all suites that come with the program.

@@ -7,9 +7,12 @@ mod junit;
 mod texts;
 
 use crate::group::{self, Member};
+use crate::missing;
 use crate::names;
 use crate::run::Run;
-use ssdgauge_core::{Metric, Ratio};
+use crate::settings;
+use ssdgauge_core::{Metric, Ratio, Score};
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// How two runs are compared.
@@ -76,6 +79,10 @@ pub struct TestComparison {
     pub title: String,
     /// The metric of its headline.
     pub metric: Metric,
+    /// The rule of the headline in words.
+    pub rule: String,
+    /// Whether it is a further number of the test, which no gate judges.
+    pub further: bool,
     /// The headlines of both runs; `None` where there is none.
     pub values: [Option<f64>; 2],
     /// The second headline divided by the first, with its interval.
@@ -118,7 +125,9 @@ pub fn compare(a: &Run, b: &Run, options: &CompareOptions) -> Result<Comparison,
     for test in &a.tests {
         let member = Member { index: 0, run: a, test };
         let other = b.tests.iter().find(|other| other.test.id == test.test.id);
-        tests.push(compared(member, other.map(|test| Member { index: 1, run: b, test }), options));
+        let other = other.map(|test| Member { index: 1, run: b, test });
+        tests.push(compared(member, other, options));
+        tests.extend(further(member, other, options));
     }
     if tests.iter().all(|test| test.values[1].is_none()) {
         let reason = |test: &TestComparison| match &test.difference {
@@ -167,6 +176,8 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         revision: test.revision,
         title: crate::clean::prose(&test.title),
         metric,
+        rule: settings::rule(test, &test.score),
+        further: false,
         values: [a.test.headline.value, None],
         ratio: None,
         difference: Difference::Unknown("the second run has no such test".to_owned()),
@@ -176,11 +187,65 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         comparison.difference = Difference::Unknown(why.to_owned());
         return comparison;
     }
+    if let Some(why) = other_meters(metric, a, b) {
+        comparison.difference = Difference::Unknown(why);
+        return comparison;
+    }
     comparison.values[1] = b.test.headline.value;
     let points = a.test.scored_points().zip(b.test.scored_points());
     comparison.ratio = points.and_then(|(of_a, of_b)| Ratio::of(&test.score, &of_a, &of_b));
     comparison.difference = difference(comparison.ratio, metric, options.noise);
     comparison
+}
+
+/// Compares the further numbers of a test that both runs have by the same rule.
+fn further(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> Vec<TestComparison> {
+    let Some(b) = b.filter(|b| group::differ(a, *b).is_none()) else { return Vec::new() };
+    let number = |(place, score): (usize, &Score)| {
+        let of_b = b.test.test.also.iter().position(|other| other == score)?;
+        let values = [a.test.also.get(place)?.value, b.test.also.get(of_b)?.value];
+        let metric = score.metric();
+        let meters = other_meters(metric, a, b);
+        let ratio = match (values, &meters) {
+            ([Some(_), Some(_)], None) => a
+                .test
+                .points_for(score)
+                .zip(b.test.points_for(score))
+                .and_then(|(of_a, of_b)| Ratio::of(score, &of_a, &of_b)),
+            (_, _) => None,
+        };
+        let difference = match meters {
+            Some(why) => Difference::Unknown(why),
+            None => difference(ratio, metric, options.noise),
+        };
+        Some(TestComparison {
+            id: crate::clean::prose(&a.test.test.id),
+            revision: a.test.test.revision,
+            title: format!("{}, {}", crate::clean::prose(&a.test.test.title), metric.title()),
+            metric,
+            rule: settings::rule(&a.test.test, score),
+            further: true,
+            values,
+            ratio,
+            difference,
+        })
+    };
+    a.test.test.also.iter().enumerate().filter_map(number).collect()
+}
+
+/// Returns why a metric of power must not be compared: what one meter sees of a host, another does
+/// not.
+fn other_meters(metric: Metric, a: Member<'_>, b: Member<'_>) -> Option<String> {
+    let meters = |member: Member<'_>| -> BTreeSet<String> {
+        let points = member.test.points.iter();
+        points.filter_map(|point| point.instruments.get("power_w")).flatten().cloned().collect()
+    };
+    let (of_a, of_b) = (meters(a), meters(b));
+    if !missing::needs_power(metric) || of_a == of_b || of_a.is_empty() || of_b.is_empty() {
+        return None;
+    }
+    let words = |meters: BTreeSet<String>| meters.into_iter().collect::<Vec<_>>().join(", ");
+    Some(format!("power was read by different meters: {} and {}", words(of_a), words(of_b)))
 }
 
 fn difference(ratio: Option<Ratio>, metric: Metric, noise: f64) -> Difference {
@@ -204,9 +269,10 @@ fn difference(ratio: Option<Ratio>, metric: Metric, noise: f64) -> Difference {
 
 /// Judges `tests`: one fails where its whole interval lies beyond the threshold.
 fn gate(tests: &[TestComparison], threshold: f64) -> Gate {
+    let judged = || tests.iter().filter(|test| !test.further);
     let failed = |test: &TestComparison| fails(test, threshold);
     let unknown = |test: &TestComparison| test.ratio.and_then(|ratio| ratio.interval).is_none();
-    match (tests.iter().any(failed), tests.iter().any(unknown)) {
+    match (judged().any(failed), judged().any(unknown)) {
         (true, _) => Gate::Failed,
         (false, true) => Gate::Undecided,
         (false, false) => Gate::Passed,

@@ -28,6 +28,7 @@ mod remarks;
 mod rests;
 mod run;
 mod settings;
+mod specification;
 mod timeline;
 mod verdict;
 
@@ -40,8 +41,12 @@ pub use csv::csv;
 pub use error::ReportError;
 pub use json::json;
 pub use markdown::markdown;
+pub use names::find_run;
 pub use openmetrics::openmetrics;
 pub use page::{PageOptions, page};
 pub use pictures::{NamedFigure, figures};
 pub use run::{PlacedFinding, PointRun, Run, StepFinding, TestRun, read};
+pub use specification::{
+    CacheSide, Claim, Specification, SpecificationError, State, claims_json, claims_markdown,
+};
 pub use timeline::Second;

@@ -25,6 +25,21 @@ pub(crate) fn of(runs: &[&Run]) -> Vec<String> {
         .collect()
 }
 
+/// Returns the number of the run that `words` name: its id, or a drive whose name holds them.
+///
+/// `None` where no run, or runs of different drives, are meant.
+pub fn find_run(runs: &[Run], words: &str) -> Option<usize> {
+    if let Some(run) = runs.iter().position(|run| run.head.id == words) {
+        return Some(run);
+    }
+    let wanted = words.to_lowercase();
+    let holds = |run: &Run| !wanted.is_empty() && drive(run).to_lowercase().contains(&wanted);
+    let cast = crate::cast::Cast::of(runs, None);
+    let mut found = (0..runs.len()).filter(|run| holds(&runs[*run]));
+    let first = found.next()?;
+    found.all(|run| cast.drive(run) == cast.drive(first)).then_some(first)
+}
+
 /// Returns the name of the drive of `run`, safe to show, with MODEL where it is one.
 pub(crate) fn drive(run: &Run) -> String {
     let drive = &run.head.drive;

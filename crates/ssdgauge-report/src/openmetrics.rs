@@ -4,7 +4,8 @@ use crate::clean;
 use crate::json::severity;
 use crate::missing;
 use crate::run::{PlacedFinding, Run, TestRun};
-use ssdgauge_core::Severity;
+use crate::settings;
+use ssdgauge_core::{Headline, Score, Severity};
 
 /// Returns `runs` as OpenMetrics text: headlines, all measured values, findings and completeness.
 ///
@@ -14,7 +15,12 @@ pub fn openmetrics(runs: &[Run]) -> String {
     family(&mut text, "ssdgauge_headline", "Headline of a test.", |lines| {
         for run in runs {
             for test in &run.tests {
-                lines.extend(test.headline.value.map(|value| headline(run, test, value)));
+                let also = test.also.iter().zip(&test.test.also);
+                for (headline, score) in
+                    [(&test.headline, &test.test.score)].into_iter().chain(also)
+                {
+                    lines.extend(number(run, test, headline, score));
+                }
             }
         }
     });
@@ -47,11 +53,17 @@ fn family(text: &mut String, name: &str, help: &str, fill: impl FnOnce(&mut Vec<
     text.extend(lines);
 }
 
-fn headline(run: &Run, test: &TestRun, value: f64) -> String {
+/// Returns the line of one headline; the rule tells several of one metric apart.
+fn number(run: &Run, test: &TestRun, headline: &Headline, score: &Score) -> Option<String> {
     let revision = test.test.revision.to_string();
-    let key = test.headline.metric.key();
-    let own = [("test", test.test.id.as_str()), ("revision", &revision), ("metric", key)];
-    line("ssdgauge_headline", &labels(run, &own), value)
+    let rule = settings::rule(&test.test, score);
+    let own = [
+        ("test", test.test.id.as_str()),
+        ("revision", &revision),
+        ("metric", headline.metric.key()),
+        ("score", &rule),
+    ];
+    Some(line("ssdgauge_headline", &labels(run, &own), headline.value?))
 }
 
 fn values(lines: &mut Vec<String>, run: &Run, test: &TestRun) {

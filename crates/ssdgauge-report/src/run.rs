@@ -342,7 +342,12 @@ impl TestRun {
 
     /// Returns the points that the headline rests on; `None` where one of them is missing.
     pub fn scored_points(&self) -> Option<Vec<Point>> {
-        let (points, whole) = scored(&self.test, &self.test.score, &self.points);
+        self.points_for(&self.test.score)
+    }
+
+    /// Returns the points that a number by `score` rests on; `None` where one of them is missing.
+    pub(crate) fn points_for(&self, score: &Score) -> Option<Vec<Point>> {
+        let (points, whole) = scored(&self.test, score, &self.points);
         whole.then_some(points)
     }
 }

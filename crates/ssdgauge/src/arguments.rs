@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Meters(Meters),
     /// Draws the report of one or more runs.
     Report(Report),
+    /// Shows what a review looks like: six virtual drives, side by side, in about a minute.
+    Demo(Demo),
     /// Tells how a run differs from another, and what of it is noise.
     Compare(Compare),
     /// Prints a log of single requests as CSV.
@@ -213,6 +215,18 @@ pub(crate) struct Report {
     /// Where the page is written.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Judges the drives by what their maker claims, from a spec file; may be given several times.
+    #[arg(long = "spec", value_name = "FILE")]
+    pub(crate) specifications: Vec<PathBuf>,
+    /// The drive that stands out: a part of its name, or the id of a run.
+    #[arg(long, value_name = "DRIVE")]
+    pub(crate) highlight: Option<String>,
+    /// Ranks drives that are so full, where a test climbs a ladder of fill levels.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) fill_level: Option<f64>,
+    /// The title of the page.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
     /// Writes every chart as an SVG file into this folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) svg: Option<PathBuf>,
@@ -234,6 +248,14 @@ pub(crate) struct Report {
     /// Prints the results as Markdown.
     #[arg(long)]
     pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Where the page is written; the run files stand beside it in a folder [default:
+    /// ssdgauge-demo-DATE.html].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -3,8 +3,9 @@
 use ssdgauge_core::RigError;
 use ssdgauge_host::{MeterError, Refusal, TargetError};
 use ssdgauge_lab::{ConductError, PlanError, SuiteError};
-use ssdgauge_report::{CompareError, ReportError};
+use ssdgauge_report::{CompareError, ReportError, SpecificationError};
 use ssdgauge_runfile::RunFileError;
+use std::ops::Range;
 
 /// The kinds of failure; the kind alone decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,17 +63,24 @@ impl Failure {
 
 impl From<SuiteError> for Failure {
     fn from(error: SuiteError) -> Failure {
-        let excerpt = excerpt(&error);
+        let span = error.span.clone();
+        let excerpt = span.and_then(|span| excerpt(&error.file, &error.text, span, &error.message));
         Failure { excerpt, ..Failure::new(Kind::Usage, error.to_string(), error.hint) }
     }
 }
 
-/// Draws the line of a suite file that an error points at.
-fn excerpt(error: &SuiteError) -> Option<String> {
-    let span = error.span.clone()?;
+impl From<SpecificationError> for Failure {
+    fn from(error: SpecificationError) -> Failure {
+        let excerpt = excerpt(&error.file, &error.text, error.span.clone(), &error.message);
+        Failure { excerpt, ..Failure::new(Kind::Usage, error.to_string(), error.hint) }
+    }
+}
+
+/// Draws the line of a file that an error points at.
+fn excerpt(file: &str, text: &str, span: Range<usize>, message: &str) -> Option<String> {
     let label = miette::LabeledSpan::at(span, "here");
-    let report = miette::miette!(labels = vec![label], "{}", error.message)
-        .with_source_code(miette::NamedSource::new(&error.file, error.text.clone()));
+    let report = miette::miette!(labels = vec![label], "{}", message)
+        .with_source_code(miette::NamedSource::new(file, text.to_owned()));
     let theme = miette::GraphicalTheme::unicode_nocolor();
     let mut drawn = String::new();
     miette::GraphicalReportHandler::new_themed(theme)

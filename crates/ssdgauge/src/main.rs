@@ -6,6 +6,7 @@
 
 mod arguments;
 mod bench;
+mod demo;
 mod drive_card;
 mod drives;
 mod failure;
@@ -49,6 +50,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         },
         Command::Meters(meters) => meters::show(&meters),
         Command::Report(report) => reports::report(&report),
+        Command::Demo(demo) => demo::demo(&demo),
         Command::Compare(compare) => reports::compare(&compare),
         Command::Log(log) => log::print(&log.file),
         Command::Bench(bench) => bench::bench(&bench),

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::failure::{Failure, Kind};
 use crate::world;
-use ssdgauge_report::{CompareOptions, Gate, PageOptions, Run};
+use ssdgauge_report::{CompareOptions, Gate, PageOptions, Run, Specification};
 use std::path::{Path, PathBuf};
 
 /// Draws the report of run files, or prints their results.
@@ -12,25 +12,92 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     for file in &arguments.files {
         runs.push(ssdgauge_report::read(file)?);
     }
-    if let Some(output) = &arguments.output {
-        write_page(output, &runs)?;
+    if let Some(percent) = arguments.fill_level {
+        runs = at_fill_level(runs, percent)?;
     }
-    write_pictures(arguments, &runs)?;
+    let options = PageOptions {
+        title: arguments.title.clone(),
+        highlight: arguments
+            .highlight
+            .as_deref()
+            .map(|words| highlighted(&runs, words))
+            .transpose()?,
+        specifications: specifications(&arguments.specifications, &runs)?,
+    };
+    if let Some(output) = &arguments.output {
+        write_page(output, &runs, &options)?;
+    }
+    write_pictures(arguments, &runs, options.highlight)?;
     let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.vega];
+    let claims = &options.specifications;
     if arguments.json {
-        world::print(&format!("{:#}\n", ssdgauge_report::json(&runs)));
+        let mut value = ssdgauge_report::json(&runs);
+        if !claims.is_empty() {
+            value["specifications"] = ssdgauge_report::claims_json(&runs, claims);
+        }
+        world::print(&format!("{value:#}\n"));
     } else if arguments.csv {
         world::print(&ssdgauge_report::csv(&runs));
     } else if arguments.markdown {
         world::print(&ssdgauge_report::markdown(&runs));
+        world::print(&ssdgauge_report::claims_markdown(&runs, claims));
     } else if arguments.openmetrics {
         world::print(&ssdgauge_report::openmetrics(&runs));
     } else if wants_files.iter().all(|file| file.is_none()) {
         let output = page_beside(&arguments.files[0]);
-        write_page(&output, &runs)?;
+        write_page(&output, &runs, &options)?;
         world::talk(&format!("report: {}", output.display()));
     }
     Ok(())
+}
+
+/// Ranks every ladder of fill levels at `percent`.
+fn at_fill_level(runs: Vec<Run>, percent: f64) -> Result<Vec<Run>, Failure> {
+    let mut levels: Vec<f64> = runs.iter().flat_map(Run::fill_levels).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    if !levels.contains(&percent) {
+        let known: Vec<String> = levels.iter().map(|level| format!("{level}")).collect();
+        let hint = match known.is_empty() {
+            true => "run the suite fill-ladder: `ssdgauge run fill-ladder TARGET`".to_owned(),
+            false => format!("the levels are {}", known.join(", ")),
+        };
+        let error = format!("no run was measured on a drive that was {percent} % full");
+        return Err(Failure::new(Kind::Usage, error, hint));
+    }
+    Ok(runs.into_iter().map(|run| run.at_fill_level(percent)).collect())
+}
+
+fn highlighted(runs: &[Run], words: &str) -> Result<usize, Failure> {
+    ssdgauge_report::find_run(runs, words).ok_or_else(|| {
+        let names: Vec<&str> = runs.iter().map(|run| run.head.drive.name()).collect();
+        let hint = format!(
+            "name a run by its id, or a drive by a part of its name that no other has; the drives \
+             are: {}",
+            names.join(", ").escape_debug()
+        );
+        Failure::new(Kind::Usage, format!("'{}' names no drive", words.escape_debug()), hint)
+    })
+}
+
+/// Reads spec files, and says which of them are about none of the drives.
+fn specifications(files: &[PathBuf], runs: &[Run]) -> Result<Vec<Specification>, Failure> {
+    let mut specifications = Vec::new();
+    for file in files {
+        let name = file.display().to_string();
+        let hint = "a spec file is TOML; docs/reports.md shows one";
+        let text = crate::suites::read_small(&name)
+            .map_err(|error| Failure::new(Kind::Usage, error, hint))?;
+        let specification = Specification::parse(&name, &text)?;
+        if !specification.is_about(runs) {
+            let model = specification.model.escape_debug();
+            world::talk(&format!(
+                "warning: {name} is about '{model}', and no run is of such a drive"
+            ));
+        }
+        specifications.push(specification);
+    }
+    Ok(specifications)
 }
 
 /// Tells how a run differs from another.
@@ -64,7 +131,11 @@ pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
 }
 
 /// Writes every chart into the folders that were asked for.
-fn write_pictures(arguments: &arguments::Report, runs: &[Run]) -> Result<(), Failure> {
+fn write_pictures(
+    arguments: &arguments::Report,
+    runs: &[Run],
+    highlight: Option<usize>,
+) -> Result<(), Failure> {
     if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
         return Ok(());
     }
@@ -76,7 +147,7 @@ fn write_pictures(arguments: &arguments::Report, runs: &[Run]) -> Result<(), Fai
                 Failure::new(Kind::Broke, text, "the run files are untouched")
             })
     };
-    for figure in ssdgauge_report::figures(runs, None) {
+    for figure in ssdgauge_report::figures(runs, highlight) {
         if let Some(folder) = &arguments.svg {
             write(folder, &format!("{}.svg", figure.name), figure.svg.as_bytes())?;
         }
@@ -97,8 +168,12 @@ pub(crate) fn page_beside(file: &Path) -> PathBuf {
 }
 
 /// Writes the page under a temporary name first, so that no half page is ever seen.
-pub(crate) fn write_page(output: &Path, runs: &[Run]) -> Result<(), Failure> {
-    let page = ssdgauge_report::page(runs, &PageOptions::default());
+pub(crate) fn write_page(
+    output: &Path,
+    runs: &[Run],
+    options: &PageOptions,
+) -> Result<(), Failure> {
+    let page = ssdgauge_report::page(runs, options);
     let failure = |error: std::io::Error| {
         let text = format!("cannot write {}: {error}", output.display());
         Failure::new(Kind::Broke, text, "the run files are untouched; choose another -o FILE")

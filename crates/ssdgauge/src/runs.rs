@@ -8,6 +8,7 @@ use crate::world::{self, StopWish};
 use crate::{meters, reports, suites};
 use ssdgauge_core::{Bytes, Plan};
 use ssdgauge_lab::{Completion, ConductError, Options, Suite, needed_span};
+use ssdgauge_report::PageOptions;
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::{Path, PathBuf};
 
@@ -155,7 +156,7 @@ fn conclude(
         let width = 100;
         world::print(&ssdgauge_report::card(&run, width, world::has_colour()));
     }
-    reports::write_page(&page, std::slice::from_ref(&run))?;
+    reports::write_page(&page, std::slice::from_ref(&run), &PageOptions::default())?;
     world::talk(&format!("run file: {}\nreport:   {}", file.display(), page.display()));
     Ok(())
 }

@@ -28,6 +28,12 @@ pub(crate) fn has_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Returns whether somebody sits at a desktop where a browser can open.
+pub(crate) fn has_desktop() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    has_terminal() && (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+}
+
 /// Returns whether stdout shall be coloured.
 pub(crate) fn has_colour() -> bool {
     if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {

@@ -1,13 +1,14 @@
 //! A comparison as JUnit XML, which build servers read.
 
-use super::{Comparison, Difference, fails, texts};
+use super::{Comparison, Difference, TestComparison, fails, texts};
 
 impl Comparison {
     /// Returns the comparison as JUnit XML: a test fails where the gate would fail it, and is
     /// skipped where it could not be compared.
     pub fn junit(&self) -> String {
         let threshold = self.options.threshold.unwrap_or(self.options.noise);
-        let failures = self.tests.iter().filter(|test| fails(test, threshold)).count();
+        let fails = |test: &TestComparison| !test.further && fails(test, threshold);
+        let failures = self.tests.iter().filter(|test| fails(test)).count();
         let unknown = |difference: &Difference| match difference {
             Difference::Unknown(_) => true,
             Difference::Better | Difference::Worse | Difference::WithinNoise => false,
@@ -21,8 +22,12 @@ impl Comparison {
              failures=\"{failures}\" skipped=\"{skipped}\">\n"
         ));
         for test in &self.tests {
-            let (id, sentence) = (escaped(&test.id), escaped(&texts::sentence(test)));
-            let inner = match (fails(test, threshold), unknown(&test.difference)) {
+            let name = match test.further {
+                false => test.id.clone(),
+                true => format!("{} {} ({})", test.id, test.metric.key(), test.rule),
+            };
+            let (id, sentence) = (escaped(&name), escaped(&texts::sentence(test)));
+            let inner = match (fails(test), unknown(&test.difference)) {
                 (true, _) => format!("<failure message=\"{sentence}\"/>"),
                 (false, true) => format!("<skipped message=\"{sentence}\"/>"),
                 (false, false) => format!("<system-out>{sentence}</system-out>"),

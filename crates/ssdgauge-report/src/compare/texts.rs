@@ -78,6 +78,8 @@ impl Comparison {
                 "revision": test.revision,
                 "metric": test.metric.key(),
                 "unit": test.metric.unit(),
+                "score": test.rule,
+                "further": test.further,
                 "a": test.values[0],
                 "b": test.values[1],
                 "ratio_b_to_a": test.ratio.map(|ratio| ratio.value),

@@ -12,6 +12,9 @@ use std::cmp::Reverse;
 /// More notes than this are folded.
 const UNFOLDED: usize = 2;
 
+/// More warnings than this at the top are folded; each stands beside its test as well.
+const MOST_WORST: usize = 5;
+
 /// One finding with everything that it was found in.
 struct Entry<'a> {
     finding: &'a Finding,
@@ -33,6 +36,7 @@ pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
             add(&mut entries, finding, place);
         }
     }
+    entries.sort_by_key(|entry| Reverse(entry.finding.severity));
     html! {
         @if entries.is_empty() {
             p.small {
@@ -41,7 +45,11 @@ pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
             }
         } @else {
             h3 { "What bears on these numbers" }
+            @let rest = entries.split_off(entries.len().min(MOST_WORST));
             (list(entries))
+            @if !rest.is_empty() {
+                details.more { summary { (rest.len()) " more warnings" } (list(rest)) }
+            }
         }
     }
 }

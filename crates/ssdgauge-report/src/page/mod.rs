@@ -6,6 +6,7 @@
 
 mod environment;
 mod findings;
+mod specification;
 mod style;
 mod summary;
 mod test;
@@ -15,15 +16,18 @@ use crate::figure::draw::PALETTE_LIGHT;
 use crate::group;
 use crate::names;
 use crate::run::Run;
+use crate::specification::Specification;
 use maud::{DOCTYPE, Markup, html};
 
 /// How a page is made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOptions {
     /// The title; made of the drives' names where there is none.
     pub title: Option<String>,
-    /// The id of the run whose drive stands out in rankings.
-    pub highlight: Option<String>,
+    /// The number of the run whose drive stands out in rankings.
+    pub highlight: Option<usize>,
+    /// What makers claim of the drives.
+    pub specifications: Vec<Specification>,
 }
 
 /// What the page may do: nothing but show itself.
@@ -32,9 +36,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 
 /// Returns the page of `runs`. Equal runs and options give an equal page.
 pub fn page(runs: &[Run], options: &PageOptions) -> String {
-    let highlighted =
-        options.highlight.as_ref().and_then(|id| runs.iter().position(|run| run.head.id == *id));
-    let cast = Cast::of(runs, highlighted);
+    let cast = Cast::of(runs, options.highlight);
     let groups = group::groups(runs);
     let title = title(runs, &cast, options);
     html! {
@@ -62,6 +64,7 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
                     @for (number, group) in groups.iter().enumerate() {
                         (test::section(number, group, runs, &cast))
                     }
+                    (specification::section(runs, &cast, &options.specifications))
                     (environment::section(runs, &cast))
                 }
                 (footer())

@@ -82,7 +82,12 @@ tbody tr:last-child>*{border-bottom:0}
 .n{text-align:right;white-space:nowrap}
 thead .n{white-space:normal;min-width:4.4rem}
 .five tbody tr.highlight>*{background:var(--ground)}
-.five thead .n{min-width:6.2rem}
+.five .n{white-space:normal}
+.five thead .n{min-width:5.4rem}
+.five td::before{content:none}
+.verdict.met{font-weight:700}
+.verdict.not-met{font-weight:700;color:var(--bad)}
+.verdict.not-comparable{color:var(--muted)}
 dl.portraits{margin:.4rem 0}
 dl.portraits dt{font-weight:600;margin-top:.6rem}
 dl.portraits dd{margin:0}
@@ -123,6 +128,13 @@ footer.page{padding-bottom:3rem}
  h1{font-size:1.5rem}
  section{padding:1rem .9rem;border-radius:8px}
  .columns{grid-template-columns:1fr}
+ .five thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+ .five,.five tbody,.five tr,.five caption{display:block}
+ .five tbody th,.five tbody td{display:flex;justify-content:flex-start;gap:.3rem .6rem;flex-wrap:wrap;
+  border-bottom:0;padding:.15rem .3rem}
+ .five tbody td::before{content:attr(data-label);margin-right:auto;color:var(--muted);text-align:left}
+ .five tbody tr{border-bottom:1px solid var(--line);padding:.35rem 0}
+ .five td .interval{display:inline}
 }
 @media screen and (max-width:40rem){
  .chart.wide{display:none}

@@ -167,7 +167,7 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
                             (name(cast, drive))
                         }
                         @for (_, group) in five {
-                            td.n {
+                            td.n data-label=(label(group)) {
                                 @match member_of(group, cast, drive) {
                                     None => { span.interval { "not tested" } }
                                     Some(member) if member.test.headline.value.is_none() => {
@@ -185,6 +185,13 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
             }
         } }
     }
+}
+
+/// Returns what a number of `group` is, for narrow windows, where each has a line of its own.
+fn label(group: &Group<'_>) -> String {
+    let unit = group.first().test.headline.metric.unit();
+    let title = super::test::title(group);
+    if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
 fn member_of<'a>(group: &Group<'a>, cast: &Cast, drive: usize) -> Option<Member<'a>> {

@@ -1,0 +1,254 @@
+//! Spec files: what a maker claims of a drive, under which conditions, and where that is written.
+//!
+//! A claim is judged only where a run met its conditions; in every other case the report says
+//! which condition was not met.
+
+mod judge;
+mod texts;
+
+use serde::Deserialize;
+use ssdgauge_core::{Access, Bytes, Metric};
+use std::ops::Range;
+use thiserror::Error;
+use toml::Spanned;
+
+pub(crate) use judge::{Judged, Verdict, judge};
+pub use texts::{claims_json, claims_markdown};
+
+/// A value counts as met down to this many percent below the claim, unless the file says
+/// otherwise. Chosen: what reviews call "about the same".
+const TOLERANCE_PERCENT: f64 = 5.0;
+
+/// The most claims of one file; a data sheet has a dozen.
+const MOST: usize = 1_000;
+
+/// The claims of a maker about one model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Specification {
+    /// The model; it applies to drives whose name holds it.
+    pub model: String,
+    /// Where the claims are written.
+    pub source: String,
+    /// How far below a claim a value may stay and still meet it, as a share.
+    pub tolerance: f64,
+    /// The claims, in the order of the file.
+    pub claims: Vec<Claim>,
+}
+
+/// One claimed value with its conditions; a condition that is `None` is not stated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// The metric.
+    pub metric: Metric,
+    /// Its value, in the unit of the metric.
+    pub value: f64,
+    /// Random or in order.
+    pub access: Access,
+    /// The length of a request.
+    pub block_size: Bytes,
+    /// The share of reads.
+    pub read_percent: u8,
+    /// Requests in flight, over all threads.
+    pub queue_depth: Option<u32>,
+    /// The state of the drive.
+    pub state: Option<State>,
+    /// Which side of the end of the fast cache.
+    pub cache: Option<CacheSide>,
+    /// Where this claim is written, where that differs from the others.
+    pub source: Option<String>,
+}
+
+/// The state of a drive that a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Purged, and filled in order at most.
+    Fresh,
+    /// After writes that went on until nothing changed any more.
+    Steady,
+}
+
+/// Which side of the end of the fast cache a claim about writes is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheSide {
+    /// Into the fast cache.
+    Inside,
+    /// Behind it.
+    Beyond,
+}
+
+/// Why a spec file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{file}:{line}: {message}")]
+pub struct SpecificationError {
+    /// The file, as it was named.
+    pub file: String,
+    /// The line of the fault, from 1.
+    pub line: usize,
+    /// Its text.
+    pub text: String,
+    /// The bytes of the text that are wrong.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub hint: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    drive: Drive,
+    #[serde(default)]
+    claim: Vec<Spanned<Row>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Drive {
+    model: Spanned<String>,
+    source: Spanned<String>,
+    tolerance_percent: Option<Spanned<f64>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    metric: Spanned<String>,
+    value: Spanned<f64>,
+    access: Access,
+    block_size: Spanned<String>,
+    read_percent: Spanned<u8>,
+    queue_depth: Option<Spanned<u32>>,
+    state: Option<State>,
+    cache: Option<Spanned<CacheSide>>,
+    source: Option<String>,
+}
+
+impl Specification {
+    /// Reads the claims in the `text` of `file`. Every error names the line and the remedy.
+    pub fn parse(file: &str, text: &str) -> Result<Specification, SpecificationError> {
+        let error = |span: Range<usize>, message: String, hint: &str| {
+            let before = text.get(..span.start).unwrap_or(text);
+            SpecificationError {
+                file: crate::clean::prose(file),
+                line: before.matches('\n').count() + 1,
+                text: text.to_owned(),
+                span,
+                message,
+                hint: hint.to_owned(),
+            }
+        };
+        let parsed: File = toml::from_str(text).map_err(|fault| {
+            let message = fault.message().trim().to_owned();
+            error(fault.span().unwrap_or(0..0), message, "docs/reports.md shows a whole spec file")
+        })?;
+        let Drive { model, source, tolerance_percent } = parsed.drive;
+        for (name, words) in [("model", &model), ("source", &source)] {
+            if words.get_ref().trim().is_empty() {
+                let message = format!("the {name} is empty");
+                return Err(error(words.span(), message, "say which drive, and who claims it"));
+            }
+        }
+        let tolerance = match tolerance_percent {
+            None => TOLERANCE_PERCENT,
+            Some(percent) if (0.0..=50.0).contains(percent.get_ref()) => percent.into_inner(),
+            Some(percent) => {
+                let message = format!("a tolerance of {} % makes no sense", percent.get_ref());
+                return Err(error(percent.span(), message, "give 0 to 50 percent"));
+            }
+        };
+        if parsed.claim.is_empty() || parsed.claim.len() > MOST {
+            let message = format!("the file has {} claims", parsed.claim.len());
+            let hint = "give between 1 and 1,000 of [[claim]], each with metric, value, access, \
+                        block_size and read_percent";
+            return Err(error(0..0, message, hint));
+        }
+        let claims = parsed.claim.into_iter().map(|row| claim(row.into_inner(), &error));
+        Ok(Specification {
+            model: model.into_inner().trim().to_owned(),
+            source: source.into_inner(),
+            tolerance: tolerance / 100.0,
+            claims: claims.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn claim(
+    row: Row,
+    error: &dyn Fn(Range<usize>, String, &str) -> SpecificationError,
+) -> Result<Claim, SpecificationError> {
+    let Some(metric) = Metric::from_key(row.metric.get_ref()) else {
+        let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.key()).collect();
+        let message = format!("there is no metric '{}'", row.metric.get_ref());
+        return Err(error(row.metric.span(), message, &format!("use one of {}", known.join(", "))));
+    };
+    if !row.value.get_ref().is_finite() || *row.value.get_ref() <= 0.0 {
+        let message = format!("a claim of {} cannot be met or missed", row.value.get_ref());
+        return Err(error(row.value.span(), message, "give a number above zero"));
+    }
+    let block_size: Bytes = row.block_size.get_ref().parse().map_err(|fault| {
+        let message = format!("{fault}");
+        error(row.block_size.span(), message, "write a size such as \"4KiB\" or \"128KiB\"")
+    })?;
+    if *row.read_percent.get_ref() > 100 {
+        let message = format!("{} % reads cannot be", row.read_percent.get_ref());
+        return Err(error(row.read_percent.span(), message, "100 is reads alone, 0 writes alone"));
+    }
+    if let Some(depth) = row.queue_depth.as_ref().filter(|depth| *depth.get_ref() == 0) {
+        let hint = "give the requests in flight, from 1, or leave the key out";
+        return Err(error(depth.span(), "a queue depth of 0 cannot be".to_owned(), hint));
+    }
+    let writes_in_order = row.access == Access::Sequential && *row.read_percent.get_ref() == 0;
+    if let Some(cache) = row.cache.as_ref().filter(|_| !writes_in_order) {
+        let message = "only writes in order have a side of the cache".to_owned();
+        return Err(error(cache.span(), message, "leave `cache` out"));
+    }
+    Ok(Claim {
+        metric,
+        value: row.value.into_inner(),
+        access: row.access,
+        block_size,
+        read_percent: row.read_percent.into_inner(),
+        queue_depth: row.queue_depth.map(Spanned::into_inner),
+        state: row.state,
+        cache: row.cache.map(Spanned::into_inner),
+        source: row.source,
+    })
+}
+
+impl Claim {
+    /// Returns what is claimed and under which conditions, in words.
+    pub(crate) fn conditions(&self) -> String {
+        let mut words = vec![
+            match self.access {
+                Access::Sequential => "sequential".to_owned(),
+                Access::Random => "random".to_owned(),
+            },
+            match self.read_percent {
+                100 => "read".to_owned(),
+                0 => "write".to_owned(),
+                mix => format!("{mix} % read"),
+            },
+            self.block_size.to_string(),
+        ];
+        words.extend(self.queue_depth.map(|depth| format!("QD{depth}")));
+        words.extend(self.state.map(|state| state.word().to_owned()));
+        words.extend(self.cache.map(|side| match side {
+            CacheSide::Inside => "inside the fast cache".to_owned(),
+            CacheSide::Beyond => "beyond the fast cache".to_owned(),
+        }));
+        words.join(" ")
+    }
+}
+
+impl State {
+    /// Returns the word used in spec files and pages.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            State::Fresh => "fresh",
+            State::Steady => "steady",
+        }
+    }
+}
