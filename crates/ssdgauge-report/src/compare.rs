@@ -177,8 +177,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         return comparison;
     }
     comparison.values[1] = b.test.headline.value;
-    let points = a.test.scored_points().zip(b.test.scored_points());
-    comparison.ratio = points.and_then(|(of_a, of_b)| Ratio::of(&test.score, &of_a, &of_b));
+    comparison.ratio = b.test.over(a.test);
     comparison.difference = difference(comparison.ratio, metric, options.noise);
     comparison
 }

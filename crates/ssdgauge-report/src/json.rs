@@ -78,6 +78,10 @@ fn test(run: &TestRun) -> Value {
             value["score"] = json!(score.words());
             value
         }).collect::<Vec<_>>(),
+        "repetitions": run.repetitions.iter().map(|repetition| json!({
+            "headline": headline(&repetition.headline),
+            "also": repetition.also.iter().map(headline).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
         "remarks": remarks::of(run),
         "points": run.points.iter().map(|point| {
             let totals = &point.point.totals;

@@ -21,8 +21,10 @@ mod openmetrics;
 mod page;
 mod pictures;
 mod remarks;
+mod repetitions;
 mod run;
 mod settings;
+mod steadiness;
 mod timeline;
 mod verdict;
 
@@ -37,5 +39,5 @@ pub use markdown::markdown;
 pub use openmetrics::openmetrics;
 pub use page::{PageOptions, page};
 pub use pictures::{NamedFigure, figures};
-pub use run::{PlacedFinding, PointRun, Run, StepFinding, TestRun, read};
+pub use run::{PlacedFinding, PointRun, Repetition, Run, StepFinding, TestRun, read};
 pub use timeline::Second;

@@ -6,8 +6,10 @@
 mod act;
 mod bad_files;
 mod consistency;
+mod costs;
 mod every;
 mod hostile;
 mod open_loop;
+mod repetitions;
 mod rounds;
 mod support;
