@@ -7,7 +7,9 @@
 //! This crate never opens a file, reads a clock or starts a thread; equal input gives equal
 //! output on every machine.
 
+mod card;
 mod drive;
+pub mod io_log;
 mod metric;
 mod plan;
 mod random;
@@ -21,6 +23,7 @@ pub mod statistics;
 mod units;
 mod workload;
 
+pub use card::{DriveCard, Fact, Section, Table, Value};
 pub use drive::{DriveInfo, TargetKind};
 pub use metric::{DirectionTotals, Metric, Scope, Totals};
 pub use plan::{
@@ -29,8 +32,10 @@ pub use plan::{
 };
 pub use random::Random;
 pub use request::{Request, RequestSource};
-pub use rig::{Ended, EndedBy, EngineReport, Preparation, Prepared, Rig, RigError, Sink};
-pub use sample::{Direction, Finding, FindingKind, Interval, Reading, Severity};
+pub use rig::{
+    Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, Rig, RigError, Sink,
+};
+pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
 pub use score::{BORNE, BORNE_FROM_SENDING, Headline, KneeFound, Point, Ratio, Score, Window};
 pub use statistics::histogram::{Histogram, Recorder};

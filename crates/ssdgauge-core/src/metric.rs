@@ -1,6 +1,6 @@
 //! Metrics: what can be said of the samples of a step, each with its key and unit.
 
-use crate::sample::{Direction, Interval, Reading};
+use crate::sample::{Direction, Interval, PowerScope, Reading};
 use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,10 @@ pub enum Metric {
     LatP99999Us,
     /// Longest latency.
     LatMaxUs,
-    /// Mean power, by the meter that the run had.
+    /// Mean power, by the meter that the run had with the narrowest scope.
     PowerW,
+    /// Energy of the whole time: mean power × time.
+    EnergyJ,
     /// Throughput for each watt.
     EfficiencyMbSW,
     /// Thousand requests per second for each watt.
@@ -85,7 +87,7 @@ impl Scope {
 
 impl Metric {
     /// Every metric that can be said of totals, in the order of tables.
-    pub const ALL: [Metric; 15] = [
+    pub const ALL: [Metric; 16] = [
         Metric::Iops,
         Metric::ThroughputMbS,
         Metric::LatMeanUs,
@@ -96,6 +98,7 @@ impl Metric {
         Metric::LatP99999Us,
         Metric::LatMaxUs,
         Metric::PowerW,
+        Metric::EnergyJ,
         Metric::EfficiencyMbSW,
         Metric::EfficiencyKiopsW,
         Metric::InFlightMean,
@@ -116,6 +119,7 @@ impl Metric {
             Metric::LatP99999Us => "lat_p99_999_us",
             Metric::LatMaxUs => "lat_max_us",
             Metric::PowerW => "power_w",
+            Metric::EnergyJ => "energy_j",
             Metric::EfficiencyMbSW => "efficiency_mb_s_w",
             Metric::EfficiencyKiopsW => "efficiency_kiops_w",
             Metric::InFlightMean => "in_flight_mean",
@@ -139,6 +143,7 @@ impl Metric {
             Metric::LatP99999Us => "99.999th percentile latency",
             Metric::LatMaxUs => "Longest latency",
             Metric::PowerW => "Power",
+            Metric::EnergyJ => "Energy",
             Metric::EfficiencyMbSW | Metric::EfficiencyKiopsW => "Efficiency",
             Metric::InFlightMean => "Requests in flight",
             Metric::WriteAmplification => "Write amplification",
@@ -161,6 +166,7 @@ impl Metric {
             | Metric::LatP99999Us
             | Metric::LatMaxUs => "µs",
             Metric::PowerW => "W",
+            Metric::EnergyJ => "J",
             Metric::EfficiencyMbSW => "MB/s/W",
             Metric::EfficiencyKiopsW => "kIOPS/W",
             Metric::LoadMultiple => "×",
@@ -190,6 +196,7 @@ impl Metric {
             | Metric::LatP99999Us
             | Metric::LatMaxUs
             | Metric::PowerW
+            | Metric::EnergyJ
             | Metric::WriteAmplification => false,
         }
     }
@@ -207,6 +214,7 @@ impl Metric {
             | Metric::LatP99999Us
             | Metric::LatMaxUs => true,
             Metric::PowerW
+            | Metric::EnergyJ
             | Metric::EfficiencyMbSW
             | Metric::EfficiencyKiopsW
             | Metric::InFlightMean
@@ -214,6 +222,30 @@ impl Metric {
             | Metric::EffectiveOverProvisioning
             | Metric::MeanOverSigma
             | Metric::LoadMultiple => false,
+        }
+    }
+
+    /// Returns whether it is said of the requests of a time; the others come from instruments
+    /// alone, and can be said of a time without requests.
+    pub fn is_of_requests(self) -> bool {
+        match self {
+            Metric::PowerW | Metric::EnergyJ => false,
+            Metric::Iops
+            | Metric::ThroughputMbS
+            | Metric::LatMeanUs
+            | Metric::LatP50Us
+            | Metric::LatP99Us
+            | Metric::LatP999Us
+            | Metric::LatP9999Us
+            | Metric::LatP99999Us
+            | Metric::LatMaxUs
+            | Metric::EfficiencyMbSW
+            | Metric::EfficiencyKiopsW
+            | Metric::InFlightMean
+            | Metric::WriteAmplification
+            | Metric::EffectiveOverProvisioning
+            | Metric::MeanOverSigma
+            | Metric::LoadMultiple => true,
         }
     }
 
@@ -228,6 +260,7 @@ impl Metric {
             | Metric::LatP99999Us
             | Metric::LatMaxUs
             | Metric::PowerW
+            | Metric::EnergyJ
             | Metric::EfficiencyMbSW
             | Metric::EfficiencyKiopsW
             | Metric::WriteAmplification
@@ -294,6 +327,12 @@ impl Totals {
         self.readings.get(quantity).map(|(sum, n)| sum / *n as f64)
     }
 
+    /// Returns the mean power in watts by the meter with the narrowest scope, with that scope.
+    pub fn power(&self) -> Option<(PowerScope, f64)> {
+        let read = |scope: PowerScope| Some((scope, self.reading(scope.quantity())?));
+        PowerScope::ALL.into_iter().find_map(read)
+    }
+
     /// Returns the latencies of `scope` in one histogram.
     pub fn latency(&self, scope: Scope) -> Histogram {
         let mut merged = Histogram::default();
@@ -320,7 +359,11 @@ impl Totals {
             Metric::LatP9999Us => percentile(0.9999),
             Metric::LatP99999Us => percentile(0.99999),
             Metric::LatMaxUs => self.latency(scope).max().map(|ns| ns as f64 / 1e3),
-            Metric::PowerW => self.reading("power_w"),
+            Metric::PowerW => self.power().map(|(_, power)| power),
+            Metric::EnergyJ => {
+                let seconds = self.elapsed.as_secs_f64();
+                self.power().map(|(_, power)| power * seconds).filter(|_| seconds > 0.0)
+            }
             Metric::EfficiencyMbSW => self.per_watt(Metric::ThroughputMbS),
             Metric::EfficiencyKiopsW => self.per_watt(Metric::Iops).map(|value| value / 1e3),
             Metric::InFlightMean => {
@@ -357,7 +400,7 @@ impl Totals {
     }
 
     fn per_watt(&self, metric: Metric) -> Option<f64> {
-        let power = self.reading("power_w").filter(|power| *power > 0.0)?;
+        let (_, power) = self.power().filter(|(_, power)| *power > 0.0)?;
         self.value(metric, Scope::All).map(|value| value / power)
     }
 }
@@ -410,7 +453,24 @@ mod tests {
             });
         }
         assert_eq!(totals.value(Metric::PowerW, Scope::All), Some(2.5));
+        assert_eq!(totals.value(Metric::EnergyJ, Scope::All), Some(2.5));
         assert_eq!(totals.value(Metric::EfficiencyKiopsW, Scope::All), Some(4.0));
+    }
+
+    #[test]
+    fn the_meter_with_the_narrowest_scope_counts() {
+        let mut totals = Totals::over(Nanos::SECOND);
+        let read = |scope: PowerScope, value| Reading {
+            at: Nanos(0),
+            instrument: "meter".into(),
+            quantity: scope.quantity().into(),
+            value,
+        };
+        totals.add_reading(&read(PowerScope::HostAc, 80.0));
+        assert_eq!(totals.power(), Some((PowerScope::HostAc, 80.0)));
+        totals.add_reading(&read(PowerScope::Drive, 5.0));
+        assert_eq!(totals.power(), Some((PowerScope::Drive, 5.0)));
+        assert_eq!(totals.value(Metric::PowerW, Scope::All), Some(5.0));
     }
 
     #[test]

@@ -168,6 +168,8 @@ pub enum PhaseKind {
     Measure,
     /// Leave the drive alone.
     Rest,
+    /// Choose how much power the drive may save.
+    Power,
 }
 
 impl PhaseKind {
@@ -181,6 +183,7 @@ impl PhaseKind {
             PhaseKind::Search => "search",
             PhaseKind::Measure => "measure",
             PhaseKind::Rest => "rest",
+            PhaseKind::Power => "power",
         }
     }
 }
@@ -216,6 +219,9 @@ pub enum Action {
     },
     /// Leave the drive alone.
     Rest(Nanos),
+    /// Leave the drive alone, and ask nothing of it either: a question would wake it. Measured
+    /// where it stands in a measure phase.
+    Idle(Nanos),
 }
 
 /// Steady by the rule of the SNIA Performance Test Specification, see
@@ -233,9 +239,11 @@ impl Action {
     pub fn writes_at_most(&self) -> Option<Bytes> {
         match self {
             Action::Prepare(Preparation::Fill { span, .. }) => Some(*span),
-            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) | Action::Rest(_) => {
-                Some(Bytes(0))
-            }
+            Action::Prepare(
+                Preparation::Purge | Preparation::Trim { .. } | Preparation::Power(_),
+            )
+            | Action::Rest(_)
+            | Action::Idle(_) => Some(Bytes(0)),
             Action::Run { workload, until, .. } => {
                 if !workload.streams.iter().any(|stream| stream.writes()) {
                     return Some(Bytes(0));
@@ -256,9 +264,11 @@ impl Action {
     /// Returns whether the action changes what the drive holds.
     pub fn is_destructive(&self) -> bool {
         match self {
-            Action::Prepare(_) => true,
+            Action::Prepare(Preparation::Power(_)) | Action::Rest(_) | Action::Idle(_) => false,
+            Action::Prepare(
+                Preparation::Purge | Preparation::Trim { .. } | Preparation::Fill { .. },
+            ) => true,
             Action::Run { workload, .. } => workload.streams.iter().any(|stream| stream.writes()),
-            Action::Rest(_) => false,
         }
     }
 }
@@ -283,7 +293,9 @@ impl Plan {
         let end = |step: &Step| match &step.action {
             Action::Prepare(Preparation::Fill { offset, span, .. })
             | Action::Prepare(Preparation::Trim { offset, span }) => *offset + *span,
-            Action::Prepare(Preparation::Purge) | Action::Rest(_) => Bytes(0),
+            Action::Prepare(Preparation::Purge | Preparation::Power(_))
+            | Action::Rest(_)
+            | Action::Idle(_) => Bytes(0),
             Action::Run { workload, .. } => workload
                 .streams
                 .iter()

@@ -33,6 +33,12 @@ pub trait Rig {
 
     /// Leaves the drive alone for `duration`, while its instruments go on.
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
+
+    /// Leaves the drive alone for `duration`, and asks nothing of it either, because a question
+    /// would wake it; instruments that do not ask the drive go on.
+    fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+        self.rest(duration, sink)
+    }
 }
 
 /// Where a rig hands what it sees.
@@ -74,6 +80,36 @@ pub enum Preparation {
         /// Its length.
         span: Bytes,
     },
+    /// Choose how much power the drive may save. The rig puts back what it found when it is
+    /// dropped.
+    Power(PowerSaving),
+}
+
+/// How much power a drive may save while it is left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PowerSaving {
+    /// As the run found it.
+    AsFound,
+    /// None: no autonomous power states (APST), no link power management (ASPM, ALPM). What
+    /// reviews call active idle.
+    Active,
+    /// All that drive and link offer: APST, ASPM with its substates, or DIPM on SATA. What
+    /// reviews call low-power idle, and the usual state of a portable computer.
+    Low,
+    /// Held in the operational NVMe power state of this number, without APST.
+    State(u8),
+}
+
+impl std::fmt::Display for PowerSaving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PowerSaving::AsFound => write!(f, "as found"),
+            PowerSaving::Active => write!(f, "active idle"),
+            PowerSaving::Low => write!(f, "low power"),
+            PowerSaving::State(number) => write!(f, "PS{number}"),
+        }
+    }
 }
 
 /// What a preparation really did.
@@ -141,6 +177,9 @@ pub struct EngineReport {
     pub setup: String,
     /// Requests asked to be in flight.
     pub in_flight_asked: u32,
+    /// Requests that were in flight on average: the sum of the latencies over the time (Little).
+    #[serde(default)]
+    pub in_flight: Option<f64>,
     /// Requests that were sent per system call; 1 for the synchronous engine.
     pub ios_per_enter: Option<f64>,
     /// Processor time of the whole process for each request, user and system.
@@ -165,6 +204,28 @@ pub enum RigError {
         what: String,
         /// What the system answered.
         cause: String,
+    },
+    /// The drive is not the one that was admitted any more, or not ours alone. The step that was
+    /// to write has not begun.
+    #[error("{0}")]
+    Changed(String),
+    /// More was, or would be, written than the plan allows.
+    #[error("{drive}: {} written, where the plan allows {}", written.about(), most.about())]
+    OverBudget {
+        /// The target.
+        drive: String,
+        /// What was, or would be, written.
+        written: Bytes,
+        /// The most that the plan allows.
+        most: Bytes,
+    },
+    /// The drive does not keep what is written.
+    #[error("{drive}: {what}")]
+    NotKept {
+        /// The target.
+        drive: String,
+        /// What was seen.
+        what: String,
     },
     /// The drive disappeared.
     #[error("{0} is gone")]

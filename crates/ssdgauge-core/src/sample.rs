@@ -67,6 +67,56 @@ pub struct Reading {
     pub value: f64,
 }
 
+/// How much of a computer a power meter sees. Efficiencies of different scopes are never ranked
+/// together: what one meter sees of a host another does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PowerScope {
+    /// The drive alone.
+    Drive,
+    /// A host with its drive, behind the power supply.
+    HostDc,
+    /// A host with its drive, at the wall.
+    HostAc,
+}
+
+impl PowerScope {
+    /// Every scope, the narrowest first.
+    pub const ALL: [PowerScope; 3] = [PowerScope::Drive, PowerScope::HostDc, PowerScope::HostAc];
+
+    /// Returns the word used in specifications, JSON and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            PowerScope::Drive => "drive",
+            PowerScope::HostDc => "host-dc",
+            PowerScope::HostAc => "host-ac",
+        }
+    }
+
+    /// Returns the quantity of its readings, in watts.
+    pub fn quantity(self) -> &'static str {
+        match self {
+            PowerScope::Drive => "power_w",
+            PowerScope::HostDc => "host_dc_power_w",
+            PowerScope::HostAc => "host_ac_power_w",
+        }
+    }
+
+    /// Returns the quantity of the energy of a step, in joules.
+    pub fn energy_quantity(self) -> &'static str {
+        match self {
+            PowerScope::Drive => "energy_j",
+            PowerScope::HostDc => "host_dc_energy_j",
+            PowerScope::HostAc => "host_ac_energy_j",
+        }
+    }
+
+    /// Returns the scope called `name`.
+    pub fn from_name(name: &str) -> Option<PowerScope> {
+        PowerScope::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+}
+
 /// How much a finding bears on the numbers beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -129,6 +179,32 @@ pub enum FindingKind {
     Overloaded,
     /// The program itself sent the requests of an open loop late.
     GeneratorLate,
+    /// The drive was no longer the admitted one, or not ours alone, before a step that writes.
+    DriveChanged,
+    /// More was written than the plan allows.
+    OverBudget,
+    /// The drive does not give back what was written to it.
+    NotKept,
+    /// A meter is gone, stuck, or reads what cannot be.
+    Meter,
+    /// A drive could not be brought into the power state that was asked for.
+    PowerState,
+    /// A read did not find what this run had written there.
+    WrongData,
+    /// The log of single requests is not complete.
+    LogIncomplete,
+    /// The link between host and drive is slower or narrower than the drive can.
+    LinkBelowCapability,
+    /// The drive said something of itself that cannot be true.
+    Implausible,
+    /// The drive warns of its health, or its health became worse.
+    HealthWarning,
+    /// A purge was sent to the drive; it may go on there even if the program does not.
+    PurgeStarted,
+    /// The drive was told what holds nothing, and that had no effect.
+    TrimIneffective,
+    /// Part of a fresh drive is left unused, which gives it more spare area.
+    LeftUnused,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -161,6 +237,19 @@ impl FindingKind {
             FindingKind::OrderEffect => "order-effect",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",
+            FindingKind::DriveChanged => "drive-changed",
+            FindingKind::OverBudget => "over-budget",
+            FindingKind::NotKept => "not-kept",
+            FindingKind::Meter => "meter",
+            FindingKind::PowerState => "power-state",
+            FindingKind::WrongData => "wrong-data",
+            FindingKind::LogIncomplete => "log-incomplete",
+            FindingKind::LinkBelowCapability => "link-below-capability",
+            FindingKind::Implausible => "implausible",
+            FindingKind::HealthWarning => "health-warning",
+            FindingKind::PurgeStarted => "purge-started",
+            FindingKind::TrimIneffective => "trim-ineffective",
+            FindingKind::LeftUnused => "left-unused",
             FindingKind::Unknown => "unknown",
         }
     }

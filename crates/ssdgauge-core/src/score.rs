@@ -456,14 +456,19 @@ fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
             (ios > 0.0).then(|| both(|d| d.latency.sum() as f64) / ios / 1e3)
         }
         Metric::InFlightMean => Some(both(|d| d.latency.sum() as f64) / 1e9 / time),
-        Metric::PowerW => Some(sum(&|t| t.reading("power_w").unwrap_or(f64::NAN)) / time)
-            .filter(|power| power.is_finite()),
+        Metric::PowerW => {
+            let energy = |t: &Totals| {
+                t.power().map_or(f64::NAN, |(_, power)| power * t.elapsed.as_secs_f64())
+            };
+            Some(sum(&energy) / time).filter(|power| power.is_finite())
+        }
         Metric::LatP50Us
         | Metric::LatP99Us
         | Metric::LatP999Us
         | Metric::LatP9999Us
         | Metric::LatP99999Us
         | Metric::LatMaxUs
+        | Metric::EnergyJ
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW
         | Metric::WriteAmplification

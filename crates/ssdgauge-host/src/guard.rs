@@ -1,84 +1,139 @@
 //! The guard: the only way to a writable descriptor of a block device.
 //!
-//! It asks the descriptor, never the name: a name is resolved once, and from then on device
-//! number, size and serial are those of the open device. It opens exclusively, which the kernel
-//! refuses for everything that is mounted, swapped to, or held by another driver, and it keeps
-//! that descriptor for the whole run. It never creates anything.
+//! [`admit`] is the ordered list of the rules; nothing else in the program opens a block device
+//! for writing. It asks the descriptor, never the name: a name is resolved once, and from then on
+//! device number, appearance, size and serial are those of the open device. It opens exclusively,
+//! which the kernel refuses for everything that is mounted, swapped to, or held by another driver,
+//! looks for what the kernel does not refuse, and keeps that one descriptor for the whole run.
+//! [`Admitted::check_again`] asks the same questions before every destructive step.
+//!
+//! The guard never creates anything on a device and never writes: the first write is the rig's.
 
-use crate::environment::{attribute, block_device_of, device_facts, device_size, unescape};
+mod identity;
+mod lease;
+mod refusal;
+pub(crate) mod signatures;
+mod stack;
+mod uses;
+
+pub(crate) use identity::{Facts, Identity};
+pub use refusal::Refusal;
+
+use crate::environment::attribute;
 use crate::sys;
-use rustix::fs::{FlockOperation, flock};
+use identity::{difference, folder_of, name_of};
+use lease::Lease;
 use ssdgauge_core::{Bytes, DriveInfo};
-use std::collections::BTreeMap;
+use stack::Kernel;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use thiserror::Error;
+use std::sync::Arc;
+use uses::Openers;
 
-/// Why the guard does not admit a drive. Nothing was written.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
-    /// The drive is in use.
-    #[error("{path} is in use: {holder}")]
-    InUse {
-        /// The device.
-        path: String,
-        /// What holds it.
-        holder: String,
-    },
-    /// The drive cannot be written.
-    #[error("{path} is read-only")]
-    ReadOnly {
-        /// The device.
-        path: String,
-    },
-    /// The device is not what it was a moment ago.
-    #[error("{path} is no longer the device that was looked at: {what}")]
-    Changed {
-        /// The device.
-        path: String,
-        /// What differs.
-        what: String,
-    },
-    /// The plan writes to the drive and nobody confirmed that.
-    #[error("{path} would be overwritten, and nobody has confirmed that")]
-    NotConfirmed {
-        /// The device.
-        path: String,
-        /// The words that confirm it.
-        expected: String,
-    },
-    /// The confirmation names another drive.
-    #[error("the confirmation '{given}' does not name {path}")]
-    WrongConfirmation {
-        /// The device.
-        path: String,
-        /// What was given.
-        given: String,
-        /// The words that confirm it.
-        expected: String,
-    },
-    /// The system denied something.
-    #[error("{path}: {cause}")]
-    Denied {
-        /// The device.
-        path: String,
-        /// What the system answered.
-        cause: String,
-    },
+/// What the owner of a drive allows, and what a run brings with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mandate<'a> {
+    /// The words that confirm the drive; see [`confirmation_of`].
+    pub confirm: Option<&'a str>,
+    /// The same words once more: they give up the file systems, RAID members and other data that
+    /// were found on it.
+    pub erase: Option<&'a str>,
+    /// The run file. The drive that holds it is never tested.
+    pub results: Option<&'a Path>,
+    /// What the drive says of its own health against being written, such as a critical warning.
+    pub unhealthy: Option<&'a str>,
+    /// The most bytes that the plan writes, where it says so; a run that writes a twentieth more
+    /// is stopped.
+    pub writes_at_most: Option<Bytes>,
 }
 
-/// What is known of a block device before it is admitted.
-#[derive(Clone, Debug)]
-pub(crate) struct Facts {
-    pub(crate) size: Bytes,
-    pub(crate) logical_block: Bytes,
-    pub(crate) physical_block: Bytes,
-    pub(crate) model: Option<String>,
-    pub(crate) serial: Option<String>,
-    pub(crate) firmware: Option<String>,
-    pub(crate) details: BTreeMap<String, String>,
-    pub(crate) confirmation: String,
+/// A block device that may be written, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    file: Arc<File>,
+    name: String,
+    folder: PathBuf,
+    identity: Identity,
+    words: String,
+    results: Option<PathBuf>,
+    // Held for its lock.
+    _lease: Option<File>,
+}
+
+/// Admits the device `path`, which was looked at as `expected`, and holds the one descriptor that
+/// may write to it.
+pub(crate) fn admit(
+    path: &Path,
+    expected: &Facts,
+    mandate: &Mandate<'_>,
+) -> Result<Admitted, Refusal> {
+    // The node is a block device of the kernel's own making, and a whole drive.
+    let folder = check_node(path)?;
+    if folder != expected.folder {
+        let what = format!("it is {} now", folder.display());
+        return Err(Refusal::Changed { path: shown(path), what });
+    }
+    // Nobody uses it, and nothing of the system lies on it. The kernel would only say "busy".
+    let kernel = Kernel::look();
+    check_uses(&kernel, path, &folder, mandate.results, Openers::All)?;
+    check_health(path, &folder, mandate.unhealthy)?;
+    // The owner named this drive and no other.
+    check_confirmation(path, &expected.confirmation, mandate.confirm)?;
+    // One descriptor for the whole run. The kernel refuses whatever is claimed.
+    let file = open_exclusively(path)?;
+    // From here on the path is not used again, but in words.
+    check_descriptor(&file, path, expected)?;
+    if !lease::lock_node(&file) {
+        return Err(in_use(path, "another program holds its lock (flock)"));
+    }
+    let lease = match lease::take(lease_words(expected)) {
+        Lease::Held(file) => Some(file),
+        Lease::NoPlace => None,
+        Lease::Taken => {
+            return Err(in_use(path, "another run holds the drive by its serial"));
+        }
+    };
+    // Whoever came between the first look and the claim is seen now; who comes later is refused
+    // by the kernel, or found by the next look.
+    check_uses(&Kernel::look(), path, &folder, mandate.results, Openers::All)?;
+    check_contents(&file, path, expected, mandate.erase)?;
+    Ok(Admitted {
+        file: Arc::new(file),
+        name: shown(path),
+        folder,
+        identity: expected.identity.clone(),
+        words: expected.confirmation.clone(),
+        results: mandate.results.map(Path::to_owned),
+        _lease: lease,
+    })
+}
+
+impl Admitted {
+    /// Returns the descriptor.
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    /// Returns the name that it was opened by.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the words that confirm the drive.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// Asks again, before a destructive step, whether this is the drive that was admitted and
+    /// still nobody else's. A drive that does not pass is not asked a second time.
+    pub(crate) fn check_again(&self) -> Result<(), Refusal> {
+        let path = Path::new(&self.name);
+        check_identity(&self.file, path, &self.identity)?;
+        let results = self.results.as_deref();
+        check_uses(&Kernel::look(), path, &self.folder, results, Openers::Writers)?;
+        check_health(path, &self.folder, None)
+    }
 }
 
 /// Returns the words that confirm the drive of `info`: its serial, or for a device that has
@@ -90,48 +145,112 @@ pub fn confirmation_of(info: &DriveInfo) -> Option<&str> {
 /// Looks at the block device `path` without opening it for writing.
 pub(crate) fn inspect(path: &Path) -> Result<Facts, Refusal> {
     let folder = folder_of(path)?;
-    let facts = device_facts(&folder);
+    let facts = Facts::of(&folder);
+    match facts.identity.size.0 {
+        0 => Err(Refusal::Denied { path: shown(path), cause: "the device holds nothing".into() }),
+        _ => Ok(facts),
+    }
+}
+
+/// Returns everything that speaks against writing to the device `path`, and what could not be
+/// looked at with the rights of this process. It opens the device for reading, if at all.
+pub(crate) fn objections(
+    path: &Path,
+    facts: &Facts,
+    results: Option<&Path>,
+) -> (Vec<Refusal>, Vec<String>) {
+    let folder = match check_node(path) {
+        Ok(folder) => folder,
+        Err(refusal) => return (vec![refusal], Vec::new()),
+    };
+    let kernel = Kernel::look();
+    let mut found: Vec<Refusal> = uses::protected(&kernel, &folder, results)
+        .map(|what| Refusal::Protected { path: shown(path), what })
+        .into_iter()
+        .collect();
+    let users = uses::users(&kernel, &folder, Openers::All);
+    found.extend(users.iter().map(|holder| in_use(path, holder)));
+    found.extend(check_health(path, &folder, None).err());
+    if attribute(&folder.join("ro")).is_some_and(|flag| flag != "0") {
+        found.push(Refusal::ReadOnly { path: shown(path) });
+    }
+    let mut unseen = Vec::new();
+    if !rustix::process::geteuid().is_root() {
+        unseen.push("the open files of other users' processes".to_owned());
+    }
+    // What is in use is refused whatever it holds.
+    if found.is_empty() {
+        let contents = File::open(path)
+            .and_then(|file| signatures::contents(&file, facts.identity.size))
+            .map_err(|error| unseen.push(format!("what it holds ({error})")));
+        found.extend(contents.ok().and_then(|contents| holds(path, facts, contents)));
+    }
+    (found, unseen)
+}
+
+/// Refuses nodes that somebody made, parts of drives, and what is no block device any more.
+fn check_node(path: &Path) -> Result<PathBuf, Refusal> {
     let denied = |cause: &str| Refusal::Denied { path: shown(path), cause: cause.into() };
-    let size = device_size(&folder).filter(|size| size.0 > 0);
-    let size = size.ok_or_else(|| denied("the device holds nothing"))?;
-    let number = |name: &str| attribute(&folder.join(name))?.parse().ok().map(Bytes);
-    let name = facts.details.get("kernel_name").cloned().unwrap_or_default();
-    let confirmation = facts.serial.clone().unwrap_or_else(|| format!("{name}:{}", size.0));
-    Ok(Facts {
-        size,
-        logical_block: number("queue/logical_block_size").unwrap_or(Bytes(512)),
-        physical_block: number("queue/physical_block_size").unwrap_or(Bytes(512)),
-        model: facts.model,
-        serial: facts.serial,
-        firmware: facts.firmware,
-        details: facts.details,
-        confirmation,
-    })
-}
-
-/// Admits the device that `info` describes, and returns the one descriptor to write to it.
-pub(crate) fn admit(path: &Path, info: &DriveInfo, confirm: Option<&str>) -> Result<File, Refusal> {
-    let name = shown(path);
-    let expected = confirmation_of(info).unwrap_or_default().to_owned();
-    match confirm {
-        None => return Err(Refusal::NotConfirmed { path: name, expected }),
-        Some(given) if given != expected || given.is_empty() => {
-            return Err(Refusal::WrongConfirmation { path: name, given: given.into(), expected });
-        }
-        Some(_) => {}
+    let metadata = fs::metadata(path).map_err(|error| denied(&error.to_string()))?;
+    if !metadata.file_type().is_block_device() {
+        return Err(denied("it is no block device"));
     }
+    let made_by_kernel = fs::metadata("/dev").is_ok_and(|dev| dev.dev() == metadata.dev());
     let folder = folder_of(path)?;
-    if let Some(holder) = holder_of(&folder) {
-        return Err(Refusal::InUse { path: name, holder });
+    if !made_by_kernel {
+        let cause = format!(
+            "a device node outside /dev; the kernel's own is /dev/{}",
+            printable(name_of(&folder).as_bytes())
+        );
+        return Err(denied(&cause));
     }
-    let file = open_exclusively(path)?;
-    check_descriptor(&file, path, info)?;
-    // The lock that udev and systemd honour for whole disks: they leave the device alone.
-    flock(&file, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| in_use(path, "another program holds its lock"))?;
-    Ok(file)
+    if folder.join("partition").exists() {
+        let whole = folder.parent().map(name_of).unwrap_or_default();
+        return Err(Refusal::Part { path: shown(path), whole: format!("/dev/{whole}") });
+    }
+    Ok(folder)
 }
 
+fn check_uses(
+    kernel: &Kernel,
+    path: &Path,
+    folder: &Path,
+    results: Option<&Path>,
+    openers: Openers,
+) -> Result<(), Refusal> {
+    if let Some(what) = uses::protected(kernel, folder, results) {
+        return Err(Refusal::Protected { path: shown(path), what });
+    }
+    match uses::users(kernel, folder, openers).first() {
+        Some(user) => Err(in_use(path, user)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a drive that the kernel or the drive itself gives up.
+fn check_health(path: &Path, folder: &Path, said: Option<&str>) -> Result<(), Refusal> {
+    let unhealthy = |what: String| Err(Refusal::Unhealthy { path: shown(path), what });
+    match (attribute(&folder.join("device/state")), said) {
+        (_, Some(what)) => unhealthy(what.into()),
+        (Some(state), None) if state != "live" && state != "running" => {
+            unhealthy(format!("its driver says '{}'", printable(state.as_bytes())))
+        }
+        (Some(_) | None, None) => Ok(()),
+    }
+}
+
+fn check_confirmation(path: &Path, expected: &str, given: Option<&str>) -> Result<(), Refusal> {
+    let (path, expected) = (shown(path), expected.to_owned());
+    match given {
+        None => Err(Refusal::NotConfirmed { path, expected }),
+        Some(given) if given != expected || given.is_empty() => {
+            Err(Refusal::WrongConfirmation { path, given: given.into(), expected })
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// The one place in the program that opens a block device for writing.
 fn open_exclusively(path: &Path) -> Result<File, Refusal> {
     // O_EXCL without O_CREAT on a block device: the kernel refuses whatever is claimed.
     let flags = libc::O_EXCL | libc::O_DIRECT | libc::O_NOFOLLOW;
@@ -145,37 +264,52 @@ fn open_exclusively(path: &Path) -> Result<File, Refusal> {
 }
 
 /// Compares the open device with what was looked at and confirmed.
-fn check_descriptor(file: &File, path: &Path, info: &DriveInfo) -> Result<(), Refusal> {
+fn check_descriptor(file: &File, path: &Path, expected: &Facts) -> Result<(), Refusal> {
     let denied =
         |error: std::io::Error| Refusal::Denied { path: shown(path), cause: error.to_string() };
-    let changed = |what: &str| Refusal::Changed { path: shown(path), what: what.into() };
-    let metadata = file.metadata().map_err(denied)?;
-    if !metadata.file_type().is_block_device() {
-        return Err(changed("it is no block device"));
+    let is_block = file.metadata().map_err(denied)?.file_type().is_block_device();
+    if !is_block {
+        let what = "it is no block device".into();
+        return Err(Refusal::Changed { path: shown(path), what });
     }
     if sys::is_read_only(file).map_err(denied)? {
         return Err(Refusal::ReadOnly { path: shown(path) });
     }
-    let number =
-        format!("{}:{}", rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-    let whole = block_device_of(metadata.rdev()).ok_or_else(|| changed("it left /sys"))?;
-    if attribute(&whole.join("dev")).as_deref() != Some(number.as_str()) {
-        return Err(Refusal::Denied {
-            path: shown(path),
-            cause: "it is a partition; name the whole drive".into(),
-        });
+    check_identity(file, path, &expected.identity)
+}
+
+fn check_identity(file: &File, path: &Path, expected: &Identity) -> Result<(), Refusal> {
+    let differs = difference(file, expected)
+        .map_err(|error| Refusal::Denied { path: shown(path), cause: error.to_string() })?;
+    match differs {
+        Some(what) => Err(Refusal::Changed { path: shown(path), what }),
+        None => Ok(()),
     }
-    let facts = device_facts(&whole);
-    if info.details.get("device") != Some(&number) || facts.serial != info.serial {
-        return Err(changed("its number or its serial differs"));
+}
+
+/// Refuses a drive that holds something, unless its owner gave that up by name.
+fn check_contents(
+    file: &File,
+    path: &Path,
+    expected: &Facts,
+    erase: Option<&str>,
+) -> Result<(), Refusal> {
+    let contents = signatures::contents(file, expected.identity.size)
+        .map_err(|error| Refusal::Denied { path: shown(path), cause: error.to_string() })?;
+    match holds(path, expected, contents) {
+        Some(refusal) if erase != Some(&expected.confirmation) => Err(refusal),
+        Some(_) | None => Ok(()),
     }
-    if device_size(&whole).is_none_or(|size| size < info.capacity) {
-        return Err(changed("it became smaller"));
-    }
-    if let Some(holder) = holder_of(&whole) {
-        return Err(in_use(path, &holder));
-    }
-    Ok(())
+}
+
+fn holds(path: &Path, facts: &Facts, contents: Vec<String>) -> Option<Refusal> {
+    let expected = facts.confirmation.clone();
+    (!contents.is_empty()).then(|| Refusal::Holds { path: shown(path), contents, expected })
+}
+
+/// A drive is leased by what stays with it, whatever node it was reached by.
+fn lease_words(facts: &Facts) -> &str {
+    facts.identity.wwid.as_deref().unwrap_or(&facts.confirmation)
 }
 
 fn in_use(path: &Path, holder: &str) -> Refusal {
@@ -186,53 +320,20 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn folder_of(path: &Path) -> Result<PathBuf, Refusal> {
-    let denied = |cause: String| Refusal::Denied { path: shown(path), cause };
-    let number = fs::metadata(path).map_err(|error| denied(error.to_string()))?.rdev();
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    fs::canonicalize(format!("/sys/dev/block/{major}:{minor}"))
-        .map_err(|_| denied("it is not known to the kernel".into()))
-}
-
-/// Returns who uses the device or a part of it, in words.
-fn holder_of(folder: &Path) -> Option<String> {
-    let parts = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    let parts = parts.filter(|path| path.join("partition").exists());
-    parts.chain([folder.to_owned()]).find_map(|part| {
-        let name = part.file_name()?.to_string_lossy().into_owned();
-        let number = attribute(&part.join("dev"))?;
-        held(&part)
-            .map(|by| format!("{name} is held by {by}"))
-            .or_else(|| mount_point(&number).map(|at| format!("{name} is mounted at {at}")))
-            .or_else(|| is_swap(&name).then(|| format!("{name} is used as swap")))
-    })
-}
-
-fn held(part: &Path) -> Option<String> {
-    let holders = fs::read_dir(part.join("holders")).ok()?;
-    holders.flatten().map(|holder| holder.file_name().to_string_lossy().into_owned()).next()
-}
-
-/// Returns where the device `MAJOR:MINOR` is mounted, in the mount table of any process.
-fn mount_point(number: &str) -> Option<String> {
-    let processes = fs::read_dir("/proc").ok()?.flatten().map(|entry| entry.path());
-    let own = std::iter::once(PathBuf::from("/proc/self"));
-    own.chain(processes.filter(|path| is_number(path))).find_map(|process| {
-        let table = fs::read_to_string(process.join("mountinfo")).ok()?;
-        let mount = table.lines().find(|line| line.split(' ').nth(2) == Some(number))?;
-        mount.split(' ').nth(4).map(unescape)
-    })
-}
-
-fn is_number(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-fn is_swap(name: &str) -> bool {
-    let table = fs::read_to_string("/proc/swaps").unwrap_or_default();
-    table.lines().skip(1).any(|line| {
-        let used = line.split_whitespace().next().map(unescape).unwrap_or_default();
-        fs::canonicalize(used).is_ok_and(|path| path.ends_with(name))
-    })
+/// Returns text from a device as printable ASCII, everything else as `\xNN`, 64 characters at
+/// most.
+pub(crate) fn printable(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes.iter().copied().skip_while(|byte| *byte == b' ') {
+        let shown = match byte {
+            b'\\' => "\\\\".to_owned(),
+            b' '..=b'~' => char::from(byte).to_string(),
+            other => format!("\\x{other:02x}"),
+        };
+        if text.len() + shown.len() > 64 {
+            break;
+        }
+        text.push_str(&shown);
+    }
+    text.trim_end().to_owned()
 }

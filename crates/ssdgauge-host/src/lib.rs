@@ -7,14 +7,20 @@
 //! This crate never writes to a drive that the guard has not admitted.
 
 mod clock;
+mod custody;
+mod drive;
 mod engine;
 mod environment;
 mod guard;
+mod power;
 mod rig;
+mod survey;
 mod sys;
 mod target;
 
+pub use drive::{CardError, card};
 pub use environment::environment;
-pub use guard::{Refusal, confirmation_of};
+pub use guard::{Mandate, Refusal, confirmation_of};
 pub use rig::LinuxRig;
+pub use survey::drives;
 pub use target::{Candidate, Place, TargetError};

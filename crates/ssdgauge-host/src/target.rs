@@ -1,13 +1,14 @@
 //! Targets: from the name that a user types to a place that can be tested.
 
 use crate::environment::{block_device_of, device_facts, file_system_of};
-use crate::guard::{self, Refusal};
+use crate::guard::{self, Admitted, Facts, Mandate, Refusal};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// O_DIRECT needs memory, offsets and lengths on this grid; no drive in use has a larger one.
@@ -79,14 +80,27 @@ pub struct Candidate {
     pub place: Place,
     /// What is known of it. The capacity is that of the scratch file, or of the device.
     pub info: DriveInfo,
+    /// What the guard saw of a block device.
+    facts: Option<Facts>,
 }
 
 /// An opened target, ready for an engine.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    pub(crate) file: Option<File>,
+    pub(crate) place: OpenPlace,
     /// Whether the page cache stands between us and the drive, and why.
     pub(crate) cached: Option<String>,
+}
+
+/// What requests go to.
+#[derive(Debug)]
+pub(crate) enum OpenPlace {
+    /// Nothing: the engine's own ceiling.
+    Null,
+    /// A scratch file without a name.
+    Scratch(Arc<File>),
+    /// A block device that the guard has admitted.
+    Drive(Admitted),
 }
 
 impl Candidate {
@@ -103,30 +117,45 @@ impl Candidate {
             Place::NewFile(file) => scratch_info(file, parent(file), size),
             Place::Block(path) => return Candidate::block(name, path.clone(), size),
         };
-        Ok(Candidate { place, info })
+        Ok(Candidate { place, info, facts: None })
     }
 
     fn block(name: &str, path: PathBuf, size: Option<Bytes>) -> Result<Candidate, TargetError> {
         let facts = guard::inspect(&path)?;
-        let capacity = Bytes(facts.size.0 - facts.size.0 % ALIGNMENT);
+        let whole = facts.identity.size;
+        let capacity = Bytes(whole.0 - whole.0 % ALIGNMENT);
         if let Some(size) = size.filter(|size| *size > capacity) {
             let text = format!("{size} is more than {name} holds ({})", capacity.about());
             return Err(TargetError::Size(text));
         }
-        let mut details = facts.details;
-        details.insert("confirm".into(), facts.confirmation);
+        let mut details = facts.details.clone();
+        details.insert("confirm".into(), facts.confirmation.clone());
+        let sequence = facts.identity.sequence.map(|number| number.to_string());
+        details.extend(sequence.map(|number| ("disk_sequence".into(), number)));
+        details.extend(facts.identity.wwid.clone().map(|name| ("wwid".into(), name)));
         let info = DriveInfo {
             kind: TargetKind::Block,
             target: path.display().to_string(),
-            model: facts.model,
-            serial: facts.serial,
-            firmware: facts.firmware,
+            model: facts.model.clone(),
+            serial: facts.identity.serial.clone(),
+            firmware: facts.firmware.clone(),
             capacity: size.map_or(capacity, |size| Bytes(size.0 - size.0 % ALIGNMENT)),
             logical_block: facts.logical_block,
             physical_block: facts.physical_block,
             details,
         };
-        Ok(Candidate { place: Place::Block(path), info })
+        Ok(Candidate { place: Place::Block(path), info, facts: Some(facts) })
+    }
+
+    /// Returns what speaks against writing to a block device, the gravest first, and what could
+    /// not be looked at; nothing for other places. Nothing is written.
+    pub fn objections(&self, results: Option<&Path>) -> (Vec<Refusal>, Vec<String>) {
+        match (&self.place, &self.facts) {
+            (Place::Block(path), Some(facts)) => guard::objections(path, facts, results),
+            (Place::Block(_) | Place::Null | Place::Folder(_) | Place::NewFile(_), _) => {
+                (Vec::new(), Vec::new())
+            }
+        }
     }
 
     /// Checks, before anything is written, that there is room for the target.
@@ -151,9 +180,9 @@ impl Candidate {
 
     /// Opens the target. A block device goes through the guard; a scratch file has no name from
     /// its first moment, so that it is gone when the program is, however that ends.
-    pub(crate) fn open(&self, confirm: Option<&str>) -> Result<Opened, TargetError> {
+    pub(crate) fn open(&self, mandate: &Mandate<'_>) -> Result<Opened, TargetError> {
         match &self.place {
-            Place::Null => Ok(Opened { file: None, cached: None }),
+            Place::Null => Ok(Opened { place: OpenPlace::Null, cached: None }),
             Place::Folder(folder) => {
                 self.check_room()?;
                 self.scratch(folder, &|flags| open_nameless(folder, flags))
@@ -163,8 +192,12 @@ impl Candidate {
                 self.scratch(file, &|flags| open_and_unlink(file, flags))
             }
             Place::Block(path) => {
-                let file = guard::admit(path, &self.info, confirm)?;
-                Ok(Opened { file: Some(file), cached: None })
+                let facts = match &self.facts {
+                    Some(facts) => facts,
+                    None => &guard::inspect(path)?,
+                };
+                let drive = guard::admit(path, facts, mandate)?;
+                Ok(Opened { place: OpenPlace::Drive(drive), cached: None })
             }
         }
     }
@@ -191,7 +224,7 @@ impl Candidate {
             }
             Err(error) => return Err(system(path, error.into())),
         }
-        Ok(Opened { file: Some(file), cached })
+        Ok(Opened { place: OpenPlace::Scratch(Arc::new(file)), cached })
     }
 }
 

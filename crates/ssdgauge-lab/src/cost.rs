@@ -48,8 +48,10 @@ impl Estimate {
     fn add(&mut self, step: &Step, times: u64) {
         match &step.action {
             Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
-            Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) => {}
-            Action::Rest(time) => self.timed += *time * times,
+            Action::Prepare(
+                Preparation::Purge | Preparation::Trim { .. } | Preparation::Power(_),
+            ) => {}
+            Action::Rest(time) | Action::Idle(time) => self.timed += *time * times,
             Action::Run { until, .. } => {
                 let time = until.time.unwrap_or_default();
                 self.timed += (time + step.rest.after(time)) * times;
@@ -66,7 +68,7 @@ impl Estimate {
     fn at_rate(&self, action: &Action) -> Bytes {
         let limit = action.writes_at_most();
         match action {
-            Action::Prepare(_) | Action::Rest(_) => limit.unwrap_or_default(),
+            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => limit.unwrap_or_default(),
             Action::Run { workload, until, .. } => {
                 let of_stream = |stream: &Stream| write_rate(stream, self.rate);
                 let rate: f64 = workload.streams.iter().map(of_stream).sum();

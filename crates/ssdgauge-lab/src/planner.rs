@@ -5,8 +5,9 @@ use crate::suite::{
 };
 use ssdgauge_core::search::{Limits, Search};
 use ssdgauge_core::{
-    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, Preparation,
-    Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window, Workload,
+    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, PowerSaving,
+    Preparation, Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window,
+    Workload,
 };
 use thiserror::Error;
 
@@ -90,7 +91,7 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
         let sizes = rules.iter().filter_map(|rule| match rule {
             PrepareRule::Fill { span, .. } | PrepareRule::Trim(span) => size(*span),
             PrepareRule::Precondition { stream, .. } => size(stream.span),
-            PrepareRule::Purge | PrepareRule::Rest(_) => None,
+            PrepareRule::Purge | PrepareRule::Rest(_) | PrepareRule::Power(_) => None,
         });
         sizes.max()
     };
@@ -166,7 +167,7 @@ struct Binder<'a> {
 impl Binder<'_> {
     fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
         let mut phases = self.prepare(&rule.id, &rule.prepare)?;
-        let mut full = None;
+        let (mut full, mut power) = (None, None);
         let block = self.drive.logical_block;
         let sent = |point: &&PointRule| {
             point.streams.iter().all(|stream| stream.block_size.0.is_multiple_of(block.0))
@@ -181,11 +182,22 @@ impl Binder<'_> {
             .map(|point| point.label.as_str())
             .collect();
         for point in rule.points.iter().filter(|point| !some || sent(point)) {
-            let begins = phases.last().is_none_or(|phase| phase.kind != PhaseKind::Measure);
-            if begins || point.full_percent != full {
-                phases.extend(self.level(&rule.id, point.full_percent)?);
-                phases.push(Phase { kind: PhaseKind::Measure, steps: Vec::new() });
+            let mut before = Vec::new();
+            if point.full_percent != full || phases.is_empty() {
+                before.extend(self.level(&rule.id, point.full_percent)?);
                 full = point.full_percent;
+            }
+            if let Some(saving) = point.power.filter(|_| point.power != power) {
+                before.push(power_phase(saving));
+                power = point.power;
+            }
+            if let (Some(idle), false) = (point.idle, point.streams.is_empty()) {
+                before.push(idle_phase(self.shorter(idle)));
+            }
+            let follows = phases.last().is_some_and(|phase| phase.kind == PhaseKind::Measure);
+            if !follows || !before.is_empty() {
+                phases.extend(before);
+                phases.push(Phase { kind: PhaseKind::Measure, steps: Vec::new() });
             }
             let step = Step {
                 label: point.label.clone(),
@@ -194,6 +206,9 @@ impl Binder<'_> {
                 rest: self.rest(point.rest),
             };
             phases.last_mut().expect("a phase was just begun").steps.push(step);
+        }
+        if rule.sets_power() {
+            phases.push(power_phase(PowerSaving::AsFound));
         }
         Ok(Test {
             id: rule.id.clone(),
@@ -260,6 +275,9 @@ impl Binder<'_> {
     }
 
     fn load(&mut self, test: &str, engine: Engine, point: &PointRule) -> Result<Action, PlanError> {
+        if point.streams.is_empty() {
+            return Ok(Action::Idle(self.shorter(point.idle.unwrap_or_default())));
+        }
         let what = format!("test {test}");
         let streams: Result<Vec<Stream>, PlanError> =
             point.streams.iter().map(|rule| self.stream(&what, engine, rule)).collect();
@@ -337,9 +355,9 @@ impl Binder<'_> {
                 let time = Nanos(time.0 / u64::from(self.options.shorten));
                 (PhaseKind::Rest, format!("rest {time}"), Action::Rest(time))
             }
+            PrepareRule::Power(saving) => return Ok(power_phase(saving)),
         };
-        let step = Step { label, position: 0.0, action, rest: Rest::None };
-        Ok(Phase { kind, steps: vec![step] })
+        Ok(single(kind, label, action))
     }
 
     fn span(&mut self, what: &str, extent: Extent, block: Bytes) -> Result<Bytes, PlanError> {
@@ -384,6 +402,10 @@ impl Binder<'_> {
         (until, steady)
     }
 
+    fn shorter(&self, time: Nanos) -> Nanos {
+        Nanos((time.0 / u64::from(self.options.shorten)).max(1))
+    }
+
     /// Returns the rule of the headline with its window as much shortened as the steps.
     fn score(&self, score: &Score) -> Score {
         let by = u64::from(self.options.shorten);
@@ -419,6 +441,21 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// Returns the phase that chooses how much power the drive may save.
+fn power_phase(saving: PowerSaving) -> Phase {
+    single(PhaseKind::Power, saving.to_string(), Action::Prepare(Preparation::Power(saving)))
+}
+
+/// Returns the phase that leaves the drive alone before a load that wakes it.
+fn idle_phase(time: Nanos) -> Phase {
+    single(PhaseKind::Rest, format!("idle {time}"), Action::Idle(time))
+}
+
+fn single(kind: PhaseKind, label: String, action: Action) -> Phase {
+    let step = Step { label, position: 0.0, action, rest: Rest::None };
+    Phase { kind, steps: vec![step] }
 }
 
 /// Returns what is said of the points that a target cannot take.

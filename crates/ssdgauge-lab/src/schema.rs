@@ -3,7 +3,7 @@
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
-use ssdgauge_core::{Access, Bytes, Data, Engine, Figure, Metric, Nanos};
+use ssdgauge_core::{Access, Bytes, Data, Engine, Figure, Metric, Nanos, PowerSaving};
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -42,6 +42,7 @@ pub(crate) struct Test {
     #[serde(default)]
     pub(crate) prepare: Vec<Spanned<Prepare>>,
     pub(crate) engine: Option<Spanned<Engine>>,
+    pub(crate) idle: Option<Spanned<Text<Nanos>>>,
     pub(crate) stream: Option<Spanned<Stream>>,
     pub(crate) streams: Option<Spanned<Vec<Spanned<Stream>>>>,
     pub(crate) steps: Option<Spanned<Vec<Spanned<Step>>>>,
@@ -79,6 +80,7 @@ pub(crate) struct Prepare {
     pub(crate) fill: Option<Access>,
     pub(crate) precondition: Option<Spanned<Stream>>,
     pub(crate) rest: Option<Text<Nanos>>,
+    pub(crate) power: Option<Text<Power>>,
     pub(crate) span: Option<Span>,
     pub(crate) block_size: Option<Text<Bytes>>,
     pub(crate) engine: Option<Spanned<Engine>>,
@@ -116,6 +118,8 @@ pub(crate) enum ArrivalKind {
 pub(crate) struct Sweep {
     pub(crate) load: Option<Spanned<Vec<f64>>>,
     pub(crate) full_percent: Option<Spanned<Vec<Percent>>>,
+    pub(crate) power: Option<Spanned<Vec<Text<Power>>>>,
+    pub(crate) idle: Option<Spanned<Vec<Text<Nanos>>>>,
     pub(crate) span: Option<Spanned<Vec<Span>>>,
     pub(crate) block_size: Option<Spanned<Vec<Text<Bytes>>>>,
     pub(crate) threads: Option<Spanned<Vec<Count>>>,
@@ -213,6 +217,28 @@ impl FromStr for Window {
             (Ok(time), _) if time > Nanos::ZERO => Ok(Window(ssdgauge_core::Window::Time(time))),
             (_, Ok(bytes)) if bytes > Bytes(0) => Ok(Window(ssdgauge_core::Window::Bytes(bytes))),
             _ => Err(format!("'{text}' is neither a time such as 400s nor a size such as 16GB")),
+        }
+    }
+}
+
+/// How much power a drive may save, such as `active` or `PS1`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Power(pub(crate) PowerSaving);
+
+impl FromStr for Power {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Power, String> {
+        // NVMe counts 32 power states (Base Specification, NPSS).
+        let state = |number: &str| number.parse::<u8>().ok().filter(|number| *number < 32);
+        match (text, text.strip_prefix("PS").and_then(state)) {
+            ("as-found", _) => Ok(Power(PowerSaving::AsFound)),
+            ("active", _) => Ok(Power(PowerSaving::Active)),
+            ("low", _) => Ok(Power(PowerSaving::Low)),
+            (_, Some(number)) => Ok(Power(PowerSaving::State(number))),
+            (_, None) => Err(format!(
+                "'{text}' is none of \"as-found\", \"active\", \"low\" and \"PS0\" to \"PS31\""
+            )),
         }
     }
 }

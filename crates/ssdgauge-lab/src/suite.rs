@@ -2,8 +2,8 @@
 
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Metric, Nanos, Rest, Restart, Score,
-    SteadyRule,
+    Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Metric, Nanos, PowerSaving, Rest,
+    Restart, Score, SteadyRule,
 };
 
 /// A protocol: some tests with their rules, not yet bound to a drive.
@@ -58,6 +58,14 @@ pub struct TestRule {
     pub restart: Restart,
 }
 
+impl TestRule {
+    /// Returns whether the test chooses how much power the drive may save.
+    pub fn sets_power(&self) -> bool {
+        self.prepare.iter().any(|rule| matches!(rule, PrepareRule::Power(_)))
+            || self.points.iter().any(|point| point.power.is_some())
+    }
+}
+
 /// How the highest load among the points of a test is searched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRule {
@@ -90,6 +98,11 @@ pub struct PointRule {
     /// How much of the drive is filled before it, in percent, from a purge on; `None` leaves the
     /// drive as the step before left it.
     pub full_percent: Option<u8>,
+    /// How much power the drive may save from it on; `None` leaves that as it is.
+    pub power: Option<PowerSaving>,
+    /// How long the drive is left alone before its streams begin, unasked; a point without streams
+    /// measures this time itself.
+    pub idle: Option<Nanos>,
     /// Which repetition it is, from 0.
     pub turn: u32,
     /// Its streams.
@@ -174,4 +187,6 @@ pub enum PrepareRule {
     },
     /// Leave the drive alone.
     Rest(Nanos),
+    /// Choose how much power the drive may save, until the end of the test.
+    Power(PowerSaving),
 }

@@ -14,7 +14,7 @@ const PROSE_LIMIT: usize = 2_000;
 
 /// Returns a model, serial or firmware string: printable ASCII, other bytes as `\xNN`, at most 64
 /// characters.
-pub(crate) fn device(text: &str) -> String {
+pub fn device(text: &str) -> String {
     let mut clean = String::new();
     for byte in text.trim().bytes() {
         match byte {
@@ -29,7 +29,7 @@ pub(crate) fn device(text: &str) -> String {
 }
 
 /// Returns text for people: letters of any script stay, what cannot be seen is written out.
-pub(crate) fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     let mut clean = String::new();
     for character in text.chars().take(PROSE_LIMIT + 1) {
         match character {

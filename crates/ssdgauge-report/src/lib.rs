@@ -29,6 +29,7 @@ mod timeline;
 mod verdict;
 
 pub use card::card;
+pub use clean::{device as clean_device, prose as clean_prose};
 pub use compare::{
     CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,
 };

@@ -23,6 +23,7 @@ pub(crate) fn is_always_shown(metric: Metric) -> bool {
         | Metric::LatP99999Us
         | Metric::LatMaxUs
         | Metric::PowerW
+        | Metric::EnergyJ
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW
         | Metric::InFlightMean => true,
@@ -44,6 +45,9 @@ pub(crate) fn metrics(point: &PointRun) -> Vec<(Metric, Scope, String, Option<f6
     for scope in scopes(point) {
         for metric in Metric::ALL {
             if scope != Scope::All && !metric.is_split() {
+                continue;
+            }
+            if point.workload.streams.is_empty() && metric.is_of_requests() {
                 continue;
             }
             let value = value(point, metric, scope);
@@ -107,10 +111,10 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
             format!("no power was read in {}", labels.join(", "))
         }
     };
-    let power = [Metric::PowerW, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW];
+    let power = Metric::ALL.into_iter().filter(|metric| needs_power(*metric));
     Some(StepFinding {
         step: None,
-        metrics: power.into_iter().map(|metric| metric.key().to_owned()).collect(),
+        metrics: power.map(|metric| metric.key().to_owned()).collect(),
         finding: Finding::new(
             FindingKind::NotMeasured,
             Severity::Note,
@@ -186,7 +190,9 @@ impl TooFew {
 
 /// Returns whether `metric` needs a power meter.
 pub(crate) fn needs_power(metric: Metric) -> bool {
-    [Metric::PowerW, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW].contains(&metric)
+    let of_power =
+        [Metric::PowerW, Metric::EnergyJ, Metric::EfficiencyMbSW, Metric::EfficiencyKiopsW];
+    of_power.contains(&metric)
 }
 
 fn lower(title: &str) -> String {
@@ -208,6 +214,7 @@ fn fewest(metric: Metric) -> Option<u64> {
         Metric::Iops
         | Metric::ThroughputMbS
         | Metric::PowerW
+        | Metric::EnergyJ
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW
         | Metric::InFlightMean

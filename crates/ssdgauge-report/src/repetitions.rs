@@ -1,7 +1,9 @@
 //! Tests that were carried out several times: one result of all repetitions.
 
 use crate::error::ReportError;
-use crate::run::{PointRun, Repetition, StepFinding, TestRun, counted, read_point, window};
+use crate::run::{
+    NO_LOAD, PointRun, Repetition, StepFinding, TestRun, counted, read_point, window,
+};
 use ssdgauge_core::statistics::repetition;
 use ssdgauge_core::{Action, Finding, FindingKind, Headline, PhaseKind, Severity};
 use ssdgauge_runfile::{RunFile, StepRecord};
@@ -97,7 +99,11 @@ fn merge_totals(
     }
     for (phase_index, phase) in run.test.phases.iter().enumerate() {
         for (step_index, step) in phase.steps.iter().enumerate() {
-            let Action::Run { workload, .. } = &step.action else { continue };
+            let workload = match &step.action {
+                Action::Run { workload, .. } => workload.clone(),
+                Action::Idle(_) => NO_LOAD,
+                Action::Prepare(_) | Action::Rest(_) => continue,
+            };
             if phase.kind != PhaseKind::Measure {
                 continue;
             }
@@ -110,7 +116,7 @@ fn merge_totals(
                 point.point.label == step.label && point.point.position == step.position
             };
             if let Some(point) = points.next_if(is_here) {
-                point.point.totals = read_point(file, step, workload, &all)?.point.totals;
+                point.point.totals = read_point(file, step, &workload, &all)?.point.totals;
             }
         }
     }

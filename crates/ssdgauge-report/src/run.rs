@@ -8,8 +8,8 @@ use crate::timeline::{Gatherer, Second};
 use ssdgauge_core::search::{self, Next};
 use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{
-    Action, BORNE, Direction, Finding, Headline, Interval, Nanos, PhaseKind, Point, Ratio, Reading,
-    Restart, Score, Step, Test, Workload,
+    Action, BORNE, Direction, Engine, Finding, Headline, Interval, Nanos, PhaseKind, Point, Ratio,
+    Reading, Restart, Score, Step, Test, Workload,
 };
 use ssdgauge_runfile::{FindingRecord, Head, RunFile, StepId, StepRecord, StepState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,9 @@ const MOST_BYTES: u64 = 1 << 54;
 
 /// More intervals of one step than a year of seconds has, for eight streams and two directions.
 const MOST_INTERVALS: u64 = 1 << 29;
+
+/// The load of a step that leaves the drive alone.
+pub(crate) const NO_LOAD: Workload = Workload { engine: Engine::IoUring, streams: Vec::new() };
 
 /// One run file, recomputed.
 #[derive(Clone, Debug)]
@@ -165,12 +168,16 @@ fn read_test(
         for (step_index, step) in phase.steps.iter().enumerate() {
             let records = counted.get(&(phase_index, step_index));
             complete &= records.is_some() || !test.is_in_order(phase_index);
-            let Action::Run { workload, .. } = &step.action else { continue };
+            let workload = match &step.action {
+                Action::Run { workload, .. } => workload.clone(),
+                Action::Idle(_) => NO_LOAD,
+                Action::Prepare(_) | Action::Rest(_) => continue,
+            };
             if phase.kind == PhaseKind::Measure {
                 let is_search = test.search.is_some() && !test.is_in_order(phase_index);
                 planned += usize::from(records.is_some() || !is_search);
                 if let Some(records) = records {
-                    points.push(read_point(file, step, workload, window(test, records))?);
+                    points.push(read_point(file, step, &workload, window(test, records))?);
                 }
             }
         }
@@ -244,14 +251,21 @@ pub(crate) fn read_point(
             }
         })?;
         let before = Nanos::SECOND * u64::from(begin);
+        let time = record.elapsed.unwrap_or(Nanos::ZERO);
+        if workload.streams.is_empty() {
+            gatherer.seconds_without_load(begin, time);
+        }
         file.readings(record.id, |reading| {
+            // What was read while the drive rested afterwards is not of the step.
+            if reading.at > time {
+                return;
+            }
             let quantity = crate::clean::prose(&reading.quantity);
             let instrument = crate::clean::prose(&reading.instrument);
             instruments.entry(quantity).or_default().insert(instrument);
             let at = Nanos(reading.at.0.saturating_add(before.0));
             gatherer.reading(&Reading { at, ..reading });
         })?;
-        let time = record.elapsed.unwrap_or(Nanos::ZERO);
         elapsed += time;
         // A round begins in a second of its own.
         let seconds = u32::try_from(time.0.div_ceil(Nanos::SECOND.0)).unwrap_or(u32::MAX);
@@ -320,7 +334,9 @@ fn scored(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool)
 /// Returns the steps of `test` that are measured.
 pub(crate) fn measured(test: &Test) -> impl Iterator<Item = &Step> {
     let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
-    phases.flat_map(|phase| &phase.steps).filter(|step| matches!(step.action, Action::Run { .. }))
+    phases
+        .flat_map(|phase| &phase.steps)
+        .filter(|step| matches!(step.action, Action::Run { .. } | Action::Idle(_)))
 }
 
 /// Returns the findings of a test's steps, each with the label of its step.

@@ -11,6 +11,9 @@ use ssdgauge_core::{
 /// Returns the settings of `group`'s test, as planned.
 pub(crate) fn line(group: &Group<'_>) -> String {
     let test = &group.first().test.test;
+    if let Some(idle) = left_alone(test) {
+        return format!("no load: the drive is left alone for {idle}");
+    }
     let mut parts: Vec<String> = Vec::new();
     let streams: Vec<&Stream> =
         measured(test).flat_map(|(workload, _)| &workload.streams).collect();
@@ -65,8 +68,19 @@ fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
     let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
     phases.flat_map(|phase| &phase.steps).filter_map(|step| match &step.action {
         Action::Run { workload, until, .. } => Some((workload, until)),
-        Action::Prepare(_) | Action::Rest(_) => None,
+        Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
     })
+}
+
+/// Returns how long `test` leaves the drive alone, where that is all that it does.
+fn left_alone(test: &Test) -> Option<Nanos> {
+    let times: Option<Vec<Nanos>> = run::measured(test)
+        .map(|step| match step.action {
+            Action::Idle(time) => Some(time),
+            Action::Prepare(_) | Action::Run { .. } | Action::Rest(_) => None,
+        })
+        .collect();
+    times?.first().copied()
 }
 
 /// Returns a span exactly where that is short, and as on the label of a drive otherwise.

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// A writer records second by second, so two would do. The number bounds memory.
 const OPEN: usize = 4;
 
+/// The most seconds of a step without load that are told apart: a day. It bounds memory.
+const MOST_IDLE: u32 = 86_400;
+
 /// One second of a step, all streams together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Second {
@@ -53,6 +56,14 @@ impl Gatherer {
         totals.add(interval);
         while self.open.len() > OPEN {
             self.close_first();
+        }
+    }
+
+    /// Takes `time` from second number `begin` on, in which the drive was left alone.
+    pub(crate) fn seconds_without_load(&mut self, begin: u32, time: Nanos) {
+        let whole = u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX).min(MOST_IDLE);
+        for second in begin..begin.saturating_add(whole) {
+            self.closed.insert(second, (Totals::over(Nanos::SECOND), None));
         }
     }
 

@@ -2,12 +2,14 @@
 //!
 //! `cargo run --release -p ssdgauge-sim --example speed [SPEC [SECONDS]]`: a load of uniform
 //! random writes, 32 deep; without seconds, one fill in order; without arguments, the cases of the
-//! README. Processor time is that of this process.
+//! README. `floor` measures what the machine itself takes for one random update of a table as large
+//! as the map of a 500 GB drive: a write needs 1 + WA of them. Processor time is that of this
+//! process.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used)]
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, Finding, Interval, Nanos, Preparation, Reading, Rig,
-    Sink, Stream, Until, Workload,
+    Access, Arrival, Bytes, Data, Engine, Finding, Interval, Nanos, Preparation, Random, Reading,
+    Rig, Sink, Stream, Until, Workload,
 };
 use ssdgauge_sim::VirtualRig;
 
@@ -112,9 +114,34 @@ fn fill(spec: &str) {
     println!("{spec}: filled once in {ran:.2} CPU s, {} of virtual time", prepared.elapsed);
 }
 
+/// Measures one random update of a table as large as the map of a 500 GB drive.
+fn floor() {
+    const ENTRIES: u64 = 122_070_312;
+    const UPDATES: u64 = 100_000_000;
+    const AHEAD: usize = 256;
+    let mut memory = memmap2::MmapMut::map_anon(ENTRIES as usize * 2).unwrap();
+    // A kernel without huge pages leaves a slower table.
+    let huge = memory.advise(memmap2::Advice::HugePage).is_ok();
+    let table: &mut [u16] = bytemuck::cast_slice_mut(&mut memory[..]);
+    table.fill(1);
+    let mut random = Random::new(1, 0xf100);
+    let mut indices = [0usize; AHEAD];
+    let begin = cpu();
+    for _ in 0..UPDATES / AHEAD as u64 {
+        indices.fill_with(|| random.below(ENTRIES) as usize);
+        // Independent loads first, as the model does: the processor overlaps their misses.
+        let sum: u16 = indices.iter().fold(0, |sum, index| sum ^ table[*index]);
+        std::hint::black_box(sum);
+        indices.iter().for_each(|index| table[*index] = table[*index].wrapping_add(1));
+    }
+    let each = (cpu() - begin) * 1e9 / UPDATES as f64;
+    println!("floor: {each:.1} ns for one random update (huge pages asked for: {huge})");
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
+        [word] if word == "floor" => floor(),
         [spec, seconds, ..] => measure(spec, seconds.parse().unwrap()),
         [spec] => fill(spec),
         // Memory is that of the process, so each case runs in a process of its own.
@@ -127,7 +154,8 @@ fn main() {
 }
 
 /// The cases of the README.
-const CASES: [&str; 9] = [
+const CASES: [&str; 10] = [
+    "floor",
     "tlc-client?capacity=500GB&state=steady 600",
     "tlc-client?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&over_provisioning=12% 600",
     "tlc-client?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&over_provisioning=28% 600",

@@ -15,6 +15,10 @@ use std::collections::VecDeque;
 /// opened by the host and by the collection.
 const LEFT_ALONE: usize = 2;
 
+/// Indices of the two folding rates.
+const IDLE: usize = 0;
+const UNDER_LOAD: usize = 1;
+
 /// The state of the fast cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
@@ -123,8 +127,8 @@ impl Drive {
             self.cache.allowed_until = at;
             return;
         }
-        match cache.rate[1] > 0.0 {
-            true => self.fold_for(1, at),
+        match cache.rate[UNDER_LOAD] > 0.0 {
+            true => self.fold_for(UNDER_LOAD, at),
             false => self.cache.allowed_until = at,
         }
         // Where writes wait for the cache, every page that enters pushes another one out.
@@ -146,17 +150,12 @@ impl Drive {
             self.cache.allowed_until = until;
             return;
         }
-        if self.flash.idle_at() > until {
-            // The dies are behind: what they cannot do is not owed later.
-            self.cache.allowed_until = until;
-            return;
-        }
         self.cache.forced = false;
         // The next write finds room in the cache, and leaves a native superblock half written.
-        if self.cache.rate[0] > 0.0 && self.host.is_some_and(|open| !open.slc) {
+        if self.cache.rate[IDLE] > 0.0 && self.host.is_some_and(|open| !open.slc) {
             self.parked = self.host.take();
         }
-        self.fold_for(0, until);
+        self.fold_for(IDLE, until);
     }
 
     fn fold_for(&mut self, load: usize, until: Moment) {
@@ -170,7 +169,10 @@ impl Drive {
         self.cache.allowance -= all * unit;
         for step in 0..all as u64 {
             let at = from + (seconds * 1e9 * step as f64 / all) as Moment;
-            if !self.fold(self.geometry.slc_unit_pages, at) {
+            // In silence the dies are not asked for more than they can do: what they cannot is
+            // not owed later.
+            let behind = load == IDLE && self.flash.idle_at() > until;
+            if behind || !self.fold(self.geometry.slc_unit_pages, at) {
                 self.cache.allowance = 0.0;
                 return;
             }

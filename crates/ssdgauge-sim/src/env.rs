@@ -5,7 +5,8 @@
 
 use crate::drive::Work;
 use crate::flash::Moment;
-use crate::profile::{PowerFigures, ThermalFigures};
+use crate::profile::{PowerFigures, PowerState, ThermalFigures};
+use ssdgauge_core::PowerSaving;
 
 /// The drive never becomes slower than this many steps make it.
 const MOST_THROTTLE_STEPS: u32 = 6;
@@ -22,6 +23,8 @@ pub(crate) struct Environment {
     throttle_steps: u32,
     /// Energy since birth, in joules.
     energy_j: f64,
+    /// Whether the drive falls into states of less power at all.
+    saves: bool,
 }
 
 /// What a stretch of time did to the drive.
@@ -44,7 +47,23 @@ impl Environment {
             body_c: idle_c,
             throttle_steps: 0,
             energy_j: 0.0,
+            saves: true,
         }
+    }
+
+    /// Chooses how much power the drive may save; returns whether it can.
+    pub(crate) fn choose(&mut self, saving: PowerSaving) -> bool {
+        match saving {
+            PowerSaving::AsFound | PowerSaving::Low => self.saves = true,
+            PowerSaving::Active | PowerSaving::State(0) => self.saves = false,
+            PowerSaving::State(_) => return false,
+        }
+        true
+    }
+
+    /// Returns the states that the drive falls into, the lightest first.
+    fn states(&self) -> &[PowerState] {
+        if self.saves { &self.power.states } else { &[] }
     }
 
     /// Returns the speed of the drive as a share of its full speed.
@@ -56,6 +75,11 @@ impl Environment {
     pub(crate) fn begin_anew(&mut self) -> f64 {
         self.work = Work::default();
         self.factor()
+    }
+
+    /// Returns the temperature of the body, in degrees Celsius.
+    pub(crate) fn body_c(&self) -> f64 {
+        self.body_c
     }
 
     /// Returns the energy since birth, in joules.
@@ -108,7 +132,7 @@ impl Environment {
         let mut energy = 0.0;
         let mut from = self.now;
         let mut w = self.power.idle_w;
-        for state in &self.power.states {
+        for state in self.states() {
             let entered = busy_until + ns(state.after_ms * 1e3 + state.entry_us);
             let to = entered.clamp(from, now.max(from));
             energy += w * (to - from) as f64 / 1e9;
@@ -121,7 +145,7 @@ impl Environment {
     /// Returns how long the drive takes to wake after silence from `busy_until` to `now`.
     pub(crate) fn wake_time(&self, now: Moment, busy_until: Moment) -> u64 {
         let entered = |after_ms: f64| now > busy_until.saturating_add(ns(after_ms * 1e3));
-        let deepest = self.power.states.iter().rev().find(|state| entered(state.after_ms));
+        let deepest = self.states().iter().rev().find(|state| entered(state.after_ms));
         deepest.map_or(0, |state| ns(state.exit_us))
     }
 }

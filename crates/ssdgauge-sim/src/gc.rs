@@ -16,9 +16,10 @@ pub(crate) struct Collection {
     pacing: GcPacing,
     /// The superblock that is being collected.
     victim: Option<Victim>,
-    /// Slots of the victim that are looked at for each page that the host writes.
+    /// Slots of the victim that are looked at for each page that the host writes: all at once
+    /// (infinite) if nothing is gained, or such victims would eat up the reserve.
     rate: f64,
-    /// Slots that are due.
+    /// Pages of the host whose share of collection is due.
     due: f64,
     /// Slots of a burst.
     burst: f64,
@@ -45,35 +46,36 @@ impl Drive {
         if self.gc.victim.is_none() && self.map.free.len() > self.geometry.reserve as usize {
             return;
         }
-        self.gc.due += f64::from(pages) * self.gc.rate;
+        self.gc.due += f64::from(pages);
         // The same work, put off until there is a burst of it.
         let put_off = match self.gc.pacing {
             GcPacing::Proportional => false,
-            GcPacing::Burst => self.gc.victim.is_some() && self.gc.due < self.gc.burst,
+            GcPacing::Burst => {
+                self.gc.victim.is_some() && self.gc.due * self.gc.rate < self.gc.burst
+            }
         };
         if !put_off {
-            self.collect_due(pages, at);
+            self.collect_due(at);
         }
     }
 
     /// Looks at as many slots as are due.
-    fn collect_due(&mut self, pages: u32, at: Moment) {
+    fn collect_due(&mut self, at: Moment) {
         loop {
             if self.gc.victim.is_none() {
                 let needed = self.map.free.len() <= self.geometry.reserve as usize;
-                // What is due counts in slots of the old victim; the new one starts afresh.
-                let left =
-                    if self.gc.rate > 0.0 { self.gc.due / self.gc.rate } else { f64::from(pages) };
                 if !needed || !self.next_victim() {
                     self.gc.due = 0.0;
                     return;
                 }
-                self.gc.due = left * self.gc.rate;
             }
             let Some(mut victim) = self.gc.victim.take() else { return };
-            let due = (self.gc.due / f64::from(victim.unit_pages)) as u32;
-            let units = due.min(victim.units_left());
-            self.gc.due -= f64::from(units) * f64::from(victim.unit_pages);
+            let units_each = self.gc.rate / f64::from(victim.unit_pages);
+            let units = match units_each.is_finite() {
+                true => ((self.gc.due * units_each) as u32).min(victim.units_left()),
+                false => victim.units_left(),
+            };
+            self.gc.due -= f64::from(units) / units_each;
             if units > 0 {
                 self.collect_units(&mut victim, units, at);
             }
@@ -126,7 +128,7 @@ impl Drive {
         if slc {
             self.cache.give_up(superblock);
         }
-        self.gc.rate = f64::from(size) / f64::from(gain.max(1));
+        self.gc.rate = f64::from(size) / f64::from(gain);
         self.gc.victim = Some(Victim::new(superblock, size, unit_pages));
         true
     }

@@ -7,7 +7,7 @@ use crate::env::EnvironmentSecond;
 use crate::flash::Moment;
 use crate::rig::VirtualRig;
 use crate::truth::Truth;
-use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity, Sink};
+use ssdgauge_core::{Finding, FindingKind, Nanos, PowerSaving, Reading, Severity, Sink};
 
 impl VirtualRig {
     /// Ends the second at work: surroundings go on, readings are taken.
@@ -134,5 +134,14 @@ pub(crate) fn failed(requests: u64, of: u64) -> Finding {
         Severity::Warning,
         format!("{requests} of {of} requests failed"),
         "the virtual drive was told to fail them; they are in no other figure",
+    )
+}
+
+pub(crate) fn no_power_state(saving: PowerSaving) -> Finding {
+    Finding::new(
+        FindingKind::PowerState,
+        Severity::Warning,
+        format!("the virtual drive has no power state {saving}: it stays in PS0"),
+        "virtual drives have one operational power state; sweep over a real drive",
     )
 }

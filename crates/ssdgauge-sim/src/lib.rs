@@ -32,6 +32,7 @@
 
 mod buffer;
 mod cache;
+mod card;
 mod catalogue;
 mod drive;
 mod env;

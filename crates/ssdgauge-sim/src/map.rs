@@ -203,20 +203,20 @@ impl Map {
         let first = self.first[superblock as usize];
         let log = &self.log[first + slots.start as usize..first + slots.end as usize];
         let entries = &self.entries[..];
-        // Loads first, and nothing else: this loop takes the place of prefetch instructions.
-        found.touched = log
-            .iter()
-            .map(|page| u32::from(entries[*page as usize]))
-            .fold(found.touched, u32::wrapping_add);
+        // Loads first, and nothing else: the processor overlaps their misses.
+        let looked = &mut found.entries[..log.len()];
+        looked.iter_mut().zip(log).for_each(|(entry, page)| *entry = entries[*page as usize]);
         let mut n = 0;
         found.units.clear();
-        for unit in log.rchunks(unit_pages as usize) {
+        let units = log.rchunks(unit_pages as usize).zip(looked.rchunks(unit_pages as usize));
+        for (pages, entries) in units {
             let (begin, mut senses) = (n, 0);
-            for group in unit.rchunks(group as usize) {
+            let groups = pages.rchunks(group as usize).zip(entries.rchunks(group as usize));
+            for (pages, entries) in groups {
                 let before = n;
-                for page in group.iter().rev() {
+                for (page, entry) in pages.iter().zip(entries).rev() {
                     found.pages[n % FOUND] = *page;
-                    n += usize::from(entries[*page as usize] == superblock);
+                    n += usize::from(*entry == superblock);
                 }
                 senses += u32::from(n > before);
             }
@@ -371,8 +371,8 @@ pub(crate) struct Found {
     pages: Box<[u32; FOUND]>,
     units: VecDeque<FoundUnit>,
     next: usize,
-    /// Takes what was loaded ahead of use; it means nothing.
-    touched: u32,
+    /// The entries of the slots that are looked at.
+    entries: Box<[Superblock; FOUND]>,
 }
 
 /// The valid pages of one unit.
@@ -385,7 +385,12 @@ pub(crate) struct FoundUnit {
 
 impl Default for Found {
     fn default() -> Self {
-        Found { pages: Box::new([0; FOUND]), units: VecDeque::new(), next: 0, touched: 0 }
+        Found {
+            pages: Box::new([0; FOUND]),
+            units: VecDeque::new(),
+            next: 0,
+            entries: Box::new([NOWHERE; FOUND]),
+        }
     }
 }
 

@@ -9,13 +9,13 @@ use crate::faults::Faults;
 use crate::flash::Moment;
 use crate::geometry::{Geometry, PAGE};
 use crate::identity::info;
-use crate::instruments::{Clock, failed, hung, vanished};
+use crate::instruments::{Clock, failed, hung, no_power_state, vanished};
 use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT, stream_seed};
 use crate::profile::Profile;
 use crate::truth::Truth;
 use ssdgauge_core::{
-    Access, Bytes, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos, Preparation, Prepared,
-    Rig, RigError, Sink, Until, Workload,
+    Access, Bytes, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos, PowerSaving,
+    Preparation, Prepared, Rig, RigError, Sink, Until, Workload,
 };
 
 /// The sink is asked for a stop after this many requests at the latest.
@@ -194,6 +194,19 @@ impl VirtualRig {
         Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
     }
 
+    fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
+        // The energy so far was taken in the states that the drive could have until now.
+        self.drive.pass(self.now);
+        let method = match self.drive.environment.choose(saving) {
+            true => format!("virtual {saving}"),
+            false => {
+                sink.finding(no_power_state(saving));
+                "none".into()
+            }
+        };
+        Prepared { method, written: Bytes(0), elapsed: Nanos::ZERO, stopped: false }
+    }
+
     fn check_range(&self, offset: Bytes, span: Bytes, block: Bytes) -> Result<(), RigError> {
         let end = offset.0.checked_add(span.0);
         if block.0 == 0 || span < block || end.is_none_or(|end| end > self.info.capacity.0) {
@@ -329,6 +342,7 @@ impl Rig for VirtualRig {
             Preparation::Purge => Ok(self.purge()),
             Preparation::Trim { offset, span } => self.trim(*offset, *span),
             Preparation::Fill { .. } => self.fill(preparation, sink),
+            Preparation::Power(saving) => Ok(self.choose_power(*saving, sink)),
         }
     }
 
@@ -370,6 +384,7 @@ impl Rig for VirtualRig {
                 engine: "virtual".into(),
                 setup: format!("virtual time, standing in for {stands_for}"),
                 in_flight_asked: load.depth() as u32,
+                in_flight: None,
                 ios_per_enter: None,
                 cpu_per_io: None,
                 clock: "virtual".into(),

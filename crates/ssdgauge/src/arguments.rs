@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Lists the suites, or the tests of one.
     Suites(Suites),
+    /// Lists the drives and which may be tested, or shows everything that is known of one.
+    Drives(Drives),
     /// Draws the report of one or more runs.
     Report(Report),
     /// Tells how a run differs from another, and what of it is noise.
@@ -128,6 +130,9 @@ pub(crate) struct RunOptions {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -140,6 +145,9 @@ pub(crate) struct Resume {
     /// Confirms that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
+    /// Gives up the file systems and other data that were found on the drive with this serial.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) erase: Option<String>,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -149,6 +157,15 @@ pub(crate) struct Resume {
 pub(crate) struct Suites {
     /// A suite of the list, or the path of a suite file.
     pub(crate) suite: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Drives {
+    /// A block device such as /dev/nvme0n1, or sim:PROFILE.
+    pub(crate) target: Option<String>,
     /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,

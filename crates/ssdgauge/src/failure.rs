@@ -167,8 +167,19 @@ fn refused(refusal: &Refusal) -> Failure {
         Refusal::InUse { .. } => {
             "nothing was written; release the drive, or name another one".into()
         }
+        Refusal::Part { whole, .. } => format!("nothing was written; the whole drive is {whole}"),
+        Refusal::Protected { .. } => {
+            "nothing was written; nothing overrides this: name another drive".into()
+        }
         Refusal::ReadOnly { .. } => "nothing was written; name another drive".into(),
+        Refusal::Unhealthy { .. } => {
+            "nothing was written; save what is on it, and test another drive".into()
+        }
         Refusal::Changed { .. } => "nothing was written; look at the drive and start again".into(),
+        Refusal::Holds { expected, .. } => format!(
+            "nothing was written; if all of that may be lost, add --erase {expected} beside \
+             --confirm {expected}"
+        ),
         Refusal::NotConfirmed { expected, .. } | Refusal::WrongConfirmation { expected, .. } => {
             format!("nothing was written; if this is the drive you mean, add --confirm {expected}")
         }

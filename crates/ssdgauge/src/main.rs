@@ -6,6 +6,8 @@
 
 mod arguments;
 mod bench;
+mod drive_card;
+mod drives;
 mod failure;
 mod plans;
 mod progress;
@@ -39,6 +41,10 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Plan(plan) => plans::show(&plan),
         Command::Resume(resume) => runs::resume(&resume),
         Command::Suites(suites) => suites::list(&suites),
+        Command::Drives(drives) => match &drives.target {
+            Some(target) => drive_card::show(target, drives.json),
+            None => drives::list(&drives),
+        },
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),
         Command::Bench(bench) => bench::bench(&bench),

@@ -154,6 +154,8 @@ fn action_in_words(action: &Action) -> String {
             let order = format!("{access:?}").to_lowercase();
             format!("write {span} once, {order}, {block_size} each")
         }
+        Action::Prepare(Preparation::Power(saving)) => format!("set the power saving: {saving}"),
+        Action::Idle(time) => format!("leave the drive alone for {time}, and ask nothing of it"),
         Action::Rest(time) => format!("leave the drive alone for {time}"),
         Action::Run { workload, until, steady } => {
             let streams: Vec<String> = workload.streams.iter().map(stream_in_words).collect();

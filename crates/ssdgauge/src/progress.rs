@@ -90,8 +90,10 @@ fn expected(step: &Step, fill_rate: f64) -> Nanos {
         Action::Prepare(Preparation::Fill { span, .. }) => {
             Nanos((span.0 as f64 / fill_rate * 1e9) as u64)
         }
-        Action::Prepare(Preparation::Purge | Preparation::Trim { .. }) => Nanos::SECOND,
-        Action::Rest(time) => *time,
+        Action::Prepare(Preparation::Purge | Preparation::Trim { .. } | Preparation::Power(_)) => {
+            Nanos::SECOND
+        }
+        Action::Rest(time) | Action::Idle(time) => *time,
         Action::Run { until, .. } => {
             let time = until.time.unwrap_or(Nanos::from_secs(60));
             time + step.rest.after(time)
@@ -124,7 +126,7 @@ impl Watcher for Progress<'_> {
         self.current = expected(step, self.fill_rate);
         self.title = match step.action {
             Action::Run { .. } => format!("{} {}", test.id, step.label),
-            Action::Prepare(_) | Action::Rest(_) => {
+            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
                 let kind = phase.kind.name();
                 match step.label.starts_with(kind) {
                     true => step.label.clone(),

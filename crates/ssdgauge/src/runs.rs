@@ -3,7 +3,7 @@
 use crate::arguments::{self, Choice, RunOptions};
 use crate::failure::{Failure, Kind};
 use crate::progress::Progress;
-use crate::target::{SizeWish, Target};
+use crate::target::{Consent, SizeWish, Target};
 use crate::world::{self, StopWish};
 use crate::{reports, suites};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
@@ -69,7 +69,8 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     let out = options.out.clone().unwrap_or_else(|| usual_name(&plan, now));
     refuse_existing(&out)?;
     let stop = listen()?;
-    let mut rig = target.open(&plan, options.confirm.as_deref(), seed)?;
+    let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
+    let mut rig = target.open(&plan, consent, &out, seed)?;
     let id = world::run_id(now).map_err(|error| {
         Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
     })?;
@@ -99,7 +100,12 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let size =
         SizeWish { exact: Some(head.drive.capacity), scratch: head.drive.capacity, at_most: None };
     let target = Target::find(&head.drive.target, size, plan.seed)?;
-    let mut rig: Box<dyn Rig> = target.open(plan, arguments.confirm.as_deref(), plan.seed)?;
+    let confirm = arguments.confirm.as_deref();
+    // What the run itself left on its drive needs no second consent.
+    let same = target.info().fingerprint() == head.drive.fingerprint();
+    let erase = arguments.erase.as_deref().or(confirm.filter(|_| same));
+    let consent = Consent { confirm, erase };
+    let mut rig: Box<dyn Rig> = target.open(plan, consent, &arguments.file, plan.seed)?;
     let mut progress = Progress::new(plan, stop);
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();

@@ -2,9 +2,10 @@
 
 use crate::failure::{Failure, Kind};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
-use ssdgauge_host::{Candidate, LinuxRig, Place, confirmation_of};
+use ssdgauge_host::{Candidate, LinuxRig, Mandate, Place, TargetError, confirmation_of};
 use ssdgauge_sim::VirtualRig;
 use std::io::{BufRead, IsTerminal};
+use std::path::Path;
 
 /// A target that was found and not yet opened. Nothing has been written.
 #[derive(Debug)]
@@ -80,26 +81,44 @@ impl Target {
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `confirm` or by typing.
+    /// `consent` or by typing; it must not hold `results`, the run file.
     pub(crate) fn open(
         self,
         plan: &Plan,
-        confirm: Option<&str>,
+        consent: Consent<'_>,
+        results: &Path,
         seed: u64,
     ) -> Result<Box<dyn Rig>, Failure> {
         let precious = self.is_precious(plan);
         match self {
             Target::Virtual(rig) => Ok(rig),
             Target::Real(candidate) => {
-                let typed = match confirm {
-                    None if precious && std::io::stdin().is_terminal() => ask(&candidate.info),
-                    None => None,
-                    Some(words) => Some(words.to_owned()),
+                let typed = match consent.confirm {
+                    None if precious && std::io::stdin().is_terminal() => {
+                        ask(&candidate, results, consent.erase.is_some())?
+                    }
+                    None | Some(_) => Typed::default(),
                 };
-                Ok(Box::new(LinuxRig::open(*candidate, typed.as_deref(), seed)?))
+                let mandate = Mandate {
+                    confirm: consent.confirm.or(typed.confirm.as_deref()),
+                    erase: consent.erase.or(typed.erase.as_deref()),
+                    results: Some(results),
+                    unhealthy: None,
+                    writes_at_most: writes_at_most(plan),
+                };
+                Ok(Box::new(LinuxRig::open_with(*candidate, &mandate, seed)?))
             }
         }
     }
+}
+
+/// The words of the owner of a drive, from the command line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Consent<'a> {
+    /// The drive may be overwritten.
+    pub(crate) confirm: Option<&'a str>,
+    /// What was found on it may be lost.
+    pub(crate) erase: Option<&'a str>,
 }
 
 fn open_virtual(spec: &str, size: SizeWish, seed: u64) -> Result<VirtualRig, Failure> {
@@ -128,16 +147,69 @@ fn open_virtual(spec: &str, size: SizeWish, seed: u64) -> Result<VirtualRig, Fai
     }
 }
 
-/// Shows what would be lost and asks for the words that confirm it.
-fn ask(info: &DriveInfo) -> Option<String> {
-    let expected = confirmation_of(info)?;
+/// Returns the most bytes that `plan` writes, where that can be said.
+fn writes_at_most(plan: &Plan) -> Option<Bytes> {
+    let cost = ssdgauge_lab::estimate(plan, ssdgauge_lab::WRITE_RATE);
+    (!cost.writes_without_limit && !cost.searches).then_some(cost.written_at_most)
+}
+
+/// The words of the owner of a drive, as typed.
+#[derive(Debug, Default)]
+struct Typed {
+    confirm: Option<String>,
+    erase: Option<String>,
+}
+
+/// The fewest last characters of a serial that name a drive on a terminal.
+const FEWEST_TYPED: usize = 4;
+/// How long a person may change their mind after all checks.
+const COUNTDOWN: u32 = 5;
+
+/// Shows what would be lost and asks for the words that confirm it. A drive that no words can
+/// open is refused before anybody is asked.
+fn ask(candidate: &Candidate, results: &Path, may_erase: bool) -> Result<Typed, Failure> {
+    let info = &candidate.info;
+    let Some(expected) = confirmation_of(info) else { return Ok(Typed::default()) };
+    let (objections, _) = candidate.objections(Some(results));
+    let grave = objections.iter().find(|objection| !objection.yields_to_consent());
+    if let Some(refusal) = grave {
+        return Err(TargetError::Refused(refusal.clone()).into());
+    }
     crate::world::talk(&format!(
-        "Everything on {} will be lost: {}, {}.\nType {expected} to confirm:",
+        "Everything on {} will be lost: {}, {}.\nType {expected} (its last {FEWEST_TYPED} \
+         characters suffice) to confirm:",
         info.target,
         info.model.as_deref().unwrap_or("unknown model"),
         info.capacity,
     ));
+    let confirm = Some(typed_words(expected));
+    let mut erase = None;
+    for objection in
+        objections.iter().filter(|_| !may_erase && confirm.as_deref() == Some(expected))
+    {
+        crate::world::talk(&format!("{objection}.\nType it once more to give that up:"));
+        erase = Some(typed_words(expected));
+    }
+    if confirm.as_deref() == Some(expected) {
+        count_down();
+    }
+    Ok(Typed { confirm, erase })
+}
+
+/// Reads a line; the end of `expected` stands for all of it.
+fn typed_words(expected: &str) -> String {
     let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).ok()?;
-    Some(line.trim().to_owned())
+    // What cannot be read confirms nothing.
+    let _ = std::io::stdin().lock().read_line(&mut line);
+    let line = line.trim();
+    let suffices = line.chars().count() >= FEWEST_TYPED && expected.ends_with(line);
+    if suffices { expected.to_owned() } else { line.to_owned() }
+}
+
+/// Waits after the checks, not instead of them; Ctrl-C leaves without a trace.
+fn count_down() {
+    for left in (1..=COUNTDOWN).rev() {
+        crate::world::talk(&format!("Writing begins in {left} s; Ctrl-C leaves the drive alone."));
+        std::thread::sleep(std::time::Duration::from_secs(1));
+    }
 }

@@ -6,22 +6,31 @@
 //! never touches the drive, so a hanging drive cannot hang it.
 
 mod control;
+mod log;
 mod pace;
+mod pool;
+mod ring;
+mod stamp;
 mod synchronous;
 mod tally;
+mod trial;
 mod uring;
 
 use crate::clock::Clock;
-use crate::sys::Region;
 use pace::Pace;
-use ssdgauge_core::{Data, Random, RequestSource, Schedule, Stream};
+use ssdgauge_core::{RequestSource, Schedule, Until, Workload};
+use stamp::{Expected, Ink};
 use std::fs::File;
-use std::io::Read;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 pub(crate) use control::{Outcome, run};
+pub(crate) use log::{Log, Written};
+pub(crate) use pool::{Pool, random_tag};
+pub(crate) use ring::RingFlags;
+pub(crate) use stamp::{Content, Stamps};
 pub(crate) use tally::Fault;
+pub(crate) use trial::{Choice, choose, is_worth_it};
 
 /// What an engine sends requests to.
 #[derive(Clone, Debug)]
@@ -34,10 +43,6 @@ pub(crate) enum Device {
 
 /// The most faults that a workload survives; beyond it the drive is not worth loading further.
 pub(crate) const MOST_FAULTS: u64 = 100;
-
-/// The bytes of random data that writes are cut from, and the largest request. No 4 KiB repeat
-/// within it.
-const POOL: usize = 64 << 20;
 
 /// Whether the threads shall go on. Written a few times in a workload, read in every turn.
 #[derive(Debug, Default)]
@@ -94,7 +99,11 @@ pub(crate) struct Assignment {
     pub(crate) block_size: usize,
     pub(crate) depth: usize,
     pub(crate) sequential: bool,
-    pub(crate) writes: Option<Arc<Region>>,
+    /// What is written, where anything is.
+    pub(crate) ink: Option<Ink>,
+    /// What reads must find, where it is known.
+    pub(crate) expected: Option<Expected>,
+    pub(crate) ring_flags: RingFlags,
     pub(crate) order: Arc<Order>,
     pub(crate) budget: Option<Arc<Budget>>,
     pub(crate) start: u64,
@@ -143,62 +152,25 @@ impl Allowance {
     }
 }
 
-/// Walks through the pool of write data, so that neighbouring writes differ.
+/// What an engine is asked to do.
 #[derive(Debug)]
-struct Ink {
-    pool: Option<Arc<Region>>,
-    next: usize,
-    block_size: usize,
-}
-
-impl Ink {
-    fn of(pool: Option<Arc<Region>>, block_size: usize, start: usize) -> Ink {
-        let room = pool.as_ref().map_or(0, |pool| pool.length() / block_size);
-        Ink { pool, next: if room > 0 { start % room * block_size } else { 0 }, block_size }
-    }
-
-    /// Returns where the data of the next write lie.
-    #[inline]
-    fn dip(&mut self) -> *mut u8 {
-        let pool = self.pool.as_ref().expect("a stream that writes has a pool");
-        if self.next + self.block_size > pool.length() {
-            self.next = 0;
-        }
-        let data = pool.at(self.next);
-        self.next += self.block_size;
-        data
-    }
-}
-
-/// Returns the data that `stream` writes, or `None` where it only reads.
-pub(crate) fn write_data(stream: &Stream) -> Result<Option<Arc<Region>>, String> {
-    match (stream.writes(), stream.data) {
-        (false, _) => Ok(None),
-        (true, Data::Incompressible) => pool().map(Some),
-        (true, Data::Zeros) => Region::new(stream.block_size.0 as usize)
-            .map(|zeros| Some(Arc::new(zeros)))
-            .map_err(|error| format!("no memory for the data to write: {error}")),
-    }
-}
-
-/// Begins to make the pool on a thread of its own, so that the first write does not wait for it.
-pub(crate) fn prepare_pool() {
-    std::thread::spawn(|| pool().map(drop));
-}
-
-/// Returns the random data that writes are cut from: made once in a process, and different in
-/// each, so that a drive that deduplicates finds nothing of an earlier run.
-fn pool() -> Result<Arc<Region>, String> {
-    static MADE: OnceLock<Result<Arc<Region>, String>> = OnceLock::new();
-    MADE.get_or_init(make_pool).clone()
-}
-
-fn make_pool() -> Result<Arc<Region>, String> {
-    let cause = |error: std::io::Error| format!("no data to write: {error}");
-    let mut seed = [0; 8];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed)).map_err(cause)?;
-    let mut random = Random::new(u64::from_ne_bytes(seed), 0);
-    let mut region = Region::new(POOL).map_err(cause)?;
-    region.words_mut().iter_mut().for_each(|word| *word = random.next_u64());
-    Ok(Arc::new(region))
+pub(crate) struct Load<'a> {
+    /// What the requests go to.
+    pub(crate) device: &'a Device,
+    /// The requests.
+    pub(crate) workload: &'a Workload,
+    /// When they end.
+    pub(crate) until: &'a Until,
+    /// The seed of their order.
+    pub(crate) seed: u64,
+    /// Whether random offsets are a permutation that leaves no block out.
+    pub(crate) covering: bool,
+    /// The random data that writes are cut from.
+    pub(crate) pool: &'a Pool,
+    /// What this run has written, and how reads of it are checked.
+    pub(crate) stamps: &'a Stamps,
+    /// How rings are set up.
+    pub(crate) ring_flags: RingFlags,
+    /// Where every single request is written down, if anywhere.
+    pub(crate) log: Option<&'a mut Log>,
 }

@@ -2,7 +2,7 @@
 
 use super::pace::{Lag, Pace};
 use super::tally::{Book, Fault};
-use super::{Allowance, Assignment, Device, Ink, MOST_FAULTS, Order};
+use super::{Allowance, Assignment, Device, MOST_FAULTS, Order};
 use crate::clock::Clock;
 use crate::sys::{self, Region};
 use ssdgauge_core::{Direction, Request};
@@ -26,7 +26,8 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
     };
     let mut source = assignment.source;
     let mut allowance = Allowance::of(assignment.budget);
-    let mut ink = Ink::of(assignment.writes, block_size, sys::thread_id() as usize);
+    let mut ink = assignment.ink;
+    let expected = assignment.expected.filter(|_| matches!(assignment.device, Device::File(_)));
     let (mut enters, mut used_up) = (0, false);
     let mut begin = clock.now();
     loop {
@@ -53,9 +54,9 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
             break;
         }
         let request = source.deal();
-        let data = match request.direction {
-            Direction::Read => buffer.at(0),
-            Direction::Write => ink.dip(),
+        let data = match (request.direction, &mut ink) {
+            (Direction::Write, Some(ink)) => ink.dip(0, request.offset),
+            (Direction::Write | Direction::Read, _) => buffer.at(0),
         };
         let result = match &assignment.device {
             Device::File(file) => transfer(file, request, data, block_size, sync),
@@ -66,9 +67,16 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
         // nanoseconds, and one stamp costs as much.
         let end = clock.now();
         book.turn(end);
+        let content = match (expected, request.direction, &result) {
+            (Some(expected), Direction::Read, Ok(n)) if *n == block_size => {
+                // SAFETY: the buffer holds this many bytes, and nothing is in flight.
+                unsafe { expected.check(data, request.offset, block_size as u64) }
+            }
+            (Some(_) | None, Direction::Read | Direction::Write, _) => None,
+        };
         match result {
-            Ok(n) if n == block_size => {
-                book.completed(request.direction, end.saturating_sub(begin));
+            Ok(n) if n == block_size && content.is_none() => {
+                book.completed(request, end.saturating_sub(begin), end);
                 if pace.is_some() {
                     book.served(end - sent);
                 }
@@ -76,7 +84,7 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
             other => {
                 let result = other.map_err(|error| error.raw_os_error().unwrap_or(0));
                 let Request { direction, offset } = request;
-                if book.failed(Fault { direction, offset, result }) > MOST_FAULTS {
+                if book.failed(Fault { direction, offset, result, content }) > MOST_FAULTS {
                     break;
                 }
             }

@@ -1,8 +1,10 @@
 //! What an I/O thread writes down: one tally a second, handed over whole.
 
+use super::log::LogPage;
 use super::pace::{Beside, PaceEnd};
+use super::stamp::Content;
 use crate::clock::Clock;
-use ssdgauge_core::{Direction, Nanos, Recorder};
+use ssdgauge_core::{Direction, Nanos, Recorder, Request};
 use std::sync::mpsc::{Receiver, Sender};
 
 /// One second of one thread.
@@ -20,13 +22,15 @@ pub(crate) struct Side {
     pub(crate) errors: u64,
 }
 
-/// A request that failed or was cut short.
+/// A request that failed, was cut short or read what nobody wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) direction: Direction,
     pub(crate) offset: u64,
     /// The bytes that were moved, or the error number.
     pub(crate) result: Result<usize, i32>,
+    /// What a read found that moved all its bytes, but not the right ones.
+    pub(crate) content: Option<Content>,
 }
 
 /// What a thread tells the control thread.
@@ -44,6 +48,8 @@ pub(crate) enum Message {
         failure: Option<String>,
         used_up: bool,
         pace: PaceEnd,
+        /// Requests that could not be logged.
+        lost: u64,
     },
 }
 
@@ -61,6 +67,7 @@ pub(crate) struct Book {
     sender: Sender<Message>,
     returned: Receiver<Box<Tally>>,
     faults: u64,
+    log: Option<LogPage>,
     /// What an open loop says at its end.
     pub(crate) pace: PaceEnd,
 }
@@ -73,6 +80,7 @@ impl Book {
         start: u64,
         sender: Sender<Message>,
         returned: Receiver<Box<Tally>>,
+        log: Option<LogPage>,
     ) -> Book {
         let second_ticks = clock.ticks(Nanos::SECOND);
         Book {
@@ -86,14 +94,19 @@ impl Book {
             sender,
             returned,
             faults: 0,
+            log,
             pace: PaceEnd::default(),
         }
     }
 
-    /// Writes down a request that completed in full after `ticks`.
+    /// Writes down a request that completed in full at `end`, `ticks` after it began.
     #[inline]
-    pub(crate) fn completed(&mut self, direction: Direction, ticks: u64) {
-        self.tally.sides[direction as usize].latency.record(self.clock.nanos(ticks));
+    pub(crate) fn completed(&mut self, request: Request, ticks: u64, end: u64) {
+        let latency = self.clock.nanos(ticks);
+        self.tally.sides[request.direction as usize].latency.record(latency);
+        if let Some(log) = &mut self.log {
+            log.record(request, latency, self.clock.nanos(end - self.start));
+        }
     }
 
     /// Writes down how late a request of an open loop was sent although it could have been.
@@ -110,7 +123,7 @@ impl Book {
         self.tally.beside.get_or_insert_default().service.record(nanos);
     }
 
-    /// Writes down a request that failed or was cut short; returns how many there were.
+    /// Writes down a request that failed, was cut short or read the wrong data; returns how many there were.
     #[cold]
     pub(crate) fn failed(&mut self, fault: Fault) -> u64 {
         self.tally.sides[fault.direction as usize].errors += 1;
@@ -143,8 +156,9 @@ impl Book {
 
     /// Hands over the last page and closes the book at `end`.
     pub(crate) fn close(self, enters: u64, end: u64, failure: Option<String>, used_up: bool) {
-        let Book { thread, second, tally, sender, pace, .. } = self;
+        let Book { thread, second, tally, sender, pace, log, .. } = self;
+        let lost = log.map_or(0, LogPage::close);
         let _ = sender.send(Message::Second { thread, second, front: u32::MAX, tally });
-        let _ = sender.send(Message::Done { thread, enters, end, failure, used_up, pace });
+        let _ = sender.send(Message::Done { thread, enters, end, failure, used_up, pace, lost });
     }
 }

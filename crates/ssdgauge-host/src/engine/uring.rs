@@ -6,63 +6,15 @@
 //! after the reap, never at the completion alone.
 
 use super::pace::{Lag, Pace};
+use super::ring::{Ring, Shape};
 use super::tally::{Book, Fault};
-use super::{Allowance, Assignment, Device, Ink, MOST_FAULTS};
+use super::{Allowance, Assignment, Device, Expected, Ink, MOST_FAULTS};
 use crate::clock::Clock;
-use crate::sys::{self, Region};
-use io_uring::{IoUring, opcode, squeue, types};
-use ssdgauge_core::{Direction, Nanos, Request};
+use crate::sys;
+use io_uring::{opcode, squeue, types};
+use ssdgauge_core::{Direction, Request};
 use std::io;
 use std::os::fd::AsRawFd;
-
-/// IORING_ENTER_GETEVENTS: wait for completions, and let the kernel post them.
-const GETEVENTS: u32 = 1;
-
-/// A ring that is ready to run, with its buffers.
-pub(crate) struct Ring {
-    ring: IoUring,
-    reads: Region,
-    registered_buffers: bool,
-    registered_file: bool,
-    registered_ring: bool,
-}
-
-impl Ring {
-    /// Sets a ring up for `assignment`; fails where the kernel has none to give.
-    pub(crate) fn new(assignment: &Assignment) -> io::Result<Ring> {
-        let depth = assignment.depth as u32;
-        let ring = IoUring::builder().setup_cqsize(2 * depth.next_power_of_two()).build(depth)?;
-        let reads = Region::new(assignment.depth * assignment.block_size)?;
-        let mut buffers = vec![reads.iovec()];
-        buffers.extend(assignment.writes.iter().map(|pool| pool.iovec()));
-        // SAFETY: the regions outlive the ring: both live in this struct or in the assignment,
-        // which the thread keeps until the ring is gone.
-        let registered_buffers = unsafe { ring.submitter().register_buffers(&buffers) }.is_ok();
-        let registered_file = match &assignment.device {
-            Device::File(file) => ring.submitter().register_files(&[file.as_raw_fd()]).is_ok(),
-            Device::Null => false,
-        };
-        let registered_ring = ring.submitter().register_ring_fd().is_ok();
-        Ok(Ring { ring, reads, registered_buffers, registered_file, registered_ring })
-    }
-
-    /// Returns the requests that the kernel has not taken yet.
-    fn queued(&self) -> u32 {
-        // SAFETY: this thread is the only one that looks at the queue of its ring.
-        unsafe { self.ring.submission_shared().len() as u32 }
-    }
-
-    /// Returns how the ring is set up, in words.
-    pub(crate) fn setup(&self) -> String {
-        let word = |registered| if registered { "registered" } else { "plain" };
-        format!(
-            "plain flags, {} buffers, {} file, {} ring",
-            word(self.registered_buffers),
-            word(self.registered_file),
-            word(self.registered_ring)
-        )
-    }
-}
 
 /// A request in flight.
 #[derive(Clone, Copy)]
@@ -74,8 +26,8 @@ struct Slot {
 }
 
 /// Runs one thread of a stream to its end.
-pub(super) fn run(assignment: Assignment, mut ring: Ring, mut book: Book) {
-    let mut turn = Loop::new(&assignment, &ring);
+pub(super) fn run(mut assignment: Assignment, mut ring: Ring, mut book: Book) {
+    let mut turn = Loop::new(&mut assignment);
     if turn.pace.is_some() {
         sys::precise_timers();
     }
@@ -89,17 +41,20 @@ pub(super) fn run(assignment: Assignment, mut ring: Ring, mut book: Book) {
         }
         if assignment.order.abandons() {
             // The kernel may still write into the buffers: they must never be given back.
-            std::mem::forget(ring);
+            std::mem::forget((ring, turn.ink));
             return book.close(turn.enters, turn.last, Some("abandoned".into()), false);
         }
         let entered = match turn.pace.is_some() {
-            true => turn.enter_until_due(&assignment, &mut ring),
+            true => turn.enter_until_due(&assignment, &ring),
             false => turn.enter(&ring),
         };
         if let Err(error) = entered {
             break Some(format!("io_uring_enter: {error}"));
         }
-        turn.reap(&assignment, &mut ring, &mut book);
+        match turn.pace.is_some() {
+            true => turn.reap::<true>(&assignment, &mut ring, &mut book),
+            false => turn.reap::<false>(&assignment, &mut ring, &mut book),
+        }
     };
     let (enters, mut last, used_up) = (turn.enters, turn.last, turn.used_up);
     if let Some(pace) = &mut turn.pace {
@@ -112,7 +67,7 @@ pub(super) fn run(assignment: Assignment, mut ring: Ring, mut book: Book) {
         }
     }
     if failure.is_some() && turn.in_flight > 0 {
-        std::mem::forget(ring);
+        std::mem::forget((ring, turn.ink));
     }
     book.close(enters, last, failure, used_up);
 }
@@ -121,9 +76,17 @@ struct Loop {
     clock: Clock,
     source: ssdgauge_core::RequestSource,
     allowance: Allowance,
-    ink: Ink,
+    ink: Option<Ink>,
+    expected: Option<Expected>,
     slots: Vec<Slot>,
     free: Vec<u16>,
+    /// The descriptor; `None` for the engine's own ceiling.
+    file: Option<i32>,
+    block_size: u32,
+    /// What a completion says where all went well.
+    whole: i32,
+    /// The flags of a write.
+    durable: i32,
     /// The most requests of a call while something is in flight.
     batch: usize,
     /// The same while nothing is.
@@ -144,21 +107,28 @@ struct Loop {
 }
 
 impl Loop {
-    fn new(assignment: &Assignment, ring: &Ring) -> Loop {
+    fn new(assignment: &mut Assignment) -> Loop {
         let depth = assignment.depth;
         let nothing = Request { direction: Direction::Read, offset: 0 };
-        let pool = assignment.writes.clone();
-        let start = ring.reads.at(0) as usize >> 12;
         // From three requests a call on, the kernel plugs its queue and merges neighbours: a
         // sequential stream would then be measured with requests it never asked for.
         let most = if assignment.sequential { 2 } else { 4 };
+        let file = match &assignment.device {
+            Device::File(file) => Some(file.as_raw_fd()),
+            Device::Null => None,
+        };
         Loop {
             clock: assignment.clock,
             source: assignment.source.clone(),
             allowance: Allowance::of(assignment.budget.clone()),
-            ink: Ink::of(pool, assignment.block_size, start),
+            ink: assignment.ink.take(),
+            expected: assignment.expected,
             slots: vec![Slot { begin: 0, sent: 0, request: nothing }; depth],
             free: (0..depth as u16).rev().collect(),
+            file,
+            block_size: assignment.block_size as u32,
+            whole: if file.is_some() { assignment.block_size as i32 } else { 0 },
+            durable: if assignment.sync { libc::RWF_DSYNC } else { 0 },
             batch: (depth / 8).clamp(1, most),
             from_idle: if assignment.sequential { most } else { depth },
             in_flight: 0,
@@ -183,6 +153,7 @@ impl Loop {
         self.timed_out |= now >= assignment.deadline;
         self.stopping |= self.timed_out || assignment.order.stops();
         let Some(mut pace) = self.pace.take() else { return };
+        let mut queue = ring.queues.submission();
         for _ in 0..self.batch {
             if self.stopping || pace.due() > now || pace.due() >= assignment.deadline {
                 break;
@@ -199,7 +170,7 @@ impl Loop {
                 (self.stopping, self.used_up) = (true, true);
                 break;
             }
-            self.push(assignment, ring, slot, pace.due(), now);
+            self.push(&mut queue, &ring.shape, slot, pace.due(), now);
             self.sent += 1;
             if pace.due() > self.blocked {
                 book.late(now - pace.due());
@@ -221,7 +192,7 @@ impl Loop {
 
     /// Hands the queued requests to the kernel, and waits for a completion or the next due time.
     #[inline]
-    fn enter_until_due(&mut self, assignment: &Assignment, ring: &mut Ring) -> io::Result<()> {
+    fn enter_until_due(&mut self, assignment: &Assignment, ring: &Ring) -> io::Result<()> {
         let Some(pace) = &self.pace else { return Ok(()) };
         let now = self.clock.now();
         // Without a free slot, or after the end, only a completion matters.
@@ -229,41 +200,21 @@ impl Loop {
             true => u64::MAX,
             false => pace.due().min(assignment.deadline),
         };
-        let Some(sleep) = pace.sleep(now, next) else {
-            // Close to the due time: hand over what is queued and spin.
-            return match self.queued {
-                0 => {
-                    std::hint::spin_loop();
-                    Ok(())
-                }
-                _ => self.enter_waiting(ring, None),
-            };
-        };
-        self.enter_waiting(ring, Some(sleep))
-    }
-
-    fn enter_waiting(&mut self, ring: &Ring, sleep: Option<Nanos>) -> io::Result<()> {
-        let submitter = ring.ring.submitter();
+        let sleep = pace.sleep(now, next);
+        // Close to the due time: hand over what is queued and spin.
+        if sleep.is_none() && self.queued == 0 {
+            std::hint::spin_loop();
+            return Ok(());
+        }
         self.enters += 1;
-        let result = match sleep {
-            Some(time) => {
-                let time = types::Timespec::from(std::time::Duration::from(time));
-                submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&time))
-            }
-            None => submitter.submit(),
-        };
-        match result {
+        match ring.enter(self.queued, u32::from(sleep.is_some()), sleep) {
             Ok(taken) => {
-                self.queued -= taken as u32;
+                self.queued -= taken;
                 Ok(())
             }
             Err(error) => match error.raw_os_error() {
-                // The time is over, after everything queued was handed over.
-                Some(libc::ETIME) => {
-                    self.queued = 0;
-                    Ok(())
-                }
-                Some(libc::EINTR) => {
+                // The time is over, or somebody woke the thread, after requests were handed over.
+                Some(libc::ETIME | libc::EINTR) => {
                     self.queued = ring.queued();
                     Ok(())
                 }
@@ -274,13 +225,19 @@ impl Loop {
     }
 
     #[inline(always)]
-    fn push(&mut self, assignment: &Assignment, ring: &mut Ring, slot: u16, begin: u64, sent: u64) {
+    fn push(
+        &mut self,
+        queue: &mut squeue::SubmissionQueue<'_>,
+        shape: &Shape,
+        slot: u16,
+        begin: u64,
+        sent: u64,
+    ) {
         let request = self.source.deal();
-        let entry = self.entry(assignment, ring, slot, request);
+        let entry = self.entry(shape, slot, request);
         // SAFETY: buffer and descriptor stay valid until the completion is reaped: they belong
-        // to the ring and the assignment, which outlive the loop or are forgotten.
-        unsafe { ring.ring.submission().push(&entry) }
-            .expect("the queue has an entry for every slot");
+        // to the ring, the loop and the assignment, which outlive it or are forgotten.
+        unsafe { queue.push(&entry) }.expect("the queue has an entry for every slot");
         self.slots[usize::from(slot)] = Slot { begin, sent, request };
         self.queued += 1;
         self.in_flight += 1;
@@ -295,6 +252,7 @@ impl Loop {
             return;
         }
         let most = if self.in_flight == 0 { self.from_idle } else { self.batch };
+        let mut queue = ring.queues.submission();
         for _ in 0..most {
             let Some(slot) = self.free.pop() else { break };
             if !self.allowance.take() {
@@ -302,31 +260,26 @@ impl Loop {
                 (self.stopping, self.used_up) = (true, true);
                 break;
             }
-            self.push(assignment, ring, slot, now, now);
+            self.push(&mut queue, &ring.shape, slot, now, now);
         }
     }
 
     #[inline(always)]
-    fn entry(
-        &mut self,
-        assignment: &Assignment,
-        ring: &Ring,
-        slot: u16,
-        request: Request,
-    ) -> squeue::Entry {
-        let length = assignment.block_size as u32;
-        let file = match &assignment.device {
-            Device::File(file) => file,
-            Device::Null => return opcode::Nop::new().build().user_data(u64::from(slot)),
+    fn entry(&mut self, shape: &Shape, slot: u16, request: Request) -> squeue::Entry {
+        let length = self.block_size;
+        let Some(file) = self.file else {
+            return opcode::Nop::new().build().user_data(u64::from(slot));
         };
-        let (buffer, index) = match request.direction {
-            Direction::Read => (ring.reads.at(usize::from(slot) * assignment.block_size), 0),
-            Direction::Write => (self.ink.dip(), 1),
+        let buffer = match (request.direction, &mut self.ink) {
+            (Direction::Write, Some(ink)) => ink.dip(slot, request.offset),
+            (Direction::Write | Direction::Read, _) => {
+                shape.reads.at(usize::from(slot) * length as usize)
+            }
         };
-        let durable = if assignment.sync { libc::RWF_DSYNC } else { 0 };
+        let index = request.direction as u16;
         macro_rules! build {
             ($descriptor:expr) => {
-                match (request.direction, ring.registered_buffers) {
+                match (request.direction, shape.fixed[usize::from(index)]) {
                     (Direction::Read, true) => {
                         opcode::ReadFixed::new($descriptor, buffer, length, index)
                             .offset(request.offset)
@@ -338,19 +291,19 @@ impl Loop {
                     (Direction::Write, true) => {
                         opcode::WriteFixed::new($descriptor, buffer, length, index)
                             .offset(request.offset)
-                            .rw_flags(durable)
+                            .rw_flags(self.durable)
                             .build()
                     }
                     (Direction::Write, false) => opcode::Write::new($descriptor, buffer, length)
                         .offset(request.offset)
-                        .rw_flags(durable)
+                        .rw_flags(self.durable)
                         .build(),
                 }
             };
         }
-        let entry = match ring.registered_file {
+        let entry = match shape.fixed_file {
             true => build!(types::Fixed(0)),
-            false => build!(types::Fd(file.as_raw_fd())),
+            false => build!(types::Fd(file)),
         };
         entry.user_data(u64::from(slot))
     }
@@ -359,18 +312,19 @@ impl Loop {
     #[inline]
     fn enter(&mut self, ring: &Ring) -> io::Result<()> {
         let wait = u32::from(self.free.is_empty() || self.stopping);
-        // SAFETY: no argument structure is passed, and the counts are those of our queues.
-        let result =
-            unsafe { ring.ring.submitter().enter::<()>(self.queued, wait, GETEVENTS, None) };
+        let result = ring.enter(self.queued, wait, None);
         self.enters += 1;
         match result {
             Ok(taken) => {
-                self.queued -= taken as u32;
+                self.queued -= taken;
                 Ok(())
             }
             Err(error) => match error.raw_os_error() {
                 // A kick of the control thread, or a kernel short of memory for a moment.
-                Some(libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
+                Some(libc::EINTR | libc::EAGAIN | libc::EBUSY) => {
+                    self.queued = ring.queued();
+                    Ok(())
+                }
                 _ => Err(error),
             },
         }
@@ -387,12 +341,16 @@ impl Loop {
 
     /// Writes down what has completed, and frees its slots.
     #[inline]
-    fn reap(&mut self, assignment: &Assignment, ring: &mut Ring, book: &mut Book) {
-        let mut completions = ring.ring.completion();
-        completions.sync();
+    fn reap<const OPEN: bool>(
+        &mut self,
+        assignment: &Assignment,
+        ring: &mut Ring,
+        book: &mut Book,
+    ) {
+        let Ring { queues, shape, .. } = ring;
+        let completions = queues.completion();
         let end = self.clock.now();
         book.turn(end);
-        let is_open_loop = self.pace.is_some();
         for completion in completions {
             let index = completion.user_data() as u16;
             let Slot { begin, sent, request } = self.slots[usize::from(index)];
@@ -400,16 +358,25 @@ impl Loop {
             self.in_flight -= 1;
             self.last = end;
             let length = completion.result();
-            let null = matches!(assignment.device, Device::Null);
-            if length as usize == assignment.block_size || (null && length == 0) {
-                book.completed(request.direction, end - begin);
-                if is_open_loop {
+            // Slots are looked at after the stamp, so that the check costs no latency.
+            let content = match (self.expected, request.direction) {
+                (Some(expected), Direction::Read) if length == self.whole => {
+                    let place = usize::from(index) * self.block_size as usize;
+                    let data = shape.reads.at(place);
+                    // SAFETY: the slot holds this many bytes, and its request has completed.
+                    unsafe { expected.check(data, request.offset, u64::from(self.block_size)) }
+                }
+                (Some(_) | None, Direction::Read | Direction::Write) => None,
+            };
+            if length == self.whole && content.is_none() {
+                book.completed(request, end - begin, end);
+                if OPEN {
                     self.served(assignment, book, end - sent);
                 }
             } else {
                 let result = if length < 0 { Err(-length) } else { Ok(length as usize) };
                 let Request { direction, offset } = request;
-                let fault = Fault { direction, offset, result };
+                let fault = Fault { direction, offset, result, content };
                 self.stopping |= book.failed(fault) > MOST_FAULTS;
             }
         }

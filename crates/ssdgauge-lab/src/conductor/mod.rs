@@ -312,7 +312,7 @@ impl<'a> Conductor<'a> {
         sink.show();
         let borne = match (sink.slices.take(), &result) {
             (Some(slices), Ok(done)) => {
-                Some(slices.tell(done.by, done.service.as_ref(), &mut sink))
+                Some(slices.tell(done.by, done.elapsed, done.service.as_ref(), &mut sink))
             }
             (Some(_), Err(_)) | (None, _) => None,
         };
@@ -446,8 +446,15 @@ fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Do
         }
         Action::Rest(duration) => {
             rig.rest(*duration, sink)?;
-            let by = By::stopped(sink.stop());
-            Ok(Done { by, elapsed: *duration, report: "{}".into(), service: None })
+            Ok(left_alone(*duration, sink))
+        }
+        Action::Idle(duration) => {
+            rig.idle(*duration, sink)?;
+            Ok(left_alone(*duration, sink))
         }
     }
+}
+
+fn left_alone(duration: Nanos, sink: &mut StepSink<'_>) -> Done {
+    Done { by: By::stopped(sink.stop()), elapsed: duration, report: "{}".into(), service: None }
 }

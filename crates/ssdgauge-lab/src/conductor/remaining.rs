@@ -84,7 +84,10 @@ pub(super) fn remaining(
         let mut done: Vec<&Preparation> = Vec::new();
         for place in &all[..anew] {
             let kind = plan.tests[place.test].phases[place.phase].kind;
-            if let Action::Prepare(preparation) = &step_at(plan, *place).action {
+            let action = &step_at(plan, *place).action;
+            if matches!(action, Action::Prepare(Preparation::Power(_))) {
+                // A test that chooses a power state begins anew, and ended tests put it back.
+            } else if let Action::Prepare(preparation) = action {
                 if place.test == current || !done.contains(&preparation) {
                     done.push(preparation);
                     todo.push(*place);

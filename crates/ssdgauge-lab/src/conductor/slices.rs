@@ -12,18 +12,16 @@ use ssdgauge_core::{
 pub(super) struct Slices {
     limits: Limits,
     slices: Vec<Histogram>,
-    end: Nanos,
 }
 
 impl Slices {
     pub(super) fn new(limits: &Limits) -> Slices {
-        Slices { limits: limits.clone(), slices: Vec::new(), end: Nanos::ZERO }
+        Slices { limits: limits.clone(), slices: Vec::new() }
     }
 
     /// Takes a second of one stream and direction.
     pub(super) fn interval(&mut self, interval: &Interval) {
         let begin = Nanos::SECOND * u64::from(interval.second);
-        self.end = self.end.max(begin + interval.length);
         if interval.stream != 0 || interval.direction != Direction::Read {
             return;
         }
@@ -34,15 +32,22 @@ impl Slices {
         self.slices[slice].merge(&interval.latency);
     }
 
-    /// Tells the worst slice and whether the load was borne, as readings and in words.
+    /// Tells, `at` the end of the step, the worst slice and whether the load was borne, as readings
+    /// and in words.
     ///
     /// The verdict goes by the due times. Beside it stands the one by the clock that starts with
     /// the sending, over `service`, the times of the whole step: its slices are not kept apart.
-    pub(super) fn tell(self, by: By, service: Option<&Histogram>, sink: &mut dyn Sink) -> bool {
+    pub(super) fn tell(
+        self,
+        by: By,
+        at: Nanos,
+        service: Option<&Histogram>,
+        sink: &mut dyn Sink,
+    ) -> bool {
         let worst = self.limits.worst(&self.slices);
         let mut read = |quantity: String, value: f64| {
             let instrument = "limits".to_owned();
-            sink.reading(&Reading { at: self.end, instrument, quantity, value });
+            sink.reading(&Reading { at, instrument, quantity, value });
         };
         for ((latency, _), share) in self.limits.above.iter().zip(&worst) {
             read(format!("worst_slice_above_{latency}_percent"), *share);

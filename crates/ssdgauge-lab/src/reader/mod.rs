@@ -23,6 +23,10 @@ impl Suite {
         let parsed: schema::File = toml::from_str(text).map_err(|error| reader.toml(&error))?;
         let table: toml::Table = toml::from_str(text).map_err(|error| reader.toml(&error))?;
         let head = parsed.suite;
+        if let Some(rule) = head.prepare.iter().find(|rule| rule.get_ref().power.is_some()) {
+            let hint = "put it into `prepare` of each test that needs it";
+            return Err(reader.error(rule.span(), "a power state lasts for one test", hint));
+        }
         let mut tests = Vec::new();
         let mut ids = BTreeSet::new();
         for (number, test) in parsed.test.into_iter().enumerate() {
@@ -82,6 +86,7 @@ impl Reader<'_> {
         let points = self.points(&test)?;
         let streams = || points.iter().flat_map(|point| &point.streams);
         let place = test.engine.as_ref().map_or(test.id.span(), Spanned::span);
+        let restart = self.check_power(&test, &points)?;
         self.check_engine(engine, streams(), place)?;
         let score = self.checked_score(&test.score, &points, &test)?;
         let also = test.also.iter().map(|score| self.checked_score(score, &points, &test));
@@ -106,8 +111,31 @@ impl Reader<'_> {
             score,
             also,
             figures: test.figures,
-            restart: test.restart.unwrap_or(Restart::Step),
+            restart,
         })
+    }
+
+    /// Returns where a run that was cut off goes on. What a test leaves alone, or the power state
+    /// that it chose, does not outlast a pause.
+    fn check_power(
+        &self,
+        test: &schema::Test,
+        points: &[PointRule],
+    ) -> Result<Restart, SuiteError> {
+        let sets = test.prepare.iter().any(|rule| rule.get_ref().power.is_some())
+            || points.iter().any(|point| point.power.is_some());
+        let idles = points.iter().any(|point| point.idle.is_some());
+        if !sets && !idles {
+            return Ok(test.restart.unwrap_or(Restart::Step));
+        }
+        if test.search.is_some() || test.rounds.is_some() || test.restart == Some(Restart::Step) {
+            return Err(self.error(
+                test.id.span(),
+                "a test with idle times or a power state goes through its steps once, in order",
+                "leave out search, rounds and restart = \"step\"",
+            ));
+        }
+        Ok(Restart::Test)
     }
 
     fn rounds(
@@ -206,7 +234,8 @@ impl Reader<'_> {
                 span.clone(),
                 "a preparation does exactly one thing",
                 "write one of { purge = true }, { trim = true }, { fill = \"sequential\" }, \
-                 { precondition = { … }, until = { … } }, { rest = \"60s\" }; `span` goes with \
+                 { precondition = { … }, until = { … } }, { rest = \"60s\" }, \
+                 { power = \"active\" }; `span` goes with \
                  trim and fill, `block_size` with fill, `engine` and `until` with precondition",
             )
         };
@@ -214,6 +243,14 @@ impl Reader<'_> {
             return Err(wrong());
         }
         let named = (keys.span.is_some(), keys.block_size.is_some());
+        if let Some(power) = keys.power {
+            let others = keys.purge.is_some() || keys.trim.is_some() || keys.fill.is_some();
+            let others = others || keys.precondition.is_some() || keys.rest.is_some();
+            return match others || named != (false, false) {
+                true => Err(wrong()),
+                false => Ok(PrepareRule::Power(power.0.0)),
+            };
+        }
         match (keys.purge, keys.trim, keys.fill, &keys.precondition, keys.rest, named) {
             (Some(true), None, None, None, None, (false, false)) => Ok(PrepareRule::Purge),
             (None, Some(true), None, None, None, (_, false)) => Ok(PrepareRule::Trim(part)),

@@ -4,7 +4,7 @@ use super::{Reader, extent};
 use crate::error::SuiteError;
 use crate::schema;
 use crate::suite::{Extent, PointRule, StreamRule, UntilRule};
-use ssdgauge_core::{Bytes, Rest};
+use ssdgauge_core::{Bytes, Nanos, PowerSaving, Rest};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -22,6 +22,9 @@ struct Axis {
 #[derive(Clone, Copy)]
 enum Value {
     Full(u8),
+    Power(PowerSaving),
+    /// Left alone for so long before each step.
+    Idle(Nanos),
     Span(Extent),
     Block(Bytes),
     Threads(u32),
@@ -41,6 +44,9 @@ impl Reader<'_> {
         if let Some(steps) = &test.steps {
             return self.listed(test, steps);
         }
+        if test.idle.is_some() && test.stream.is_none() && test.streams.is_none() {
+            return self.left_alone(test);
+        }
         let Some(until) = &test.until else {
             let hint = "add `until`, such as until = { time = \"60s\" }";
             return Err(self.error(test.id.span(), "the test has no end", hint));
@@ -49,6 +55,7 @@ impl Reader<'_> {
         let rest = self.rest(test.rest.as_ref())?;
         let axes = self.axes(&test.sweep)?;
         let streams = self.streams(test, &axes)?;
+        let idle = test.idle.as_ref().map(|idle| self.idle_time(idle)).transpose()?;
         let turns = test.repeat.as_ref().map_or(1, |count| count.0);
         let lengths = axes.iter().map(|axis| axis.values.len());
         let steps = lengths.fold(1, usize::saturating_mul);
@@ -59,7 +66,8 @@ impl Reader<'_> {
         let mut points = Vec::new();
         for combination in combinations(&axes) {
             for turn in 0..turns {
-                let point = self.point(&streams, &combination, turn, turns, &until, rest);
+                let mut point = self.point(&streams, &combination, turn, turns, &until, rest);
+                point.idle = point.idle.or(idle);
                 self.check_block_size(point.streams[0].block_size, test.id.span())?;
                 self.check_depth(&point, &axes)?;
                 points.push(point);
@@ -76,6 +84,8 @@ impl Reader<'_> {
         let totals = axis.values.iter().filter_map(|value| match value {
             Value::TotalDepth(total) => Some(*total),
             Value::Full(_)
+            | Value::Power(_)
+            | Value::Idle(_)
             | Value::Span(_)
             | Value::Block(_)
             | Value::Threads(_)
@@ -106,11 +116,12 @@ impl Reader<'_> {
             || test.streams.is_some()
             || test.until.is_some()
             || test.rest.is_some()
+            || test.idle.is_some()
             || test.repeat.is_some()
             || !axes.is_empty();
         if others || steps.get_ref().is_empty() {
             let hint = "give each of `steps` its own stream, until and rest, at least one step, \
-                        and leave out stream, streams, sweep, repeat, until and rest of the test";
+                        and leave out stream, streams, idle, sweep, repeat, until and rest of the test";
             return Err(self.error(steps.span(), "steps are listed one by one", hint));
         }
         let read = |(number, step): (usize, &Spanned<schema::Step>)| {
@@ -119,6 +130,8 @@ impl Reader<'_> {
                 label: step.label.clone(),
                 position: number as f64 + 1.0,
                 full_percent: None,
+                power: None,
+                idle: None,
                 turn: 0,
                 streams: vec![self.stream(&step.stream, &[])?],
                 until: self.until(&step.until)?,
@@ -126,6 +139,58 @@ impl Reader<'_> {
             })
         };
         steps.get_ref().iter().enumerate().map(read).collect()
+    }
+
+    /// Reads a test that measures the drive while it is left alone.
+    fn left_alone(&self, test: &schema::Test) -> Result<Vec<PointRule>, SuiteError> {
+        let idle = test.idle.as_ref().map(|idle| self.idle_time(idle)).transpose()?;
+        let axes = self.axes(&test.sweep)?;
+        let other = axes.iter().find(|axis| axis.key != "power");
+        if other.is_some() || test.until.is_some() || test.rest.is_some() {
+            let hint = "without a stream, `idle` says how long the drive is left alone; it goes \
+                        with prepare, repeat and sweep = { power = […] } only";
+            return Err(self.error(test.id.span(), "a drive that is left alone has no load", hint));
+        }
+        let turns = test.repeat.as_ref().map_or(1, |count| count.0);
+        let mut points = Vec::new();
+        for combination in combinations(&axes) {
+            let power = combination.iter().find_map(|value| match value {
+                Value::Power(power) => Some(*power),
+                Value::Full(_)
+                | Value::Idle(_)
+                | Value::Span(_)
+                | Value::Block(_)
+                | Value::Threads(_)
+                | Value::Depth(_)
+                | Value::TotalDepth(_)
+                | Value::Percent(_)
+                | Value::Rate(_)
+                | Value::Load(_) => None,
+            });
+            for turn in 0..turns {
+                let word = power.map_or_else(|| "idle".to_owned(), |power| power.to_string());
+                let label = if turns > 1 { format!("{word} #{}", turn + 1) } else { word };
+                points.push(PointRule {
+                    label,
+                    position: points.len() as f64 + 1.0,
+                    full_percent: None,
+                    power,
+                    idle,
+                    turn,
+                    streams: Vec::new(),
+                    until: UntilRule::default(),
+                    rest: Rest::None,
+                });
+            }
+        }
+        Ok(points)
+    }
+
+    fn idle_time(&self, time: &Spanned<schema::Text<Nanos>>) -> Result<Nanos, SuiteError> {
+        match time.get_ref().0 {
+            Nanos::ZERO => Err(self.error(time.span(), "no idle time", "use \"10s\" or more")),
+            time => Ok(time),
+        }
     }
 
     fn streams(&self, test: &schema::Test, axes: &[Axis]) -> Result<Vec<StreamRule>, SuiteError> {
@@ -151,7 +216,8 @@ impl Reader<'_> {
         streams: &Spanned<Vec<Spanned<schema::Stream>>>,
         axes: &[Axis],
     ) -> Result<Vec<StreamRule>, SuiteError> {
-        let of_one = axes.iter().find(|axis| axis.key != "full_percent" && axis.key != "load");
+        let of_all = ["full_percent", "power", "idle", "load"];
+        let of_one = axes.iter().find(|axis| !of_all.contains(&axis.key));
         if let Some(axis) = of_one {
             let message = format!("a sweep over {} needs a single stream", axis.key);
             let hint = "use `stream`, or write one test for each value";
@@ -175,6 +241,8 @@ impl Reader<'_> {
         let schema::Sweep {
             load,
             full_percent,
+            power,
+            idle,
             span,
             block_size,
             threads,
@@ -185,6 +253,8 @@ impl Reader<'_> {
         } = sweep;
         let mut axes = Vec::new();
         axes.extend(self.axis("full_percent", full_percent, |percent| Value::Full(percent.0))?);
+        axes.extend(self.axis("power", power, |power| Value::Power(power.0.0))?);
+        axes.extend(self.axis("idle", idle, |time| Value::Idle(time.0))?);
         axes.extend(self.axis("span", span, |span| Value::Span(extent(*span)))?);
         axes.extend(self.axis("block_size", block_size, |size| Value::Block(size.0))?);
         axes.extend(self.axis("threads", threads, |count| Value::Threads(count.0))?);
@@ -240,10 +310,12 @@ impl Reader<'_> {
         rest: Rest,
     ) -> PointRule {
         let mut streams = streams.to_vec();
-        let mut full_percent = None;
+        let (mut full_percent, mut power, mut idle) = (None, None, None);
         for value in values {
             match *value {
                 Value::Full(percent) => full_percent = Some(percent),
+                Value::Power(saving) => power = Some(saving),
+                Value::Idle(time) => idle = Some(time),
                 Value::Span(span) => streams[0].span = span,
                 Value::Block(size) => streams[0].block_size = size,
                 Value::Threads(count) => streams[0].threads = count,
@@ -279,7 +351,8 @@ impl Reader<'_> {
             });
         }
         let label = words.join(" ");
-        PointRule { label, position, full_percent, turn, streams, until: *until, rest }
+        let until = *until;
+        PointRule { label, position, full_percent, power, idle, turn, streams, until, rest }
     }
 }
 
@@ -301,6 +374,8 @@ fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
     for value in values {
         let (word, at) = match *value {
             Value::Full(percent) => (format!("{percent} % full"), f64::from(percent)),
+            Value::Power(saving) => (saving.to_string(), place_of(saving)),
+            Value::Idle(time) => (format!("idle {time}"), time.as_secs_f64()),
             Value::Span(Extent::Size(bytes)) => (format!("span {bytes}"), bytes.0 as f64),
             Value::Span(Extent::Percent(percent)) => {
                 (format!("span {percent} %"), f64::from(percent))
@@ -319,4 +394,14 @@ fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
         position = at;
     }
     (words, position)
+}
+
+/// Returns the place of a power state on an axis: its number, behind it what is no number.
+fn place_of(saving: PowerSaving) -> f64 {
+    match saving {
+        PowerSaving::State(number) => f64::from(number),
+        PowerSaving::AsFound => 32.0,
+        PowerSaving::Active => 33.0,
+        PowerSaving::Low => 34.0,
+    }
 }

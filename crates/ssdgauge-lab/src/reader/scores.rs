@@ -115,12 +115,14 @@ impl Reader<'_> {
                 "use \"iops\" or \"throughput_mb_s\"",
             )),
             Score::MeanOfLast { metric, .. } | Score::MeanOverSigmaOfLast { metric, .. } => {
-                match metric.adds_up() {
+                let of_power =
+                    *metric == Metric::PowerW && matches!(score, Score::MeanOfLast { .. });
+                match metric.adds_up() || of_power {
                     true => Ok(()),
                     false => Err(self.error(
                         place,
                         format!("{} does not add up over seconds", metric.key()),
-                        "use iops, throughput_mb_s or lat_mean_us",
+                        "use iops, throughput_mb_s or lat_mean_us, or power_w for a mean",
                     )),
                 }
             }

@@ -92,6 +92,7 @@ impl Rig for Script {
             Preparation::Purge => "purge".to_owned(),
             Preparation::Trim { .. } => "trim".to_owned(),
             Preparation::Fill { access, span, .. } => format!("fill {access:?} {span}"),
+            Preparation::Power(saving) => format!("power {saving}"),
         };
         let stopped = self.note(words)?;
         Ok(Prepared { method: "script".into(), written: Bytes(0), elapsed: Nanos::SECOND, stopped })

@@ -45,6 +45,13 @@ fn an_error_names_the_line_and_the_remedy() {
     check(&rate("per_second = 0.5"), 9, &["0.5 requests", "10000000"]);
     check(&rate("per_second = 5, queue_depth = 4"), 9, &["no queue_depth"]);
     check(&rate("per_second = 5, arrival = \"burst\""), 9, &["burst", "poisson"]);
+    let idle =
+        |keys: &str| format!("{keys}score = {{ metric = \"power_w\", mean_of_last = \"5s\" }}\n");
+    check(&idle("idle = \"0s\"\n"), 9, &["no idle time"]);
+    check(&idle("idle = \"9s\"\nrest = { time = \"5s\" }\n"), 6, &["left alone has no load"]);
+    check(&idle("idle = \"9s\"\nsweep = { power = [\"PS32\"] }\n"), 10, &["PS32", "PS31"]);
+    check(&idle("idle = \"9s\"\nrestart = \"step\"\n"), 6, &["idle times", "once, in order"]);
+    check(&with("prepare = [{ power = \"low\", rest = \"5s\" }]"), 10, &["exactly one thing"]);
     let rounds = |keys: &str| format!("{STREAM}rounds = {{ {keys} }}\n{END}");
     check(
         &rounds("at_most = 25, tracking = \"x\", metric = \"iops\""),

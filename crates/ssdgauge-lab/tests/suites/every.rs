@@ -81,7 +81,7 @@ fn bursts_take_their_turn_in_the_span_and_rest_for_a_duty_of_one_fifth() {
                 assert_eq!(until.bytes.unwrap().0, 128_000_000);
                 workload.streams[0].offset.0
             }
-            Action::Prepare(_) | Action::Rest(_) => panic!("a burst is a load"),
+            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => panic!("a burst is a load"),
         })
         .collect();
     let burst = 977 * 131_072;
@@ -122,7 +122,9 @@ fn the_ladder_of_2019_is_made_of_threads_and_that_of_2020_of_rings() {
                 Action::Run { workload, .. } => {
                     (workload.streams[0].threads, workload.streams[0].queue_depth)
                 }
-                Action::Prepare(_) | Action::Rest(_) => panic!("a rung is a load"),
+                Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
+                    panic!("a rung is a load")
+                }
             })
             .collect()
     };

@@ -9,6 +9,7 @@ mod consistency;
 mod costs;
 mod every;
 mod hostile;
+mod idle;
 mod open_loop;
 mod repetitions;
 mod rounds;

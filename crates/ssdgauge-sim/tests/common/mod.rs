@@ -112,6 +112,13 @@ pub(crate) fn bytes(bytes: u64) -> Until {
 
 /// Returns the TOML text of a random drive without a fast cache: small, but with many superblocks.
 pub(crate) fn random_profile(seed: u64) -> String {
+    // Greedy collection beats the formula where superblocks are small: 1,536 pages are enough.
+    random_profile_of(seed, 1_536, 260)
+}
+
+/// Returns the TOML text of a random drive with `superblocks` or up to 140 more, each of
+/// `superblock_pages` or up to a row of all dies more.
+pub(crate) fn random_profile_of(seed: u64, superblock_pages: u32, superblocks: u32) -> String {
     let mut random = Random::new(seed, 0x9f0);
     let mut pick = |from: &[u32]| from[random.below(from.len() as u64) as usize];
     let dies = pick(&[1, 2, 3, 4, 8]);
@@ -122,7 +129,7 @@ pub(crate) fn random_profile(seed: u64) -> String {
     let page_kib = pick(&[4, 8, 16]);
     let reserve = pick(&[2, 3, 4, 8]);
     let suspend = pick(&[0, 1]) == 1;
-    let superblocks = 260 + pick(&[0, 20, 50, 100, 140]);
+    let superblocks = superblocks + pick(&[0, 20, 50, 100, 140]);
     let policy = ["greedy", "fifo"][pick(&[0, 1]) as usize];
     let t_prog = pick(&[100, 200, 700, 2_000]);
     let t_r = pick(&[3, 30, 60, 90]);
@@ -130,9 +137,8 @@ pub(crate) fn random_profile(seed: u64) -> String {
     let buffer_kib = 3 * program_kib * pick(&[1, 2, 8, 32]);
     let command_us = pick(&[1, 3, 9]);
     let over_provisioning = 0.07 + 0.21 * random.unit();
-    // Greedy collection beats the formula where superblocks are small: 1,536 pages are enough.
     let row = dies * program_kib / 4;
-    let rows = 1_536_u32.div_ceil(row);
+    let rows = superblock_pages.div_ceil(row);
     let block_mib = f64::from(rows * program_kib) / 1_024.0;
     let pages = f64::from(superblocks * rows * row);
     let data = f64::from((superblocks - reserve - 1) * rows * row) / (1.0 + over_provisioning);

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod bench;
+mod card;
 mod errors;
 mod fio;
 mod interruption;

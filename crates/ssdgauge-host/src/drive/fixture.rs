@@ -1,0 +1,215 @@
+//! A made-up drive that answers from bytes, for tests of everything above the wire.
+
+use crate::drive::ata;
+use crate::drive::controller::IDENTIFY_LENGTH;
+use crate::drive::health::SMART_LENGTH;
+use crate::drive::wire::{AtaCommand, NvmeCommand, Unanswered, Wire};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// Invalid opcode, and do not retry.
+pub(crate) const UNKNOWN: Unanswered = Unanswered::Status(0x4001);
+
+/// A drive that answers questions from tables, and keeps every command that it was sent.
+pub(crate) struct Fixture {
+    /// Answers of identify (kind, namespace).
+    pub(crate) identify: BTreeMap<(u8, u32), Vec<u8>>,
+    /// Answers of get log page.
+    pub(crate) logs: BTreeMap<u8, Vec<u8>>,
+    /// Values of features, with their tables.
+    pub(crate) features: BTreeMap<u8, (u32, Vec<u8>)>,
+    /// Answers of security receive (protocol, specific).
+    pub(crate) security: BTreeMap<(u8, u16), Vec<u8>>,
+    /// Answers of ATA commands (command, address).
+    pub(crate) ata: BTreeMap<(u8, u64), Vec<u8>>,
+    /// What it says to commands that are no questions, by opcode.
+    pub(crate) changes: BTreeMap<u8, Unanswered>,
+    /// Everything but questions that it was sent.
+    pub(crate) sent: Mutex<Vec<(u8, u32, [u32; 6])>>,
+    /// Everything but questions that it was sent as ATA.
+    pub(crate) sent_ata: Mutex<Vec<(AtaCommand, Vec<u8>)>>,
+}
+
+impl Fixture {
+    /// Returns a drive that answers nothing.
+    pub(crate) fn mute() -> Fixture {
+        Fixture {
+            identify: BTreeMap::new(),
+            logs: BTreeMap::new(),
+            features: BTreeMap::new(),
+            security: BTreeMap::new(),
+            ata: BTreeMap::new(),
+            changes: BTreeMap::new(),
+            sent: Mutex::new(Vec::new()),
+            sent_ata: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Returns an NVMe drive of 512 GB as client drives of 2018 are.
+    pub(crate) fn nvme() -> Fixture {
+        let mut drive = Fixture::mute();
+        drive.identify.insert((1, 0), controller());
+        drive.identify.insert((0, 1), namespace());
+        drive.identify.insert((2, 0), list(&[1]));
+        drive.identify.insert((0x10, 0), list(&[1]));
+        drive.logs.insert(2, smart());
+        let mut transitions = vec![0; 256];
+        transitions[..8].copy_from_slice(&(100u64 << 8 | 3 << 3).to_le_bytes());
+        drive.features.insert(0x0c, (1, transitions));
+        drive.features.insert(0x02, (3, Vec::new()));
+        drive.features.insert(0x06, (1, Vec::new()));
+        drive.features.insert(0x10, (354 << 16 | 357, Vec::new()));
+        drive.security.insert((0, 0), vec![0, 0, 0, 0, 0, 0, 0, 3, 0, 1, 0xee]);
+        drive.security.insert((1, 1), discovery());
+        drive
+    }
+
+    /// Returns a SATA drive.
+    pub(crate) fn sata() -> Fixture {
+        let mut drive = Fixture::mute();
+        drive.ata.insert((0xec, 0), ata::tests::identify());
+        let mut wear = vec![0; ata::SECTOR];
+        wear[2] = 7;
+        wear[8..16].copy_from_slice(&(0xc0u64 << 56 | 12).to_le_bytes());
+        drive.ata.insert((0x2f, 7 << 8 | 4), wear);
+        let mut general = vec![0; ata::SECTOR];
+        general[2] = 1;
+        general[24..32].copy_from_slice(&(0xc0u64 << 56 | 2_000_000).to_le_bytes());
+        drive.ata.insert((0x2f, 1 << 8 | 4), general);
+        drive
+    }
+}
+
+fn answer(found: Option<&Vec<u8>>, data: &mut [u8]) -> Result<u32, Unanswered> {
+    let found = found.ok_or(Unanswered::Status(0x4002))?;
+    let length = found.len().min(data.len());
+    data[..length].copy_from_slice(&found[..length]);
+    Ok(0)
+}
+
+impl Wire for Fixture {
+    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
+        let [first, ..] = command.words;
+        match command.opcode {
+            0x06 => answer(self.identify.get(&(first as u8, command.namespace)), data),
+            0x02 => answer(self.logs.get(&(first as u8)), data),
+            0x0a => {
+                let (value, table) =
+                    self.features.get(&(first as u8)).ok_or(Unanswered::Status(0x4002))?;
+                answer(Some(table), data)?;
+                Ok(*value)
+            }
+            0x82 => {
+                let (protocol, specific) = ((first >> 24) as u8, (first >> 8) as u16);
+                answer(self.security.get(&(protocol, specific)), data)
+            }
+            opcode => {
+                let sent = (opcode, command.namespace, command.words);
+                self.sent.lock().unwrap().push(sent);
+                self.changes.get(&opcode).map_or(Ok(0), |refusal| Err(refusal.clone()))
+            }
+        }
+    }
+
+    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+        match command.command {
+            0xec | 0x2f | 0xb0 | 0x5c => {
+                let found = self.ata.get(&(command.command, command.lba));
+                answer(found, data).map(|_| ()).map_err(|_| Unanswered::Sense(5, 0x20, 0))
+            }
+            other => {
+                self.sent_ata.lock().unwrap().push((*command, data.to_vec()));
+                self.changes.get(&other).map_or(Ok(()), |refusal| Err(refusal.clone()))
+            }
+        }
+    }
+}
+
+fn list(numbers: &[u32]) -> Vec<u8> {
+    let mut data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    data.resize(IDENTIFY_LENGTH, 0);
+    data
+}
+
+/// Identify Controller: five power states, APST, format with cryptographic erase, block and
+/// cryptographic sanitize, warnings from 84.85 °C.
+fn controller() -> Vec<u8> {
+    let mut data = vec![0u8; IDENTIFY_LENGTH];
+    let mut put = |at: usize, bytes: &[u8]| data[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, &0x144du16.to_le_bytes());
+    put(2, &0x144du16.to_le_bytes());
+    put(4, b"SERIAL42            ");
+    put(24, b"Fixture NVMe 512GB                      ");
+    put(64, b"1B2QEXE7");
+    put(73, &[0x38, 0x25, 0x00]);
+    put(77, &[9]);
+    put(78, &4u16.to_le_bytes());
+    put(80, &0x0001_0300u32.to_le_bytes());
+    put(256, &0x17u16.to_le_bytes());
+    put(262, &[63, 4]);
+    put(265, &[1]);
+    put(266, &358u16.to_le_bytes());
+    put(268, &358u16.to_le_bytes());
+    put(280, &512_110_190_592u128.to_le_bytes());
+    put(322, &1u16.to_le_bytes());
+    put(324, &[0x11, 0x01, 0x66, 0x01]);
+    put(328, &3u32.to_le_bytes());
+    put(516, &1u32.to_le_bytes());
+    put(520, &0x5fu16.to_le_bytes());
+    put(524, &[5, 1]);
+    // Six watts, active power 4.5 W; then non-operational states with their latencies.
+    put(2_048, &620u16.to_le_bytes());
+    put(2_048 + 20, &[0xc2, 0x01, 2 << 6]);
+    for (number, (milliwatts, entry, exit)) in
+        [(430u16, 0u32, 0u32), (210, 0, 0), (400, 210, 1_200), (50, 2_000, 8_000)]
+            .iter()
+            .enumerate()
+    {
+        let at = 2_048 + 32 * (number + 1);
+        put(at, &milliwatts.to_le_bytes());
+        put(at + 3, &[if number < 2 { 0 } else { 0b11 }]);
+        put(at + 4, &entry.to_le_bytes());
+        put(at + 8, &exit.to_le_bytes());
+    }
+    data
+}
+
+/// Identify Namespace: 1,000,215,216 blocks of 512 bytes, with a format of 4,096 beside it.
+pub(crate) fn namespace() -> Vec<u8> {
+    let mut data = vec![0u8; IDENTIFY_LENGTH];
+    for at in [0, 8] {
+        data[at..at + 8].copy_from_slice(&1_000_215_216u64.to_le_bytes());
+    }
+    data[16..24].copy_from_slice(&250_000_000u64.to_le_bytes());
+    data[25] = 1;
+    data[33] = 1;
+    data[120..128].copy_from_slice(&[0, 0x25, 0x38, 0x5b, 1, 2, 3, 4]);
+    data[128..132].copy_from_slice(&(9u32 << 16 | 2 << 24).to_le_bytes());
+    data[132..136].copy_from_slice(&(12u32 << 16).to_le_bytes());
+    data
+}
+
+/// The SMART log of a healthy drive at 36.85 °C.
+pub(crate) fn smart() -> Vec<u8> {
+    let mut data = vec![0u8; SMART_LENGTH];
+    data[1..3].copy_from_slice(&310u16.to_le_bytes());
+    data[3..6].copy_from_slice(&[100, 10, 3]);
+    for (at, count) in [(32, 1_000u128), (48, 2_000), (112, 7), (128, 800), (160, 0)] {
+        data[at..at + 16].copy_from_slice(&count.to_le_bytes());
+    }
+    data[200..204].copy_from_slice(&[0x36, 0x01, 0x40, 0x01]);
+    data[216..220].copy_from_slice(&2u32.to_le_bytes());
+    data
+}
+
+fn discovery() -> Vec<u8> {
+    let mut data = vec![0u8; 48];
+    for (code, flags) in [(2u16, 0b1001u8), (0x0203, 0)] {
+        data.extend(code.to_be_bytes());
+        data.extend([0x10, 12, flags]);
+        data.extend([0; 11]);
+    }
+    let length = (data.len() - 4) as u32;
+    data[..4].copy_from_slice(&length.to_be_bytes());
+    data
+}

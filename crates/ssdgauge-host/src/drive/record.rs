@@ -1,0 +1,91 @@
+//! Bytes that came from a drive, read within their bounds.
+//!
+//! Every one of them may be wrong: a record may be short, a text may hold anything. A field that
+//! lies outside is `None`, and nothing here can fail in another way.
+
+/// Bytes of a drive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Record<'a> {
+    /// Returns `length` bytes from `at` on.
+    pub(crate) fn bytes(self, at: usize, length: usize) -> Option<&'a [u8]> {
+        self.0.get(at..at.checked_add(length)?)
+    }
+
+    fn array<const N: usize>(self, at: usize) -> Option<[u8; N]> {
+        self.bytes(at, N)?.try_into().ok()
+    }
+
+    /// Returns the byte at `at`.
+    pub(crate) fn u8(self, at: usize) -> Option<u8> {
+        self.0.get(at).copied()
+    }
+
+    /// Returns the little-endian number at `at`.
+    pub(crate) fn u16(self, at: usize) -> Option<u16> {
+        self.array(at).map(u16::from_le_bytes)
+    }
+
+    /// Returns the little-endian number at `at`.
+    pub(crate) fn u32(self, at: usize) -> Option<u32> {
+        self.array(at).map(u32::from_le_bytes)
+    }
+
+    /// Returns the little-endian number at `at`.
+    pub(crate) fn u64(self, at: usize) -> Option<u64> {
+        self.array(at).map(u64::from_le_bytes)
+    }
+
+    /// Returns the little-endian number at `at`.
+    pub(crate) fn u128(self, at: usize) -> Option<u128> {
+        self.array(at).map(u128::from_le_bytes)
+    }
+
+    /// Returns the big-endian number at `at`.
+    pub(crate) fn be_u16(self, at: usize) -> Option<u16> {
+        self.array(at).map(u16::from_be_bytes)
+    }
+
+    /// Returns the big-endian number at `at`.
+    pub(crate) fn be_u32(self, at: usize) -> Option<u32> {
+        self.array(at).map(u32::from_be_bytes)
+    }
+
+    /// Returns the text in `length` bytes from `at` on without its padding; `None` where nothing
+    /// is left. It is not cleaned: that is done where it is shown.
+    pub(crate) fn text(self, at: usize, length: usize) -> Option<String> {
+        let text = String::from_utf8_lossy(self.bytes(at, length)?);
+        let text = text.trim_matches(['\0', ' ']).to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Returns the bytes as hexadecimal digits; `None` where all are zero, which stands for
+    /// "not given" in every identifier of NVMe.
+    pub(crate) fn identifier(self, at: usize, length: usize) -> Option<String> {
+        let bytes = self.bytes(at, length)?;
+        let given = bytes.iter().any(|byte| *byte != 0);
+        given.then(|| bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// Returns whether bit `number` is set.
+pub(crate) fn bit(value: impl Into<u64>, number: u32) -> bool {
+    value.into() >> number & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_outside_is_none() {
+        let record = Record(&[1, 2, 3]);
+        assert_eq!(record.u16(1), Some(0x0302));
+        assert_eq!(record.u16(2), None);
+        assert_eq!(record.u64(usize::MAX), None);
+        assert_eq!(record.text(0, 4), None);
+        assert_eq!(Record(b"  x\0 ").text(0, 5).as_deref(), Some("x"));
+        assert_eq!(Record(&[0; 8]).identifier(0, 8), None);
+    }
+}

@@ -1,0 +1,119 @@
+//! The control thread: starts the I/O threads, merges their seconds, and owns every limit.
+//!
+//! It never touches the drive: whatever the drive does, seconds are recorded, stops are honoured
+//! and the run goes on to its end or to a clear error. `start` makes the crew, `watch` goes on
+//! until all of it has ended, `conclude` says what came of it.
+
+mod conclude;
+mod start;
+mod watch;
+
+use super::pace::Lag;
+use super::tally::{Fault, Message, Tally};
+use super::{Load, Log, Order};
+use crate::clock::Clock;
+use crate::sys;
+use ssdgauge_core::{
+    EndedBy, Engine, EngineReport, Finding, FindingKind, Histogram, Nanos, OpenLoopCount, Severity,
+    Sink, Stream,
+};
+use start::start;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+/// What a workload came to.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) by: EndedBy,
+    pub(crate) elapsed: Nanos,
+    pub(crate) report: EngineReport,
+    pub(crate) ios: [u64; 2],
+    pub(crate) faults: Vec<Fault>,
+    /// The drive did not answer for this long and was given up.
+    pub(crate) silence: Option<Nanos>,
+}
+
+/// Runs a load to the first of its limits. Where the kernel has no ring to give, the synchronous
+/// engine stands in, with a finding.
+pub(crate) fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
+    sys::allow_kicks();
+    if let Some(log) = &mut load.log {
+        log.begin(load.workload);
+    }
+    let asked = load.workload.engine;
+    let (mut crew, engine) = match (start(&load, asked), asked) {
+        (Ok(crew), engine) => (crew, engine),
+        (Err(cause), Engine::Synchronous) => return Err(cause),
+        (Err(cause), Engine::IoUring) => {
+            sink.finding(Finding::new(
+                FindingKind::EngineFallback,
+                Severity::Warning,
+                format!("io_uring is not available ({cause}); synchronous threads stood in"),
+                "allow io_uring (sysctl kernel.io_uring_disabled=0; in a container also its \
+                 seccomp profile); results of the two engines are not comparable",
+            ));
+            (start(&load, Engine::Synchronous)?, Engine::Synchronous)
+        }
+    };
+    crew.watch(sink);
+    if let Some(log) = load.log {
+        crew.tell_log(log, sink);
+    }
+    Ok(crew.conclude(engine, sink))
+}
+
+/// The I/O threads of a workload and what is known of them.
+struct Crew {
+    clock: Clock,
+    start: u64,
+    clock_pair: (u64, u64),
+    processor_time: u64,
+    order: Arc<Order>,
+    messages: Receiver<Message>,
+    threads: Vec<Thread>,
+    streams: Vec<Stream>,
+    setup: String,
+    refusal: Option<String>,
+    is_null: bool,
+    pending: BTreeMap<u32, Vec<[Page; 2]>>,
+    emitted: u32,
+    ios: [u64; 2],
+    busy: u128,
+    faults: Vec<Fault>,
+    counts: Vec<OpenLoopCount>,
+    /// The latencies of open-loop streams over the whole step.
+    responses: Vec<Histogram>,
+    silent_for: Duration,
+    silence: Option<Nanos>,
+    /// Requests that could not be logged.
+    unlogged: u64,
+    stopped: bool,
+    punted: bool,
+    stood_still: Duration,
+}
+
+/// One second of one stream and direction while threads still add to it.
+#[derive(Clone, Default)]
+struct Page {
+    latency: Histogram,
+    errors: u64,
+}
+
+struct Thread {
+    stream: usize,
+    id: i32,
+    kickable: bool,
+    front: u32,
+    back: Sender<Box<Tally>>,
+    ended: Option<End>,
+}
+
+struct End {
+    enters: u64,
+    tick: u64,
+    failure: Option<String>,
+    used_up: bool,
+    lag: Option<Lag>,
+}

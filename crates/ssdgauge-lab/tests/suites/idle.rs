@@ -1,0 +1,93 @@
+//! Idle power, wake-up and power states, on virtual drives whose truth is in their profile.
+
+use crate::support::{carried_out, found, rig, run};
+use ssdgauge_core::{Action, FindingKind, Metric, PowerSaving, Preparation, Restart, Rig, Scope};
+use ssdgauge_lab::{Options, Suite, plan};
+use ssdgauge_report::Run;
+
+/// Runs the test of `keys` on `target`.
+fn own(keys: &str, target: &str) -> Run {
+    let head = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
+    let text = format!("{head}[[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\n{keys}");
+    let suite = Suite::parse("own.toml", &text).unwrap();
+    let mut rig = rig(target);
+    let plan = plan(&suite, rig.drive(), &Options::default()).unwrap();
+    carried_out(&plan, &mut rig)
+}
+
+const READ: &str = "stream = { access = \"random\", block_size = \"4KiB\", read_percent = 100, \
+                    span = \"8MB\" }\nuntil = { bytes = \"4KiB\" }\n";
+
+#[test]
+fn idle_power_is_the_floor_of_the_state_that_was_asked_for() {
+    let tests = ["idle-power-active", "idle-power-low"];
+    let run = run("client-2018", &tests, "tiny?power.idle_w=1.5", 1);
+    let power: Vec<f64> = run.tests.iter().map(|test| test.headline.value.unwrap()).collect();
+    // The deepest state of the profile takes 5 mW, from two seconds of silence on.
+    assert!((power[0] - 1.5).abs() < 1e-9 && (power[1] - 0.005).abs() < 1e-9, "{power:?}");
+    for test in &run.tests {
+        assert_eq!((test.headline.n, test.headline.metric), (60, Metric::PowerW));
+        let totals = &test.points[0].point.totals;
+        assert_eq!(totals.elapsed.as_secs_f64(), 300.0);
+        let energy = totals.value(Metric::EnergyJ, Scope::All).unwrap();
+        let mean = totals.value(Metric::PowerW, Scope::All).unwrap();
+        assert!((energy - 300.0 * mean).abs() < 1e-6);
+    }
+    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let metrics = &json["runs"][0]["tests"][0]["points"][0]["metrics"];
+    assert!(metrics["iops"].is_null() && metrics["power_w"].is_number(), "{metrics}");
+}
+
+#[test]
+fn the_latency_after_each_silence_tells_the_states_of_the_drive() {
+    let keys = "prepare = [{ purge = true }, { fill = \"sequential\", span = \"8MB\" }, \
+                { power = \"low\" }]\nsweep = { idle = [\"100ms\", \"1s\", \"10s\"] }\n\
+                score = { best_of = \"lat_mean_us\" }\n";
+    let run = own(&format!("{keys}{READ}"), "tiny");
+    let latency = |index: usize| {
+        let totals = &run.tests[0].points[index].point.totals;
+        totals.value(Metric::LatMeanUs, Scope::All).unwrap()
+    };
+    // States of the profile: 1.2 ms to leave the first (after 0.5 s), 8 ms the second (after 2 s).
+    assert!((latency(1) - latency(0) - 1_200.0).abs() < 1.0, "{} {}", latency(0), latency(1));
+    assert!((latency(2) - latency(0) - 8_000.0).abs() < 1.0, "{} {}", latency(0), latency(2));
+    let positions: Vec<f64> = run.tests[0].points.iter().map(|p| p.point.position).collect();
+    assert_eq!(positions, [0.1, 1.0, 10.0]);
+}
+
+#[test]
+fn a_drive_that_may_not_save_power_wakes_at_once() {
+    let keys = |power: &str| {
+        format!(
+            "prepare = [{{ purge = true }}, {{ fill = \"sequential\", span = \"8MB\" }}, \
+             {{ power = \"{power}\" }}]\nidle = \"10s\"\nrepeat = 3\n\
+             score = {{ mean_of = \"lat_mean_us\" }}\n{READ}"
+        )
+    };
+    let value = |power| own(&keys(power), "tiny").tests[0].headline.value.unwrap();
+    let (active, low) = (value("active"), value("low"));
+    assert!((low - active - 8_000.0).abs() < 1.0, "{active} {low}");
+}
+
+#[test]
+fn a_power_state_is_put_back_behind_each_test_and_asked_for_again_after_a_pause() {
+    let keys = format!(
+        "sweep = {{ power = [\"PS0\", \"PS1\"] }}\nscore = {{ best_of = \"iops\" }}\n\
+         prepare = [{{ fill = \"sequential\", span = \"8MB\" }}]\n{READ}"
+    );
+    let run = own(&keys, "tiny");
+    let test = &run.tests[0];
+    assert_eq!(test.test.restart, Restart::Test);
+    let powers: Vec<PowerSaving> = test
+        .test
+        .phases
+        .iter()
+        .filter_map(|phase| match phase.steps[0].action {
+            Action::Prepare(Preparation::Power(saving)) => Some(saving),
+            Action::Prepare(_) | Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
+        })
+        .collect();
+    assert_eq!(powers, [PowerSaving::State(0), PowerSaving::State(1), PowerSaving::AsFound]);
+    // A virtual drive has one operational state, and says so.
+    assert!(found(test, FindingKind::PowerState)[0].contains("no power state PS1"));
+}

@@ -1,0 +1,195 @@
+//! The card of one drive, in words and as JSON.
+
+use crate::failure::{Failure, Kind};
+use crate::target::{SizeWish, Target};
+use crate::world;
+use serde_json::{Map, Value as Json, json};
+use ssdgauge_core::{Bytes, DriveCard, Fact, FindingKind, Severity, Table, Value};
+use ssdgauge_host::CardError;
+use ssdgauge_report::{clean_device, clean_prose};
+use std::path::{Path, PathBuf};
+
+/// Shows everything that is known of the drive `target`. Nothing is written to it.
+pub(crate) fn show(target: &str, as_json: bool) -> Result<(), Failure> {
+    let card = match target.starts_with("sim:") {
+        true => virtual_card(target)?,
+        false => ssdgauge_host::card(&device(target))?,
+    };
+    match as_json {
+        true => {
+            let document = json!({ "schema_version": 1, "drive": document(&card) });
+            world::print(&format!("{document:#}\n"));
+        }
+        false => world::print(&in_words(&card, world::has_colour())),
+    }
+    Ok(())
+}
+
+fn virtual_card(target: &str) -> Result<DriveCard, Failure> {
+    let size = SizeWish { exact: None, scratch: Bytes(0), at_most: None };
+    match Target::find(target, size, 1)? {
+        Target::Virtual(rig) => Ok(rig.card()),
+        Target::Real(_) => {
+            Err(Failure::new(Kind::Usage, format!("{target} is no virtual drive"), ""))
+        }
+    }
+}
+
+/// A name without a folder is one of the kernel's.
+fn device(target: &str) -> PathBuf {
+    let known = Path::new("/dev").join(target);
+    match !target.contains('/') && !Path::new(target).exists() && known.exists() {
+        true => known,
+        false => PathBuf::from(target),
+    }
+}
+
+impl From<CardError> for Failure {
+    fn from(error: CardError) -> Failure {
+        let hint = match &error {
+            CardError::System { .. } => {
+                "nothing was written; `ssdgauge drives` lists what is there"
+            }
+            CardError::NoDrive(_) => {
+                "nothing was written; name a block device such as /dev/nvme0n1, or sim:PROFILE"
+            }
+        };
+        Failure::new(Kind::Usage, error.to_string(), hint)
+    }
+}
+
+fn document(card: &DriveCard) -> Json {
+    let mut drive = Map::new();
+    drive.insert("target".into(), card.target.clone().into());
+    for section in &card.sections {
+        let facts = section.facts.iter().map(|fact| (fact.key.clone(), value(&fact.value)));
+        drive.insert(section.key.into(), Json::Object(facts.collect()));
+    }
+    let findings = card.findings.iter().map(|finding| {
+        json!({
+            "kind": finding.kind.key(), "severity": severity(finding.severity),
+            "text": finding.text, "advice": finding.advice,
+        })
+    });
+    drive.insert("findings".into(), findings.collect());
+    Json::Object(drive)
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Invalid => "invalid",
+    }
+}
+
+fn value(of: &Value) -> Json {
+    match of {
+        Value::Missing(_) => Json::Null,
+        Value::Text(text) => text.clone().into(),
+        Value::Count(count) => (*count).into(),
+        Value::Real(number) => (*number).into(),
+        Value::Flag(flag) => (*flag).into(),
+        Value::Table(table) => {
+            let object = |row: &Vec<Value>| -> Json {
+                let pairs = table.columns.iter().zip(row);
+                Json::Object(pairs.map(|(key, cell)| ((*key).into(), value(cell))).collect())
+            };
+            table.rows.iter().map(object).collect()
+        }
+    }
+}
+
+/// How wide the names of facts are shown.
+const LABELS: usize = 34;
+
+fn in_words(card: &DriveCard, coloured: bool) -> String {
+    let paint = |code: &str, text: &str| match coloured {
+        true => format!("\x1b[{code}m{text}\x1b[0m"),
+        false => text.to_owned(),
+    };
+    let mut text = format!("{}\n", paint("1", &clean_prose(&card.target)));
+    for finding in &card.findings {
+        let (mark, code) = match finding.severity {
+            Severity::Note => ("note", "0"),
+            Severity::Warning | Severity::Invalid => ("WARNING", "1;31"),
+        };
+        let loud = match finding.kind == FindingKind::LinkBelowCapability {
+            true => "*** LINK BELOW CAPABILITY *** ",
+            false => "",
+        };
+        let what = clean_prose(&finding.text);
+        text.push_str(&paint(code, &format!("{mark}: {loud}{what}")));
+        text.push_str(&format!("\n    {}\n", clean_prose(&finding.advice)));
+    }
+    for section in &card.sections {
+        text.push_str(&format!("\n{}\n", paint("1", section.title)));
+        // One reason for the silence of a whole section is said once.
+        let mut reasons = section.facts.iter().map(|fact| match &fact.value {
+            Value::Missing(reason) => Some(reason),
+            Value::Text(_)
+            | Value::Count(_)
+            | Value::Real(_)
+            | Value::Flag(_)
+            | Value::Table(_) => None,
+        });
+        let common = reasons.next().flatten().filter(|first| {
+            section.facts.len() > 1 && reasons.all(|reason| reason == Some(*first))
+        });
+        match common {
+            Some(reason) => {
+                text.push_str(&format!("  not available: {}\n", clean_prose(reason)));
+            }
+            None => section.facts.iter().for_each(|fact| text.push_str(&line(fact))),
+        }
+    }
+    text
+}
+
+fn line(fact: &Fact) -> String {
+    let label = clean_prose(&fact.label);
+    match &fact.value {
+        Value::Table(table) if table.rows.is_empty() => format!("  {label:<LABELS$}  none\n"),
+        Value::Table(table) => format!("  {label}\n{}", rows(table)),
+        other => format!("  {label:<LABELS$}  {}\n", in_short(other, fact.unit)),
+    }
+}
+
+fn in_short(value: &Value, unit: &str) -> String {
+    let with_unit = |number: String| match unit {
+        "" => number,
+        unit => format!("{number} {unit}"),
+    };
+    match value {
+        Value::Missing(reason) => format!("not available ({})", clean_prose(reason)),
+        Value::Text(text) => clean_device(text),
+        Value::Count(count) if unit == "B" => Bytes(*count).about(),
+        Value::Count(count) => with_unit(count.to_string()),
+        Value::Real(number) => with_unit(format!("{number}")),
+        Value::Flag(true) => "yes".into(),
+        Value::Flag(false) => "no".into(),
+        Value::Table(table) => format!("{} rows", table.rows.len()),
+    }
+}
+
+fn rows(table: &Table) -> String {
+    let cell = |value: &Value| match value {
+        Value::Missing(_) => "-".to_owned(),
+        other => in_short(other, ""),
+    };
+    let mut lines = vec![table.columns.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
+    lines.extend(table.rows.iter().map(|row| row.iter().map(cell).collect()));
+    let width = |column: usize| {
+        lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..table.columns.len()).filter_map(width).collect();
+    let mut text = String::new();
+    for line in &lines {
+        text.push_str("   ");
+        for (cell, width) in line.iter().zip(&widths) {
+            text.push_str(&format!(" {cell:>width$} "));
+        }
+        text.push('\n');
+    }
+    text
+}

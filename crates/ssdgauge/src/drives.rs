@@ -1,0 +1,156 @@
+//! The drives of this machine: which may be tested, and exactly why others may not.
+
+use crate::arguments;
+use crate::failure::Failure;
+use crate::world;
+use serde_json::{Value, json};
+use ssdgauge_core::DriveInfo;
+use ssdgauge_host::{Candidate, Refusal, TargetError, confirmation_of};
+
+/// The columns of the list.
+const WIDTH: usize = 80;
+/// How far the reasons stand in.
+const INDENT: &str = "    ";
+
+/// Prints every drive with what speaks against testing it. Nothing is written to any.
+pub(crate) fn list(arguments: &arguments::Drives) -> Result<(), Failure> {
+    let seen: Vec<Seen> = ssdgauge_host::drives().into_iter().map(see).collect();
+    if arguments.json {
+        let drives: Vec<Value> = seen.iter().map(as_json).collect();
+        world::print(&format!("{:#}\n", json!({ "schema_version": 1, "drives": drives })));
+    } else {
+        world::print(&in_words(&seen));
+    }
+    Ok(())
+}
+
+/// One drive and what was found out about it.
+struct Seen {
+    path: String,
+    info: Option<DriveInfo>,
+    refusals: Vec<Refusal>,
+    /// What could not be looked at.
+    unseen: Vec<String>,
+}
+
+fn see((path, found): (String, Result<Candidate, TargetError>)) -> Seen {
+    match found {
+        Ok(candidate) => {
+            let (refusals, unseen) = candidate.objections(None);
+            Seen { path, info: Some(candidate.info), refusals, unseen }
+        }
+        Err(TargetError::Refused(refusal)) => {
+            Seen { path, info: None, refusals: vec![refusal], unseen: Vec::new() }
+        }
+        Err(error) => {
+            let refusal = Refusal::Denied { path: path.clone(), cause: error.to_string() };
+            Seen { path, info: None, refusals: vec![refusal], unseen: Vec::new() }
+        }
+    }
+}
+
+impl Seen {
+    fn is_testable(&self) -> bool {
+        self.refusals.is_empty()
+    }
+
+    fn confirm(&self) -> Option<&str> {
+        self.info.as_ref().and_then(confirmation_of)
+    }
+}
+
+fn as_json(seen: &Seen) -> Value {
+    let detail =
+        |key: &str| seen.info.as_ref().and_then(|info| info.details.get(key)).map(String::as_str);
+    let identity = seen.info.as_ref().map(|info| {
+        json!({
+            "device": detail("device"),
+            "disk_sequence": detail("disk_sequence").and_then(|text| text.parse::<u64>().ok()),
+            "size_bytes": info.capacity.0,
+            "model": info.model,
+            "serial": info.serial,
+            "firmware": info.firmware,
+            "wwid": detail("wwid"),
+        })
+    });
+    let reasons = seen.refusals.iter().map(|refusal| {
+        let consent = match refusal.yields_to_consent() {
+            true => seen.confirm().map(|words| format!("--erase {words}")),
+            false => None,
+        };
+        json!({ "kind": refusal.key(), "words": refusal.reason(), "consent": consent })
+    });
+    json!({
+        "path": seen.path,
+        "identity": identity,
+        "confirm": seen.confirm(),
+        "testable": seen.is_testable(),
+        "reasons": reasons.collect::<Vec<_>>(),
+        "not_looked_at": seen.unseen,
+    })
+}
+
+fn in_words(drives: &[Seen]) -> String {
+    if drives.is_empty() {
+        return "no drives: this machine shows no block device that holds anything\n".into();
+    }
+    let mut text = row(["DRIVE", "SIZE", "MODEL", "SERIAL", "TESTABLE"]);
+    for seen in drives {
+        let info = seen.info.as_ref();
+        let size = info.map_or("-".into(), |info| info.capacity.about());
+        let model = info.and_then(|info| info.model.as_deref()).unwrap_or("-");
+        let serial = info.and_then(|info| info.serial.as_deref()).unwrap_or("-");
+        let consent = seen.refusals.iter().all(Refusal::yields_to_consent);
+        let answer = match (seen.is_testable(), consent) {
+            (true, _) => "yes",
+            (false, true) => "consent",
+            (false, false) => "no",
+        };
+        let name = seen.path.strip_prefix("/dev/").unwrap_or(&seen.path);
+        text.push_str(&row([name, &size, model, serial, answer]));
+        for refusal in &seen.refusals {
+            let consent = match (refusal.yields_to_consent(), seen.confirm()) {
+                (true, Some(words)) => format!("; --erase {words} gives that up"),
+                (true, None) | (false, _) => String::new(),
+            };
+            text.push_str(&wrapped(&format!("{}{consent}", refusal.reason())));
+        }
+        if let Some(words) = seen.confirm().filter(|_| consent) {
+            text.push_str(&wrapped(&format!("--confirm {words}")));
+        }
+        for unseen in &seen.unseen {
+            text.push_str(&wrapped(&format!("not looked at: {unseen}")));
+        }
+    }
+    text
+}
+
+fn row([name, size, model, serial, answer]: [&str; 5]) -> String {
+    let cut = |text: &str, most: usize| -> String {
+        match text.chars().count() > most {
+            true => text.chars().take(most - 1).chain(['…']).collect(),
+            false => text.to_owned(),
+        }
+    };
+    let (model, serial) = (cut(model, 24), cut(serial, 20));
+    format!("{:<12} {size:>9}  {model:<24}  {serial:<20}  {answer}\n", cut(name, 12))
+}
+
+/// Returns `text` in lines that stand in and fit.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a last line");
+        if !line.is_empty()
+            && INDENT.len() + line.chars().count() + 1 + word.chars().count() > WIDTH
+        {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.iter().map(|line| format!("{INDENT}{line}\n")).collect()
+}
