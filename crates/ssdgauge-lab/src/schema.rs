@@ -70,6 +70,7 @@ pub(crate) struct Step {
     pub(crate) stream: Spanned<Stream>,
     pub(crate) until: Spanned<Until>,
     pub(crate) rest: Option<Spanned<Rest>>,
+    pub(crate) repeat: Option<Count>,
 }
 
 #[derive(Debug, Deserialize)]

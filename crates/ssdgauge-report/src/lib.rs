@@ -5,6 +5,7 @@
 //!
 //! This crate never knows a drive, never asks which program wrote a run, and writes no file.
 
+mod cached;
 mod card;
 mod clean;
 mod compare;
@@ -28,6 +29,7 @@ mod steadiness;
 mod timeline;
 mod verdict;
 
+pub use cached::CachePlace;
 pub use card::card;
 pub use clean::{device as clean_device, prose as clean_prose};
 pub use compare::{
@@ -41,4 +43,5 @@ pub use openmetrics::openmetrics;
 pub use page::{PageOptions, page};
 pub use pictures::{NamedFigure, figures};
 pub use run::{PlacedFinding, PointRun, Repetition, Run, StepFinding, TestRun, read};
+pub use steadiness::Tracked;
 pub use timeline::Second;

@@ -1,15 +1,14 @@
 //! What belongs beside a headline: the ladder of a knee, the other mean.
 
+use crate::cached;
 use crate::missing;
 use crate::number;
 use crate::run::{Repetition, TestRun};
 use crate::settings;
 use crate::steadiness;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
-use ssdgauge_core::statistics::{cache, knee, summary};
-use ssdgauge_core::{
-    Access, Bytes, Direction, KneeFound, Metric, Nanos, Scope, Score, Totals, Window,
-};
+use ssdgauge_core::statistics::{knee, summary};
+use ssdgauge_core::{Bytes, KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
 
 /// Returns what a reader must know beside the headline of `test`; empty where it has no value.
 pub(crate) fn of(test: &TestRun) -> Vec<String> {
@@ -71,24 +70,19 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
     remarks
 }
 
-/// The end of the fast cache, where a single step writes sequentially.
-fn cache(test: &TestRun) -> Option<String> {
-    let [point] = test.points.as_slice() else { return None };
-    let [stream] = point.workload.streams.as_slice() else { return None };
-    if stream.access != Access::Sequential || stream.reads() {
-        return None;
-    }
-    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
-    let written: Vec<u64> =
-        full.map(|second| second.directions[Direction::Write as usize].bytes).collect();
-    let edge = cache::edge(&written)?;
-    Some(format!(
-        "fast cache of {} ± {}: {:.0} MB/s before its end, {:.0} MB/s behind",
-        Bytes(edge.bytes).about(),
-        Bytes(edge.uncertainty).about(),
-        edge.before / 1e6,
-        edge.behind / 1e6
-    ))
+/// The end of the fast cache, where a single step writes sequentially, and which steps lay where.
+fn cache(test: &TestRun) -> impl Iterator<Item = String> {
+    let size = cached::edge(test).map(|edge| {
+        format!(
+            "fast cache of {} ± {}: {:.0} MB/s before its end, {:.0} MB/s behind",
+            Bytes(edge.bytes).about(),
+            Bytes(edge.uncertainty).about(),
+            edge.before / 1e6,
+            edge.behind / 1e6
+        )
+    });
+    let places = cached::words(test).filter(|_| test.points.len() > 1);
+    size.into_iter().chain(places)
 }
 
 /// The further numbers of the protocol from the same samples.

@@ -1,9 +1,10 @@
 //! A run file, recomputed: the points, headlines and findings of every test of its plan.
 
+use crate::cached::{self, CachePlace};
 use crate::error::ReportError;
 use crate::missing;
 use crate::repetitions;
-use crate::steadiness;
+use crate::steadiness::{self, Tracked};
 use crate::timeline::{Gatherer, Second};
 use ssdgauge_core::search::{self, Next};
 use ssdgauge_core::statistics::steady;
@@ -61,6 +62,9 @@ pub struct TestRun {
     /// it was carried out once. The headlines above are then the means of these, and the seconds
     /// of the points are those of the repetition in the middle.
     pub repetitions: Vec<Repetition>,
+    /// What was tracked from round to round by the rule of the SNIA Performance Test
+    /// Specification, in the order of the plan.
+    pub tracked: Vec<Tracked>,
 }
 
 /// One repetition of a test.
@@ -87,6 +91,9 @@ pub struct PointRun {
     pub ended_by: String,
     /// What the engine says of itself, as JSON; empty where it said nothing.
     pub report: String,
+    /// Where a step that writes lay of the drive's fast cache; `None` where no fill of the same
+    /// run shows one.
+    pub cache: Option<CachePlace>,
 }
 
 /// A finding with the step that it belongs to.
@@ -135,7 +142,8 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
         tests.push((index, run));
     }
     let complete = tests.iter().all(|(_, test)| test.complete);
-    let tests = repetitions::gathered(&file, &steps, tests)?;
+    let mut tests = repetitions::gathered(&file, &steps, tests)?;
+    cached::place(&mut tests);
     let findings = findings
         .into_iter()
         .filter(|record| record.step.is_none())
@@ -191,6 +199,7 @@ fn read_test(
         findings: of_steps(test, attempts, findings),
         complete,
         repetitions: Vec::new(),
+        tracked: steadiness::tracked(file, test, &counted)?,
     };
     let missing = missing::of(&run);
     run.findings.extend(missing);
@@ -204,14 +213,14 @@ pub(crate) fn window<'a, 'b>(test: &Test, records: &'a [&'b StepRecord]) -> &'a 
     &records[records.len().saturating_sub(rounds)..]
 }
 
+/// The attempts that count, by phase and step.
+pub(crate) type Counted<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
+
 /// Returns the finished attempts of each step that count, by phase and step: the last one, or all
 /// of them where the test goes through rounds.
 ///
 /// A test that makes sense only without a pause counts from its last beginning.
-pub(crate) fn counted<'a>(
-    test: &Test,
-    attempts: &[&'a StepRecord],
-) -> BTreeMap<(usize, usize), Vec<&'a StepRecord>> {
+pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> Counted<'a> {
     let place = |step: &StepRecord| (step.place.phase, step.place.step);
     let begun = match test.restart {
         Restart::Step => StepId(i64::MIN),
@@ -221,7 +230,7 @@ pub(crate) fn counted<'a>(
             beginnings.map(|step| step.id).max().unwrap_or(StepId(i64::MIN))
         }
     };
-    let mut counted: BTreeMap<(usize, usize), Vec<&StepRecord>> = BTreeMap::new();
+    let mut counted = Counted::new();
     let finished = attempts.iter().filter(|step| step.state == StepState::Finished);
     for step in finished.filter(|step| step.id >= begun) {
         counted.entry(place(step)).or_default().push(step);
@@ -288,6 +297,7 @@ pub(crate) fn read_point(
         instruments,
         ended_by: last.and_then(|record| record.ended_by.clone()).unwrap_or_default(),
         report: last.and_then(|record| record.report.clone()).unwrap_or_default(),
+        cache: None,
     })
 }
 

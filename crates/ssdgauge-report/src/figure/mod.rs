@@ -8,6 +8,7 @@ pub(crate) mod draw;
 mod instruments;
 mod ranking;
 mod reduce;
+mod steady;
 mod timeline;
 pub(crate) mod vega;
 
@@ -148,6 +149,7 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             Figure::Distribution => charts.extend(distribution::of(group, cast)),
         }
     }
+    charts.extend(steady::of(group, cast));
     charts.extend(instruments::of(group, cast));
     let marks = marks(group);
     if !marks.is_empty() {

@@ -6,6 +6,7 @@
 
 mod environment;
 mod findings;
+mod steady;
 mod style;
 mod summary;
 mod test;

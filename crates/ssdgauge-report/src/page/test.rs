@@ -75,6 +75,7 @@ pub(super) fn section(number: usize, group: &Group<'_>, runs: &[Run], cast: &Cas
             @for (place, chart) in charts.iter().enumerate() {
                 (figure(chart, &format!("t{number}f{place}")))
             }
+            (super::steady::tables(group, cast))
             (numbers(group, cast))
         }
     }

@@ -9,4 +9,5 @@ mod errors;
 mod fio;
 mod interruption;
 mod quick;
+mod shortened;
 mod support;
