@@ -69,7 +69,13 @@ impl DriveInfo {
     /// Returns what must be equal for two runs, or two halves of one, to be of the same drive.
     pub fn fingerprint(&self) -> String {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
-        let place = self.details.get("device").map_or("-", String::as_str);
+        // Where a drive is plugged in may change from one boot to the next; a serial does not.
+        let place = match (self.kind, &self.serial) {
+            (TargetKind::Block, Some(_)) => "-",
+            (TargetKind::Block | TargetKind::File | TargetKind::Null | TargetKind::Virtual, _) => {
+                self.details.get("device").map_or("-", String::as_str)
+            }
+        };
         let capacity = self.capacity.0;
         let kind = self.kind.name();
         let model = text(&self.model);

@@ -33,7 +33,8 @@ pub use plan::{
 pub use random::Random;
 pub use request::{Request, RequestSource};
 pub use rig::{
-    Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, Rig, RigError, Sink,
+    Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError,
+    Sink,
 };
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};

@@ -240,7 +240,10 @@ impl Action {
         match self {
             Action::Prepare(Preparation::Fill { span, .. }) => Some(*span),
             Action::Prepare(
-                Preparation::Purge | Preparation::Trim { .. } | Preparation::Power(_),
+                Preparation::Purge
+                | Preparation::PurgeBy(_)
+                | Preparation::Trim { .. }
+                | Preparation::Power(_),
             )
             | Action::Rest(_)
             | Action::Idle(_) => Some(Bytes(0)),
@@ -266,7 +269,10 @@ impl Action {
         match self {
             Action::Prepare(Preparation::Power(_)) | Action::Rest(_) | Action::Idle(_) => false,
             Action::Prepare(
-                Preparation::Purge | Preparation::Trim { .. } | Preparation::Fill { .. },
+                Preparation::Purge
+                | Preparation::PurgeBy(_)
+                | Preparation::Trim { .. }
+                | Preparation::Fill { .. },
             ) => true,
             Action::Run { workload, .. } => workload.streams.iter().any(|stream| stream.writes()),
         }
@@ -293,7 +299,9 @@ impl Plan {
         let end = |step: &Step| match &step.action {
             Action::Prepare(Preparation::Fill { offset, span, .. })
             | Action::Prepare(Preparation::Trim { offset, span }) => *offset + *span,
-            Action::Prepare(Preparation::Purge | Preparation::Power(_))
+            Action::Prepare(
+                Preparation::Purge | Preparation::PurgeBy(_) | Preparation::Power(_),
+            )
             | Action::Rest(_)
             | Action::Idle(_) => Bytes(0),
             Action::Run { workload, .. } => workload

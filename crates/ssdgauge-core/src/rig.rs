@@ -6,6 +6,7 @@ use crate::schedule::OpenLoop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Access, Until, Workload};
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 use thiserror::Error;
 
 /// A drive under test together with its instruments.
@@ -34,6 +35,11 @@ pub trait Rig {
     /// Leaves the drive alone for `duration`, while its instruments go on.
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
 
+    /// Returns what bears on every number that is measured here, before the first of them.
+    fn conditions(&mut self) -> Vec<Finding> {
+        Vec::new()
+    }
+
     /// Leaves the drive alone for `duration`, and asks nothing of it either, because a question
     /// would wake it; instruments that do not ask the drive go on.
     fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
@@ -52,6 +58,13 @@ pub trait Sink {
     /// Takes one finding about the step that runs.
     fn finding(&mut self, finding: Finding);
 
+    /// Takes a finding about something that cannot be taken back, before it is done; returns
+    /// whether it is recorded durably. Where it is not, the rig must not do it.
+    fn announce(&mut self, finding: Finding) -> bool {
+        self.finding(finding);
+        true
+    }
+
     /// Returns whether the rig shall stop; asked at least ten times a second.
     fn stop(&mut self) -> bool;
 }
@@ -60,8 +73,10 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preparation {
-    /// Make the drive as if fresh: nothing that was written remains.
+    /// Make the drive as if fresh, in the best way that it has: nothing that was written remains.
     Purge,
+    /// Make the drive as if fresh in this way alone.
+    PurgeBy(PurgeMethod),
     /// Tell the drive that the range holds nothing.
     Trim {
         /// Where the range begins.
@@ -109,6 +124,59 @@ impl std::fmt::Display for PowerSaving {
             PowerSaving::Low => write!(f, "low power"),
             PowerSaving::State(number) => write!(f, "PS{number}"),
         }
+    }
+}
+
+/// A way of making a drive as if fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PurgeMethod {
+    /// Format of NVMe with an erase.
+    Format,
+    /// The whole drive is told to hold nothing.
+    Discard,
+    /// Security erase of ATA.
+    SecureErase,
+    /// Sanitize of NVMe by block erase.
+    SanitizeBlock,
+    /// Sanitize of NVMe by a change of the key.
+    SanitizeCrypto,
+    /// Sanitize of NVMe by one overwrite.
+    SanitizeOverwrite,
+}
+
+impl PurgeMethod {
+    /// Every way.
+    pub const ALL: [PurgeMethod; 6] = [
+        PurgeMethod::Format,
+        PurgeMethod::Discard,
+        PurgeMethod::SecureErase,
+        PurgeMethod::SanitizeBlock,
+        PurgeMethod::SanitizeCrypto,
+        PurgeMethod::SanitizeOverwrite,
+    ];
+
+    /// Returns the word used on the command line, in plans and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            PurgeMethod::Format => "format",
+            PurgeMethod::Discard => "discard",
+            PurgeMethod::SecureErase => "secure-erase",
+            PurgeMethod::SanitizeBlock => "sanitize-block",
+            PurgeMethod::SanitizeCrypto => "sanitize-crypto",
+            PurgeMethod::SanitizeOverwrite => "sanitize-overwrite",
+        }
+    }
+}
+
+impl FromStr for PurgeMethod {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PurgeMethod, String> {
+        PurgeMethod::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = PurgeMethod::ALL.iter().map(|method| method.name()).collect();
+            format!("'{text}' is no way to purge a drive (known: {})", names.join(", "))
+        })
     }
 }
 
@@ -205,6 +273,16 @@ pub enum RigError {
         /// What the system answered.
         cause: String,
     },
+    /// The drive cannot be made fresh in the way that was asked for.
+    #[error("{drive} cannot be purged by {method}: {reason}")]
+    CannotPurge {
+        /// The drive.
+        drive: String,
+        /// The way.
+        method: String,
+        /// Why not.
+        reason: String,
+    },
     /// The drive is not the one that was admitted any more, or not ours alone. The step that was
     /// to write has not begun.
     #[error("{0}")]
@@ -230,6 +308,16 @@ pub enum RigError {
     /// The drive disappeared.
     #[error("{0} is gone")]
     Gone(String),
+    /// The target is smaller than when it was opened.
+    #[error("{drive} shrank from {was} to {now}")]
+    Shrank {
+        /// The target.
+        drive: String,
+        /// Its size when it was opened.
+        was: Bytes,
+        /// Its size now.
+        now: Bytes,
+    },
     /// The drive does not answer.
     #[error("{drive} has not answered for {silence}")]
     Hung {

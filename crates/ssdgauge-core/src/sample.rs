@@ -179,6 +179,38 @@ pub enum FindingKind {
     Overloaded,
     /// The program itself sent the requests of an open loop late.
     GeneratorLate,
+    /// The drive said that it cannot read or write a place.
+    MediaError,
+    /// Requests moved fewer bytes than asked.
+    ShortTransfer,
+    /// The target is smaller than it was.
+    TargetShrank,
+    /// Single requests took a second or longer, without an error.
+    Stalled,
+    /// The program or the whole machine stood still.
+    StoodStill,
+    /// The time of day jumped; durations do not depend on it.
+    ClockJumped,
+    /// The file system of the results was full for a while.
+    ResultsFull,
+    /// Somebody else used the drive at the same time.
+    OtherTraffic,
+    /// The kernel merged requests with their neighbours.
+    Merged,
+    /// The kernel reorders requests on their way.
+    Scheduler,
+    /// The processor changes its speed while it measures.
+    FrequencyGovernor,
+    /// The processor sleeps so deeply that waking shows in latencies.
+    IdleStates,
+    /// The drive hangs on a part of the machine that this process does not run on.
+    RemoteNode,
+    /// The target does not begin on a boundary of the drive.
+    Misaligned,
+    /// Reading the time is slow or imprecise on this machine.
+    ClockSource,
+    /// The program's own threads had no time left: the host is the limit, not the drive.
+    HostCeiling,
     /// The drive was no longer the admitted one, or not ours alone, before a step that writes.
     DriveChanged,
     /// More was written than the plan allows.
@@ -237,6 +269,22 @@ impl FindingKind {
             FindingKind::OrderEffect => "order-effect",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",
+            FindingKind::MediaError => "media-error",
+            FindingKind::ShortTransfer => "short-transfer",
+            FindingKind::TargetShrank => "target-shrank",
+            FindingKind::Stalled => "stalled",
+            FindingKind::StoodStill => "stood-still",
+            FindingKind::ClockJumped => "clock-jumped",
+            FindingKind::ResultsFull => "results-full",
+            FindingKind::OtherTraffic => "other-traffic",
+            FindingKind::Merged => "merged",
+            FindingKind::Scheduler => "scheduler",
+            FindingKind::FrequencyGovernor => "frequency-governor",
+            FindingKind::IdleStates => "idle-states",
+            FindingKind::RemoteNode => "remote-node",
+            FindingKind::Misaligned => "misaligned",
+            FindingKind::ClockSource => "clock-source",
+            FindingKind::HostCeiling => "host-ceiling",
             FindingKind::DriveChanged => "drive-changed",
             FindingKind::OverBudget => "over-budget",
             FindingKind::NotKept => "not-kept",

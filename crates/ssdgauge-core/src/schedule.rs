@@ -89,6 +89,9 @@ pub struct OpenLoop {
     pub unsent: u64,
     /// How late requests were sent although a slot was free: the engine's own error, median.
     pub lateness_p50_us: Option<f64>,
+    /// The same, 90th percentile.
+    #[serde(default)]
+    pub lateness_p90_us: Option<f64>,
     /// The same, 99th percentile.
     pub lateness_p99_us: Option<f64>,
     /// From sending to completion, mean.
@@ -135,6 +138,7 @@ impl OpenLoop {
             slots: count.slots,
             unsent: count.unsent,
             lateness_p50_us: us(count.lateness.percentile(0.5)),
+            lateness_p90_us: us(count.lateness.percentile(0.9)),
             lateness_p99_us: us(count.lateness.percentile(0.99)),
             service_mean_us: service.mean().map(|ns| ns / 1e3),
             service_p99_us: us(service.percentile(0.99)),

@@ -223,6 +223,10 @@ impl Sink for Watch<'_> {
         self.sink.finding(finding);
     }
 
+    fn announce(&mut self, finding: Finding) -> bool {
+        self.sink.announce(finding)
+    }
+
     fn stop(&mut self) -> bool {
         self.written > self.most || self.sink.stop()
     }

@@ -7,16 +7,20 @@
 //! This crate never writes to a drive that the guard has not admitted.
 
 mod clock;
+mod conditions;
 mod custody;
 mod drive;
 mod engine;
 mod environment;
+mod faults;
 mod guard;
 mod power;
+mod preparation;
 mod rig;
 mod survey;
 mod sys;
 mod target;
+mod witness;
 
 pub use drive::{CardError, card};
 pub use environment::environment;

@@ -1,22 +1,33 @@
 //! The rig on real targets, in real time.
 
 use crate::clock;
+use crate::conditions;
 use crate::custody::Custody;
-use crate::engine::{
-    self, Choice, Content, Device, Fault, Load, Log, Outcome, Pool, RingFlags, Stamps,
-};
+use crate::drive::sysfs::Place as DrivePlace;
+use crate::drive::wire::Port;
+use crate::engine::{self, Choice, Device, Load, Log, Outcome, Pool, RingFlags, Stamps};
+use crate::environment::block_device_of;
+use crate::faults;
 use crate::guard::Mandate;
 use crate::power::PowerControl;
+use crate::preparation::{self, Subject};
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
+use crate::witness::{self, Seen, Witness};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
-    PowerSaving, Preparation, Prepared, Rig, RigError, Severity, Sink, Stream, Until, Workload,
+    PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream,
+    TargetKind, Until, Workload,
 };
-use std::fs::File;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Why a target that is no block device cannot be purged or trimmed.
+const NO_DRIVE: &str = "a scratch file cannot make its drive fresh";
 
 /// A file, a block device or nothing, with the engines to load it.
 #[derive(Debug)]
@@ -35,6 +46,37 @@ pub struct LinuxRig {
     log: Option<Log>,
     /// How rings are set up, once it was tried.
     ring: Option<Choice>,
+    /// The size that a block device had when it was opened.
+    opened_size: Bytes,
+    /// The block device below the target.
+    below: Option<Below>,
+}
+
+/// A block device: its number, and its folder in /sys.
+#[derive(Debug)]
+struct Below {
+    number: u64,
+    folder: PathBuf,
+}
+
+impl Below {
+    /// Returns the device that `place` is, or lies on.
+    fn of(place: &OpenPlace) -> Option<Below> {
+        let number = match place {
+            OpenPlace::Null => return None,
+            OpenPlace::Scratch(file) => file.metadata().ok()?.dev(),
+            OpenPlace::Drive(drive) => drive.file().metadata().ok()?.rdev(),
+        };
+        Some(Below { number, folder: block_device_of(number)? })
+    }
+}
+
+/// Returns the size of a block device as it is now; it sends no request.
+fn size_of(place: &OpenPlace) -> Option<Bytes> {
+    match place {
+        OpenPlace::Null | OpenPlace::Scratch(_) => None,
+        OpenPlace::Drive(drive) => sys::device_size(drive.file()).ok().map(Bytes),
+    }
 }
 
 impl LinuxRig {
@@ -70,7 +112,10 @@ impl LinuxRig {
         };
         let tag = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
+        let below = Below::of(&place);
         Ok(LinuxRig {
+            opened_size: size_of(&place).unwrap_or_default(),
+            below,
             info,
             place,
             custody,
@@ -81,6 +126,46 @@ impl LinuxRig {
             power,
             pool,
             stamps: Stamps::new(tag),
+            log: None,
+            ring: None,
+        })
+    }
+
+    /// Returns a rig on an existing file that can only be read, for the benchmark of the engine;
+    /// `direct` keeps the page cache out. Fails where `path` is no regular file.
+    pub fn reading(path: &Path, direct: bool) -> std::io::Result<LinuxRig> {
+        clock::calibrate();
+        let flags = if direct { libc::O_DIRECT } else { 0 };
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let facts = file.metadata()?;
+        if !facts.is_file() {
+            return Err(std::io::Error::other("no regular file"));
+        }
+        let info = DriveInfo {
+            kind: TargetKind::File,
+            target: path.display().to_string(),
+            model: None,
+            serial: None,
+            firmware: None,
+            capacity: Bytes(facts.len()),
+            logical_block: Bytes(512),
+            physical_block: Bytes(512),
+            details: BTreeMap::new(),
+        };
+        let place = OpenPlace::Scratch(Arc::new(file));
+        Ok(LinuxRig {
+            info,
+            opened_size: Bytes::default(),
+            below: Below::of(&place),
+            place,
+            custody: Custody::new(None),
+            cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
+            seed: 1,
+            runs: 0,
+            written: facts.len(),
+            power: PowerControl::none(),
+            pool: Pool::default(),
+            stamps: Stamps::new(0),
             log: None,
             ring: None,
         })
@@ -137,45 +222,41 @@ impl LinuxRig {
             ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
             log: self.log.as_mut().filter(|_| !covering),
         };
-        let mut watch = self.custody.watch(until, sink);
+        let folder = self.below.as_ref().map(|below| below.folder.as_path());
+        let witness = Witness::begin(folder);
+        let mut seen = Seen::on_the_way_to(sink);
+        let mut watch = self.custody.watch(until, &mut seen);
         let outcome = engine::run(load, &mut watch);
         let count = watch.count();
         let mut outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
+        let step = witness::Step {
+            kind: self.info.kind,
+            workload,
+            elapsed: outcome.elapsed,
+            whole: outcome.faults.is_empty() && outcome.silence.is_none(),
+            cached: self.cached.is_some(),
+        };
+        let findings = witness.end(&step, &seen);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
         if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
             outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
         }
         if !outcome.faults.is_empty() || outcome.silence.is_some() {
             self.custody.doubt();
         }
-        if outcome.silence.is_some() || outcome.faults.iter().any(|fault| fault.content.is_none()) {
+        if outcome.silence.is_some()
+            || outcome.faults.iter().any(|(_, fault)| fault.content.is_none())
+        {
             // What a failed write left behind is unknown, not wrong.
             for stream in workload.streams.iter().filter(|stream| stream.writes()) {
                 self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
             }
         }
-        self.tell_faults(&outcome, sink);
-        if let Some(silence) = outcome.silence {
-            sink.finding(Finding::new(
-                FindingKind::Hung,
-                Severity::Invalid,
-                format!("the drive did not answer for {silence} and was given up"),
-                "look at the kernel's log; a drive that hangs may need its power cut",
-            ));
-            let drive = self.info.target.clone();
-            return Err(RigError::Hung { drive, silence });
-        }
-        if outcome.faults.iter().any(|fault| self.means_gone(fault)) {
-            sink.finding(Finding::new(
-                FindingKind::DriveGone,
-                Severity::Invalid,
-                "the drive is gone: it answers with nothing",
-                "look at the kernel's log, at the connector and at the power supply",
-            ));
-            return Err(RigError::Gone(self.info.target.clone()));
-        }
+        let size = || size_of(&self.place);
+        faults::judge(&self.info, self.opened_size, size, &outcome, sink)?;
         self.custody.after_writing(&self.info.target, count, sink)?;
         Ok(outcome)
     }
@@ -196,39 +277,6 @@ impl LinuxRig {
             ring_flags: RingFlags::Plain,
             log: None,
         }));
-    }
-
-    /// A drive that vanished answers reads with nothing and writes with "no space".
-    fn means_gone(&self, fault: &Fault) -> bool {
-        match fault.result {
-            Ok(0) => true,
-            Ok(_) => false,
-            Err(libc::ENODEV | libc::ENXIO) => true,
-            Err(libc::ENOSPC) => self.is_block(),
-            Err(_) => false,
-        }
-    }
-
-    fn tell_faults(&self, outcome: &Outcome, sink: &mut dyn Sink) {
-        let (wrong, failed): (Vec<&Fault>, Vec<&Fault>) =
-            outcome.faults.iter().partition(|fault| fault.content.is_some());
-        wrong.into_iter().take(3).for_each(|fault| tell_wrong_data(fault, sink));
-        for fault in failed.into_iter().take(3) {
-            let direction = fault.direction.name();
-            let offset = fault.offset;
-            let what = match fault.result {
-                Ok(moved) => format!("moved only {moved} bytes"),
-                Err(number) => {
-                    format!("failed: {}", std::io::Error::from_raw_os_error(number))
-                }
-            };
-            sink.finding(Finding::new(
-                FindingKind::Faults,
-                Severity::Invalid,
-                format!("a {direction} at byte {offset} {what}"),
-                "see the kernel's log and the drive's health before you trust any number",
-            ));
-        }
     }
 
     fn fill(
@@ -255,6 +303,12 @@ impl LinuxRig {
         let until = Until { time: None, bytes: Some(whole) };
         let workload = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
         let outcome = self.load(&workload, &until, true, sink)?;
+        if outcome.by == EndedBy::Faults {
+            return Err(RigError::System {
+                what: format!("cannot fill {}", self.info.target),
+                cause: format!("{} requests failed", outcome.faults.len()),
+            });
+        }
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
             self.write_tail(offset + whole, offset + span)?;
@@ -286,33 +340,62 @@ impl LinuxRig {
         }
     }
 
-    fn trim(
+    /// Returns the drive for its preparation; `None` where the target is no whole drive.
+    fn subject(&self) -> Option<Subject> {
+        let file = self.file().filter(|_| self.is_block())?.clone();
+        let number = file.metadata().ok()?.rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let place = DrivePlace::of_number(Path::new("/sys"), major, minor)?;
+        let wire = Arc::new(Port(Arc::clone(&file)));
+        Some(Subject { file, wire, place, used: self.info.capacity })
+    }
+
+    fn purge(
         &mut self,
-        range: Option<(Bytes, Bytes)>,
+        method: Option<PurgeMethod>,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        let since = Instant::now();
-        let (offset, span) = range.unwrap_or((Bytes(0), self.info.capacity));
         self.custody.before_writing(&self.place, None, sink)?;
-        self.stamps.forget(offset.0, (offset + span).0);
-        let result = match self.file().filter(|_| self.is_block()) {
-            Some(file) => sys::discard(file, offset.0, span.0).map_err(|error| error.to_string()),
-            None => Err("a scratch file cannot make its drive fresh".to_owned()),
-        };
-        let method = match result {
-            Ok(()) => "discard".to_owned(),
-            Err(cause) => {
-                sink.finding(Finding::new(
-                    FindingKind::PurgeNotPossible,
-                    Severity::Warning,
-                    format!("the drive was not made fresh: {cause}"),
-                    "results depend on what was written before; test a whole drive to purge it",
-                ));
-                "none".to_owned()
+        match (self.subject(), method) {
+            (Some(subject), method) => {
+                self.stamps.forget(0, u64::MAX);
+                preparation::purge(&subject, method, sink)
             }
-        };
-        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
-        Ok(Prepared { method, written: Bytes(0), elapsed, stopped: false })
+            (None, None) => Ok(self.not_fresh(sink)),
+            (None, Some(method)) => Err(RigError::CannotPurge {
+                drive: self.info.target.clone(),
+                method: method.name().into(),
+                reason: NO_DRIVE.into(),
+            }),
+        }
+    }
+
+    fn trim(
+        &mut self,
+        offset: Bytes,
+        span: Bytes,
+        sink: &mut dyn Sink,
+    ) -> Result<Prepared, RigError> {
+        self.custody.before_writing(&self.place, None, sink)?;
+        match self.subject() {
+            Some(subject) => {
+                self.stamps.forget(offset.0, (offset + span).0);
+                preparation::trim(&subject, offset, span, sink)
+            }
+            None => Ok(self.not_fresh(sink)),
+        }
+    }
+
+    /// Says that a target without a drive of its own cannot be made fresh.
+    fn not_fresh(&self, sink: &mut dyn Sink) -> Prepared {
+        sink.finding(Finding::new(
+            FindingKind::PurgeNotPossible,
+            Severity::Warning,
+            format!("the drive was not made fresh: {NO_DRIVE}"),
+            "results depend on what was written before; test a whole drive to purge it",
+        ));
+        let (written, elapsed) = (Bytes(0), Nanos::ZERO);
+        Prepared { method: "none".into(), written, elapsed, stopped: false }
     }
 
     fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
@@ -343,33 +426,14 @@ impl Drop for LinuxRig {
     }
 }
 
-/// Tells of a read that did not find what this run had written.
-fn tell_wrong_data(fault: &Fault, sink: &mut dyn Sink) {
-    let offset = fault.offset;
-    let what = match fault.content {
-        Some(Content::Zeros) => "found zeros: what this run wrote there is not there".to_owned(),
-        Some(Content::Elsewhere(place)) => format!(
-            "found what this run wrote at byte {place}: two addresses are one place of the drive, \
-             or a request went astray"
-        ),
-        Some(Content::Stale) => {
-            "found data from before it was last filled: a later write was dropped".to_owned()
-        }
-        Some(Content::Foreign) => "found data that this run never wrote".to_owned(),
-        None => return,
-    };
-    sink.finding(Finding::new(
-        FindingKind::WrongData,
-        Severity::Invalid,
-        format!("a read at byte {offset} {what}"),
-        "do not keep data on this drive; check its true capacity and whether anything else writes \
-         to it",
-    ));
-}
-
 impl Rig for LinuxRig {
     fn drive(&self) -> &DriveInfo {
         &self.info
+    }
+
+    fn conditions(&mut self) -> Vec<Finding> {
+        let number = self.below.as_ref().map(|below| below.number);
+        conditions::conditions(Path::new("/"), number, self.is_block())
     }
 
     fn prepare(
@@ -378,8 +442,9 @@ impl Rig for LinuxRig {
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
         match *preparation {
-            Preparation::Purge => self.trim(None, sink),
-            Preparation::Trim { offset, span } => self.trim(Some((offset, span)), sink),
+            Preparation::Purge => self.purge(None, sink),
+            Preparation::PurgeBy(method) => self.purge(Some(method), sink),
+            Preparation::Trim { offset, span } => self.trim(offset, span, sink),
             Preparation::Fill { access, block_size, offset, span } => {
                 self.fill(access, block_size, (offset, span), sink)
             }

@@ -49,7 +49,10 @@ impl Estimate {
         match &step.action {
             Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
             Action::Prepare(
-                Preparation::Purge | Preparation::Trim { .. } | Preparation::Power(_),
+                Preparation::Purge
+                | Preparation::PurgeBy(_)
+                | Preparation::Trim { .. }
+                | Preparation::Power(_),
             ) => {}
             Action::Rest(time) | Action::Idle(time) => self.timed += *time * times,
             Action::Run { until, .. } => {

@@ -6,8 +6,8 @@ use crate::suite::{
 use ssdgauge_core::search::{Limits, Search};
 use ssdgauge_core::{
     Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, PowerSaving,
-    Preparation, Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test, Until, Window,
-    Workload,
+    Preparation, PurgeMethod, Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test,
+    Until, Window, Workload,
 };
 use thiserror::Error;
 
@@ -24,11 +24,20 @@ pub struct Options {
     pub seed: u64,
     /// How often every test is carried out; once is 1.
     pub repeat: u32,
+    /// The one way in which the drive is made fresh; `None` for the best that it has.
+    pub purge: Option<PurgeMethod>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1, repeat: 1 }
+        Options {
+            only: Vec::new(),
+            shorten: 1,
+            scale_spans: false,
+            seed: 1,
+            repeat: 1,
+            purge: None,
+        }
     }
 }
 
@@ -339,7 +348,8 @@ impl Binder<'_> {
                 (PhaseKind::Precondition, label, Action::Run { workload, until, steady })
             }
             PrepareRule::Purge => {
-                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(Preparation::Purge))
+                let purge = self.options.purge.map_or(Preparation::Purge, Preparation::PurgeBy);
+                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(purge))
             }
             PrepareRule::Trim(extent) => {
                 let span = self.span(&what, extent, self.drive.logical_block)?;

@@ -2,11 +2,11 @@
 //! size comes from a fill of the same run, with its uncertainty.
 
 use crate::clean;
+use crate::figure::fill;
 use crate::run::{PointRun, StepFinding, TestRun};
-use ssdgauge_core::statistics::cache::{self, Edge};
+use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::{
-    Access, Action, Bytes, Direction, Finding, FindingKind, Metric, Nanos, PhaseKind, Preparation,
-    Severity,
+    Action, Bytes, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
 };
 
 /// Where a step lay.
@@ -33,15 +33,7 @@ impl CachePlace {
 
 /// Returns the end of the fast cache that `test` shows: a single step that writes sequentially.
 pub(crate) fn edge(test: &TestRun) -> Option<Edge> {
-    let [point] = test.points.as_slice() else { return None };
-    let [stream] = point.workload.streams.as_slice() else { return None };
-    if stream.access != Access::Sequential || stream.reads() {
-        return None;
-    }
-    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
-    let written: Vec<u64> =
-        full.map(|second| second.directions[Direction::Write as usize].bytes).collect();
-    cache::edge(&written)
+    fill::edge(fill::sequential_write(test)?)
 }
 
 /// Tells every step that writes where it lay, in all tests of a run in which one shows the cache
@@ -69,7 +61,7 @@ fn place_steps(test: &mut TestRun, edge: &Edge) {
         for step in &phase.steps {
             let mut rest = Nanos::ZERO;
             match &step.action {
-                Action::Prepare(Preparation::Purge) => held = 0,
+                Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) => held = 0,
                 Action::Prepare(Preparation::Fill { span, .. }) => {
                     held = held.saturating_add(span.0);
                 }
@@ -136,8 +128,7 @@ fn finding(
         ),
     };
     let finding = Finding::new(FindingKind::CacheExceeded, Severity::Note, text, "");
-    let metrics = vec![Metric::ThroughputMbS.key().to_owned()];
-    Some(StepFinding { step: Some(clean::prose(label)), metrics, finding })
+    Some(StepFinding { step: Some(clean::prose(label)), metrics: Vec::new(), finding })
 }
 
 /// Returns which steps of `test` lay where, in words.

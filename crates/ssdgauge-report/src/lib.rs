@@ -7,13 +7,16 @@
 
 mod cached;
 mod card;
+mod cast;
 mod clean;
 mod compare;
 mod csv;
 mod error;
 mod figure;
+mod five;
 mod group;
 mod json;
+mod levels;
 mod markdown;
 mod missing;
 mod names;
@@ -21,8 +24,10 @@ mod number;
 mod openmetrics;
 mod page;
 mod pictures;
+mod portrait;
 mod remarks;
 mod repetitions;
+mod rests;
 mod run;
 mod settings;
 mod steadiness;

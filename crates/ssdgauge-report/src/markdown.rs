@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Returns `runs` as Markdown: for each run a table of headlines and its findings.
 pub fn markdown(runs: &[Run]) -> String {
     let mut text = String::new();
-    for (run, name) in runs.iter().zip(names::of(runs)) {
+    for (run, name) in runs.iter().zip(names::of(&runs.iter().collect::<Vec<_>>())) {
         if !text.is_empty() {
             text.push('\n');
         }

@@ -6,8 +6,8 @@ use crate::run::Run;
 use ssdgauge_core::TargetKind;
 
 /// Returns a name for each run, unique among them: model, then what tells equal ones apart.
-pub(crate) fn of(runs: &[Run]) -> Vec<String> {
-    let plain: Vec<String> = runs.iter().map(drive).collect();
+pub(crate) fn of(runs: &[&Run]) -> Vec<String> {
+    let plain: Vec<String> = runs.iter().map(|run| drive(run)).collect();
     let ids: Vec<String> = runs.iter().map(|run| short_id(&run.head.id)).collect();
     let unique = |names: &[String], name: &String| names.iter().filter(|n| *n == name).count() == 1;
     let by_id: Vec<String> = (0..runs.len())

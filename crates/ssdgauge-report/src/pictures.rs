@@ -2,7 +2,7 @@
 
 use crate::clean;
 use crate::error::ReportError;
-use crate::figure::draw::{self, Frame, Ink};
+use crate::figure::draw::{self, Frame, Ink, Sheet};
 use crate::figure::{self, Cast, Chart, vega};
 use crate::group::{self, Group};
 use crate::names;
@@ -37,7 +37,7 @@ impl NamedFigure {
 
     /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
     pub fn png(&self) -> Result<Vec<u8>, ReportError> {
-        let scene = draw::scene(&self.chart, Ink::Light, &self.frame);
+        let scene = draw::scene(&self.chart, Ink::Light, &self.frame, &Sheet::WIDE);
         kuva::RasterBackend::new()
             .with_scale(DENSITY)
             .render_scene(&scene)
@@ -45,9 +45,10 @@ impl NamedFigure {
     }
 }
 
-/// Returns every chart of `runs`, in the order of the page.
-pub fn figures(runs: &[Run]) -> Vec<NamedFigure> {
-    let cast = Cast::of(runs, None);
+/// Returns every chart of `runs`, in the order of the page; the drive of the run `highlight`
+/// stands out.
+pub fn figures(runs: &[Run], highlight: Option<usize>) -> Vec<NamedFigure> {
+    let cast = Cast::of(runs, highlight);
     let mut figures: Vec<NamedFigure> = Vec::new();
     for (number, group) in group::groups(runs).iter().enumerate() {
         for chart in figure::of(group, &cast) {
@@ -59,7 +60,7 @@ pub fn figures(runs: &[Run]) -> Vec<NamedFigure> {
                 n => format!("{base}-{}", n + 1),
             };
             let frame = frame(&chart, group, &cast);
-            let svg = draw::svg(&chart, Ink::Light, &frame, "f");
+            let svg = draw::svg(&chart, Ink::Light, &frame, &Sheet::WIDE, "f");
             figures.push(NamedFigure { name, title: chart.title.clone(), svg, chart, frame });
         }
     }

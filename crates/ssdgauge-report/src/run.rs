@@ -201,9 +201,7 @@ fn read_test(
         repetitions: Vec::new(),
         tracked: steadiness::tracked(file, test, &counted)?,
     };
-    let missing = missing::of(&run);
-    run.findings.extend(missing);
-    run.findings.extend(steadiness::left(&run));
+    run.explain();
     Ok(run)
 }
 
@@ -366,6 +364,23 @@ fn of_steps(test: &Test, attempts: &[&StepRecord], findings: &[FindingRecord]) -
 }
 
 impl TestRun {
+    /// Computes the headline anew, after the rule changed.
+    pub(crate) fn recompute(&mut self) {
+        let is_searched = self.test.search.is_none() || self.complete;
+        self.headline = headline(&self.test, &self.test.score, &self.points, is_searched);
+        // The points have the samples of all repetitions; what each came to is of the old rule.
+        self.repetitions.clear();
+        self.findings.retain(|of_step| of_step.metrics.is_empty());
+        self.explain();
+    }
+
+    /// Adds a finding for everything that is missing.
+    fn explain(&mut self) {
+        let missing = missing::of(self);
+        self.findings.extend(missing);
+        self.findings.extend(steadiness::left(self));
+    }
+
     /// Returns the points that the headline rests on; `None` where one of them is missing.
     pub fn scored_points(&self) -> Option<Vec<Point>> {
         let (points, whole) = scored(&self.test, &self.test.score, &self.points);

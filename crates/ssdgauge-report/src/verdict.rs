@@ -5,26 +5,20 @@ use crate::compare::CompareOptions;
 use crate::figure::Cast;
 use crate::group::{Group, Member};
 use crate::number;
-use crate::run::Run;
-use ssdgauge_core::{Ratio, Severity};
+use crate::run::{Run, TestRun};
+use ssdgauge_core::{Ratio, Severity, TargetKind};
 use std::collections::BTreeSet;
 
-/// The most sentences about tests: readers want one answer, and the table below has the rest.
-pub(crate) const MOST: usize = 5;
-
-/// Returns the sentences of the verdict on `groups`, at most [`MOST`] of them about tests.
-pub(crate) fn sentences(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Vec<String> {
-    let contested: Vec<&Group<'_>> =
-        groups.iter().filter(|group| measured(group).len() > 1).collect();
+/// Returns the sentences of the verdict: who leads in each of `groups`, and what must not be used.
+pub(crate) fn sentences(runs: &[Run], cast: &Cast, groups: &[&Group<'_>]) -> Vec<String> {
+    let contested = groups.iter().filter(|group| measured(group).len() > 1);
     // What can be judged comes first, each kind in the order of the tests.
     let (judged, open): (Vec<_>, Vec<_>) =
-        contested.iter().map(|group| leader(group, cast)).partition(|verdict| verdict.judged);
-    let all = judged.into_iter().chain(open);
-    let mut sentences: Vec<String> = all.take(MOST).map(|verdict| verdict.sentence).collect();
-    if contested.len() > MOST {
-        sentences.push(format!("{} more tests stand below.", contested.len() - MOST));
-    }
+        contested.map(|group| leader(group, cast)).partition(|verdict| verdict.judged);
+    let mut sentences: Vec<String> =
+        judged.into_iter().chain(open).map(|verdict| verdict.sentence).collect();
     sentences.extend(unusable(runs, cast));
+    sentences.extend(ceilings(runs, cast));
     sentences.extend(other_hosts(runs));
     sentences
 }
@@ -76,15 +70,13 @@ fn leader(group: &Group<'_>, cast: &Cast) -> TestVerdict {
     }
     let (tied, behind): (Vec<_>, Vec<_>) =
         all.iter().skip(1).zip(&ratios).partition(|(_, ratio)| !is_lead(**ratio));
-    let join = |names: Vec<(&String, _)>| -> String {
-        names.into_iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
-    };
     if !tied.is_empty() {
-        let behind = match behind.is_empty() {
-            true => String::new(),
-            false => format!("; they are ahead of {}", join(behind)),
+        let behind = match behind.as_slice() {
+            [] => String::new(),
+            [(one, _)] => format!("; they are ahead of {one}"),
+            others => format!("; they are ahead of the other {}", others.len()),
         };
-        let tied = join(tied);
+        let tied = tied.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let sentence = format!("{title}: {} and {tied} cannot be told apart{behind}.", all[0]);
         return TestVerdict { sentence, judged: true };
     }
@@ -141,6 +133,41 @@ fn unusable(runs: &[Run], cast: &Cast) -> Vec<String> {
                 .push(format!("{name}: numbers of {titles} must not be used; see the findings."));
         }
     }
+    sentences
+}
+
+/// A result above this share of the host's ceiling is warned of (definition D16).
+const NEAR_CEILING: f64 = 0.5;
+
+/// Returns which results come near to what the engine reaches without any drive, where the report
+/// has a run of the same test on no drive (`null:`).
+fn ceilings(runs: &[Run], cast: &Cast) -> Vec<String> {
+    const MOST: usize = 4;
+    let is_null = |run: &Run| run.head.drive.kind == TargetKind::Null;
+    let ceiling = |test: &TestRun| {
+        let same = |other: &&TestRun| {
+            other.test.id == test.test.id && other.test.revision == test.test.revision
+        };
+        let bare = runs.iter().filter(|run| is_null(run)).flat_map(|run| &run.tests);
+        bare.filter(same).find_map(|other| other.headline.value)
+    };
+    let mut sentences = Vec::new();
+    for (run, name) in runs.iter().zip(&cast.names) {
+        let is_measured = matches!(run.head.drive.kind, TargetKind::Block | TargetKind::File);
+        for test in run.tests.iter().filter(|_| is_measured) {
+            let metric = test.headline.metric;
+            let (Some(value), Some(most)) = (test.headline.value, ceiling(test)) else { continue };
+            if metric.more_is_better() && most > 0.0 && value > NEAR_CEILING * most {
+                sentences.push(format!(
+                    "{name}, {}: {:.0} % of what this engine and host reach without a drive, so a \
+                     part of the limit is theirs.",
+                    clean::prose(&test.test.title),
+                    100.0 * value / most
+                ));
+            }
+        }
+    }
+    sentences.truncate(MOST);
     sentences
 }
 

@@ -10,7 +10,7 @@ use support::{Pace, Recipe, client, quick, run};
 fn every_figure_has_a_specification_with_its_numbers() {
     let mut recipe = Recipe::new("a", quick(6), "Disk");
     recipe.pace = &|_, _| Pace { iops: 2_000, lat_us: 500.0 };
-    let figures = figures(&[run(&recipe), run(&Recipe::new("b", client(6, 20), "Other"))]);
+    let figures = figures(&[run(&recipe), run(&Recipe::new("b", client(6, 20), "Other"))], None);
     for figure in &figures {
         let specification = figure.vega_lite();
         assert_eq!(specification["title"]["text"], figure.title.as_str());

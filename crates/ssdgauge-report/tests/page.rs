@@ -45,7 +45,7 @@ fn a_hostile_name_changes_no_output() {
         }
     }
     let runs = [run(&recipe)];
-    let pictures: String = figures(&runs).into_iter().map(|figure| figure.svg).collect();
+    let pictures: String = figures(&runs, None).into_iter().map(|figure| figure.svg).collect();
     let page = whole(&runs);
     for text in [&page, &pictures] {
         for hostile in ["<script", "<img", "\u{1b}", "\u{202e}", "\0"] {
@@ -77,7 +77,7 @@ fn a_model_says_so_in_banner_and_titles() {
         let title = caption.split("</strong>").next().unwrap();
         assert!(title.contains("MODEL"), "{title}");
     }
-    for figure in figures(&runs) {
+    for figure in figures(&runs, None) {
         assert!(figure.svg.contains("MODEL"), "{}", figure.name);
     }
 }
@@ -86,7 +86,7 @@ fn a_model_says_so_in_banner_and_titles() {
 fn equal_runs_give_equal_pages_and_pictures() {
     let runs = [run(&Recipe::new("a", client(6, 30), "Disk"))];
     assert_eq!(whole(&runs), whole(&runs));
-    assert_eq!(figures(&runs), figures(&runs));
+    assert_eq!(figures(&runs, None), figures(&runs, None));
 }
 
 #[test]
@@ -114,13 +114,13 @@ fn steps_without_any_interval_have_a_page() {
     assert_eq!(runs[0].tests[0].points[0].point.totals.elapsed, Nanos::ZERO);
     let page = whole(&runs);
     assert!(page.contains("not measured"));
-    assert!(figures(&runs).iter().all(|figure| figure.svg.ends_with("</svg>")));
+    assert!(figures(&runs, None).iter().all(|figure| figure.svg.ends_with("</svg>")));
     assert!(!card(&runs[0], 80, false).is_empty());
 }
 
 #[test]
 fn a_picture_says_where_it_comes_from_and_is_a_png_too() {
-    let figures = figures(&[run(&Recipe::new("run-77", quick(6), "Disk"))]);
+    let figures = figures(&[run(&Recipe::new("run-77", quick(6), "Disk"))], None);
     let names: std::collections::BTreeSet<&str> =
         figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(names.len(), figures.len());
@@ -160,7 +160,7 @@ fn an_absurd_plan_has_every_output_too() {
     for text in [whole(&runs), markdown(&runs), card(&runs[0], 0, true), csv(&runs)] {
         assert!(!text.is_empty() && !text.contains("NaN") && !text.contains("inf"));
     }
-    for figure in figures(&runs) {
+    for figure in figures(&runs, None) {
         assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf\""), "{}", figure.name);
     }
     assert!(!json(&runs).to_string().is_empty() && openmetrics(&runs).ends_with("# EOF\n"));
@@ -218,7 +218,7 @@ fn shortened_models_and_other_revisions_stand_in_charts_of_their_own() {
     }
     let runs = [run(&full), run(&short), run(&model), run(&other)];
     let names = ["Full", "Short", "Model [MODEL]", "Other"];
-    for figure in figures(&runs) {
+    for figure in figures(&runs, None) {
         let present = names.iter().filter(|name| figure.svg.contains(&format!(">{name}"))).count();
         assert!(present <= 1, "{} holds {present} of them", figure.name);
     }
@@ -242,7 +242,8 @@ fn every_figure_says_its_unit_its_n_and_where_latency_counts_from() {
         seen += 1;
     }
     assert!(seen >= 11, "{seen}");
-    assert_eq!(page.matches("role=\"img\"").count(), seen);
+    assert_eq!(page.matches("class=\"chart wide\" role=\"img\"").count(), seen);
+    assert_eq!(page.matches("class=\"chart narrow\" role=\"img\"").count(), seen);
     assert!(page.contains("Chosen by this suite, because the source does not say"));
     assert!(page.contains("After the protocol of"));
 }

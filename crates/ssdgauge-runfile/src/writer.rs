@@ -9,6 +9,8 @@ use crate::record::{
 use crate::schema;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rustix::fs::{FallocateFlags, OFlags};
+use rustix::io::Errno;
 use ssdgauge_core::{DriveInfo, Interval, Nanos, Plan, Reading};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -56,7 +58,7 @@ pub struct Writer {
     path: PathBuf,
     // Held for its lock, and closed after the connection: closing any descriptor of a file drops
     // the locks that SQLite holds on it.
-    _lock: File,
+    lock: File,
 }
 
 impl Writer {
@@ -82,6 +84,7 @@ impl Writer {
             let _ = std::fs::remove_file(path);
             return Err(error);
         }
+        writer.reserve_journal();
         Ok(writer)
     }
 
@@ -96,17 +99,22 @@ impl Writer {
         let mut writer = Writer::over(path, file)?;
         let run = RunFile::open(path)?;
         writer.begin()?;
+        writer.reserve_journal();
         Ok((writer, run))
     }
 
     fn over(path: &Path, lock: File) -> Result<Writer, RunFileError> {
         lock.try_lock().map_err(|_| RunFileError::Busy(path.to_owned()))?;
         let connection = schema::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // A rollback journal keeps the run in one file; FULL makes each commit durable.
+        // A rollback journal keeps the run in one file; FULL makes each commit durable. The
+        // journal keeps its room between commits, and nothing else is written there: a full file
+        // system is met at commits alone.
         connection
-            .execute_batch("PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL;")
+            .execute_batch(
+                "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cache_spill = OFF;",
+            )
             .map_err(|cause| RunFileError::of(path, cause))?;
-        Ok(Writer { connection, path: path.to_owned(), _lock: lock })
+        Ok(Writer { connection, path: path.to_owned(), lock })
     }
 
     /// Returns the path of the file.
@@ -233,6 +241,35 @@ impl Writer {
         self.commit()
     }
 
+    /// Takes the room that a commit of everything added so far would need, and returns whether
+    /// there was so much. A commit that finds none loses what it holds.
+    pub fn has_room(&self) -> Result<bool, RunFileError> {
+        let pragma = |name: &str| -> Result<u64, RunFileError> {
+            self.connection
+                .query_row(name, [], |row| row.get(0))
+                .map(|number: i64| number.unsigned_abs())
+                .map_err(|cause| RunFileError::of(&self.path, cause))
+        };
+        let wanted = pragma("PRAGMA page_count")? * pragma("PRAGMA page_size")?;
+        match take(&self.lock, wanted + RESERVE) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOSPC | Errno::DQUOT) => Ok(false),
+            // Not every file system can promise room: then a commit has to find out.
+            Err(_) => Ok(true),
+        }
+    }
+
+    /// Takes the room that the journal needs, so that adding a record never fails for want of it.
+    fn reserve_journal(&self) {
+        let mut journal = self.path.clone().into_os_string();
+        journal.push("-journal");
+        let flags = OFlags::NOFOLLOW.bits() as i32;
+        if let Ok(file) = OpenOptions::new().write(true).custom_flags(flags).open(journal) {
+            // Where it cannot be had now, a commit has to find out.
+            let _ = take(&file, RESERVE);
+        }
+    }
+
     /// Makes everything durable that was added so far.
     pub fn commit(&mut self) -> Result<(), RunFileError> {
         self.batch("COMMIT")?;
@@ -304,7 +341,20 @@ impl Drop for Writer {
         // What was added and not committed is kept where that is possible, and the journal beside
         // the file goes. An error here has no reader; the next opening rolls back.
         let _ = self.connection.execute_batch("COMMIT; PRAGMA journal_mode = DELETE;");
+        // Gives back the room that was not needed.
+        if let Ok(metadata) = self.lock.metadata() {
+            let _ = self.lock.set_len(metadata.len());
+        }
     }
+}
+
+/// Room beyond what is needed. The journal holds the pages that a transaction changes, which are
+/// a few of each table and index, of 4 KiB each.
+const RESERVE: u64 = 256 << 10;
+
+/// Makes the file system keep room for the first `length` bytes of `file`, whose size stays.
+fn take(file: &File, length: u64) -> Result<(), Errno> {
+    rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, length)
 }
 
 const RUN: &str = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";

@@ -339,7 +339,8 @@ impl Rig for VirtualRig {
     ) -> Result<Prepared, RigError> {
         self.check_gone(self.now)?;
         match preparation {
-            Preparation::Purge => Ok(self.purge()),
+            // A model has one way, and all ways lead there.
+            Preparation::Purge | Preparation::PurgeBy(_) => Ok(self.purge()),
             Preparation::Trim { offset, span } => self.trim(*offset, *span),
             Preparation::Fill { .. } => self.fill(preparation, sink),
             Preparation::Power(saving) => Ok(self.choose_power(*saving, sink)),

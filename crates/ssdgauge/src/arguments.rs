@@ -1,7 +1,7 @@
 //! The command line. Every flag is one documented field.
 
 use clap::{Args, Parser, Subcommand};
-use ssdgauge_core::Bytes;
+use ssdgauge_core::{Bytes, PurgeMethod};
 use std::path::PathBuf;
 
 /// The SSD review lab: prepares a drive, loads it, measures every second, judges and reports.
@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Tells how a run differs from another, and what of it is noise.
     Compare(Compare),
+    /// Prints a log of single requests as CSV.
+    Log(Log),
     /// Measures what the engine itself costs, in processor time for each request.
     #[command(hide = true)]
     Bench(Bench),
@@ -115,6 +117,10 @@ pub(crate) struct Choice {
     /// on it where only time limits a step.
     #[arg(long, value_name = "SIZE", default_value_t = ssdgauge_lab::WRITE_RATE, value_parser = rate, hide_default_value = true)]
     pub(crate) write_rate: Bytes,
+    /// Makes the drive fresh in this way alone: format, discard, secure-erase, sanitize-block,
+    /// sanitize-crypto or sanitize-overwrite [default: the best of format and discard].
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) purge: Option<PurgeMethod>,
     /// The seed of all randomness.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,
@@ -133,9 +139,18 @@ pub(crate) struct RunOptions {
     /// Gives up the file systems and other data that were found on the drive with this serial.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) erase: Option<String>,
+    /// Writes down every measured request, sixteen bytes each; `ssdgauge log` prints them.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_ios: Option<PathBuf>,
     /// Prints the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// A log that `--log-ios` has written.
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -230,18 +245,61 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// What to load: `null:`, or a folder for a scratch file.
+    /// What to load: `null:`, a folder for a scratch file, a block device, or an existing file,
+    /// which is only read.
     #[arg(default_value = "null:")]
     pub(crate) target: String,
-    /// Requests in flight.
+    /// Requests in flight of each thread.
     #[arg(long, default_value_t = 32)]
     pub(crate) queue_depth: u32,
-    /// Seconds of each of the five runs.
-    #[arg(long, default_value_t = 2)]
-    pub(crate) seconds: u64,
-    /// The size of a scratch file.
+    /// Threads.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: u32,
+    /// Uses synchronous threads, one for each request in flight, in place of io_uring.
+    #[arg(long)]
+    pub(crate) synchronous: bool,
+    /// The length of each request.
+    #[arg(long, default_value = "4KiB")]
+    pub(crate) block_size: Bytes,
+    /// The share of reads.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) read_percent: u8,
+    /// In ascending order, not at random.
+    #[arg(long)]
+    pub(crate) sequential: bool,
+    /// Reads an existing file through the page cache.
+    #[arg(long)]
+    pub(crate) cached: bool,
+    /// Does not write the target before it is read.
+    #[arg(long)]
+    pub(crate) no_fill: bool,
+    /// Sends requests at equal times, this many a second.
+    #[arg(long, value_name = "PER_SECOND")]
+    pub(crate) rate: Option<f64>,
+    /// Sends them at random times.
+    #[arg(long, requires = "rate")]
+    pub(crate) poisson: bool,
+    /// Seconds of each run.
+    #[arg(long, default_value_t = 2.0)]
+    pub(crate) seconds: f64,
+    /// Ends each run after this many requests.
+    #[arg(long)]
+    pub(crate) requests: Option<u64>,
+    /// Runs; one before them warms up, unless there is only one.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) runs: u32,
+    /// The size of a scratch file, or the part of any other target.
     #[arg(long, default_value = "256MiB")]
     pub(crate) size: Bytes,
+    /// Confirms that the drive with this serial may be overwritten.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) confirm: Option<String>,
+    /// Writes down every request.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_ios: Option<PathBuf>,
+    /// Prints one line of JSON for each run.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Reads a size such as `600TB`, or `600TBW` as drives' sheets have it.

@@ -3,90 +3,194 @@
 use crate::arguments;
 use crate::failure::{Failure, Kind};
 use crate::world;
+use serde_json::json;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, EngineReport, Finding, Interval, Nanos, Preparation,
-    Reading, Rig, RigError, Sink, Stream, Until, Workload,
+    Access, Arrival, Bytes, Data, Engine, EngineReport, Finding, Histogram, Interval, Nanos,
+    Preparation, Reading, Rig, RigError, Sink, Stream, Until, Workload,
 };
 use ssdgauge_host::{Candidate, LinuxRig};
-
-/// The runs whose median is shown.
-const RUNS: usize = 5;
+use std::path::Path;
 
 /// Measures and prints the cost of each request.
 pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
+    let (mut rig, span) = open(arguments)?;
+    if let Some(path) = &arguments.log_ios {
+        crate::log::begin(&mut rig, path)?;
+    }
+    // The clock of the processor needs a moment to be calibrated; a run before the first warms up.
+    let warm_up = u32::from(arguments.runs > 1);
+    let mut runs = Vec::new();
+    for number in 0..arguments.runs + warm_up {
+        let run = once(&mut rig, arguments, span)?;
+        if number < warm_up {
+            continue;
+        }
+        if arguments.json {
+            world::print(&format!("{}\n", run.json()));
+        }
+        runs.push(run);
+    }
+    if !arguments.json {
+        show(arguments, &runs)?;
+    }
+    Ok(())
+}
+
+fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
+    let path = Path::new(&arguments.target);
+    if path.is_file() {
+        let refused = |cause: String| Failure::new(Kind::Refused, cause, "nothing was written");
+        if arguments.read_percent < 100 {
+            return Err(refused(format!("{} exists already", path.display())));
+        }
+        let rig = LinuxRig::reading(path, !arguments.cached)
+            .map_err(|error| refused(format!("cannot read {}: {error}", path.display())))?;
+        let span = Bytes(rig.drive().capacity.0.min(arguments.size.0));
+        return Ok((rig, span));
+    }
     let size = (arguments.target != "null:").then_some(arguments.size);
     let candidate = Candidate::find(&arguments.target, size)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
-    let mut rig = LinuxRig::open(candidate, None, 1)?;
-    let broke = |error: RigError| Failure::new(Kind::Broke, error.to_string(), "");
+    let mut rig = LinuxRig::open(candidate, arguments.confirm.as_deref(), 1)?;
     let fill = Preparation::Fill {
         access: Access::Sequential,
         block_size: Bytes(128 << 10),
         offset: Bytes(0),
         span,
     };
-    rig.prepare(&fill, &mut Nobody).map_err(broke)?;
-    // The clock of the processor needs a moment to be calibrated; a run before the first warms up.
-    let mut costs = Vec::new();
-    for number in 0..=RUNS {
-        let report = once(&mut rig, arguments, span).map_err(broke)?;
-        if number > 0 {
-            costs.extend(report.cpu_per_io.map(|cost| (cost.0, report.ios_per_enter)));
-        }
-        if number == RUNS {
-            world::print(&format!(
-                "engine {} ({}), {}\n",
-                report.engine, report.setup, report.clock
-            ));
-        }
+    if !arguments.no_fill {
+        rig.prepare(&fill, &mut Keeper::default()).map_err(broke)?;
     }
-    costs.sort_by_key(|(cost, _)| *cost);
-    let Some((median, ios_per_enter)) = costs.get(costs.len() / 2) else {
-        return Err(Failure::new(Kind::Broke, "nothing completed", ""));
-    };
-    let (least, most) = (costs[0].0, costs[costs.len() - 1].0);
-    world::print(&format!(
-        "{} QD{}: {median} ns of processor time for each I/O [{least}-{most}], median of {RUNS} runs \
-         of {} s; {:.1} I/Os a call; full histograms\n",
-        arguments.target,
-        arguments.queue_depth,
-        arguments.seconds,
-        ios_per_enter.unwrap_or_default(),
-    ));
-    Ok(())
+    Ok((rig, span))
 }
 
-fn once(
-    rig: &mut LinuxRig,
-    arguments: &arguments::Bench,
-    span: Bytes,
-) -> Result<EngineReport, RigError> {
+fn broke(error: RigError) -> Failure {
+    Failure::new(Kind::Broke, error.to_string(), "")
+}
+
+/// One run.
+struct Run {
+    report: EngineReport,
+    elapsed: Nanos,
+    seen: Keeper,
+}
+
+impl Run {
+    fn json(&self) -> serde_json::Value {
+        let us = |share| self.seen.latency.percentile(share).map(|ns| ns as f64 / 1e3);
+        json!({
+            "ios": self.seen.ios,
+            "bytes": self.seen.bytes,
+            "errors": self.seen.errors,
+            "elapsed_s": self.elapsed.as_secs_f64(),
+            "cpu_ns_per_io": self.report.cpu_per_io.map(|cost| cost.0),
+            "lat_p50_us": us(0.5),
+            "lat_p95_us": us(0.95),
+            "lat_p99_us": us(0.99),
+            "lat_p999_us": us(0.999),
+            "lat_mean_us": self.seen.latency.mean().map(|ns| ns / 1e3),
+            "engine": self.report,
+            "findings": self.seen.findings,
+        })
+    }
+}
+
+fn once(rig: &mut LinuxRig, arguments: &arguments::Bench, span: Bytes) -> Result<Run, Failure> {
+    let per_second = arguments.rate.unwrap_or_default();
+    let arrival = match (arguments.rate.is_some(), arguments.poisson) {
+        (false, _) => Arrival::Closed,
+        (true, false) => Arrival::Uniform { per_second },
+        (true, true) => Arrival::Poisson { per_second },
+    };
+    if arguments.rate.is_some_and(|rate| !(rate > 0.0 && rate < 1e9)) {
+        return Err(Failure::new(Kind::Usage, "a rate must be above 0 and below 1e9", ""));
+    }
+    if span.blocks_of(arguments.block_size) == 0 || arguments.threads == 0 {
+        let text = "the target holds no whole request, or there is no thread to send it";
+        return Err(Failure::new(Kind::Usage, text, "name a larger --size"));
+    }
     let stream = Stream {
         name: "main".into(),
-        access: Access::Random,
-        block_size: Bytes(4_096),
-        read_percent: 100,
-        queue_depth: arguments.queue_depth,
-        threads: 1,
+        access: if arguments.sequential { Access::Sequential } else { Access::Random },
+        block_size: arguments.block_size,
+        read_percent: arguments.read_percent,
+        queue_depth: arguments.queue_depth.clamp(1, 4_096),
+        threads: arguments.threads,
         offset: Bytes(0),
         span,
-        arrival: Arrival::Closed,
+        arrival,
         data: Data::Incompressible,
         sync: false,
     };
-    let workload = Workload { engine: Engine::IoUring, streams: vec![stream] };
-    let until = Until { time: Some(Nanos::from_secs(arguments.seconds)), bytes: None };
-    rig.run(&workload, &until, &mut Nobody).map(|ended| ended.engine)
+    let engine = if arguments.synchronous { Engine::Synchronous } else { Engine::IoUring };
+    let workload = Workload { engine, streams: vec![stream] };
+    let until = Until {
+        time: Some(Nanos((arguments.seconds * 1e9) as u64)),
+        bytes: arguments.requests.map(|n| Bytes(n.saturating_mul(arguments.block_size.0))),
+    };
+    let mut seen = Keeper::default();
+    let ended = rig.run(&workload, &until, &mut seen).map_err(broke)?;
+    Ok(Run { report: ended.engine, elapsed: ended.elapsed, seen })
 }
 
-/// Takes everything and keeps nothing.
-struct Nobody;
+fn show(arguments: &arguments::Bench, runs: &[Run]) -> Result<(), Failure> {
+    for finding in runs.last().iter().flat_map(|run| &run.seen.findings) {
+        world::talk(&format!("finding: {}", finding.text));
+    }
+    let mut costs: Vec<(u64, &Run)> =
+        runs.iter().filter_map(|run| Some((run.report.cpu_per_io?.0, run))).collect();
+    costs.sort_by_key(|(cost, _)| *cost);
+    let Some((median, run)) = costs.get(costs.len() / 2) else {
+        return Err(Failure::new(Kind::Broke, "nothing completed", ""));
+    };
+    let (least, most) = (costs[0].0, costs[costs.len() - 1].0);
+    let report = &run.report;
+    world::print(&format!(
+        "engine {} ({}), {}\n{} QD{}: {median} ns of processor time for each I/O [{least}-{most}], \
+         median of {} runs of {} s; {:.1} I/Os a call, {:.1} in flight; full histograms\n",
+        report.engine,
+        report.setup,
+        report.clock,
+        arguments.target,
+        arguments.queue_depth,
+        runs.len(),
+        arguments.seconds,
+        report.ios_per_enter.unwrap_or_default(),
+        report.in_flight.unwrap_or_default(),
+    ));
+    for open in &report.open_loop {
+        world::print(&format!(
+            "asked {} a second, sent {:.1}; late p50 {:?}, p90 {:?}, p99 {:?} us\n",
+            open.asked_per_second,
+            open.sent_per_second,
+            open.lateness_p50_us,
+            open.lateness_p90_us,
+            open.lateness_p99_us,
+        ));
+    }
+    Ok(())
+}
 
-impl Sink for Nobody {
-    fn interval(&mut self, _: &Interval) {}
+/// Adds up what a run did.
+#[derive(Default)]
+struct Keeper {
+    ios: u64,
+    bytes: u64,
+    errors: u64,
+    latency: Histogram,
+    findings: Vec<Finding>,
+}
+
+impl Sink for Keeper {
+    fn interval(&mut self, interval: &Interval) {
+        self.ios += interval.ios;
+        self.bytes += interval.bytes;
+        self.errors += interval.errors;
+        self.latency.merge(&interval.latency);
+    }
     fn reading(&mut self, _: &Reading) {}
     fn finding(&mut self, finding: Finding) {
-        world::talk(&format!("finding: {}", finding.text));
+        self.findings.push(finding);
     }
     fn stop(&mut self) -> bool {
         false

@@ -235,6 +235,12 @@ impl From<ConductError> for Failure {
                 error.to_string(),
                 "let the suite fill what it reads: prepare = [{ fill = \"sequential\" }]",
             ),
+            ConductError::Rig(RigError::CannotPurge { .. }) => Failure::new(
+                Kind::Refused,
+                error.to_string(),
+                "leave --purge out to take the best way that the drive has; `ssdgauge drives \
+                 TARGET` shows what it offers",
+            ),
             ConductError::Rig(_) | ConductError::Faults(_) => Failure::new(
                 Kind::Broke,
                 error.to_string(),

@@ -9,6 +9,7 @@ mod bench;
 mod drive_card;
 mod drives;
 mod failure;
+mod log;
 mod plans;
 mod progress;
 mod reports;
@@ -47,6 +48,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         },
         Command::Report(report) => reports::report(&report),
         Command::Compare(compare) => reports::compare(&compare),
+        Command::Log(log) => log::print(&log.file),
         Command::Bench(bench) => bench::bench(&bench),
     }
 }

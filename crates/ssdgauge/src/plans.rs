@@ -149,6 +149,9 @@ fn endurance_in_words(cost: &Estimate, drive: &DriveInfo, wish: &Endurance) -> S
 fn action_in_words(action: &Action) -> String {
     match action {
         Action::Prepare(Preparation::Purge) => "make the drive as if fresh".into(),
+        Action::Prepare(Preparation::PurgeBy(method)) => {
+            format!("make the drive as if fresh, by {}", method.name())
+        }
         Action::Prepare(Preparation::Trim { span, .. }) => format!("trim the first {span}"),
         Action::Prepare(Preparation::Fill { access, block_size, span, .. }) => {
             let order = format!("{access:?}").to_lowercase();

@@ -14,6 +14,10 @@ const LIKELY_FILL_RATE: f64 = 1e9;
 /// than people read.
 const LINE_EVERY: Duration = Duration::from_secs(30);
 
+/// How long a run waits for room for its results, and how often it looks.
+const WAIT_FOR_ROOM: Duration = Duration::from_secs(30);
+const LOOK_FOR_ROOM: Duration = Duration::from_millis(250);
+
 /// Looks on while a run goes its way.
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
@@ -30,6 +34,8 @@ pub(crate) struct Progress<'a> {
     title: String,
     ios: u64,
     bytes: Bytes,
+    /// Since when the results find no room.
+    full: Option<Instant>,
 }
 
 impl<'a> Progress<'a> {
@@ -57,6 +63,7 @@ impl<'a> Progress<'a> {
             title: String::new(),
             ios: 0,
             bytes: Bytes(0),
+            full: None,
         }
     }
 
@@ -90,9 +97,12 @@ fn expected(step: &Step, fill_rate: f64) -> Nanos {
         Action::Prepare(Preparation::Fill { span, .. }) => {
             Nanos((span.0 as f64 / fill_rate * 1e9) as u64)
         }
-        Action::Prepare(Preparation::Purge | Preparation::Trim { .. } | Preparation::Power(_)) => {
-            Nanos::SECOND
-        }
+        Action::Prepare(
+            Preparation::Purge
+            | Preparation::PurgeBy(_)
+            | Preparation::Trim { .. }
+            | Preparation::Power(_),
+        ) => Nanos::SECOND,
         Action::Rest(time) | Action::Idle(time) => *time,
         Action::Run { until, .. } => {
             let time = until.time.unwrap_or(Nanos::from_secs(60));
@@ -135,6 +145,7 @@ impl Watcher for Progress<'_> {
             }
         };
         self.spoke = Instant::now();
+        self.full = None;
         (self.ios, self.bytes) = (0, Bytes(0));
         self.draw("", Nanos::ZERO);
     }
@@ -163,6 +174,18 @@ impl Watcher for Progress<'_> {
             Severity::Invalid => "invalid",
         };
         self.say(&format!("{word}: {}", finding.text));
+    }
+
+    fn waits_for_room(&mut self) -> bool {
+        if self.full.is_none_or(|since| since.elapsed() > 2 * WAIT_FOR_ROOM) {
+            self.full = Some(Instant::now());
+            self.say(&format!(
+                "no space left for the results: make room within {} s, or the run stops",
+                WAIT_FOR_ROOM.as_secs()
+            ));
+        }
+        std::thread::sleep(LOOK_FOR_ROOM);
+        !self.stop.is_set() && self.full.is_some_and(|since| since.elapsed() < WAIT_FOR_ROOM)
     }
 
     fn ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {

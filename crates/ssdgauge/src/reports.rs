@@ -76,7 +76,7 @@ fn write_pictures(arguments: &arguments::Report, runs: &[Run]) -> Result<(), Fai
                 Failure::new(Kind::Broke, text, "the run files are untouched")
             })
     };
-    for figure in ssdgauge_report::figures(runs) {
+    for figure in ssdgauge_report::figures(runs, None) {
         if let Some(folder) = &arguments.svg {
             write(folder, &format!("{}.svg", figure.name), figure.svg.as_bytes())?;
         }

@@ -56,6 +56,7 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
         scale_spans: choice.scale_spans,
         seed: choice.seed,
         repeat: choice.repeat,
+        purge: choice.purge,
     }
 }
 
@@ -70,7 +71,7 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     refuse_existing(&out)?;
     let stop = listen()?;
     let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
-    let mut rig = target.open(&plan, consent, &out, seed)?;
+    let mut rig = target.open(&plan, consent, &out, seed, options.log_ios.as_deref())?;
     let id = world::run_id(now).map_err(|error| {
         Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
     })?;
@@ -105,7 +106,7 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let same = target.info().fingerprint() == head.drive.fingerprint();
     let erase = arguments.erase.as_deref().or(confirm.filter(|_| same));
     let consent = Consent { confirm, erase };
-    let mut rig: Box<dyn Rig> = target.open(plan, consent, &arguments.file, plan.seed)?;
+    let mut rig: Box<dyn Rig> = target.open(plan, consent, &arguments.file, plan.seed, None)?;
     let mut progress = Progress::new(plan, stop);
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();

@@ -81,16 +81,23 @@ impl Target {
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `consent` or by typing; it must not hold `results`, the run file.
+    /// `consent` or by typing; it must not hold `results`, the run file. `log_ios` is where every
+    /// measured request is written down.
     pub(crate) fn open(
         self,
         plan: &Plan,
         consent: Consent<'_>,
         results: &Path,
         seed: u64,
+        log_ios: Option<&Path>,
     ) -> Result<Box<dyn Rig>, Failure> {
         let precious = self.is_precious(plan);
         match self {
+            Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
+                Kind::Usage,
+                "a virtual drive has no log of single requests",
+                "nothing was written; leave out --log-ios",
+            )),
             Target::Virtual(rig) => Ok(rig),
             Target::Real(candidate) => {
                 let typed = match consent.confirm {
@@ -106,7 +113,11 @@ impl Target {
                     unhealthy: None,
                     writes_at_most: writes_at_most(plan),
                 };
-                Ok(Box::new(LinuxRig::open_with(*candidate, &mandate, seed)?))
+                let mut rig = LinuxRig::open_with(*candidate, &mandate, seed)?;
+                if let Some(path) = log_ios {
+                    crate::log::begin(&mut rig, path)?;
+                }
+                Ok(Box::new(rig))
             }
         }
     }

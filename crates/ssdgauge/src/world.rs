@@ -1,6 +1,6 @@
 //! The surroundings of a run: output, signals, time of day, chance.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::io::{IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ impl StopWish {
     /// Begins to listen.
     pub(crate) fn listen() -> std::io::Result<StopWish> {
         let wish = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             signal_hook::flag::register_conditional_default(signal, wish.clone())?;
             signal_hook::flag::register(signal, wish.clone())?;
         }

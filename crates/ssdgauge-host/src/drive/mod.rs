@@ -5,8 +5,6 @@
 //! `ask` holds the questions; [`card`] puts everything together. Nothing in this folder changes a
 //! drive.
 
-#![allow(dead_code, reason = "the preparation that asks the rest follows")]
-
 pub(crate) mod ask;
 pub(crate) mod ata;
 mod card;

@@ -127,6 +127,17 @@ impl Ring {
     }
 }
 
+impl Drop for Ring {
+    /// Lets go of the target: the kernel takes a ring apart some time after its process is gone,
+    /// and until then a registered device could not be opened alone again.
+    fn drop(&mut self) {
+        if self.shape.fixed_file {
+            // What cannot be given back now goes with the ring.
+            let _ = self.queues.submitter().unregister_files();
+        }
+    }
+}
+
 fn build(depth: u32, flags: RingFlags, direct: bool) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder.setup_cqsize(2 * depth.next_power_of_two());

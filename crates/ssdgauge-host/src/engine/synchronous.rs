@@ -84,7 +84,11 @@ pub(super) fn run(assignment: Assignment, mut book: Book) {
             other => {
                 let result = other.map_err(|error| error.raw_os_error().unwrap_or(0));
                 let Request { direction, offset } = request;
-                if book.failed(Fault { direction, offset, result, content }) > MOST_FAULTS {
+                let fault = Fault { direction, offset, result, content };
+                if fault.ends_at_once() {
+                    order.stop();
+                }
+                if book.failed(fault) > MOST_FAULTS {
                     break;
                 }
             }

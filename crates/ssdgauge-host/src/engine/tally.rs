@@ -33,13 +33,21 @@ pub(crate) struct Fault {
     pub(crate) content: Option<Content>,
 }
 
+impl Fault {
+    /// Returns whether nothing is left to be loaded: a drive that vanished answers reads with
+    /// nothing and writes with "no space", each in a few microseconds.
+    pub(crate) fn ends_at_once(&self) -> bool {
+        matches!(self.result, Ok(0) | Err(libc::ENODEV | libc::ENXIO | libc::ENOSPC))
+    }
+}
+
 /// What a thread tells the control thread.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The thread has passed `second`; nothing more of it will come, nor of any before `front`.
     Second { thread: usize, second: u32, front: u32, tally: Box<Tally> },
-    /// A request failed.
-    Fault { fault: Fault },
+    /// A request failed in `second`.
+    Fault { second: u32, fault: Fault },
     /// The thread is at its end.
     Done {
         thread: usize,
@@ -130,7 +138,7 @@ impl Book {
         self.faults += 1;
         if self.faults <= super::MOST_FAULTS {
             // The control thread outlives this one; if it is gone, nobody is left to be told.
-            let _ = self.sender.send(Message::Fault { fault });
+            let _ = self.sender.send(Message::Fault { second: self.second, fault });
         }
         self.faults
     }

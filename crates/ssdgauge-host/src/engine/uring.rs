@@ -377,7 +377,10 @@ impl Loop {
                 let result = if length < 0 { Err(-length) } else { Ok(length as usize) };
                 let Request { direction, offset } = request;
                 let fault = Fault { direction, offset, result, content };
-                self.stopping |= book.failed(fault) > MOST_FAULTS;
+                if fault.ends_at_once() {
+                    assignment.order.stop();
+                }
+                self.stopping |= book.failed(fault) > MOST_FAULTS || assignment.order.stops();
             }
         }
     }

@@ -2,8 +2,7 @@
 
 use crate::support::{Keeper, Loop, for_bytes, for_millis, random};
 use ssdgauge_core::{
-    Access, Bytes, Direction, EndedBy, Engine, FindingKind, Nanos, Preparation, Rig, RigError,
-    Workload,
+    Access, Bytes, Direction, EndedBy, Engine, Nanos, Preparation, Rig, RigError, Workload,
 };
 use ssdgauge_host::{Candidate, LinuxRig};
 
@@ -158,30 +157,4 @@ fn a_scratch_file_has_no_name_that_a_kill_could_leave_behind() {
     let candidate = Candidate::find(file.to_str().unwrap(), Some(SPAN)).unwrap();
     let _rig = LinuxRig::open(candidate, None, 1).unwrap();
     assert!(!file.exists());
-}
-
-#[test]
-fn a_drive_that_vanishes_is_noticed_and_its_empty_answers_are_no_requests() {
-    let size = 64 << 20;
-    let Some(device) = Loop::attach(size) else { return };
-    let candidate = Candidate::find(&device.path, None).unwrap();
-    let confirm = device.confirmation(size);
-    let mut rig = LinuxRig::open(candidate, Some(&confirm), 3).unwrap();
-    filled(&mut rig);
-    // The capacity changes under the open descriptor: reads beyond it return nothing at all.
-    let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
-    image.set_len(4_096).unwrap();
-    let status = std::process::Command::new("losetup").args(["-c", &device.path]).status();
-    assert!(status.unwrap().success());
-    for engine in ENGINES {
-        let mut keeper = Keeper::default();
-        let workload = random(engine, 100, 4, SPAN);
-        let error = rig.run(&workload, &for_millis(5_000), &mut keeper).unwrap_err();
-        assert!(matches!(error, RigError::Gone(_)), "{error}");
-        for kind in [FindingKind::Faults, FindingKind::DriveGone] {
-            assert!(keeper.findings.iter().any(|finding| finding.kind == kind), "{kind:?}");
-        }
-        let (ios, errors) = (keeper.ios(Direction::Read), keeper.errors());
-        assert!(errors > 0 && ios < 100, "{ios} requests, {errors} faults");
-    }
 }

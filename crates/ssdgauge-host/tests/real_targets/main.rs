@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod engines;
+mod faults;
 mod guard;
 mod open_loop;
+mod preparation;
 mod support;

@@ -125,6 +125,23 @@ impl Loop {
         fields[1] + fields[5]
     }
 
+    /// Makes the device end at `bytes`, without an error before.
+    pub(crate) fn limit(&self, bytes: u64) {
+        const LOOP_SET_STATUS64: libc::c_ulong = 0x4c04;
+        const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
+        /// Where `lo_sizelimit` lies in the 232 bytes of `struct loop_info64`.
+        const SIZE_LIMIT: usize = 32;
+        let file = std::fs::File::open(&self.path).unwrap();
+        let mut status = [0u8; 232];
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
+        // SAFETY: both calls take a pointer to 232 bytes, which live as long as the call.
+        unsafe {
+            assert_eq!(libc::ioctl(fd, LOOP_GET_STATUS64, status.as_mut_ptr()), 0);
+            status[SIZE_LIMIT..SIZE_LIMIT + 8].copy_from_slice(&bytes.to_ne_bytes());
+            assert_eq!(libc::ioctl(fd, LOOP_SET_STATUS64, status.as_ptr()), 0);
+        }
+    }
+
     pub(crate) fn image(&self) -> std::path::PathBuf {
         self._folder.path().join("image")
     }
@@ -139,4 +156,13 @@ impl Drop for Loop {
 pub(crate) fn has_program(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|folder| Path::new(&folder).join(name).is_file())
+}
+
+/// Keeps a line of the table that `./check` prints at its end: what was tried, how often, what
+/// came of it, and the command that does it again.
+pub(crate) fn figure(name: &str, count: &str, result: &str, command: &str) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = format!("{name}\t{count}\t{result}\t{command}\n");
+    std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
 }

@@ -14,8 +14,8 @@ use sink::StepSink;
 use slices::Slices;
 use ssdgauge_core::search::{self, Next, Tried};
 use ssdgauge_core::{
-    Action, Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, OpenLoop, Phase, Plan, Rig,
-    RigError, Severity, Sink, Step, Test, Totals,
+    Action, Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, OpenLoop, Phase, Plan, Restart,
+    Rig, RigError, Severity, Sink, Step, Test, Totals,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -42,6 +42,11 @@ pub trait Watcher {
 
     /// Is told of a finding.
     fn finds(&mut self, finding: &Finding);
+
+    /// Is told that the results find no room, waits a moment, and returns whether to look again.
+    fn waits_for_room(&mut self) -> bool {
+        false
+    }
 
     /// Is told that a step has ended.
     fn ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
@@ -139,10 +144,18 @@ pub fn resume(
     let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
     let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
     (conductor.attempts, conductor.tried) = (attempts, tried);
+    let was_begun = records.iter().any(|record| record.place.test == from);
+    let anew = match head.plan.tests.get(from) {
+        Some(test) if test.restart == Restart::Test && was_begun => format!(
+            "; '{}' began anew with its preparation, because its steps make sense only together",
+            test.title
+        ),
+        Some(_) | None => String::new(),
+    };
     conductor.find(Finding::new(
         FindingKind::Resumed,
         Severity::Note,
-        format!("the run went on after a pause of {pause}"),
+        format!("the run went on after a pause of {pause}{anew}"),
         "",
     ))?;
     conductor.carry_out(&todo, from)
@@ -258,6 +271,9 @@ impl<'a> Conductor<'a> {
     /// Records what bears on every number of the run.
     fn tell_conditions(&mut self) -> Result<(), ConductError> {
         let plan = self.plan;
+        for finding in self.rig.conditions() {
+            self.find(finding)?;
+        }
         if self.rig.drive().is_model() {
             self.find(Finding::new(
                 FindingKind::Model,
@@ -300,8 +316,10 @@ impl<'a> Conductor<'a> {
         self.watcher.begins(test, phase, step);
         let attempt = self.attempts.entry(place).or_insert(0);
         *attempt += 1;
+        let attempt = *attempt;
+        self.find_room()?;
         let now = self.watcher.unix_ms();
-        let id = self.writer.begin_step(place, *attempt, self.plan, now)?;
+        let id = self.writer.begin_step(place, attempt, self.plan, now)?;
         let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
         let search = test
             .search
@@ -324,8 +342,12 @@ impl<'a> Conductor<'a> {
         let done = match result {
             Ok(done) => done,
             Err(error) => {
-                self.close(id, StepState::Broken, seen, "faults", error.to_string())?;
-                return Err(error.into());
+                // A drive that hangs while somebody wants the run to stop does not change that
+                // it was stopped; its finding stays.
+                let stopped = matches!(error, RigError::Hung { .. }) && self.watcher.stop();
+                let by = if stopped { EndedBy::Stop } else { EndedBy::Faults };
+                self.close(id, StepState::Broken, seen, by.name(), error.to_string())?;
+                return if stopped { Ok(false) } else { Err(error.into()) };
             }
         };
         let state = match done.by {
@@ -352,6 +374,26 @@ impl<'a> Conductor<'a> {
         Ok(state == StepState::Finished)
     }
 
+    /// Waits for room for the results, as long as the watcher is willing to.
+    fn find_room(&mut self) -> Result<(), ConductError> {
+        if self.writer.has_room()? {
+            return Ok(());
+        }
+        let since = self.watcher.unix_ms();
+        while self.watcher.waits_for_room() {
+            if self.writer.has_room()? {
+                let waited = Nanos((self.watcher.unix_ms() - since).max(0) as u64 * 1_000_000);
+                return self.find(Finding::new(
+                    FindingKind::ResultsFull,
+                    Severity::Note,
+                    format!("the results found no room for {waited}; nothing was lost"),
+                    "the drive rested meanwhile: give the results more room",
+                ));
+            }
+        }
+        Err(RunFileError::Full(self.writer.path().to_owned()).into())
+    }
+
     fn close(
         &mut self,
         id: StepId,
@@ -360,6 +402,7 @@ impl<'a> Conductor<'a> {
         ended_by: &str,
         report: String,
     ) -> Result<(), ConductError> {
+        self.find_room()?;
         let unix_ms = self.watcher.unix_ms();
         let end = StepEnd { state, unix_ms, elapsed, ended_by: ended_by.into(), report };
         Ok(self.writer.finish_step(id, &end)?)

@@ -67,7 +67,12 @@ impl<'a> StepSink<'a> {
         let now = self.watcher.unix_ms();
         if now - self.committed_ms >= COMMIT_EVERY_MS {
             self.committed_ms = now;
-            let result = self.writer.commit();
+            // Without room it is kept in memory: the end of the step waits for some.
+            let result = match self.writer.has_room() {
+                Ok(true) => self.writer.commit(),
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
             self.keep(result);
         }
     }
@@ -112,6 +117,13 @@ impl Sink for StepSink<'_> {
         let record = FindingRecord { step: Some(self.id), unix_ms, finding };
         let result = self.writer.finding(&record);
         self.keep(result);
+    }
+
+    fn announce(&mut self, finding: Finding) -> bool {
+        self.finding(finding);
+        let result = self.writer.commit();
+        self.keep(result);
+        self.failure.is_none()
     }
 
     fn stop(&mut self) -> bool {

@@ -89,7 +89,7 @@ impl Rig for Script {
 
     fn prepare(&mut self, what: &Preparation, _: &mut dyn Sink) -> Result<Prepared, RigError> {
         let words = match what {
-            Preparation::Purge => "purge".to_owned(),
+            Preparation::Purge | Preparation::PurgeBy(_) => "purge".to_owned(),
             Preparation::Trim { .. } => "trim".to_owned(),
             Preparation::Fill { access, span, .. } => format!("fill {access:?} {span}"),
             Preparation::Power(saving) => format!("power {saving}"),

@@ -3,6 +3,7 @@
 use crate::clean;
 use crate::figure::{Axis, Bar, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, legend, title};
 use crate::group::{Group, Member};
+use crate::levels;
 use crate::missing;
 use crate::number;
 use crate::run::PointRun;
@@ -17,43 +18,75 @@ pub(super) enum Swept {
     QueueDepth,
     /// The length of a request.
     BlockSize,
+    /// How full the drive was.
+    Fill,
     /// More than one of them, or something else: the steps stand side by side.
     Steps,
 }
 
-/// Returns the curve of the headline's metric, and of the 99th percentile where the metric is a
-/// rate.
+/// More drives than this have no picture of their own beside the common one.
+const MOST_ALONE: usize = 8;
+
+/// Returns the curve of the headline's metric, of power where it was measured, of the 99th
+/// percentile where the metric is a rate, and each drive alone with its power on a second axis.
 pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     let metric = group.first().test.headline.metric;
-    let mut charts = vec![curve(group, cast, metric)];
+    let metric = if metric == Metric::LoadMultiple { Metric::Iops } else { metric };
+    let swept = common(group);
+    let power = group.members.iter().flat_map(|member| &member.test.points);
+    let has_power = power.into_iter().any(|point| power_of(point).is_some());
+    let along = swept != Swept::Steps;
+    let alone = group.members.len() == 1;
+    let mut charts = vec![curve(group, cast, metric, swept, alone && has_power && along)];
+    if has_power && along && !alone {
+        charts.push(curve(group, cast, Metric::PowerW, swept, false).fold());
+        if group.members.len() <= MOST_ALONE {
+            charts.extend(group.members.iter().map(|member| {
+                let one = Group { members: vec![*member], apart: group.apart.clone() };
+                let chart = curve(&one, cast, metric, swept, true);
+                let title = format!("{}, {}", chart.title, cast.names[member.index]);
+                Chart { title, kind: "curve-with-power", ..chart.fold() }
+            }));
+        }
+    }
     if metric.unit() != "µs" {
-        charts.push(curve(group, cast, Metric::LatP99Us));
+        charts.push(curve(group, cast, Metric::LatP99Us, swept, false).fold());
     }
     charts
 }
 
-fn curve(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
-    let swept = group.members.iter().map(|member| swept(&member.test.points));
-    let all: Vec<Swept> = swept.collect();
-    let swept = match all.iter().all(|other| *other == all[0]) {
-        true => all[0],
-        false => Swept::Steps,
-    };
+/// Returns what tells the steps of all members apart, where it is the same.
+fn common(group: &Group<'_>) -> Swept {
+    let begun = group.members.iter().filter(|member| !member.test.points.is_empty());
+    let all: Vec<Swept> = begun.map(|member| swept(&member.test.points)).collect();
+    match all.as_slice() {
+        [first, others @ ..] if others.iter().all(|other| other == first) => *first,
+        [] | [..] => Swept::Steps,
+    }
+}
+
+fn power_of(point: &PointRun) -> Option<f64> {
+    missing::value(point, Metric::PowerW, Scope::All)
+}
+
+fn curve(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept, with_power: bool) -> Chart {
     let drawing = match swept {
         Swept::Steps => bars(group, cast, metric),
-        Swept::Mix | Swept::QueueDepth | Swept::BlockSize => lines(group, cast, metric, swept),
+        Swept::Mix | Swept::QueueDepth | Swept::BlockSize | Swept::Fill => {
+            lines(group, cast, metric, swept, with_power)
+        }
     };
     let along = match swept {
         Swept::Mix => " by share of reads",
         Swept::QueueDepth => " by queue depth",
         Swept::BlockSize => " by block size",
+        Swept::Fill => " by fill",
         Swept::Steps => " by step",
     };
     let points = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
-    let mut notes = vec![format!(
-        "{unit}; n = {points} steps of one run each; the axis of values starts at zero."
-    )];
+    let axis = if with_power { "both axes of values start" } else { "the axis of values starts" };
+    let mut notes = vec![format!("{unit}; n = {points} steps of one run each; {axis} at zero.")];
     if metric.unit() == "µs" {
         notes.push(LATENCY.to_owned());
     }
@@ -61,47 +94,63 @@ fn curve(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
         title: format!("{}: {}{along}", title(group), metric.title()),
         notes,
         drawing,
-        table: table(group, cast, metric),
+        table: table(group, cast, metric, with_power),
         kind: "curve",
+        folded: false,
     }
 }
 
-fn lines(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept) -> Drawing {
-    let place = |point: &PointRun| place(point, swept);
-    let line = |member: &Member<'_>| {
-        let mut points: Vec<(f64, f64)> = member
-            .test
-            .points
-            .iter()
-            .filter_map(|point| Some((place(point)?, missing::value(point, metric, Scope::All)?)))
-            .collect();
+fn lines(
+    group: &Group<'_>,
+    cast: &Cast,
+    metric: Metric,
+    swept: Swept,
+    with_power: bool,
+) -> Drawing {
+    let line = |member: &Member<'_>, metric: Metric, right: bool| {
+        let place = |point: &PointRun| {
+            Some((place(point, swept)?, missing::value(point, metric, Scope::All)?))
+        };
+        let mut points: Vec<(f64, f64)> = member.test.points.iter().filter_map(place).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let name = legend(member, cast, !points.is_empty());
         Line {
-            label: legend(member, cast, !points.is_empty()),
-            colour: member.index,
-            dashed: false,
+            label: if right { "power (right axis)".to_owned() } else { name },
+            colour: cast.drive(member.index),
+            dashed: right,
+            right,
             marked: true,
             stretches: vec![points],
         }
     };
+    let mut drawn: Vec<Line> =
+        group.members.iter().map(|member| line(member, metric, false)).collect();
+    if with_power {
+        drawn.extend(group.members.iter().map(|member| line(member, Metric::PowerW, true)));
+    }
     let (label, scale) = match swept {
         Swept::Mix => ("Share of reads, %", Scale::Linear),
         Swept::QueueDepth => ("Queue depth (requests in flight asked)", Scale::Log2),
         Swept::BlockSize => ("Block size, bytes", Scale::Log2),
+        Swept::Fill => ("Drive full, %", Scale::Linear),
         Swept::Steps => ("Step", Scale::Linear),
     };
-    let unit = metric.unit();
-    let title = metric.title();
-    let label_y = if unit.is_empty() || unit == title {
-        title.to_owned()
-    } else {
-        format!("{title}, {unit}")
-    };
+    let linear = |label: String| Axis { label, scale: Scale::Linear };
     Drawing::Lines {
         x: Axis { label: label.to_owned(), scale },
-        y: Axis { label: label_y, scale: Scale::Linear },
-        lines: group.members.iter().map(line).collect(),
+        y: linear(axis_label(metric)),
+        right: with_power.then(|| linear(axis_label(Metric::PowerW))),
+        lines: drawn,
         boundaries: Vec::new(),
+        marks: Vec::new(),
+    }
+}
+
+fn axis_label(metric: Metric) -> String {
+    match (metric.title(), metric.unit()) {
+        (title, "") => title.to_owned(),
+        (title, unit) if unit == title => title.to_owned(),
+        (title, unit) => format!("{title}, {unit}"),
     }
 }
 
@@ -116,13 +165,14 @@ fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Drawing {
             let label = clean::prose(&label);
             bars.push(Bar {
                 label: if alone { label } else { format!("{label} · {name}") },
-                colour: member.index,
+                part: "",
+                colour: cast.drive(member.index),
                 value: value.ok_or_else(|| match point {
                     Some(_) => "not measured".to_owned(),
                     None => "unfinished".to_owned(),
                 }),
                 interval: None,
-                highlighted: cast.highlighted == Some(member.index),
+                highlighted: cast.is_highlighted(member.index),
             });
         }
     }
@@ -140,17 +190,24 @@ fn labels(group: &Group<'_>) -> Vec<String> {
     labels
 }
 
-fn table(group: &Group<'_>, cast: &Cast, metric: Metric) -> Table {
+fn table(group: &Group<'_>, cast: &Cast, metric: Metric, with_power: bool) -> Table {
+    let metrics = if with_power { vec![metric, Metric::PowerW] } else { vec![metric] };
     let mut head = vec!["Step".to_owned()];
-    let unit = metric.unit();
-    let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
-    head.extend(group.members.iter().map(|member| format!("{}{unit}", cast.names[member.index])));
+    for member in &group.members {
+        let name = &cast.names[member.index];
+        head.extend(metrics.iter().map(|metric| match metric.unit() {
+            "" => name.clone(),
+            unit => format!("{name}, {unit}"),
+        }));
+    }
     let row = |label: &String| {
-        let cell = |member: &Member<'_>| {
+        let mut row = vec![clean::prose(label)];
+        for member in &group.members {
             let point = member.test.points.iter().find(|point| point.point.label == *label);
-            number::optional(point.and_then(|point| missing::value(point, metric, Scope::All)))
-        };
-        [clean::prose(label)].into_iter().chain(group.members.iter().map(cell)).collect()
+            let value = |metric| point.and_then(|point| missing::value(point, metric, Scope::All));
+            row.extend(metrics.iter().map(|metric| number::optional(value(*metric))));
+        }
+        row
     };
     Table { head, rows: labels(group).iter().map(row).collect() }
 }
@@ -161,6 +218,10 @@ fn swept(points: &[PointRun]) -> Swept {
         let places: Vec<Option<f64>> = points.iter().map(|point| place(point, swept)).collect();
         places.iter().any(|other| *other != places[0])
     };
+    let fills = |point: &PointRun| place(point, Swept::Fill).is_some();
+    if points.len() > 1 && points.iter().all(fills) {
+        return Swept::Fill;
+    }
     let keys = [Swept::Mix, Swept::QueueDepth, Swept::BlockSize];
     let single = points.iter().all(|point| point.workload.streams.len() == 1);
     let varying: Vec<Swept> = keys.into_iter().filter(|key| varies(*key)).collect();
@@ -177,6 +238,7 @@ fn place(point: &PointRun, swept: Swept) -> Option<f64> {
         Swept::Mix => Some(f64::from(stream.read_percent)),
         Swept::QueueDepth => Some(f64::from(stream.queue_depth) * f64::from(stream.threads)),
         Swept::BlockSize => Some(stream.block_size.0 as f64),
+        Swept::Fill => levels::of(&point.point.label, point.point.position),
         Swept::Steps => None,
     }
 }

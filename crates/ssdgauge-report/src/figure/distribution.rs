@@ -28,12 +28,12 @@ const SHARES: [(f64, &str); 7] = [
 /// step with a line for each run otherwise.
 pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     match group.members.as_slice() {
-        [alone] => of_one(group, alone).into_iter().collect(),
+        [alone] => of_one(group, alone, cast).into_iter().collect(),
         _ => of_many(group, cast),
     }
 }
 
-fn of_one(group: &Group<'_>, member: &Member<'_>) -> Option<Chart> {
+fn of_one(group: &Group<'_>, member: &Member<'_>, cast: &Cast) -> Option<Chart> {
     let all: Vec<&PointRun> = member.test.points.iter().collect();
     let points = spread(&all, MOST_LINES);
     let several = points.len() > 1;
@@ -42,7 +42,7 @@ fn of_one(group: &Group<'_>, member: &Member<'_>) -> Option<Chart> {
         .enumerate()
         .filter_map(|(number, point)| {
             // Colours stand for drives; where there is one drive they are free for its steps.
-            let colour = if several { number } else { member.index };
+            let colour = if several { number } else { cast.drive(member.index) };
             line(&clean::prose(&point.point.label), colour, point)
         })
         .collect();
@@ -79,13 +79,15 @@ fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             group.members.iter().filter_map(|member| Some((member.index, same(member)?))).collect();
         let lines: Vec<Line> = present
             .iter()
-            .filter_map(|(index, point)| line(&cast.names[*index], *index, point))
+            .filter_map(|(index, point)| line(&cast.names[*index], cast.drive(*index), point))
             .collect();
         let n = present.iter().map(|(_, p)| p.point.totals.latency(Scope::All).count()).sum();
         let labels =
             present.iter().map(|(index, point)| (cast.names[*index].clone(), *point)).collect();
         charts.extend(chart(group, &clean::prose(label), lines, n, labels));
     }
+    // The first is enough for a look; the others stand behind it.
+    charts.iter_mut().skip(1).for_each(|chart| chart.folded = true);
     if charts.len() < first.len() {
         for chart in &mut charts {
             chart.notes.push(format!("Shown for {} of {} steps.", MOST_CHARTS, first.len()));
@@ -125,11 +127,14 @@ fn chart(
         drawing: Drawing::Lines {
             x: Axis { label: "Percentile, %".to_owned(), scale: Scale::Tail },
             y: Axis { label: "Latency, µs".to_owned(), scale: Scale::Log10 },
+            right: None,
             lines,
             boundaries: Vec::new(),
+            marks: Vec::new(),
         },
         table: Table { head, rows: points.iter().map(row).collect() },
         kind: "distribution",
+        folded: false,
     })
 }
 
@@ -147,6 +152,7 @@ fn line(label: &str, colour: usize, point: &PointRun) -> Option<Line> {
         label,
         colour,
         dashed: false,
+        right: false,
         marked: false,
         stretches: vec![points],
     })

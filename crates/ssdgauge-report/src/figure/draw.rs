@@ -6,6 +6,8 @@
 mod bars;
 mod ink;
 mod lines;
+mod marks;
+mod path;
 mod scales;
 
 use crate::clean;
@@ -15,8 +17,48 @@ use kuva::backend::svg::SvgBackend;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 
-/// The width of every picture, in its own units.
-const WIDTH: f64 = 760.0;
+/// How wide a picture is, in its own units, and what follows from that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sheet {
+    width: f64,
+    /// Room for the numbers and the title of the left axis.
+    left: f64,
+    /// Room for the end of the last number of the horizontal axis.
+    right: f64,
+    /// Room for a right axis.
+    right_axis: f64,
+    /// The height of a plot.
+    height: f64,
+    /// About how many numbers the horizontal axis has.
+    ticks: f64,
+    /// The size of the numbers of the axes.
+    tick_size: u32,
+}
+
+impl Sheet {
+    /// For pages and files.
+    pub(crate) const WIDE: Sheet = Sheet {
+        width: 760.0,
+        left: 84.0,
+        right: 34.0,
+        right_axis: 66.0,
+        height: 300.0,
+        ticks: 8.0,
+        tick_size: 12,
+    };
+
+    /// For phones: the same text on half the width, so that nobody has to scroll sideways.
+    pub(crate) const NARROW: Sheet = Sheet {
+        width: 340.0,
+        left: 62.0,
+        right: 16.0,
+        right_axis: 44.0,
+        height: 240.0,
+        ticks: 4.0,
+        tick_size: 11,
+    };
+}
+
 /// The height of a line of the title.
 const TITLE_ROW: f64 = 20.0;
 /// The size of text in a picture.
@@ -36,33 +78,35 @@ pub(crate) struct Frame {
 }
 
 /// Returns `chart` as an SVG element whose identifiers begin with `prefix`.
-pub(crate) fn svg(chart: &Chart, ink: Ink, frame: &Frame, prefix: &str) -> String {
-    let scene = scene(chart, ink, frame);
+pub(crate) fn svg(chart: &Chart, ink: Ink, frame: &Frame, sheet: &Sheet, prefix: &str) -> String {
+    let scene = scene(chart, ink, frame, sheet);
     let svg = SvgBackend::new().render_scene(&scene);
     settled(&svg, &scene, prefix)
 }
 
 /// Returns `chart` as primitives, for any of kuva's back ends.
-pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame) -> Scene {
+pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame, sheet: &Sheet) -> Scene {
     let top = head_height(frame);
     let foot = foot_height(frame);
     let mut scene = match &chart.drawing {
-        Drawing::Bars { unit, bars } => bars::scene(unit, bars, ink, top, foot),
-        Drawing::Lines { x, y, lines, boundaries } => {
-            lines::scene(&lines::Plot { x, y, lines, boundaries }, ink, top, foot)
+        Drawing::Bars { unit, bars } => bars::scene(unit, bars, ink, sheet, (top, foot)),
+        Drawing::Lines { x, y, right, lines, boundaries, marks } => {
+            let right = right.as_ref();
+            let plot = lines::Plot { x, y, right, lines, boundaries, marks, sheet };
+            lines::scene(&plot, ink, top, foot)
         }
     };
     scene.background_color = ink.background();
     scene.text_color = Some(ink.text());
     for (number, line) in title_lines(frame).iter().enumerate() {
         let y = 26.0 + TITLE_ROW * number as f64;
-        let line = cut(line, WIDTH - 32.0, 16);
+        let line = cut(line, sheet.width - 32.0, 16);
         scene.add(text(16.0, y, &line, 16, TextAnchor::Start, ink.text()).bold());
     }
     let first = scene.height - foot + 24.0;
     for (number, line) in frame.origin.iter().enumerate() {
         let y = first + 15.0 * number as f64;
-        let line = cut(line, WIDTH - 32.0, SMALL);
+        let line = cut(line, sheet.width - 32.0, SMALL);
         scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, ink.muted()).plain());
     }
     scene
@@ -120,7 +164,7 @@ fn settled(svg: &str, scene: &Scene, prefix: &str) -> String {
          width=\"{width}\" height=\"{height}\" fill=\"{colour}\" \
          font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\">"
     );
-    format!("{head}{}", renumbered(&body, prefix))
+    format!("{head}{}", renumbered(&path::shortened(&body), prefix))
 }
 
 /// Returns `body` with kuva's clip ids, which count through the process, numbered from zero.

@@ -7,34 +7,38 @@ use crate::figure::{Axis, Bar, Cast, Chart, Drawing, Scale, Table, title};
 use crate::group::{Group, Member};
 use crate::missing;
 use crate::number;
+use crate::rests;
+use crate::run::PointRun;
+use crate::settings;
 use crate::timeline::Second;
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Metric, Scope};
 
-/// Returns the figures of power and temperature, as far as somebody measured them.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    if group.members.iter().any(|member| !meters(member, "power_w").is_empty()) {
-        charts.push(efficiency(group, cast));
-        charts.extend(over_time(
-            group,
-            cast,
-            &Instrument { quantity: "power_w", name: "power", unit: "W", kind: "power" },
-            |second| second.readings.get("power_w").copied(),
-        ));
+/// Returns the bars of efficiency and of power, where somebody measured power.
+pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+    if group.members.iter().all(|member| meters(member, "power_w").is_empty()) {
+        return Vec::new();
     }
-    charts.extend(over_time(
-        group,
-        cast,
-        &Instrument {
-            quantity: "temperature_c",
-            name: "temperature",
-            unit: "°C",
-            kind: "temperature",
-        },
-        |second| second.readings.get("temperature_c").copied(),
-    ));
-    charts
+    let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
+    let efficiency = if in_bytes { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW };
+    [efficiency, Metric::PowerW].map(|metric| bars(group, cast, metric)).into()
+}
+
+/// Returns power and temperature over time, as far as somebody measured them.
+pub(super) fn over_times(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+    let power =
+        Instrument { quantity: "power_w", name: "power", unit: "W", kind: "power-timeline" };
+    let temperature = Instrument {
+        quantity: "temperature_c",
+        name: "temperature",
+        unit: "°C",
+        kind: "temperature",
+    };
+    let of_power = over_time(group, cast, &power, |second| second.readings.get("power_w").copied());
+    let of_temperature = over_time(group, cast, &temperature, |second| {
+        second.readings.get("temperature_c").copied()
+    });
+    [of_power, of_temperature].into_iter().flatten().map(Chart::fold).collect()
 }
 
 /// A quantity that is drawn over time.
@@ -58,53 +62,66 @@ fn meters(member: &Member<'_>, quantity: &str) -> Vec<String> {
     meters
 }
 
-fn efficiency(group: &Group<'_>, cast: &Cast) -> Chart {
-    let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
-    let metric = if in_bytes { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW };
+/// Returns bars of `metric` at the steps that each headline speaks of.
+fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
     let first = group.members.iter().map(|member| meters(member, "power_w"));
     let meter = first.into_iter().find(|meters| !meters.is_empty()).unwrap_or_default();
-    let mean = |member: &Member<'_>, metric| -> Option<f64> {
-        let points = member.test.points.iter();
-        let values: Option<Vec<f64>> =
-            points.map(|point| missing::value(point, metric, Scope::All)).collect();
-        summary::mean(&values?)
-    };
     let value = |member: &Member<'_>| -> Result<f64, String> {
         let own = meters(member, "power_w");
-        match mean(member, metric) {
+        let points = rests::points(member.test);
+        match mean(&points, metric) {
             _ if own.is_empty() => Err("no power meter".to_owned()),
             _ if own != meter => Err(format!("another meter: {}", own.join(", "))),
+            _ if points.is_empty() => Err(super::reason(member)),
             None => Err("no power was read at some steps".to_owned()),
             Some(value) => Ok(value),
         }
     };
     let bar = |member: &Member<'_>| Bar {
         label: cast.names[member.index].clone(),
-        colour: member.index,
+        part: "",
+        colour: cast.drive(member.index),
         value: value(member),
         interval: None,
-        highlighted: cast.highlighted == Some(member.index),
+        highlighted: cast.is_highlighted(member.index),
     };
     let mut bars: Vec<Bar> = group.members.iter().map(bar).collect();
-    let rank = |bar: &Bar| bar.value.as_ref().map_or(f64::NEG_INFINITY, |value| *value);
-    bars.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
-    let row = |member: &Member<'_>| {
-        let value = value(member).map_or_else(|reason| reason, number::text);
-        let power = number::optional(mean(member, Metric::PowerW));
-        vec![cast.names[member.index].clone(), value, power]
+    let sign = if metric.more_is_better() { -1.0 } else { 1.0 };
+    let rank = |bar: &Bar| bar.value.as_ref().map_or(f64::INFINITY, |value| sign * value);
+    bars.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+    let row = |bar: &Bar| {
+        let value = bar.value.as_ref().map_or_else(Clone::clone, |value| number::text(*value));
+        vec![bar.label.clone(), value]
     };
     let unit = metric.unit();
-    let head = ["Drive".to_owned(), format!("Efficiency, {unit}"), "Power, W".to_owned()];
+    let rule = settings::rule(&group.first().test.test, &group.first().test.test.score);
+    let better = if metric.more_is_better() { "more" } else { "less" };
+    let rows = bars.iter().map(row).collect();
     Chart {
-        title: format!("{}: efficiency", title(group)),
+        title: format!("{}: {}", title(group), lower(metric)),
         notes: vec![format!(
-            "{unit}, more is better: arithmetic mean over the steps; n = 1 run each; power by the instrument: {}.",
+            "{unit}, {better} is better: arithmetic mean over the steps of the headline ({rule}); \
+             n = 1 run each; power by the instrument: {}.",
             meter.join(", ")
         )],
         drawing: Drawing::Bars { unit: unit.to_owned(), bars },
-        table: Table { head: head.to_vec(), rows: group.members.iter().map(row).collect() },
-        kind: "efficiency",
+        table: Table {
+            head: vec!["Drive".to_owned(), format!("{}, {unit}", metric.title())],
+            rows,
+        },
+        kind: if metric == Metric::PowerW { "power" } else { "efficiency" },
+        folded: false,
     }
+}
+
+fn lower(metric: Metric) -> &'static str {
+    if metric == Metric::PowerW { "average power" } else { "power efficiency" }
+}
+
+fn mean(points: &[&PointRun], metric: Metric) -> Option<f64> {
+    let values: Option<Vec<f64>> =
+        points.iter().map(|point| missing::value(point, metric, Scope::All)).collect();
+    summary::mean(&values?)
 }
 
 fn over_time(

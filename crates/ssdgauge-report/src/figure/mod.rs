@@ -5,17 +5,19 @@
 mod curve;
 mod distribution;
 pub(crate) mod draw;
+pub(crate) mod fill;
 mod instruments;
-mod ranking;
+mod qos;
+pub(crate) mod ranking;
 mod reduce;
 mod steady;
 mod timeline;
 pub(crate) mod vega;
 
+pub(crate) use crate::cast::Cast;
 use crate::clean;
 use crate::group::{Group, Member};
 use crate::names;
-use crate::run::Run;
 pub(crate) use ranking::reason;
 use ssdgauge_core::Figure;
 
@@ -32,6 +34,15 @@ pub(crate) struct Chart {
     pub(crate) table: Table,
     /// The kind, for file names.
     pub(crate) kind: &'static str,
+    /// Whether it stands behind the others, for those who want to know more.
+    pub(crate) folded: bool,
+}
+
+impl Chart {
+    /// Returns the chart for the second row.
+    pub(crate) fn fold(self) -> Chart {
+        Chart { folded: true, ..self }
+    }
 }
 
 /// What is drawn.
@@ -50,18 +61,24 @@ pub(crate) enum Drawing {
         x: Axis,
         /// The vertical axis.
         y: Axis,
+        /// The vertical axis of the lines that say so; both axes begin at zero then.
+        right: Option<Axis>,
         /// The lines.
         lines: Vec<Line>,
         /// Where a step begins, with its label.
         boundaries: Vec<(f64, String)>,
+        /// What happened where, such as the end of a cache.
+        marks: Vec<Mark>,
     },
 }
 
 /// One bar of a ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
-    /// What it stands for.
+    /// What it stands for; empty where the bar above names it.
     pub(crate) label: String,
+    /// What of it, such as `mean`; empty where a drive has one bar.
+    pub(crate) part: &'static str,
     /// The number of its colour.
     pub(crate) colour: usize,
     /// Its length, or why there is none.
@@ -70,6 +87,17 @@ pub(crate) struct Bar {
     pub(crate) interval: Option<(f64, f64)>,
     /// Whether it shall stand out.
     pub(crate) highlighted: bool,
+}
+
+/// A place on the horizontal axis where something happened to a drive.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mark {
+    /// Where.
+    pub(crate) at: f64,
+    /// What, in a few words.
+    pub(crate) label: String,
+    /// The number of its colour.
+    pub(crate) colour: usize,
 }
 
 /// One axis.
@@ -86,6 +114,8 @@ pub(crate) struct Axis {
 pub(crate) enum Scale {
     /// Evenly, from zero.
     Linear,
+    /// Evenly, from the first value on; only for time.
+    Onward,
     /// By powers of two.
     Log2,
     /// By powers of ten.
@@ -103,6 +133,8 @@ pub(crate) struct Line {
     pub(crate) colour: usize,
     /// Whether it is dashed.
     pub(crate) dashed: bool,
+    /// Whether its values lie on the right axis.
+    pub(crate) right: bool,
     /// Whether each point has a mark.
     pub(crate) marked: bool,
     /// Its stretches, with gaps between them.
@@ -118,22 +150,6 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// What figures must know of all runs of a report: names, colours, which run stands out.
-#[derive(Clone, Debug)]
-pub(crate) struct Cast {
-    /// The name of each run, unique.
-    pub(crate) names: Vec<String>,
-    /// The run that stands out.
-    pub(crate) highlighted: Option<usize>,
-}
-
-impl Cast {
-    /// Returns the cast of `runs`.
-    pub(crate) fn of(runs: &[Run], highlighted: Option<usize>) -> Cast {
-        Cast { names: names::of(runs), highlighted }
-    }
-}
-
 /// Returns the figures of `group`, in the order in which its test names them.
 pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     let test = &group.first().test.test;
@@ -142,7 +158,11 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         match figure {
             // One bar ranks nothing; the result stands above the figures.
             Figure::Ranking if group.members.len() == 1 && test.figures.len() > 1 => {}
-            Figure::Ranking => charts.push(ranking::of(group, cast)),
+            Figure::Ranking => {
+                charts.push(ranking::of(group, cast));
+                charts.extend(ranking::of_also(group, cast));
+                charts.extend(instruments::ranked(group, cast));
+            }
             Figure::Curve => charts.extend(curve::of(group, cast)),
             Figure::Timeline => charts.extend(timeline::of(group, cast)),
             Figure::LatencyTimeline => charts.extend(timeline::of_latency(group, cast)),
@@ -150,7 +170,8 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         }
     }
     charts.extend(steady::of(group, cast));
-    charts.extend(instruments::of(group, cast));
+    charts.extend(qos::of(group, cast));
+    charts.extend(instruments::over_times(group, cast));
     let marks = marks(group);
     if !marks.is_empty() {
         for chart in &mut charts {

@@ -1,31 +1,69 @@
-//! The ranking: one bar for each run, the headline of the test.
+//! The ranking: one bar for each drive, a headline of the test.
 
+use crate::clean;
 use crate::figure::{Bar, Cast, Chart, Drawing, LATENCY, Table, title};
 use crate::group::{Group, Member};
+use crate::missing;
 use crate::number;
 use crate::settings;
-use ssdgauge_core::Metric;
+use ssdgauge_core::{FindingKind, Headline, Score};
 
-/// Returns the ranking of `group`, the best first and missing values last, with their reasons.
+/// Returns the ranking of `group` by its headline, the best first and missing values last, with
+/// their reasons.
 pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Chart {
-    let metric = group.first().test.headline.metric;
-    let mut members: Vec<Member<'_>> = group.members.clone();
-    let key = |member: &Member<'_>| {
+    let test = &group.first().test.test;
+    let mut chart = ranking(group, cast, &test.score, |member| &member.test.headline);
+    chart.notes.extend(stopped(group, cast));
+    chart
+}
+
+/// Returns a ranking for each further number of the protocol that has no figure of its own:
+/// latencies stand in that of the quality of service, power beside efficiency.
+pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+    let test = &group.first().test.test;
+    let mut charts: Vec<Chart> = Vec::new();
+    for (place, score) in test.also.iter().enumerate() {
+        let metric = score.metric();
+        let everywhere = group.members.iter().all(|member| member.test.also.len() > place);
+        if metric.unit() == "µs" || missing::needs_power(metric) || !everywhere {
+            continue;
+        }
+        let mut chart = ranking(group, cast, score, |member| &member.test.also[place]);
+        if metric == test.score.metric() {
+            chart.title = format!("{}, {}", chart.title, settings::rule(test, score));
+        }
+        charts.push(Chart { kind: "further", ..chart });
+    }
+    charts
+}
+
+fn ranking<'a>(
+    group: &'a Group<'a>,
+    cast: &Cast,
+    score: &Score,
+    headline: impl Fn(&'a Member<'a>) -> &'a Headline,
+) -> Chart {
+    let metric = score.metric();
+    let mut ranked: Vec<(&Member<'_>, &Headline)> =
+        group.members.iter().map(|member| (member, headline(member))).collect();
+    let key = |headline: &Headline| {
         let worst = f64::INFINITY;
         let sign = if metric.more_is_better() { -1.0 } else { 1.0 };
-        member.test.headline.value.map_or(worst, |value| sign * value)
+        headline.value.map_or(worst, |value| sign * value)
     };
-    members.sort_by(|a, b| key(a).total_cmp(&key(b)));
-    let bars = members.iter().map(|member| bar(member, cast)).collect();
-    let rows = members.iter().map(|member| row(member, cast)).collect();
+    ranked.sort_by(|a, b| key(a.1).total_cmp(&key(b.1)));
+    let bars = ranked.iter().map(|(member, headline)| bar(member, headline, cast)).collect();
+    let rows = ranked.iter().map(|(member, headline)| row(member, headline, cast)).collect();
     let head = ["Drive", "Value", "95 % low", "95 % high", "Full seconds", "Steps"];
     let unit = metric.unit().to_owned();
+    let headlines: Vec<&Headline> = ranked.iter().map(|(_, headline)| *headline).collect();
     Chart {
         title: format!("{}: {}", title(group), metric.title()),
-        notes: notes(group, metric),
+        notes: notes(group, score, &headlines),
         drawing: Drawing::Bars { unit, bars },
         table: Table { head: head.map(str::to_owned).to_vec(), rows },
         kind: "ranking",
+        folded: false,
     }
 }
 
@@ -34,24 +72,59 @@ pub(crate) fn reason(member: &Member<'_>) -> String {
     let test = member.test;
     match test.points.len() < test.planned {
         true => format!("unfinished: {} of {} steps", test.points.len(), test.planned),
-        false if test.headline.metric == Metric::PowerW => "no power meter".to_owned(),
-        false => "not measured".to_owned(),
+        false if missing::needs_power(test.headline.metric) => "no power meter".to_owned(),
+        false => missing_step(member).unwrap_or_else(|| "not measured".to_owned()),
     }
 }
 
-fn bar(member: &Member<'_>, cast: &Cast) -> Bar {
-    let headline = &member.test.headline;
+/// Returns which step the headline speaks of, where the test has no such step.
+fn missing_step(member: &Member<'_>) -> Option<String> {
+    let Score::At { position, .. } = &member.test.test.score else { return None };
+    let has = member.test.points.iter().any(|point| point.point.position == *position);
+    (!has).then(|| format!("no step at {position}"))
+}
+
+/// Returns for each drive which rule stopped the search for the highest load.
+fn stopped(group: &Group<'_>, cast: &Cast) -> Vec<String> {
+    if group.first().test.test.score != Score::HighestBorne {
+        return Vec::new();
+    }
+    let why = |member: &Member<'_>| {
+        let first = stopped_by(member)?;
+        Some(match cast.count() > 1 {
+            true => format!("{}: {first}.", cast.names[member.index]),
+            false => format!("{first}."),
+        })
+    };
+    group.members.iter().filter_map(why).collect()
+}
+
+/// Returns the lowest load that was not borne, and the rule that it broke.
+pub(crate) fn stopped_by(member: &Member<'_>) -> Option<String> {
+    let borne = member.test.headline.value.unwrap_or(0.0);
+    let steps = || member.test.test.phases.iter().flat_map(|phase| &phase.steps);
+    let failed = member.test.findings.iter().filter_map(|of_step| {
+        let label = of_step.step.as_ref()?;
+        let load = steps().find(|step| step.label == *label)?.position;
+        let overloaded = of_step.finding.kind == FindingKind::Overloaded && load > borne;
+        overloaded.then_some((load, label, &of_step.finding.text))
+    });
+    let (_, label, text) = failed.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("stopped at {}, where {}", clean::prose(label), clean::prose(text)))
+}
+
+fn bar(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Bar {
     Bar {
         label: cast.names[member.index].clone(),
-        colour: member.index,
+        part: "",
+        colour: cast.drive(member.index),
         value: headline.value.ok_or_else(|| reason(member)),
         interval: headline.low.zip(headline.high),
-        highlighted: cast.highlighted == Some(member.index),
+        highlighted: cast.is_highlighted(member.index),
     }
 }
 
-fn row(member: &Member<'_>, cast: &Cast) -> Vec<String> {
-    let headline = &member.test.headline;
+fn row(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Vec<String> {
     vec![
         cast.names[member.index].clone(),
         headline
@@ -64,29 +137,29 @@ fn row(member: &Member<'_>, cast: &Cast) -> Vec<String> {
     ]
 }
 
-fn notes(group: &Group<'_>, metric: Metric) -> Vec<String> {
+fn notes(group: &Group<'_>, score: &Score, headlines: &[&Headline]) -> Vec<String> {
+    let metric = score.metric();
     let better = if metric.more_is_better() { "more is better" } else { "less is better" };
-    let test = &group.first().test.test;
-    let rule = settings::rule(test, &test.score);
+    let rule = settings::rule(&group.first().test.test, score);
     let unit = match metric.unit() {
         "" => metric.title(),
         unit => unit,
     };
-    let seconds: Vec<u64> = group.members.iter().map(|m| m.test.headline.n).collect();
-    let (least, most) = (seconds.iter().min(), seconds.iter().max());
-    let n = match (least, most) {
-        (Some(least), Some(most)) if least == most => number::count(*least),
-        (Some(least), Some(most)) => {
-            format!("{} to {}", number::count(*least), number::count(*most))
-        }
+    let seconds = || headlines.iter().map(|headline| headline.n);
+    let n = match (seconds().min(), seconds().max()) {
+        (Some(least), Some(most)) if least == most => number::count(least),
+        (Some(least), Some(most)) => format!("{} to {}", number::count(least), number::count(most)),
         (None, _) | (_, None) => "0".to_owned(),
     };
-    let mut notes = vec![
-        format!("{unit}, {better}: {rule}; n = {n} full seconds of one run each."),
-        "The whiskers are the 95 % interval over the seconds of this run; they cannot say how much \
-         another run would differ."
-            .to_owned(),
-    ];
+    let mut notes =
+        vec![format!("{unit}, {better}: {rule}; n = {n} full seconds of one run each.")];
+    if headlines.iter().any(|headline| headline.low.is_some()) {
+        notes.push(
+            "The whiskers are the 95 % interval over the seconds of this run; they cannot say how \
+             much another run would differ."
+                .to_owned(),
+        );
+    }
     if metric.unit() == "µs" {
         notes.push(LATENCY.to_owned());
     }

@@ -24,6 +24,18 @@ pub(super) fn stretches(points: &[(f64, Option<f64>)]) -> Vec<Vec<(f64, f64)>> {
     stretches.iter().map(|stretch| extremes(stretch, first.0, width)).collect()
 }
 
+/// Returns `stretch` with at most two points for each of `columns` between `low` and `high`.
+pub(super) fn thinned(
+    stretch: &[(f64, f64)],
+    (low, high): (f64, f64),
+    columns: f64,
+) -> Vec<(f64, f64)> {
+    if (stretch.len() as f64) <= columns || high <= low {
+        return stretch.to_vec();
+    }
+    extremes(stretch, low, (high - low) / columns)
+}
+
 fn extremes(stretch: &[(f64, f64)], start: f64, width: f64) -> Vec<(f64, f64)> {
     let column = |x: f64| ((x - start) / width) as usize;
     let mut kept: Vec<(f64, f64)> = Vec::new();

@@ -28,7 +28,7 @@ fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
     let alone = all.len() == 1;
     let lines = all.iter().flat_map(|(index, tracked)| {
         let name = if alone { metric.title().to_owned() } else { cast.names[*index].clone() };
-        lines_of(&name, *index, tracked, alone)
+        lines_of(&name, cast.drive(*index), tracked, alone)
     });
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
     Some(Chart {
@@ -41,10 +41,14 @@ fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
             x: Axis { label: "Round".to_owned(), scale: Scale::Linear },
             y: Axis { label: format!("{}, {unit}", metric.title()), scale: Scale::Linear },
             lines: lines.collect(),
+            right: None,
             boundaries: Vec::new(),
+            marks: Vec::new(),
         },
         table: table(&all, cast),
         kind: "convergence",
+        // Of a preconditioning it is a detail, of a test in rounds the point.
+        folded: group.first().test.test.rounds.is_none(),
     })
 }
 
@@ -57,6 +61,7 @@ fn lines_of(name: &str, colour: usize, tracked: &Tracked, alone: bool) -> Vec<Li
         label,
         colour,
         dashed,
+        right: false,
         marked: !dashed,
         stretches: vec![points],
     };

@@ -2,13 +2,13 @@
 
 use crate::clean;
 use crate::figure::{
-    Axis, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, legend, reduce, title,
+    Axis, Cast, Chart, Drawing, LATENCY, Line, Mark, Scale, Table, fill, legend, reduce, title,
 };
 use crate::group::{Group, Member};
 use crate::number;
 use crate::timeline::Second;
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Metric, Nanos};
+use ssdgauge_core::{Direction, Metric, Nanos, Score, Window};
 
 /// More boundaries than this would hide the lines.
 const MOST_BOUNDARIES: usize = 12;
@@ -16,33 +16,172 @@ const MOST_BOUNDARIES: usize = 12;
 /// A latency axis is logarithmic where the greatest value is this many times the least.
 const WIDE: f64 = 20.0;
 
-/// Returns throughput or IOPS of every second, whichever the headline is nearer to.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
+/// Returns throughput or IOPS of every second, whichever the headline is nearer to: the whole
+/// and, where the headline counts the last part of a step, that part, both on a linear and on a
+/// logarithmic axis.
+///
+/// The consistency reviews of 2012 to 2016 show the whole on a logarithmic axis and the last part
+/// on both.
+pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
-    let metric = if in_bytes { Metric::ThroughputMbS } else { Metric::Iops };
     let value: fn(&Second) -> Option<f64> = match in_bytes {
         true => |second| Some(second.throughput_mb_s),
         false => |second| Some(second.iops),
     };
-    let unit = metric.unit();
-    let mut lines = Vec::new();
-    for member in &group.members {
-        lines.push(line(member, cast, value, false));
+    let metric = if in_bytes { Metric::ThroughputMbS } else { Metric::Iops };
+    let rate = |part: Part, scale: Scale| rates(group, cast, metric, value, part, scale);
+    let mut charts: Vec<Option<Chart>> = Vec::new();
+    match last_part(group) {
+        Some(window) => {
+            let last = Part::Last(window);
+            charts.push(rate(Part::Whole, Scale::Log10));
+            charts.push(rate(last, Scale::Linear));
+            charts.push(rate(Part::Whole, Scale::Linear).map(Chart::fold));
+            charts.push(rate(last, Scale::Log10).map(Chart::fold));
+        }
+        None => {
+            let curve = fill::of(group, cast);
+            let whole = rate(Part::Whole, Scale::Linear);
+            // The fill curve shows the same against what was written.
+            charts.push(if curve.is_some() { whole.map(Chart::fold) } else { whole });
+            charts.push(rate(Part::Whole, Scale::Log10).map(Chart::fold));
+            charts.insert(0, curve);
+        }
     }
-    let label = if in_bytes { "Throughput, MB/s".to_owned() } else { "IOPS".to_owned() };
-    chart(
+    charts.into_iter().flatten().collect()
+}
+
+/// Which seconds of a test are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    /// All of them.
+    Whole,
+    /// The last ones of a single step.
+    Last(Nanos),
+}
+
+/// Returns the window that the headline counts, where the test has one step and counts its end.
+fn last_part(group: &Group<'_>) -> Option<Nanos> {
+    let one = |member: &Member<'_>| member.test.points.len() <= 1;
+    match &group.first().test.test.score {
+        Score::MeanOfLast { window: Window::Time(time), .. }
+        | Score::MeanOverSigmaOfLast { window: Window::Time(time), .. }
+            if group.members.iter().all(one) =>
+        {
+            Some(*time)
+        }
+        Score::MeanOfLast { .. }
+        | Score::MeanOverSigmaOfLast { .. }
+        | Score::MeanOf(_)
+        | Score::MeanAt { .. }
+        | Score::BestOf(_)
+        | Score::At { .. }
+        | Score::Knee(_)
+        | Score::KneeOfLoad(_)
+        | Score::HighestBorne
+        | Score::HighestBorneFromSending => None,
+    }
+}
+
+fn rates(
+    group: &Group<'_>,
+    cast: &Cast,
+    metric: Metric,
+    value: fn(&Second) -> Option<f64>,
+    part: Part,
+    scale: Scale,
+) -> Option<Chart> {
+    let name = metric.title();
+    let unit = metric.unit();
+    let log = scale == Scale::Log10;
+    let axis = match log {
+        true => {
+            "The axis is logarithmic and does not start at zero; a second without any request is \
+             a gap."
+        }
+        false => "The axis starts at zero.",
+    };
+    let (which, note) = match part {
+        Part::Whole => (String::new(), String::new()),
+        Part::Last(window) => (
+            format!(", last {window}"),
+            format!(" The seconds that the headline counts: the last {window}."),
+        ),
+    };
+    // On a logarithmic axis zero has no place.
+    let drawn: fn(&Second) -> Option<f64> = match (log, metric) {
+        (true, Metric::ThroughputMbS) => {
+            |second| Some(second.throughput_mb_s).filter(|value| *value > 0.0)
+        }
+        (true, _) => |second| Some(second.iops).filter(|value| *value > 0.0),
+        (false, _) => value,
+    };
+    let lines = group.members.iter().map(|member| part_line(member, cast, drawn, part)).collect();
+    let label = if name == unit { name.to_owned() } else { format!("{name}, {unit}") };
+    let suffix = if log { " (logarithmic)" } else { "" };
+    let mut drawing = chart(
         group,
         Parts {
-            title: format!("{}: {} for every second", title(group), metric.title()),
+            title: format!("{}: {name} for every second{which}{suffix}", title(group)),
             note: format!(
-                "{unit}; one value for each second; a second in which nothing completed counts as zero. The axis starts at zero."
+                "{unit}; one value for each second; a second in which nothing completed counts as \
+                 zero.{note} {axis}"
             ),
-            y: Axis { label, scale: Scale::Linear },
+            y: Axis { label, scale },
             lines,
             table: table(group, cast, value, unit),
-            kind: "timeline",
+            kind: if log { "timeline-log" } else { "timeline" },
         },
-    )
+    )?;
+    if part == Part::Whole {
+        let found: Vec<Mark> =
+            group.members.iter().flat_map(|member| marks(member, cast)).collect();
+        if !found.is_empty() {
+            drawing.notes.push(
+                "Triangles mark where throughput falls for good, and where a drive begins to be \
+                 throttled by heat."
+                    .to_owned(),
+            );
+        }
+        if let Drawing::Lines { marks, .. } = &mut drawing.drawing {
+            *marks = found;
+        }
+    } else {
+        if let Drawing::Lines { x, .. } = &mut drawing.drawing {
+            x.scale = Scale::Onward;
+        }
+        drawing.kind = if log { "timeline-last-log" } else { "timeline-last" };
+    }
+    Some(drawing)
+}
+
+/// Returns what happened in the single step of `member`: the end of a cache, the cliff, heat.
+fn marks(member: &Member<'_>, cast: &Cast) -> Vec<Mark> {
+    let [point] = member.test.points.as_slice() else { return Vec::new() };
+    let mut marks = Vec::new();
+    let mark = |at: f64, label: &str| Mark {
+        at,
+        label: label.to_owned(),
+        colour: cast.drive(member.index),
+    };
+    let writes = point.workload.streams.iter().all(|stream| !stream.reads());
+    if let Some(edge) = fill::edge(point).filter(|_| writes) {
+        let mut written = 0;
+        let before = point.point.seconds.iter().take_while(|second| {
+            written += second.directions[Direction::Write as usize].bytes;
+            written <= edge.bytes
+        });
+        let what = match fill::sequential_write(member.test) {
+            Some(_) => "end of fast cache",
+            None => "cliff",
+        };
+        marks.push(mark(before.count() as f64, what));
+    }
+    let hot = |second: &&Second| second.readings.get("throttled").is_some_and(|value| *value > 0.0);
+    if let Some(second) = point.seconds.iter().find(hot) {
+        marks.push(mark(f64::from(second.second), "throttled"));
+    }
+    marks
 }
 
 /// Returns the 99th percentile of every second, and the mean where a run stands alone.
@@ -65,7 +204,7 @@ pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
     let scale = if most > WIDE * least { Scale::Log10 } else { Scale::Linear };
     let axis = match scale {
         Scale::Log10 => "The axis is logarithmic and does not start at zero.",
-        Scale::Linear | Scale::Log2 | Scale::Tail => "The axis starts at zero.",
+        Scale::Linear | Scale::Onward | Scale::Log2 | Scale::Tail => "The axis starts at zero.",
     };
     chart(
         group,
@@ -108,7 +247,9 @@ pub(super) fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
                 scale: Scale::Linear,
             },
             y: parts.y,
+            right: None,
             lines: parts.lines,
+            marks: Vec::new(),
             boundaries: match group.members.as_slice() {
                 [alone] => boundaries(alone),
                 _ => Vec::new(),
@@ -116,6 +257,7 @@ pub(super) fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
         },
         table: parts.table,
         kind: parts.kind,
+        folded: false,
     })
 }
 
@@ -141,6 +283,25 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
     starts(member).into_iter().zip(points.iter().map(label)).collect()
 }
 
+/// Returns the line of one drive over the seconds in `part`.
+fn part_line(
+    member: &Member<'_>,
+    cast: &Cast,
+    value: fn(&Second) -> Option<f64>,
+    part: Part,
+) -> Line {
+    let from = match part {
+        Part::Whole => return line(member, cast, value, false),
+        Part::Last(window) => window.0.div_ceil(Nanos::SECOND.0) as usize,
+    };
+    let seconds: Vec<&Second> =
+        member.test.points.iter().flat_map(|point| &point.seconds).collect();
+    let last = &seconds[seconds.len().saturating_sub(from)..];
+    let series: Vec<(f64, Option<f64>)> =
+        last.iter().map(|second| (f64::from(second.second) + 0.5, value(second))).collect();
+    drawn(member, cast, &series, false)
+}
+
 pub(super) fn line(
     member: &Member<'_>,
     cast: &Cast,
@@ -158,11 +319,16 @@ pub(super) fn line(
                 .map(|second| (start + f64::from(second.second) + 0.5, value(second))),
         );
     }
-    let stretches = reduce::stretches(&series);
+    drawn(member, cast, &series, dashed)
+}
+
+fn drawn(member: &Member<'_>, cast: &Cast, series: &[(f64, Option<f64>)], dashed: bool) -> Line {
+    let stretches = reduce::stretches(series);
     Line {
         label: legend(member, cast, !stretches.is_empty()),
-        colour: member.index,
+        colour: cast.drive(member.index),
         dashed,
+        right: false,
         marked: false,
         stretches,
     }

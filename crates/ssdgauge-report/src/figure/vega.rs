@@ -73,6 +73,7 @@ fn of_lines(x: &Axis, y: &Axis, lines: &[Line]) -> Value {
 
 fn axis(field: &str, axis: &Axis) -> Value {
     let (scale, title) = match axis.scale {
+        Scale::Onward => (json!({ "type": "linear", "zero": false }), axis.label.clone()),
         Scale::Linear => (json!({ "type": "linear", "zero": true }), axis.label.clone()),
         Scale::Log2 => (json!({ "type": "log", "base": 2 }), axis.label.clone()),
         Scale::Log10 => (json!({ "type": "log", "base": 10 }), axis.label.clone()),

@@ -51,7 +51,7 @@ pub(super) fn of_group(group: &Group<'_>, cast: &Cast) -> Markup {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     for member in &group.members {
         for of_step in &member.test.findings {
-            let place = match (&of_step.step, cast.names.len() > 1) {
+            let place = match (&of_step.step, cast.count() > 1) {
                 (Some(step), true) => {
                     format!("{}, {}", cast.names[member.index], clean::prose(step))
                 }

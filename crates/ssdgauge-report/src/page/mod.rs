@@ -77,8 +77,8 @@ fn title(runs: &[Run], cast: &Cast, options: &PageOptions) -> String {
         (Some(title), _) => crate::clean::prose(title),
         (None, []) => "No runs".to_owned(),
         (None, [run]) => names::drive(run),
-        (None, [_, ..]) if runs.len() <= 3 => cast.names.join(" · "),
-        (None, [_, ..]) => format!("{} drives compared", runs.len()),
+        (None, [_, ..]) if runs.len() <= 3 && cast.count() == runs.len() => cast.names.join(" · "),
+        (None, [_, ..]) => format!("{} drives compared", cast.count()),
     }
 }
 
@@ -124,11 +124,12 @@ fn banners(runs: &[Run]) -> Markup {
     }
 }
 
-/// Returns the mark of the run with this number, in its colour; hollow where colours repeat.
+/// Returns the mark of the drive with this number, in its colour, and in the shape that its points
+/// have: circle, square, triangle, diamond.
 fn swatch(number: usize) -> Markup {
     let colours = PALETTE_LIGHT.len();
-    let place = number % colours;
-    html! { span.swatch.{ "s" (place) }.again[number >= colours] {} }
+    let (place, turn) = (number % colours, number / colours % 4);
+    html! { span.swatch.{ "s" (place) }.{ "turn" (turn) } {} }
 }
 
 fn footer() -> Markup {

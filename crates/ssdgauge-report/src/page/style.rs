@@ -64,9 +64,11 @@ dl.origin dt{color:var(--muted);font-size:.75rem}
 dl.origin dd{margin:0;font-size:.92rem;overflow-wrap:anywhere}
 dl.origin .mark{flex-basis:100%}
 dl.origin .mark dd{font-weight:700;color:var(--warn)}
-.swatch{display:inline-block;background:currentColor;width:.8em;height:.8em;border-radius:2px;margin-right:.45em;
+.swatch{display:inline-block;background:currentColor;width:.8em;height:.8em;border-radius:50%;margin-right:.45em;
  print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.swatch.again{background:none;border:2px dashed currentColor}
+.swatch.turn1{border-radius:0}
+.swatch.turn2{border-radius:0;clip-path:polygon(50% 0,100% 100%,0 100%)}
+.swatch.turn3{border-radius:0;clip-path:polygon(50% 0,100% 50%,50% 100%,0 50%)}
 section{background:var(--panel);border:1px solid var(--line);border-radius:10px;
  padding:1.3rem 1.4rem 1.4rem;margin:1.2rem 0}
 .scroll{overflow-x:auto;margin:.6rem 0}
@@ -79,6 +81,12 @@ tbody th{font-weight:500;overflow-wrap:break-word;min-width:9rem}
 tbody tr:last-child>*{border-bottom:0}
 .n{text-align:right;white-space:nowrap}
 thead .n{white-space:normal;min-width:4.4rem}
+.five tbody tr.highlight>*{background:var(--ground)}
+.five thead .n{min-width:6.2rem}
+dl.portraits{margin:.4rem 0}
+dl.portraits dt{font-weight:600;margin-top:.6rem}
+dl.portraits dd{margin:0}
+dl.portraits ul{margin:.2rem 0;padding-left:1.9rem}
 ul.verdict{margin:.6rem 0;padding-left:1.2rem}
 ul.verdict li{margin:.25rem 0}
 .result{font-size:1rem}
@@ -90,8 +98,9 @@ figure{margin:1.6rem 0 0}
 figcaption{margin-bottom:.5rem;line-height:1.4}
 figcaption strong{display:block;font-size:1rem}
 .note{font-size:.83rem}
-.chart{overflow-x:auto}
-.chart svg{display:block;width:100%;height:auto;min-width:34rem;font-variant-numeric:tabular-nums}
+.chart svg{display:block;width:100%;height:auto;font-variant-numeric:tabular-nums}
+.chart.narrow{display:none}
+details.more{margin-top:1.4rem}
 .chart svg,.chart svg text{font-family:inherit}
 details{margin:.6rem 0 0}
 summary{cursor:pointer;color:var(--link);font-size:.88rem;width:fit-content}
@@ -115,6 +124,10 @@ footer.page{padding-bottom:3rem}
  section{padding:1rem .9rem;border-radius:8px}
  .columns{grid-template-columns:1fr}
 }
+@media screen and (max-width:40rem){
+ .chart.wide{display:none}
+ .chart.narrow{display:block}
+}
 @media print{
  body{background:#fff;font-size:10.5pt}
  header.page,main,footer.page{max-width:none;padding:0}
@@ -122,7 +135,6 @@ footer.page{padding-bottom:3rem}
  .chart,figcaption,tr,ul.findings li{break-inside:avoid}
  h2,h3,figcaption,figcaption *,.protocol{break-after:avoid}
  .scroll,.chart{overflow:visible}
- .chart svg{min-width:0}
  details::details-content{content-visibility:visible;display:block;height:auto}
  summary{list-style:none;color:var(--muted)}
  details.numbers table{font-size:6.5pt}

@@ -1,15 +1,18 @@
 //! The top of the page: who was tested, and every headline at a glance.
 
 use crate::clean;
-use crate::figure::Cast;
-use crate::group::Group;
+use crate::figure::{self, Cast};
+use crate::five;
+use crate::group::{Group, Member};
 use crate::names;
 use crate::number;
 use crate::page::findings;
+use crate::portrait;
 use crate::run::Run;
 use crate::settings;
 use crate::verdict;
 use maud::{Markup, html};
+use ssdgauge_core::Headline;
 
 /// Returns the facts of each run: drive, firmware, capacity, suite, date, run, program.
 pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
@@ -26,25 +29,60 @@ pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
             }
         },
         _ => html! {
-            div.scroll { table {
-                thead { tr {
-                    th scope="col" { "Drive" }
-                    @for name in FACTS { th scope="col" { (name) } }
-                } }
-                tbody {
-                    @for (number, run) in runs.iter().enumerate() {
-                        tr {
-                            th scope="row" {
-                                (super::swatch(number))
-                                (cast.names[number])
-                                @for mark in names::marks(run) { " " span.marks { (mark) } }
-                            }
-                            @for value in facts(run) { td { (value) } }
-                        }
+            details.more {
+                summary { (cast.count()) " drives in " (runs.len()) " runs: " (suites(runs)) }
+                div.scroll { table {
+                    thead { tr {
+                        th scope="col" { "Drive" }
+                        @for name in FACTS { th scope="col" { (name) } }
+                    } }
+                    tbody {
+                        @for drive in 0..cast.count() { (origin(runs, cast, drive)) }
                     }
-                }
-            } }
+                } }
+            }
         },
+    }
+}
+
+/// Returns every suite of `runs` once.
+fn suites(runs: &[Run]) -> String {
+    let mut suites: Vec<String> = Vec::new();
+    for run in runs {
+        let suite = names::suite(run);
+        if !suites.contains(&suite) {
+            suites.push(suite);
+        }
+    }
+    suites.join(", ")
+}
+
+/// Returns the row of one drive with all of its runs.
+fn origin(runs: &[Run], cast: &Cast, drive: usize) -> Markup {
+    let indices: Vec<usize> = cast.runs_of(drive).collect();
+    let mut columns: [Vec<String>; 6] = Default::default();
+    let mut marks: Vec<String> = Vec::new();
+    for index in &indices {
+        for (column, fact) in columns.iter_mut().zip(facts(&runs[*index])) {
+            if !column.contains(&fact) {
+                column.push(fact);
+            }
+        }
+        for mark in names::marks(&runs[*index]) {
+            if !marks.contains(&mark) {
+                marks.push(mark);
+            }
+        }
+    }
+    html! {
+        tr {
+            th scope="row" {
+                (super::swatch(drive))
+                @if let Some(first) = indices.first() { (cast.names[*first]) }
+                @for mark in marks { " " span.marks { (mark) } }
+            }
+            @for column in columns { td { (column.join(", ")) } }
+        }
     }
 }
 
@@ -62,28 +100,130 @@ fn facts(run: &Run) -> [String; 6] {
     ]
 }
 
-/// Returns the headlines of all tests: a row for each test, a column or a table for each run.
+/// Returns the verdict and the headlines of all tests.
 pub(super) fn section(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
     html! {
         section.summary aria-labelledby="summary" {
-            h2 #summary { "Summary" }
-            (verdict(runs, cast, groups))
             @match runs {
-                [run] => { (of_one(run)) }
-                _ => { (of_many(cast, groups)) }
+                [run] => {
+                    h2 #summary { "Summary" }
+                    (portraits(runs, cast))
+                    (of_one(run))
+                }
+                _ => {
+                    h2 #summary { "Verdict" }
+                    (verdict(runs, cast, groups))
+                    (portraits(runs, cast))
+                    details.more open[groups.len() <= five::MOST] {
+                        summary { "Every headline of " (groups.len()) " tests" }
+                        (of_many(cast, groups))
+                    }
+                }
             }
             (findings::worst(runs, cast))
         }
     }
 }
 
-/// Returns the verdict: sentences that follow from the numbers and findings of the runs.
+/// Returns five numbers of each drive and the sentences that follow from them.
 fn verdict(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
-    let sentences = verdict::sentences(runs, cast, groups);
+    let five = five::of(groups);
+    let of_five: Vec<&Group<'_>> = five.iter().map(|(_, group)| *group).collect();
+    let sentences = verdict::sentences(runs, cast, &of_five);
     html! {
+        @if !five.is_empty() { (numbers(&five, cast)) }
         @if !sentences.is_empty() {
             ul.verdict { @for sentence in sentences { li { (sentence) } } }
-            @if runs.len() > 1 { p.small { (verdict::rule()) } }
+        }
+        p.small { (verdict::rule()) }
+    }
+}
+
+/// Returns a row for each drive with one number for each kind of work; the best stands out.
+fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
+    let best = |group: &Group<'_>| {
+        let more = group.first().test.headline.metric.more_is_better();
+        let values = group.members.iter().filter_map(|member| member.test.headline.value);
+        values.reduce(if more { f64::max } else { f64::min })
+    };
+    html! {
+        div.scroll { table.five {
+            caption { "Five numbers of each drive; in brackets the 95 % interval within its run" }
+            thead { tr {
+                th scope="col" { "Drive" }
+                @for (number, group) in five {
+                    @let metric = group.first().test.headline.metric;
+                    th.n scope="col" {
+                        (link(*number, group))
+                        span.interval { (if metric.unit().is_empty() { metric.title() } else { metric.unit() }) }
+                    }
+                }
+            } }
+            tbody {
+                @for drive in 0..cast.count() {
+                    tr.highlight[cast.highlighted == Some(drive)] {
+                        th scope="row" {
+                            (super::swatch(drive))
+                            (name(cast, drive))
+                        }
+                        @for (_, group) in five {
+                            td.n {
+                                @match member_of(group, cast, drive) {
+                                    None => { span.interval { "not tested" } }
+                                    Some(member) if member.test.headline.value.is_none() => {
+                                        span.interval { (figure::reason(&member)) }
+                                    }
+                                    Some(member) => {
+                                        @let is_best = member.test.headline.value == best(group);
+                                        (value(&member.test.headline, is_best))
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn member_of<'a>(group: &Group<'a>, cast: &Cast, drive: usize) -> Option<Member<'a>> {
+    group.members.iter().copied().find(|member| cast.drive(member.index) == drive)
+}
+
+fn value(headline: &Headline, is_best: bool) -> Markup {
+    html! {
+        span.value[is_best] {
+            (number::optional(headline.value))
+            @if is_best { span.hidden { " (best)" } }
+        }
+        @if let (Some(low), Some(high)) = (headline.low, headline.high) {
+            " " span.interval { "(" (number::text(low)) " to " (number::text(high)) ")" }
+        }
+    }
+}
+
+/// Returns what the samples say of each drive, in sentences.
+fn portraits(runs: &[Run], cast: &Cast) -> Markup {
+    let all: Vec<(usize, Vec<String>)> = (0..cast.count())
+        .map(|drive| (drive, portrait::of(runs, cast, drive)))
+        .filter(|(_, sentences)| !sentences.is_empty())
+        .collect();
+    html! {
+        @if !all.is_empty() {
+            h3 { "What shapes these numbers" }
+            dl.portraits {
+                @for (drive, sentences) in all {
+                    @if cast.count() > 1 {
+                        dt {
+                            (super::swatch(drive))
+                            (name(cast, drive))
+                        }
+                    }
+                    @else { dt.hidden { "This drive" } }
+                    dd { ul { @for sentence in sentences { li { (sentence) } } } }
+                }
+            }
         }
     }
 }
@@ -143,9 +283,9 @@ fn of_many(cast: &Cast, groups: &[Group<'_>]) -> Markup {
             "In brackets the 95 % interval within each run. Drives stand side by side only where "
             "suite, test, revision, length and span are equal, and models only beside models."
         }
-        @for cohort in cohorts(groups) {
+        @for cohort in cohorts(cast, groups) {
             // The longer side goes down the page, which has room there.
-            @if cohort.indices.len() > WIDE { (by_drive(&cohort, cast)) }
+            @if cohort.drives.len() > WIDE { (by_drive(&cohort, cast)) }
             @else { (by_test(&cohort, cast)) }
         }
     }
@@ -161,8 +301,8 @@ fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
             thead { tr {
                 th scope="col" { "Test" }
                 th scope="col" { "Unit" }
-                @for index in &cohort.indices {
-                    th.n scope="col" { (super::swatch(*index)) (cast.names[*index]) }
+                @for drive in &cohort.drives {
+                    th.n scope="col" { (super::swatch(*drive)) (name(cast, *drive)) }
                 }
             } }
             tbody {
@@ -170,7 +310,7 @@ fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
                     tr {
                         th scope="row" { (link(*number, group)) }
                         td { (group.first().test.headline.metric.unit()) }
-                        @for index in &cohort.indices { td.n { (cell(group, *index)) } }
+                        @for drive in &cohort.drives { td.n { (cell(group, cast, *drive)) } }
                     }
                 }
             }
@@ -190,10 +330,10 @@ fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
                 }
             } }
             tbody {
-                @for index in &cohort.indices {
+                @for drive in &cohort.drives {
                     tr {
-                        th scope="row" { (super::swatch(*index)) (cast.names[*index]) }
-                        @for (_, group) in &cohort.rows { td.n { (cell(group, *index)) } }
+                        th scope="row" { (super::swatch(*drive)) (name(cast, *drive)) }
+                        @for (_, group) in &cohort.rows { td.n { (cell(group, cast, *drive)) } }
                     }
                 }
             }
@@ -205,34 +345,33 @@ fn link(number: usize, group: &Group<'_>) -> Markup {
     html! { a href={ "#test-" (number) } { (super::test::title(group)) } }
 }
 
-/// The groups that have the same runs.
+fn name(cast: &Cast, drive: usize) -> &str {
+    cast.runs_of(drive).next().map_or(number::NOTHING, |first| &cast.names[first])
+}
+
+/// The groups that have the same drives.
 struct Cohort<'a> {
-    /// The runs, by their places among all runs.
-    indices: Vec<usize>,
+    /// The numbers of the drives.
+    drives: Vec<usize>,
     /// The groups, each with its number on the page.
     rows: Vec<(usize, &'a Group<'a>)>,
 }
 
-/// Returns the groups with their numbers, those of the same runs together.
-fn cohorts<'a>(groups: &'a [Group<'a>]) -> Vec<Cohort<'a>> {
+/// Returns the groups with their numbers, those of the same drives together.
+fn cohorts<'a>(cast: &Cast, groups: &'a [Group<'a>]) -> Vec<Cohort<'a>> {
     let mut cohorts: Vec<Cohort<'a>> = Vec::new();
     for (number, group) in groups.iter().enumerate() {
-        let indices: Vec<usize> = group.members.iter().map(|member| member.index).collect();
-        match cohorts.iter_mut().find(|cohort| cohort.indices == indices) {
+        let drives: Vec<usize> =
+            group.members.iter().map(|member| cast.drive(member.index)).collect();
+        match cohorts.iter_mut().find(|cohort| cohort.drives == drives) {
             Some(cohort) => cohort.rows.push((number, group)),
-            None => cohorts.push(Cohort { indices, rows: vec![(number, group)] }),
+            None => cohorts.push(Cohort { drives, rows: vec![(number, group)] }),
         }
     }
     cohorts
 }
 
-fn cell(group: &Group<'_>, index: usize) -> Markup {
-    let member = group.members.iter().find(|member| member.index == index);
-    let Some(headline) = member.map(|member| &member.test.headline) else { return html! {} };
-    html! {
-        span.value { (number::optional(headline.value)) }
-        @if let (Some(low), Some(high)) = (headline.low, headline.high) {
-            " " span.interval { "(" (number::text(low)) " to " (number::text(high)) ")" }
-        }
-    }
+fn cell(group: &Group<'_>, cast: &Cast, drive: usize) -> Markup {
+    let member = group.members.iter().find(|member| cast.drive(member.index) == drive);
+    member.map_or_else(|| html! {}, |member| value(&member.test.headline, false))
 }

@@ -1,7 +1,7 @@
 //! One test: what was done, what was chosen, the figures, the findings and all numbers.
 
 use crate::clean;
-use crate::figure::draw::{self, Frame, Ink};
+use crate::figure::draw::{self, Frame, Ink, Sheet};
 use crate::figure::{self, Cast, Chart, Drawing, Table};
 use crate::group::{Group, Member};
 use crate::missing;
@@ -69,12 +69,14 @@ pub(super) fn section(number: usize, group: &Group<'_>, runs: &[Run], cast: &Cas
                 }
             }
             p.settings { (settings::line(group)) }
-            (result(group, cast))
+            @if group.members.len() > 1 {
+                details.more { summary { "The results in words" } (result(group, cast)) }
+            } @else {
+                (result(group, cast))
+            }
             (absent(group, runs, cast))
             (findings::of_group(group, cast))
-            @for (place, chart) in charts.iter().enumerate() {
-                (figure(chart, &format!("t{number}f{place}")))
-            }
+            (figures(&charts, number))
             (super::steady::tables(group, cast))
             (numbers(group, cast))
         }
@@ -87,8 +89,8 @@ fn result(group: &Group<'_>, cast: &Cast) -> Markup {
         @for member in &group.members {
             @let headline = &member.test.headline;
             p.result {
-                @if cast.names.len() > 1 {
-                    (super::swatch(member.index))
+                @if cast.count() > 1 {
+                    (super::swatch(cast.drive(member.index)))
                     (cast.names[member.index]) ": "
                 }
                 @match headline.value {
@@ -106,38 +108,88 @@ fn result(group: &Group<'_>, cast: &Cast) -> Markup {
     }
 }
 
-/// Returns which runs of the report are not in `group`, so that no drive is silently missing.
+/// Returns which drives of the report are not in `group`, so that no drive is silently missing.
 fn absent(group: &Group<'_>, runs: &[Run], cast: &Cast) -> Markup {
-    let present = |index: usize| group.members.iter().any(|member| member.index == index);
+    let present: Vec<usize> = group.members.iter().map(|member| cast.drive(member.index)).collect();
     let names: Vec<&str> = (0..runs.len())
-        .filter(|index| !present(*index))
+        .filter(|index| !present.contains(&cast.drive(*index)))
         .map(|index| cast.names[index].as_str())
         .collect();
     html! {
         @if !names.is_empty() {
             p.small {
-                "Not here, because the run has no such test of equal revision, length and span: "
-                (names.join(", ")) "."
+                "Not here, because no run has such a test of equal revision, length and span: "
+                (once(&names).join(", ")) "."
             }
         }
     }
 }
 
-fn figure(chart: &Chart, id: &str) -> Markup {
-    let svg = draw::svg(chart, Ink::Page, &Frame::default(), id);
+/// Returns the figures of a test: those for a first look, and the others behind a fold.
+fn figures(charts: &[Chart], number: usize) -> Markup {
+    let of_row = |folded: bool| {
+        let charts = charts.iter().enumerate();
+        charts.filter(move |(_, chart)| chart.folded == folded)
+    };
+    let folded: Vec<&str> = of_row(true).map(|(_, chart)| words(chart.kind)).collect();
+    html! {
+        @for (place, chart) in of_row(false) { (figure(chart, &format!("t{number}f{place}"))) }
+        @if !folded.is_empty() {
+            details.more {
+                summary { (folded.len()) " more figures of this test: " (once(&folded).join(", ")) }
+                @for (place, chart) in of_row(true) {
+                    (figure(chart, &format!("t{number}f{place}")))
+                }
+            }
+        }
+    }
+}
+
+/// Returns what the figures of a kind show, for the line of the fold.
+fn words(kind: &str) -> &str {
+    match kind {
+        "curve" => "further curves",
+        "curve-with-power" => "each drive with its power",
+        "timeline" => "over time",
+        "timeline-log" | "timeline-last-log" => "over time on a logarithmic axis",
+        "power-timeline" => "power over time",
+        "distribution" => "latency of other steps",
+        other => other,
+    }
+}
+
+/// Returns each of `words` once, in order.
+fn once<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for word in words {
+        if !seen.contains(word) {
+            seen.push(*word);
+        }
+    }
+    seen
+}
+
+/// Returns `chart` for wide and for narrow windows, of which the style sheet shows one, with its
+/// numbers.
+pub(super) fn figure(chart: &Chart, id: &str) -> Markup {
+    let drawn = |sheet: &Sheet, suffix: &str| {
+        draw::svg(chart, Ink::Page, &Frame::default(), sheet, &format!("{id}{suffix}"))
+    };
     // Bars carry their values already; a table of them is for those who cannot see them.
     let long = match &chart.drawing {
         Drawing::Bars { .. } => true,
         Drawing::Lines { .. } => chart.table.rows.len() > FOLDED,
     };
+    let label = format!("{}. The numbers are in the table below.", chart.title);
     html! {
         figure {
             figcaption id={ (id) "-caption" } {
                 strong { (chart.title) }
                 @for note in &chart.notes { " " span.note { (note) } }
             }
-            div.chart role="img" aria-label={ (chart.title) ". The numbers are in the table below." } {
-                (PreEscaped(svg))
+            div.chart.wide role="img" aria-label=(label) { (PreEscaped(drawn(&Sheet::WIDE, ""))) }
+            div.chart.narrow role="img" aria-label=(label) {
+                (PreEscaped(drawn(&Sheet::NARROW, "n")))
             }
             @if long {
                 details {
@@ -230,7 +282,7 @@ fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], cast: &Cast) ->
                         Scope::Read => { ", reads" }
                         Scope::Write => { ", writes" }
                     }
-                    @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
+                    @if cast.count() > 1 { " · " (cast.names[member.index]) }
                     @if !marks.is_empty() { " " span.marks { (marks.join(", ")) } }
                 }
                 td.n { (number::text(point.point.totals.elapsed.as_secs_f64())) }

@@ -10,4 +10,5 @@ mod fio;
 mod interruption;
 mod quick;
 mod shortened;
+mod signals;
 mod support;

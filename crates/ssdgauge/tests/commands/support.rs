@@ -1,7 +1,8 @@
 //! Calling the program and looking at what it leaves.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A folder of its own for a test.
@@ -55,6 +56,39 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 /// Returns the one number that `sql` asks of a run file.
 pub(crate) fn query(file: &Path, sql: &str) -> i64 {
     rusqlite::Connection::open(file).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Sends a signal by its name.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let status = Command::new("kill").args(["-s", name, &pid]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Waits until `it` is so, a minute at most.
+pub(crate) fn wait_for(what: &str, mut it: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !it() {
+        assert!(since.elapsed() < Duration::from_secs(60), "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Returns whether a measuring step of a run is being carried out.
+pub(crate) fn measures(file: &Path) -> bool {
+    let sql = "SELECT 1 FROM step WHERE phase_kind='measure' AND state='running'";
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    rusqlite::Connection::open_with_flags(file, flags)
+        .is_ok_and(|connection| connection.query_row(sql, [], |_| Ok(())).is_ok())
+}
+
+/// Keeps a line of the table that `./check` prints at its end: what was tried, how often, what
+/// came of it, and the command that does it again.
+pub(crate) fn figure(name: &str, count: &str, result: &str, command: &str) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = format!("{name}\t{count}\t{result}\t{command}\n");
+    std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
 }
 
 /// A loop device, detached when it is dropped.

@@ -8,7 +8,6 @@ use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Nanos, OpenLoop, Severity, Sink, Stream,
 };
-use std::time::Duration;
 
 impl Crew {
     pub(super) fn conclude(mut self, engine: Engine, sink: &mut dyn Sink) -> Outcome {
@@ -118,11 +117,6 @@ impl Crew {
         if drift > MOST_DRIFT {
             let text = format!("the clock drifted by {:.0} millionths", drift * 1e6);
             tell(FindingKind::Disturbed, Severity::Invalid, text, "run the step again");
-        }
-        if self.stood_still > Duration::ZERO {
-            let text = format!("the program stood still for {:.1?}", self.stood_still);
-            let advice = "something stopped it or the whole machine; run the step again";
-            tell(FindingKind::Disturbed, Severity::Invalid, text, advice);
         }
         if let Some(refusal) = &self.refusal {
             let text = format!("the buffers of the ring could not be registered ({refusal})");

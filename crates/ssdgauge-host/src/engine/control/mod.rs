@@ -30,7 +30,8 @@ pub(crate) struct Outcome {
     pub(crate) elapsed: Nanos,
     pub(crate) report: EngineReport,
     pub(crate) ios: [u64; 2],
-    pub(crate) faults: Vec<Fault>,
+    /// The first faults, each with its second.
+    pub(crate) faults: Vec<(u32, Fault)>,
     /// The drive did not answer for this long and was given up.
     pub(crate) silence: Option<Nanos>,
 }
@@ -81,7 +82,7 @@ struct Crew {
     emitted: u32,
     ios: [u64; 2],
     busy: u128,
-    faults: Vec<Fault>,
+    faults: Vec<(u32, Fault)>,
     counts: Vec<OpenLoopCount>,
     /// The latencies of open-loop streams over the whole step.
     responses: Vec<Histogram>,
@@ -91,7 +92,6 @@ struct Crew {
     unlogged: u64,
     stopped: bool,
     punted: bool,
-    stood_still: Duration,
 }
 
 /// One second of one stream and direction while threads still add to it.

@@ -134,7 +134,6 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, String> {
         unlogged: 0,
         stopped: false,
         punted: false,
-        stood_still: Duration::ZERO,
     })
 }
 

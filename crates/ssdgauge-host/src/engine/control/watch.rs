@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// How often the control thread looks around when nobody tells it anything.
 const LOOK: Duration = Duration::from_millis(20);
+/// The most faults that are kept with their places.
+const MOST_KEPT: usize = 1_000;
 /// How long a drive may be silent before it is given up.
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a drive may take to finish what is in flight after a stop.
@@ -75,9 +77,9 @@ impl Crew {
                 // A thread that has ended does not want its tally back.
                 let _ = self.threads[thread].back.send(tally);
             }
-            Message::Fault { fault } => {
-                if self.faults.len() < 10 {
-                    self.faults.push(fault);
+            Message::Fault { second, fault } => {
+                if self.faults.len() < MOST_KEPT {
+                    self.faults.push((second, fault));
                 }
             }
             Message::Done { thread, enters, end, failure, used_up, pace, lost } => {
@@ -94,9 +96,6 @@ impl Crew {
     /// Counts silence by the turns of this loop, so that a stopped process blames no drive.
     fn note_silence(&mut self, since: Duration) {
         self.silent_for += since.min(Duration::from_secs(1));
-        if since > Duration::from_secs(1) {
-            self.stood_still += since;
-        }
     }
 
     fn front(&self) -> u32 {

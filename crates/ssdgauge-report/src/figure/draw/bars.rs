@@ -1,6 +1,6 @@
 //! Bars from zero, each with its name above and its value at its end.
 
-use super::{Ink, TEXT, WIDTH, cut, text, width_of};
+use super::{Ink, Sheet, TEXT, cut, text, width_of};
 use crate::figure::Bar;
 use crate::number;
 use kuva::render::color::Color;
@@ -10,27 +10,43 @@ const LEFT: f64 = 16.0;
 const ROW: f64 = 46.0;
 const THICK: f64 = 18.0;
 
-/// Returns the scene of `bars`; `top` and `foot` stay free.
-pub(super) fn scene(unit: &str, bars: &[Bar], ink: Ink, top: f64, foot: f64) -> Scene {
-    let height = top + ROW * bars.len().max(1) as f64 + foot;
-    let mut scene = Scene::new(WIDTH, height);
+/// The height of the name of a drive, and of the bars of its parts below it.
+const NAME: f64 = 22.0;
+const PART_ROW: f64 = 19.0;
+const PART_THICK: f64 = 12.0;
+
+/// Returns the scene of `bars`; above and below them (`top`, `foot`) stays free.
+pub(super) fn scene(
+    unit: &str,
+    bars: &[Bar],
+    ink: Ink,
+    sheet: &Sheet,
+    (top, foot): (f64, f64),
+) -> Scene {
+    let rows: f64 = bars.iter().map(row).sum();
+    let height = top + rows.max(ROW) + foot;
+    let mut scene = Scene::new(sheet.width, height);
     let end = |bar: &Bar| {
         let value = bar.value.as_ref().copied().unwrap_or(0.0);
         bar.interval.map_or(value, |(_, high)| high.max(value))
     };
     let most = bars.iter().map(end).fold(0.0, f64::max);
-    let values = bars.iter().map(|bar| width_of(&words(bar, unit), TEXT)).fold(0.0, f64::max);
-    let room = (WIDTH - 2.0 * LEFT - values - 16.0).max(200.0);
+    let measured = bars.iter().filter(|bar| bar.value.is_ok());
+    let values = measured.map(|bar| width_of(&words(bar, unit), TEXT)).fold(0.0, f64::max);
+    let room = (sheet.width - 2.0 * LEFT - values - 16.0).max(90.0);
     let scale = if most > 0.0 { room / most } else { 0.0 };
+    let mut y = top;
     for (number, bar) in bars.iter().enumerate() {
-        draw(&mut scene, bar, unit, ink, scale, top + ROW * number as f64);
+        let order = bars[..number].iter().rev().take_while(|other| !other.part.is_empty()).count();
+        draw(&mut scene, bar, &Place { unit, ink, scale, y, order, width: sheet.width });
+        y += row(bar);
     }
     // The line that all bars begin at: zero.
     scene.add(Primitive::Line {
         x1: LEFT,
         y1: top,
         x2: LEFT,
-        y2: top + ROW * bars.len() as f64,
+        y2: y.max(top + ROW),
         stroke: Color::from(ink.axis()),
         stroke_width: 1.0,
         stroke_dasharray: None,
@@ -38,38 +54,69 @@ pub(super) fn scene(unit: &str, bars: &[Bar], ink: Ink, top: f64, foot: f64) -> 
     scene
 }
 
-fn draw(scene: &mut Scene, bar: &Bar, unit: &str, ink: Ink, scale: f64, y: f64) {
-    let label = if bar.highlighted { format!("▸ {}", bar.label) } else { bar.label.clone() };
-    let label = cut(&label, WIDTH - 2.0 * LEFT, TEXT);
-    let label = text(LEFT + 6.0, y + 16.0, &label, TEXT, TextAnchor::Start, ink.text());
-    scene.add(if bar.highlighted { label.bold() } else { label.plain() });
-    let (above, middle) = (y + 22.0, y + 22.0 + THICK / 2.0);
+/// Returns the height that `bar` takes with its name.
+fn row(bar: &Bar) -> f64 {
+    match (bar.part, bar.label.as_str()) {
+        ("", _) => ROW,
+        (_, "") => PART_ROW,
+        (_, _) => NAME + PART_ROW,
+    }
+}
+
+/// Where and how a bar is drawn.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    unit: &'a str,
+    ink: Ink,
+    scale: f64,
+    y: f64,
+    /// Its place among the parts of its drive.
+    order: usize,
+    width: f64,
+}
+
+fn draw(scene: &mut Scene, bar: &Bar, place: &Place<'_>) {
+    let Place { unit, ink, scale, y, order, width } = *place;
+    let name = if bar.highlighted { format!("▸ {}", bar.label) } else { bar.label.clone() };
+    let name = cut(&name, width - 2.0 * LEFT, TEXT);
+    let above = if bar.label.is_empty() { y } else { y + NAME };
+    if !bar.label.is_empty() {
+        let name = text(LEFT + 6.0, y + 16.0, &name, TEXT, TextAnchor::Start, ink.text());
+        scene.add(if bar.highlighted { name.bold() } else { name.plain() });
+    }
+    let thick = if bar.part.is_empty() { THICK } else { PART_THICK };
+    let middle = above + thick / 2.0;
+    let words = words(bar, unit);
     let Ok(value) = bar.value else {
-        let reason =
-            text(LEFT + 6.0, middle + 4.0, &words(bar, unit), TEXT, TextAnchor::Start, ink.muted());
+        let reason = cut(&words, width - 2.0 * LEFT, TEXT);
+        let reason = text(LEFT + 6.0, middle + 4.0, &reason, TEXT, TextAnchor::Start, ink.muted());
         scene.add(reason.plain());
         return;
     };
     let colour = Color::from(ink.series(bar.colour));
     let length = (value * scale).max(1.0);
+    let faint = [0.9, 0.7, 0.5][order % 3];
     scene.add(Primitive::Rect {
         x: LEFT,
         y: above,
         width: length,
-        height: THICK,
+        height: thick,
         fill: colour,
         stroke: None,
         stroke_width: None,
-        opacity: (!bar.highlighted).then_some(0.85),
+        opacity: match (bar.part, bar.highlighted) {
+            ("", true) => None,
+            ("", false) => Some(0.85),
+            (_, _) => Some(faint),
+        },
     });
     let mut end = LEFT + length;
     if let Some((low, high)) = bar.interval {
         whiskers(scene, ink, (LEFT + low * scale, LEFT + high * scale), middle);
         end = end.max(LEFT + high * scale);
     }
-    let words = words(bar, unit);
     let value = text(end + 8.0, middle + 4.5, &words, TEXT, TextAnchor::Start, ink.text());
-    scene.add(value.bold());
+    scene.add(if bar.part.is_empty() { value.bold() } else { value.plain() });
 }
 
 fn whiskers(scene: &mut Scene, ink: Ink, (low, high): (f64, f64), y: f64) {
@@ -90,8 +137,9 @@ fn whiskers(scene: &mut Scene, ink: Ink, (low, high): (f64, f64), y: f64) {
 }
 
 fn words(bar: &Bar, unit: &str) -> String {
-    match &bar.value {
+    let value = match &bar.value {
         Ok(value) => format!("{} {unit}", number::text(*value)).trim_end().to_owned(),
         Err(reason) => format!("– ({reason})"),
-    }
+    };
+    format!("{} {value}", bar.part).trim_start().to_owned()
 }

@@ -56,10 +56,16 @@ impl Ink {
         }
     }
 
+    /// Returns how often the colours repeated before the drive with this number: its shape and
+    /// its dashes, so that no two of the first 28 look alike.
+    pub(super) fn turn(number: usize) -> usize {
+        number / PALETTE_LIGHT.len() % 4
+    }
+
     /// Returns the dashes of the drive or step with this number: whole lines for the first seven,
-    /// then patterns, so that no two of the first 28 look alike.
+    /// then patterns.
     pub(super) fn dashes(number: usize) -> Option<&'static str> {
-        [None, Some("8 3"), Some("2 3"), Some("8 3 2 3")][number / PALETTE_LIGHT.len() % 4]
+        [None, Some("8 3"), Some("2 3"), Some("8 3 2 3")][Ink::turn(number)]
     }
 
     fn pick(self, variable: &str, fixed: &str) -> String {

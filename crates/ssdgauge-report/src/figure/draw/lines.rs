@@ -1,8 +1,8 @@
 //! Lines over axes that kuva draws.
 
 use super::scales::{self, Range};
-use super::{Ink, SMALL, TEXT, WIDTH, cut, text, width_of};
-use crate::figure::{Axis, Line, Scale};
+use super::{Ink, SMALL, Sheet, TEXT, cut, marks, text, width_of};
+use crate::figure::{Axis, Line, Mark, Scale, reduce};
 use kuva::TickFormat;
 use kuva::plot::LinePlot;
 use kuva::plot::LineStyle;
@@ -13,9 +13,6 @@ use kuva::render::render::{Primitive, Scene, TextAnchor, render_multiple};
 use kuva::render::theme::Theme;
 use std::sync::Arc;
 
-const LEFT: f64 = 84.0;
-const RIGHT: f64 = 34.0;
-const HEIGHT: f64 = 300.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
 
@@ -24,44 +21,89 @@ const LEGEND_ROW: f64 = 20.0;
 pub(super) struct Plot<'a> {
     pub(super) x: &'a Axis,
     pub(super) y: &'a Axis,
+    pub(super) right: Option<&'a Axis>,
     pub(super) lines: &'a [Line],
     pub(super) boundaries: &'a [(f64, String)],
+    pub(super) marks: &'a [Mark],
+    pub(super) sheet: &'a Sheet,
+}
+
+impl Plot<'_> {
+    /// Returns the room beside the plot on the right.
+    fn beside(&self) -> f64 {
+        if self.right.is_some() { self.sheet.right_axis } else { self.sheet.right }
+    }
 }
 
 /// Where the plot lies in its picture.
 #[derive(Clone, Copy, Debug)]
-struct Area {
+pub(super) struct Area {
     x: Range,
     y: Range,
-    top: f64,
+    right: Option<Range>,
+    pub(super) top: f64,
+    left: f64,
+    width: f64,
+    height: f64,
 }
 
 impl Area {
-    fn x(&self, at: f64) -> f64 {
-        LEFT + (at - self.x.low) / (self.x.high - self.x.low) * (WIDTH - LEFT - RIGHT)
+    pub(super) fn x(&self, at: f64) -> f64 {
+        self.left + (at - self.x.low) / (self.x.high - self.x.low) * self.width
     }
 
     fn y(&self, at: f64) -> f64 {
-        self.top + HEIGHT - (at - self.y.low) / (self.y.high - self.y.low) * HEIGHT
+        self.bottom() - (at - self.y.low) / (self.y.high - self.y.low) * self.height
+    }
+
+    pub(super) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    pub(super) fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    /// Returns where a value of the right axis lies on the left one; both begin at zero.
+    fn on_left(&self, at: f64) -> f64 {
+        self.right.map_or(at, |right| at / right.high * self.y.high)
     }
 }
 
 /// Returns the scene of `plot`; `top` and `foot` stay free.
 pub(super) fn scene(plot: &Plot<'_>, ink: Ink, top: f64, foot: f64) -> Scene {
-    let legend = legend(plot.lines);
+    let sheet = plot.sheet;
+    let legend = legend(plot);
     let rows = legend.last().map_or(0, |(_, row, _)| row + 1);
     // The labels of steps stand between the legend and the plot.
     let labels = if plot.boundaries.is_empty() { 12.0 } else { 20.0 };
     let plot_top = top + LEGEND_ROW * rows as f64 + labels;
-    let placed: Vec<Vec<Vec<(f64, f64)>>> =
+    let mut placed: Vec<Vec<Vec<(f64, f64)>>> =
         plot.lines.iter().map(|line| placed(plot, line)).collect();
+    let of_side = |right: bool| {
+        let lines = plot.lines.iter().zip(&placed).filter(move |(line, _)| line.right == right);
+        lines.flat_map(|(_, stretches)| stretches).flatten()
+    };
     let all = || placed.iter().flatten().flatten();
     let area = Area {
-        x: scales::range(plot.x.scale, all().map(|point| point.0), true),
-        y: scales::range(plot.y.scale, all().map(|point| point.1), false),
+        x: scales::range(plot.x.scale, all().map(|point| point.0), sheet.ticks, true),
+        y: scales::range(plot.y.scale, of_side(false).map(|point| point.1), 5.0, false),
+        right: plot
+            .right
+            .map(|axis| scales::range(axis.scale, of_side(true).map(|point| point.1), 5.0, false)),
         top: plot_top,
+        left: sheet.left,
+        width: sheet.width - sheet.left - plot.beside(),
+        height: sheet.height,
     };
-    let height = plot_top + HEIGHT + BOTTOM + foot;
+    for (line, stretches) in plot.lines.iter().zip(&mut placed) {
+        let points = stretches.iter_mut().flatten();
+        points.filter(|_| line.right).for_each(|point| point.1 = area.on_left(point.1));
+    }
+    for stretch in placed.iter_mut().flatten() {
+        *stretch = reduce::thinned(stretch, (area.x.low, area.x.high), area.width);
+    }
+    let height = plot_top + area.height + BOTTOM + foot;
     let layout = layout(plot, &area, ink, height, BOTTOM + foot);
     let mut plots = Vec::new();
     for (line, stretches) in plot.lines.iter().zip(&placed) {
@@ -69,15 +111,41 @@ pub(super) fn scene(plot: &Plot<'_>, ink: Ink, top: f64, foot: f64) -> Scene {
     }
     let mut scene = render_multiple(plots, layout);
     for (line, stretches) in plot.lines.iter().zip(&placed) {
-        marks(&mut scene, &area, line, stretches, ink);
+        dots(&mut scene, &area, line, stretches, ink);
     }
     boundaries(&mut scene, plot, &area, ink);
+    marks::places(&mut scene, plot, &area, ink);
+    right_axis(&mut scene, plot, &area, ink);
     titles(&mut scene, plot, &area, ink);
     for ((x, row, label), line) in legend.iter().zip(plot.lines) {
         let y = top + LEGEND_ROW * *row as f64 + 12.0;
         key(&mut scene, *x, y, label, line, ink);
     }
     scene
+}
+
+/// Draws the numbers and the title of the right axis.
+fn right_axis(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
+    let (Some(axis), Some(range)) = (plot.right, area.right) else { return };
+    scene.add(Primitive::Line {
+        x1: area.right(),
+        y1: area.top,
+        x2: area.right(),
+        y2: area.bottom(),
+        stroke: Color::from(ink.axis()),
+        stroke_width: 1.0,
+        stroke_dasharray: None,
+    });
+    let steps = ((range.high / range.step).round() as usize).min(20);
+    for number in 0..=steps {
+        let at = range.step * number as f64;
+        let (x, y) = (area.right() + 6.0, area.y(area.on_left(at)) + 4.0);
+        let words = scales::words(axis.scale, at);
+        let size = plot.sheet.tick_size;
+        scene.add(text(x, y, &words, size, TextAnchor::Start, ink.text()).plain());
+    }
+    let (x, y) = (plot.sheet.width - 8.0, area.top + area.height / 2.0);
+    scene.add(text(x, y, &axis.label, TEXT, TextAnchor::Middle, ink.text()).turned());
 }
 
 fn placed(plot: &Plot<'_>, line: &Line) -> Vec<Vec<(f64, f64)>> {
@@ -89,10 +157,11 @@ fn placed(plot: &Plot<'_>, line: &Line) -> Vec<Vec<(f64, f64)>> {
 
 fn layout(plot: &Plot<'_>, area: &Area, ink: Ink, height: f64, bottom: f64) -> Layout {
     let ticks = |scale: Scale| TickFormat::Custom(Arc::new(move |at| scales::words(scale, at)));
+    let sheet = plot.sheet;
     Layout::new((area.x.low, area.x.high), (area.y.low, area.y.high))
-        .with_width(WIDTH)
+        .with_width(sheet.width)
         .with_height(height)
-        .with_force_margins(LEFT, RIGHT)
+        .with_force_margins(sheet.left, plot.beside())
         .with_force_margins_y(area.top, bottom)
         .with_x_axis_min(area.x.low)
         .with_x_axis_max(area.x.high)
@@ -102,7 +171,7 @@ fn layout(plot: &Plot<'_>, area: &Area, ink: Ink, height: f64, bottom: f64) -> L
         .with_y_tick_step(area.y.step)
         .with_x_tick_format(ticks(plot.x.scale))
         .with_y_tick_format(ticks(plot.y.scale))
-        .with_tick_size(12)
+        .with_tick_size(sheet.tick_size)
         .with_theme(theme(ink))
 }
 
@@ -137,26 +206,31 @@ fn dashes(line: &Line) -> Option<&'static str> {
 
 /// Writes what the axes show, at places that do not move with what stands below the plot.
 fn titles(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
-    let middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0;
-    let below = area.top + HEIGHT + 40.0;
+    let middle = area.left + area.width / 2.0;
+    let below = area.bottom() + 40.0;
     let words = &plot.x.label;
     scene.add(text(middle, below, words, TEXT, TextAnchor::Middle, ink.text()).plain());
-    let side = area.top + HEIGHT / 2.0;
+    let side = area.top + area.height / 2.0;
     let words = &plot.y.label;
-    scene.add(text(16.0, side, words, TEXT, TextAnchor::Middle, ink.text()).turned());
+    scene.add(text(15.0, side, words, TEXT, TextAnchor::Middle, ink.text()).turned());
 }
 
 /// Draws a dot for each point of a marked line, and for each that stands alone.
-fn marks(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)>], ink: Ink) {
+fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)>], ink: Ink) {
     for stretch in stretches {
         if !line.marked && stretch.len() > 1 {
             continue;
         }
         for (x, y) in stretch {
+            let at = (area.x(*x), area.y(*y));
+            if line.marked {
+                marks::draw(scene, at, line.colour, ink);
+                continue;
+            }
             scene.add(Primitive::Circle {
-                cx: area.x(*x),
-                cy: area.y(*y),
-                r: if line.marked { 3.6 } else { 1.6 },
+                cx: at.0,
+                cy: at.1,
+                r: 1.6,
                 fill: Color::from(ink.series(line.colour)),
                 fill_opacity: None,
                 stroke: None,
@@ -176,7 +250,7 @@ fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
                 x1: x,
                 y1: area.top,
                 x2: x,
-                y2: area.top + HEIGHT,
+                y2: area.bottom(),
                 stroke: Color::from(ink.axis()),
                 stroke_width: 0.8,
                 stroke_dasharray: Some("2 3".to_owned()),
@@ -190,14 +264,17 @@ fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
 }
 
 /// Returns place, row and label of each line in the legend.
-fn legend(lines: &[Line]) -> Vec<(f64, usize, String)> {
-    let (mut x, mut row) = (LEFT, 0);
+fn legend(plot: &Plot<'_>) -> Vec<(f64, usize, String)> {
+    // A narrow picture has no room to spare on the left.
+    let left = plot.sheet.left.min(plot.sheet.width / 8.0);
+    let (mut x, mut row) = (left, 0);
     let mut places = Vec::new();
-    for line in lines {
-        let label = cut(&line.label, WIDTH - LEFT - RIGHT - 40.0, TEXT);
+    for line in plot.lines {
+        let room = plot.sheet.width - plot.sheet.right;
+        let label = cut(&line.label, room - left - 40.0, TEXT);
         let width = width_of(&label, TEXT) + 52.0;
-        if x > LEFT && x + width > WIDTH - RIGHT {
-            (x, row) = (LEFT, row + 1);
+        if x > left && x + width > room {
+            (x, row) = (left, row + 1);
         }
         places.push((x, row, label));
         x += width;
@@ -216,15 +293,7 @@ fn key(scene: &mut Scene, x: f64, y: f64, label: &str, line: &Line, ink: Ink) {
         stroke_dasharray: dashes(line).map(str::to_owned),
     });
     if line.marked {
-        scene.add(Primitive::Circle {
-            cx: x + 12.0,
-            cy: y - 4.0,
-            r: 3.6,
-            fill: Color::from(ink.series(line.colour)),
-            fill_opacity: None,
-            stroke: None,
-            stroke_width: None,
-        });
+        marks::draw(scene, (x + 12.0, y - 4.0), line.colour, ink);
     }
     scene.add(text(x + 30.0, y, label, TEXT, TextAnchor::Start, ink.text()).plain());
 }

@@ -20,7 +20,7 @@ const TAIL_END: f64 = 6.0;
 /// Returns the coordinate of `value`; the logarithmic scales have none for what is not positive.
 pub(super) fn place(scale: Scale, value: f64) -> Option<f64> {
     let at = match scale {
-        Scale::Linear => value,
+        Scale::Linear | Scale::Onward => value,
         Scale::Log2 => value.log2(),
         Scale::Log10 => value.log10(),
         Scale::Tail => -(1.0 - value).log10(),
@@ -31,7 +31,7 @@ pub(super) fn place(scale: Scale, value: f64) -> Option<f64> {
 /// Returns what a tick at the coordinate `at` says.
 pub(super) fn words(scale: Scale, at: f64) -> String {
     match scale {
-        Scale::Linear => linear(at),
+        Scale::Linear | Scale::Onward => linear(at),
         Scale::Log2 => binary(at.exp2()),
         Scale::Log10 => linear(10f64.powf(at)),
         Scale::Tail => match at.round() as i64 {
@@ -65,8 +65,14 @@ fn binary(value: f64) -> String {
 
 /// Returns the range that holds every coordinate in `values`.
 ///
-/// A linear axis of values begins at zero; `tight` ends it at the last value instead of a tick.
-pub(super) fn range(scale: Scale, values: impl Iterator<Item = f64>, tight: bool) -> Range {
+/// A linear axis of values begins at zero and has about `wanted` ticks; `tight` ends it at the last
+/// value instead of a tick.
+pub(super) fn range(
+    scale: Scale,
+    values: impl Iterator<Item = f64>,
+    wanted: f64,
+    tight: bool,
+) -> Range {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for value in values {
         low = low.min(value);
@@ -78,13 +84,16 @@ pub(super) fn range(scale: Scale, values: impl Iterator<Item = f64>, tight: bool
     match scale {
         Scale::Linear => {
             let high = if high > 0.0 { high } else { 1.0 };
-            // A wide axis has room for more ticks than a high one.
-            let step = nice(high / if tight { 8.0 } else { 5.0 });
+            let step = nice(high / wanted);
             let end = if tight { high } else { (high / step - 1e-9).ceil() * step };
             Range { low: 0.0, high: end, step }
         }
+        Scale::Onward => {
+            let step = nice((high - low).max(1.0) / wanted);
+            Range { low: (low / step).floor() * step, high: high.max(low + 1.0), step }
+        }
         Scale::Log2 => {
-            let step = ((high - low) / 9.0).ceil().max(1.0);
+            let step = ((high - low) / (wanted + 1.0)).ceil().max(1.0);
             let same = low == high;
             Range {
                 low: if same { low - 1.0 } else { low },
@@ -97,7 +106,11 @@ pub(super) fn range(scale: Scale, values: impl Iterator<Item = f64>, tight: bool
             let high = if high > low { high } else { low + 1.0 };
             Range { low, high, step: ((high - low) / 8.0).ceil().max(1.0) }
         }
-        Scale::Tail => Range { low: 0.0, high: high.ceil().clamp(1.0, TAIL_END), step: 1.0 },
+        Scale::Tail => {
+            // The words of a tick grow with the nines.
+            let step = if wanted < 5.0 { 2.0 } else { 1.0 };
+            Range { low: 0.0, high: high.ceil().clamp(1.0, TAIL_END), step }
+        }
     }
 }
 
@@ -125,9 +138,9 @@ mod tests {
 
     #[test]
     fn an_axis_of_values_begins_at_zero_and_ends_at_a_tick() {
-        let axis = range(Scale::Linear, [310.0, 3_400.0].into_iter(), false);
+        let axis = range(Scale::Linear, [310.0, 3_400.0].into_iter(), 5.0, false);
         assert_eq!((axis.low, axis.high, axis.step), (0.0, 4_000.0, 1_000.0));
-        let nothing = range(Scale::Linear, std::iter::empty(), false);
+        let nothing = range(Scale::Linear, std::iter::empty(), 5.0, false);
         assert_eq!((nothing.low, nothing.high), (0.0, 1.0));
     }
 

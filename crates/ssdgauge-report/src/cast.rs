@@ -1,0 +1,102 @@
+//! Who takes part in a report: one name and one colour for each drive, in every chart.
+//!
+//! Several runs of one drive, such as a client and a consistency suite, are one drive. Two runs
+//! of one drive through the same test are told apart, because both have a bar in one chart.
+
+use crate::group;
+use crate::names;
+use crate::run::Run;
+use ssdgauge_core::TargetKind;
+
+/// What figures must know of all runs of a report: names, colours, which drive stands out.
+#[derive(Clone, Debug)]
+pub(crate) struct Cast {
+    /// The name of each run's drive, by the number of the run.
+    pub(crate) names: Vec<String>,
+    /// The number of the drive that stands out.
+    pub(crate) highlighted: Option<usize>,
+    drives: Vec<usize>,
+    count: usize,
+}
+
+impl Cast {
+    /// Returns the cast of `runs`; the drive of the run `highlighted` stands out.
+    pub(crate) fn of(runs: &[Run], highlighted: Option<usize>) -> Cast {
+        let drives = drives(runs);
+        let count = drives.iter().max().map_or(0, |most| most + 1);
+        let firsts: Vec<&Run> =
+            (0..count).filter_map(|drive| first(runs, &drives, drive)).collect();
+        let of_drives = names::of(&firsts);
+        let names = drives.iter().map(|drive| of_drives[*drive].clone()).collect();
+        let highlighted = highlighted.and_then(|run| drives.get(run).copied());
+        Cast { names, highlighted, drives, count }
+    }
+
+    /// Returns the number of the drive of the run with this number: that of its colour.
+    pub(crate) fn drive(&self, run: usize) -> usize {
+        self.drives[run]
+    }
+
+    /// Returns how many drives take part.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the numbers of the runs of `drive`.
+    pub(crate) fn runs_of(&self, drive: usize) -> impl Iterator<Item = usize> + '_ {
+        self.drives.iter().enumerate().filter(move |(_, of)| **of == drive).map(|(run, _)| run)
+    }
+
+    /// Returns whether the run with this number is one of the drive that stands out.
+    pub(crate) fn is_highlighted(&self, run: usize) -> bool {
+        self.highlighted == Some(self.drives[run])
+    }
+}
+
+fn first<'a>(runs: &'a [Run], drives: &[usize], drive: usize) -> Option<&'a Run> {
+    runs.iter().zip(drives).find(|(_, of)| **of == drive).map(|(run, _)| run)
+}
+
+/// Returns the number of the drive of each run, in the order of their first appearance.
+fn drives(runs: &[Run]) -> Vec<usize> {
+    let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); runs.len()];
+    for (number, group) in group::groups(runs).iter().enumerate() {
+        for member in &group.members {
+            groups_of[member.index].push(number);
+        }
+    }
+    // What each drive is, and the groups that it has a place in already.
+    let mut known: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut drives = Vec::with_capacity(runs.len());
+    for (run, groups) in runs.iter().zip(groups_of) {
+        let identity = identity(run);
+        let fits = |(other, taken): &(String, Vec<usize>)| {
+            *other == identity && groups.iter().all(|group| !taken.contains(group))
+        };
+        match known.iter().position(fits) {
+            Some(drive) => {
+                known[drive].1.extend(groups);
+                drives.push(drive);
+            }
+            None => {
+                drives.push(known.len());
+                known.push((identity, groups));
+            }
+        }
+    }
+    drives
+}
+
+/// Returns what must be equal for two runs to be of one drive.
+fn identity(run: &Run) -> String {
+    let drive = &run.head.drive;
+    let firmware = drive.firmware.as_deref().unwrap_or_default();
+    // A device may change its name from boot to boot, a drive never changes its serial.
+    let target = match (drive.kind, &drive.serial) {
+        (TargetKind::Block, Some(_)) => "",
+        (TargetKind::Block | TargetKind::File | TargetKind::Null | TargetKind::Virtual, _) => {
+            &drive.target
+        }
+    };
+    format!("{}|{firmware}|{target}", drive.fingerprint())
+}

@@ -1,0 +1,235 @@
+//! What a careful engineer would say of one drive: what limits it, where it leaves its cache,
+//! where it throttles. Every sentence follows from samples or findings; none is invented.
+
+use crate::clean;
+use crate::figure::Cast;
+use crate::figure::fill;
+use crate::group::Member;
+use crate::missing;
+use crate::number;
+use crate::rests;
+use crate::run::{PointRun, Run, TestRun};
+use ssdgauge_core::statistics::consistency::{self, Consistency};
+use ssdgauge_core::statistics::summary;
+use ssdgauge_core::{Access, FindingKind, Metric, Nanos, Scope, Score, Totals};
+
+/// The most sentences of one drive.
+const MOST: usize = 6;
+
+/// A mix counts as a weak spot where it stays below this share of the slower of pure reads and
+/// pure writes. Chosen.
+const WEAK: f64 = 0.8;
+
+/// Returns the sentences of the drive with this number.
+pub(crate) fn of(runs: &[Run], cast: &Cast, drive: usize) -> Vec<String> {
+    let members = || {
+        let of_run = |index: usize| {
+            runs[index].tests.iter().map(move |test| Member { index, run: &runs[index], test })
+        };
+        cast.runs_of(drive).flat_map(of_run)
+    };
+    let first = |sentence: &dyn Fn(&TestRun) -> Option<String>| {
+        members().find_map(|member| sentence(member.test))
+    };
+    let mut sentences: Vec<Option<String>> = vec![
+        throttled(members().map(|member| member.test)),
+        first(&cache),
+        first(&settled),
+        over_provisioned(members().map(|member| member.test)),
+        first(&knee),
+        first(&weak_mix),
+        first(&full),
+        first(&tail),
+    ];
+    sentences.push(members().find_map(|member| borne(&member)));
+    sentences.into_iter().flatten().take(MOST).collect()
+}
+
+fn title(test: &TestRun) -> String {
+    clean::prose(&test.test.title)
+}
+
+fn throttled<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
+    const MOST_TITLES: usize = 3;
+    let hot = |test: &&TestRun| {
+        test.findings.iter().any(|of_step| of_step.finding.kind == FindingKind::Throttled)
+    };
+    let titles: Vec<String> = tests.filter(hot).map(title).collect();
+    let shown = titles.iter().take(MOST_TITLES).cloned().collect::<Vec<_>>().join("; ");
+    let more = match titles.len().saturating_sub(MOST_TITLES) {
+        0 => String::new(),
+        more => format!(" and {more} more tests"),
+    };
+    (!titles.is_empty()).then(|| format!("Heat throttled it: {shown}{more}."))
+}
+
+fn cache(test: &TestRun) -> Option<String> {
+    let point = fill::sequential_write(test)?;
+    let written = point.point.totals.directions.iter().map(|totals| totals.bytes).sum::<u64>();
+    let title = title(test);
+    let gb = |bytes: u64| number::text(bytes as f64 / 1e9);
+    Some(match fill::edge(point) {
+        Some(edge) => format!(
+            "It leaves its fast cache after {} ± {} GB of writes in order: {} MB/s before, {} MB/s \
+             behind ({title}).",
+            gb(edge.bytes),
+            gb(edge.uncertainty),
+            number::text(edge.before / 1e6),
+            number::text(edge.behind / 1e6)
+        ),
+        None => format!(
+            "No end of a fast cache was seen in {} GB of writes in order ({title}).",
+            gb(written)
+        ),
+    })
+}
+
+/// Returns the rates of the full seconds of `point`.
+fn rates(point: &PointRun, metric: Metric) -> Vec<f64> {
+    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
+    full.map(|second: &Totals| second.value(metric, Scope::All).unwrap_or(0.0)).collect()
+}
+
+fn settled(test: &TestRun) -> Option<String> {
+    let Score::MeanOfLast { metric, window } = &test.test.score else { return None };
+    let [point] = test.points.as_slice() else { return None };
+    if point.workload.streams.iter().any(|stream| stream.access == Access::Sequential) {
+        return None;
+    }
+    let value = test.headline.value?;
+    let all = rates(point, *metric);
+    let best_minute = all.chunks_exact(60).filter_map(summary::mean).fold(0.0, f64::max);
+    let full: Vec<&Totals> =
+        point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
+    let last: Vec<f64> = window
+        .of(&full)?
+        .iter()
+        .map(|second| second.value(*metric, Scope::All).unwrap_or(0.0))
+        .collect();
+    let way = match consistency::classify(&last)? {
+        Consistency::Steady => "steadily".to_owned(),
+        Consistency::Periodic { period, depth } => {
+            format!("with drops of {:.0} % every {} s", depth * 100.0, number::text(period))
+        }
+        Consistency::Wide => "with wide swings from second to second".to_owned(),
+    };
+    let share = match best_minute > 0.0 {
+        true => format!(", {:.0} % of its best minute", 100.0 * value / best_minute),
+        false => String::new(),
+    };
+    Some(format!(
+        "It settles at {} in the {window}{share}, {way} ({}).",
+        number::with_unit(value, *metric),
+        title(test)
+    ))
+}
+
+/// What spare area is worth: the same test of one run on a shorter span.
+fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
+    let span = |test: &TestRun| test.points.first()?.workload.streams.first().map(|s| s.span);
+    let settled: Vec<&TestRun> = tests
+        .filter(|test| matches!(test.test.score, Score::MeanOfLast { metric: Metric::Iops, .. }))
+        .filter(|test| test.headline.value.is_some())
+        .collect();
+    let [whole, part, ..] = settled.as_slice() else { return None };
+    let (of_whole, of_part) = (span(whole)?, span(part)?);
+    if whole.test.score != part.test.score || of_part >= of_whole || of_part.0 == 0 {
+        return None;
+    }
+    let spare = 100.0 * (1.0 - of_part.0 as f64 / of_whole.0 as f64);
+    let times = part.headline.value? / whole.headline.value?;
+    times.is_finite().then(|| {
+        format!(
+            "With {spare:.0} % of the drive left unused it writes {} times as fast in the end \
+             ({}).",
+            number::text(times),
+            title(part)
+        )
+    })
+}
+
+fn knee(test: &TestRun) -> Option<String> {
+    let Score::Knee(metric) = test.test.score else { return None };
+    let (rungs, found) = rests::ladder(test, metric)?;
+    let end = match rungs.last() {
+        Some(last) if last.depth == found.peak_depth && rungs.len() > 1 => {
+            ", and its peak may lie beyond the ladder"
+        }
+        Some(_) | None => "",
+    };
+    Some(format!(
+        "It needs {} requests in flight for 95 % of its best, {}{end} ({}).",
+        found.depth,
+        number::with_unit(found.peak, metric),
+        title(test)
+    ))
+}
+
+fn weak_mix(test: &TestRun) -> Option<String> {
+    let metric = test.headline.metric;
+    let mix = |point: &PointRun| match point.workload.streams.as_slice() {
+        [stream] => Some((stream.read_percent, missing::value(point, metric, Scope::All)?)),
+        [] | [_, ..] => None,
+    };
+    let mixes: Vec<(u8, f64)> = test.points.iter().map(mix).collect::<Option<_>>()?;
+    let at = |share: u8| mixes.iter().find(|(read, _)| *read == share).map(|(_, value)| *value);
+    let pure = at(100)?.min(at(0)?);
+    let (read, least) = *mixes.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    (metric.more_is_better() && pure > 0.0 && least < WEAK * pure).then(|| {
+        format!(
+            "Mixing costs it: {} at {read} % reads, {:.0} % of the slower of pure reads and pure \
+             writes ({}).",
+            number::with_unit(least, metric),
+            100.0 * least / pure,
+            title(test)
+        )
+    })
+}
+
+fn full(test: &TestRun) -> Option<String> {
+    let metric = test.headline.metric;
+    let level = |point: &PointRun| {
+        let level = crate::levels::of(&point.point.label, point.point.position)?;
+        Some((level, missing::value(point, metric, Scope::All)?))
+    };
+    let levels: Vec<(f64, f64)> = test.points.iter().map(level).collect::<Option<_>>()?;
+    let (first, last) = (levels.first()?, levels.last()?);
+    (levels.len() > 1 && first.1 > 0.0).then(|| {
+        format!(
+            "At {} % full it does {:.0} % of what it does at {} % ({}).",
+            last.0,
+            100.0 * last.1 / first.1,
+            first.0,
+            title(test)
+        )
+    })
+}
+
+/// The tail at one request in flight, where nothing but the drive makes a request wait.
+fn tail(test: &TestRun) -> Option<String> {
+    let [point] = rests::points(test)[..] else { return None };
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    if (stream.queue_depth, stream.threads) != (1, 1) || stream.access == Access::Sequential {
+        return None;
+    }
+    let latency = |metric| missing::value(point, metric, Scope::All);
+    let (mean, tail) = (latency(Metric::LatMeanUs)?, latency(Metric::LatP9999Us)?);
+    Some(format!(
+        "Alone in flight a request takes {} on average; 99.99 % take at most {} ({}).",
+        number::with_unit(mean, Metric::LatMeanUs),
+        number::with_unit(tail, Metric::LatP9999Us),
+        title(test)
+    ))
+}
+
+fn borne(member: &Member<'_>) -> Option<String> {
+    if member.test.test.score != Score::HighestBorne {
+        return None;
+    }
+    let value = number::with_unit(member.test.headline.value?, Metric::LoadMultiple);
+    let title = title(member.test);
+    Some(match crate::figure::ranking::stopped_by(member) {
+        Some(why) => format!("It bears {value} the load, {why} ({title})."),
+        None => format!("It bears {value} the load, the most that was tried ({title})."),
+    })
+}

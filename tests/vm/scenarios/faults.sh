@@ -1,0 +1,126 @@
+#!/bin/sh
+# Drives that fail: bad places, drives that are pulled, drives that hang and come back.
+# vm: --nvme 64M --nvme 64M --nvme 64M --bad-nvme 64M,2048 --append nvme_core.io_timeout=3
+# vm: --module 'null_blk nr_devices=0' --pack sd_mod --pack scsi_debug
+. /usr/bin/expect.sh
+
+# How a read of a bad place must end: a fault with its place, a broken step, exit 1, resumable.
+fails_at() {
+    gauge_file=$1 kind=$2 offset=$3 words=$4
+    finds "$gauge_file" "$kind" "a read at byte $offset"
+    finds "$gauge_file" "$kind" "$words"
+    says 'finished steps are safe'
+    at_least 'the number of errors' "$(sql "$gauge_file" 'SELECT sum(errors) FROM interval')" 1
+    is 'the state of the step' \
+        "$(sql "$gauge_file" "SELECT state FROM step WHERE phase_kind='measure'")" broken
+    at_least 'the number of lines of talk, 10 allowed' 10 "$(wc -l <talk)"
+}
+
+a_bad_place_of_an_nvme_drive_is_a_media_error() {
+    suite bad 4MiB 100 2s
+    gauge 1 run bad.toml /dev/nvme3n1 --confirm BAD3 --out a.ssdg
+    fails_at a.ssdg media-error 1048576 'No data available'
+}
+
+a_bad_place_of_a_scsi_drive_is_a_media_error() {
+    modprobe scsi_mod
+    modprobe sd_mod
+    modprobe scsi_debug opts=2 dev_size_mb=64 delay=0
+    until_true test -b /dev/sda
+    suite bad 4MiB 100 2s
+    serial=$(ssdgauge run bad.toml /dev/sda --out b.ssdg 2>&1 | sed -n 's/.*--confirm //p')
+    gauge 1 run bad.toml /dev/sda --confirm "$serial" --out a.ssdg
+    # 4660 is the sector that scsi_debug cannot read; requests begin at 4 KiB.
+    fails_at a.ssdg media-error 2383872 'No data available'
+    rmmod scsi_debug
+}
+
+a_bad_place_without_a_reason_is_a_fault() {
+    null=/sys/kernel/config/nullb/nullb1
+    mkdir $null
+    echo 64 >$null/size
+    echo 1 >$null/memory_backed
+    echo +2048-2055 >$null/badblocks
+    echo 1 >$null/power
+    # Writes fail there too: already the fill ends at this place.
+    suite bad 4MiB 100 2s
+    gauge 1 run bad.toml /dev/nullb1 --confirm nullb1:67108864 --out a.ssdg
+    finds a.ssdg faults 'a write at byte 1048576'
+    finds a.ssdg faults 'Input/output error'
+    # A place that is only bad later fails the reads.
+    echo -2048-2055 >$null/badblocks
+    suite later 4MiB 100 5s
+    gauge_later run later.toml /dev/nullb1 --confirm nullb1:67108864 --out b.ssdg
+    until_true measures b.ssdg
+    echo +2048-2055 >$null/badblocks
+    gauge_ends 1
+    fails_at b.ssdg faults 1048576 'Input/output error'
+    echo 0 >$null/power
+    rmdir $null
+}
+
+a_null_device_that_is_switched_off_is_gone() {
+    null=/sys/kernel/config/nullb/nullb2
+    mkdir $null
+    echo 64 >$null/size
+    echo 1 >$null/memory_backed
+    echo 1 >$null/power
+    suite off 4MiB 100 20s
+    gauge_later run off.toml /dev/nullb2 --confirm nullb2:67108864 --out a.ssdg
+    until_true measures a.ssdg
+    sleep 1
+    echo 0 >$null/power
+    gauge_ends 1
+    finds a.ssdg drive-gone
+    rmdir $null
+}
+
+# Pulls a drive while it reads or writes (READ_PERCENT), and looks at what is told.
+pulled() {
+    suite pulled 16MiB "$1" 30s
+    gauge_later run pulled.toml "/dev/$2" --confirm "$3" --out a.ssdg
+    until_true measures a.ssdg
+    sleep 1
+    vm-monitor device_del "$4" >/dev/null
+    gauge_ends 1
+    says 'is gone'
+    finds a.ssdg drive-gone
+    at_least 'the number of lines of talk, 10 allowed' 10 "$(wc -l <talk)"
+    # Whatever was in flight fails once, and nothing is sent after that.
+    errors=$(sql a.ssdg 'SELECT sum(errors) FROM interval')
+    at_least 'the number of errors' "$errors" 1
+    at_least "a queue depth of 4, and $errors errors" 8 "$errors"
+    gauge 3 resume a.ssdg
+    says 'nothing was written'
+}
+
+a_drive_that_is_pulled_while_it_is_read_is_gone() {
+    pulled 100 nvme1n1 VM1 nvme1
+}
+
+a_drive_that_hangs_and_comes_back_is_told_by_its_latency() {
+    suite hang 4MiB 100 15s
+    gauge_later run hang.toml /dev/nvme0n1 --confirm VM0 --out a.ssdg
+    until_true measures a.ssdg
+    sleep 2
+    # Without its command register the controller answers nothing, until the kernel resets it.
+    printf '\0\0' | dd of="$(readlink -f /sys/class/nvme/nvme0/device)/config" bs=2 seek=2 conv=notrunc 2>/dev/null
+    gauge_ends 0
+    finds a.ssdg stalled 'a read took'
+    longest=$(sql a.ssdg 'SELECT max(lat_max_ns) / 1000000 FROM interval')
+    at_least 'the longest latency in ms' "$longest" 2000
+    # The seconds of silence stand in the timeline as zeros.
+    silent=$(sql a.ssdg "SELECT count(*) FROM interval JOIN step ON step_id = step.id
+        WHERE phase_kind='measure' AND ios = 0")
+    at_least 'the number of silent seconds' "$silent" 1
+}
+
+a_drive_that_is_pulled_while_it_is_written_is_gone() {
+    pulled 0 nvme2n1 VM2 nvme2
+}
+
+scenarios a_bad_place_of_an_nvme_drive_is_a_media_error \
+    a_bad_place_of_a_scsi_drive_is_a_media_error a_bad_place_without_a_reason_is_a_fault \
+    a_null_device_that_is_switched_off_is_gone a_drive_that_is_pulled_while_it_is_read_is_gone \
+    a_drive_that_hangs_and_comes_back_is_told_by_its_latency \
+    a_drive_that_is_pulled_while_it_is_written_is_gone
