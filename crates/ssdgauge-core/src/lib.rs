@@ -38,7 +38,7 @@ pub use rig::{
 };
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
-pub use score::{BORNE, Headline, Point, Ratio, Score, Window};
+pub use score::{BORNE, BORNE_FROM_SENDING, Headline, KneeFound, Point, Ratio, Score, Window};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{Access, Arrival, Data, Engine, Rest, Stream, Until, Workload};

@@ -64,6 +64,18 @@ pub struct Test {
     /// The rounds to a steady state, where the test has them: their phase comes last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
+    /// Which repetition of the whole test this is, from 1. All repetitions bear the same id; the
+    /// order in which they stand in the plan is the order in which they are carried out.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub repetition: u32,
+}
+
+fn first() -> u32 {
+    1
+}
+
+fn is_first(repetition: &u32) -> bool {
+    *repetition == 1
 }
 
 /// A phase that is carried out again and again until five rounds are steady by the rule of the
@@ -236,11 +248,18 @@ impl Action {
             | Action::Rest(_)
             | Action::Idle(_) => Some(Bytes(0)),
             Action::Run { workload, until, .. } => {
-                if workload.streams.iter().any(|stream| stream.writes()) {
-                    until.bytes
-                } else {
-                    Some(Bytes(0))
+                if !workload.streams.iter().any(|stream| stream.writes()) {
+                    return Some(Bytes(0));
                 }
+                // Reads count towards the limit; of a single stream their share is exact over
+                // every hundred requests.
+                let share = match workload.streams.as_slice() {
+                    [stream] => 100 - u64::from(stream.read_percent.min(100)),
+                    _ => 100,
+                };
+                until.bytes.map(|bytes| {
+                    Bytes((u128::from(bytes.0) * u128::from(share)).div_ceil(100) as u64)
+                })
             }
         }
     }

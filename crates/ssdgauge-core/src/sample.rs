@@ -171,6 +171,10 @@ pub enum FindingKind {
     SteadyState,
     /// A step reached its limit before it was steady.
     NotSteady,
+    /// A load that had become steady by the SNIA rule left its steady state again.
+    LeftSteadyState,
+    /// The repetitions of a test rise or fall in the order in which they were carried out.
+    OrderEffect,
     /// An open loop asked for more than the drive bears.
     Overloaded,
     /// The program itself sent the requests of an open loop late.
@@ -261,6 +265,8 @@ impl FindingKind {
             FindingKind::Throttled => "throttled",
             FindingKind::SteadyState => "steady-state",
             FindingKind::NotSteady => "not-steady",
+            FindingKind::LeftSteadyState => "left-steady-state",
+            FindingKind::OrderEffect => "order-effect",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",
             FindingKind::MediaError => "media-error",

@@ -104,6 +104,10 @@ pub struct OpenLoop {
     pub service_max_us: Option<f64>,
     /// The shares of requests that needed more than 1, 8 and 64 ms from sending to completion.
     pub service_above: [f64; 3],
+    /// From sending to completion, as pairs of the lowest value of a bucket in nanoseconds and
+    /// its count; the buckets are those of all histograms of a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub service_histogram: Vec<(u64, u64)>,
 }
 
 /// What an engine counted of an open-loop stream.
@@ -141,7 +145,21 @@ impl OpenLoop {
             service_p999_us: us(service.percentile(0.999)),
             service_max_us: us(service.max()),
             service_above: [above(1), above(8), above(64)],
+            service_histogram: service.buckets().collect(),
         }
+    }
+
+    /// Returns the times from sending to completion with the precision of their buckets; `None`
+    /// where the record is not of this program.
+    pub fn service(&self) -> Option<Histogram> {
+        let count = |(_, n): &(u64, u64)| *n;
+        let sum =
+            self.service_histogram.iter().map(|(value, n)| u128::from(*value) * u128::from(*n));
+        let edge = |at: Option<&(u64, u64)>| at.map_or(0, |(value, _)| *value);
+        let total: u64 = self.service_histogram.iter().map(count).sum();
+        let ends = (edge(self.service_histogram.first()), edge(self.service_histogram.last()));
+        let buckets = self.service_histogram.iter().copied();
+        Histogram::from_parts(buckets, sum.sum(), ends.0, ends.1, 0).filter(|_| total > 0)
     }
 
     /// Returns what bears on the latencies of the stream, whose 99th percentile is `measured`.

@@ -1,7 +1,7 @@
 //! The rule that turns the points of a test into one headline number with its interval.
 
 use crate::metric::{Metric, Scope, Totals};
-use crate::statistics::{bootstrap, knee, summary};
+use crate::statistics::{bootstrap, knee, repetition, summary};
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -47,10 +47,20 @@ pub enum Score {
     },
     /// The highest load of a search that was borne in full: the position of that point.
     HighestBorne,
+    /// The highest load that was tried in full and borne by the clock that starts when a request
+    /// is sent, the rule of Aerospike ACT since 6.0. The search goes by the due times, so a
+    /// higher load may never have been tried.
+    HighestBorneFromSending,
+    /// The metric at the knee of an open loop's loads: where requests a second ÷ mean latency is
+    /// largest (the power of Kleinrock, 1979).
+    KneeOfLoad(Metric),
 }
 
 /// The quantity of the reading that says whether a load was borne: 1, or 0.
 pub const BORNE: &str = "borne";
+
+/// The quantity of the reading that says the same by the clock that starts with the sending.
+pub const BORNE_FROM_SENDING: &str = "borne_from_sending";
 
 /// The last part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,9 +110,10 @@ impl Score {
             | Score::BestOf(metric)
             | Score::At { metric, .. }
             | Score::Knee(metric)
+            | Score::KneeOfLoad(metric)
             | Score::MeanOfLast { metric, .. } => metric,
             Score::MeanOverSigmaOfLast { .. } => Metric::MeanOverSigma,
-            Score::HighestBorne => Metric::LoadMultiple,
+            Score::HighestBorne | Score::HighestBorneFromSending => Metric::LoadMultiple,
         }
     }
 
@@ -114,9 +125,11 @@ impl Score {
             Score::MeanOf(_)
             | Score::BestOf(_)
             | Score::Knee(_)
+            | Score::KneeOfLoad(_)
             | Score::MeanOfLast { .. }
             | Score::MeanOverSigmaOfLast { .. }
-            | Score::HighestBorne => true,
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => true,
         }
     }
 
@@ -136,6 +149,10 @@ impl Score {
                 format!("mean ÷ σ of {} in each second of the {window}", metric.title())
             }
             Score::HighestBorne => "highest load that was borne in full".into(),
+            Score::HighestBorneFromSending => {
+                "highest load tried in full that was borne by the clock from the sending".into()
+            }
+            Score::KneeOfLoad(_) => "load with the most requests a second ÷ mean latency".into(),
         }
     }
 }
@@ -186,6 +203,17 @@ impl Headline {
         let (low, high) = interval.unzip();
         Headline { metric, value, n, low, high }
     }
+
+    /// Returns the headline of a test that was repeated: the mean of its repetitions with the 95 %
+    /// interval between them. `None` of nothing; no value where a repetition has none.
+    pub fn of_repetitions(each: &[Headline]) -> Option<Headline> {
+        let first = each.first()?;
+        let n = each.iter().map(|headline| headline.n).sum();
+        let values: Option<Vec<f64>> = each.iter().map(|headline| headline.value).collect();
+        let value = values.as_deref().and_then(summary::mean);
+        let (low, high) = values.as_deref().and_then(repetition::interval).unzip();
+        Some(Headline { metric: first.metric, value, n, low, high })
+    }
 }
 
 /// How many times one headline is another.
@@ -214,6 +242,16 @@ impl Ratio {
         });
         Some(Ratio { value, interval })
     }
+
+    /// Returns the headline of `b` divided by that of `a`, both from repetitions: what varies from
+    /// one to the next is in the interval. `None` below two repetitions of either.
+    pub fn of_repetitions(a: &[Headline], b: &[Headline]) -> Option<Ratio> {
+        let values = |each: &[Headline]| -> Option<Vec<f64>> {
+            each.iter().map(|headline| headline.value).collect()
+        };
+        let (value, interval) = repetition::ratio(&values(a)?, &values(b)?)?;
+        Some(Ratio { value, interval: Some(interval) })
+    }
 }
 
 /// The points that a score rests on, with the full seconds that it counts, ready to be drawn from.
@@ -238,7 +276,9 @@ impl<'a> Series<'a> {
                 | Score::BestOf(_)
                 | Score::At { .. }
                 | Score::Knee(_)
-                | Score::HighestBorne => Some(full),
+                | Score::KneeOfLoad(_)
+                | Score::HighestBorne
+                | Score::HighestBorneFromSending => Some(full),
             }
         };
         if score.metric().needs_power() {
@@ -259,19 +299,30 @@ impl<'a> Series<'a> {
 
     /// Returns the headline over all samples.
     fn value(&self, score: &Score) -> Option<f64> {
-        let pairs = self.points.iter().zip(&self.seconds);
-        self.combined(score, pairs.map(|(point, seconds)| of_point(score, point, seconds)))
+        self.combined(score, |score| {
+            let pairs = self.points.iter().zip(&self.seconds);
+            pairs.map(|(point, seconds)| of_point(score, point, seconds)).collect()
+        })
     }
 
     /// Returns the headline over the drawn seconds of each point.
     fn headline(&self, score: &Score, drawn: &[Vec<usize>]) -> Option<f64> {
-        let pairs = self.seconds.iter().zip(drawn);
-        self.combined(score, pairs.map(|(seconds, drawn)| resampled(score, seconds, drawn)))
+        self.combined(score, |score| {
+            let pairs = self.seconds.iter().zip(drawn);
+            pairs.map(|(seconds, drawn)| resampled(score, seconds, drawn)).collect()
+        })
     }
 
-    fn combined(&self, score: &Score, values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    /// Returns the headline of what `each` gives of every point.
+    fn combined(&self, score: &Score, each: impl Fn(&Score) -> Option<Vec<f64>>) -> Option<f64> {
+        let values = each(score)?;
+        if let Score::KneeOfLoad(_) = score {
+            let rates = each(&Score::MeanOf(Metric::Iops))?;
+            let latencies = each(&Score::MeanOf(Metric::LatMeanUs))?;
+            return knee::of_load(&rates, &latencies).map(|knee| values[knee]);
+        }
         let positions: Vec<f64> = self.points.iter().map(|point| point.position).collect();
-        combine(score, &positions, &values.collect::<Option<Vec<f64>>>()?)
+        combine(score, &positions, &values)
     }
 }
 
@@ -286,12 +337,16 @@ fn of_point(score: &Score, point: &Point, counted: &[&Totals]) -> Option<f64> {
         | Score::MeanAt { metric, .. }
         | Score::BestOf(metric)
         | Score::At { metric, .. }
-        | Score::Knee(metric) => point.totals.value(*metric, Scope::All),
-        Score::HighestBorne => {
-            let borne = point.totals.reading(BORNE)? > 0.5;
-            Some(if borne { point.position } else { 0.0 })
-        }
+        | Score::Knee(metric)
+        | Score::KneeOfLoad(metric) => point.totals.value(*metric, Scope::All),
+        Score::HighestBorne => borne(point, BORNE),
+        Score::HighestBorneFromSending => borne(point, BORNE_FROM_SENDING),
     }
+}
+
+/// Returns the load of `point` where it was borne by this reading, else 0.
+fn borne(point: &Point, reading: &str) -> Option<f64> {
+    Some(if point.totals.reading(reading)? > 0.5 { point.position } else { 0.0 })
 }
 
 /// Returns what a point would give if it had only the drawn seconds.
@@ -307,9 +362,10 @@ fn resampled(score: &Score, seconds: &[&Totals], indices: &[usize]) -> Option<f6
         | Score::BestOf(metric)
         | Score::At { metric, .. }
         | Score::Knee(metric)
+        | Score::KneeOfLoad(metric)
         | Score::MeanOfLast { metric, .. } => over(*metric, seconds, indices),
         // A load is borne or not: there is nothing to draw from.
-        Score::HighestBorne => None,
+        Score::HighestBorne | Score::HighestBorneFromSending => None,
     }
 }
 
@@ -327,20 +383,67 @@ fn combine(score: &Score, positions: &[f64], values: &[f64]) -> Option<f64> {
             let best = if metric.more_is_better() { f64::max } else { f64::min };
             values.iter().copied().reduce(best)
         }
-        Score::HighestBorne => values.iter().copied().reduce(f64::max),
+        Score::HighestBorne | Score::HighestBorneFromSending => {
+            values.iter().copied().reduce(f64::max)
+        }
+        // The points of a load are judged by two metrics: see `Series::combined`.
+        Score::KneeOfLoad(_) => None,
         Score::At { position, .. } => {
             positions.iter().position(|at| at == position).map(|index| values[index])
         }
         Score::Knee(_) => {
-            let rung = |(position, value): (&f64, &f64)| knee::Rung {
-                depth: *position as u32,
-                value: *value,
-                interval: (*value, *value),
-            };
-            let ladder: Vec<knee::Rung> = positions.iter().zip(values).map(rung).collect();
+            let ladder = ladder(positions, values);
             let depth = knee::find(&ladder)?.depth;
             ladder.iter().find(|rung| rung.depth == depth).map(|rung| rung.value)
         }
+    }
+}
+
+fn ladder(positions: &[f64], values: &[f64]) -> Vec<knee::Rung> {
+    let rung = |(position, value): (&f64, &f64)| knee::Rung {
+        depth: *position as u32,
+        value: *value,
+        interval: (*value, *value),
+    };
+    positions.iter().zip(values).map(rung).collect()
+}
+
+/// The knee of a ladder of queue depths with the uncertainty that the seconds leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KneeFound {
+    /// The knee by the means of the steps.
+    pub knee: knee::Knee,
+    /// The 95 % interval of the depth over the seconds; `None` where there are too few seconds.
+    pub depth: Option<(u32, u32)>,
+    /// The same of the interpolated depth.
+    pub interpolated: Option<(f64, f64)>,
+}
+
+impl KneeFound {
+    /// Returns the knee of `points`, a ladder of total queue depths; `None` without one.
+    pub fn of(metric: Metric, points: &[Point]) -> Option<KneeFound> {
+        let score = Score::Knee(metric);
+        let series = Series::of(&score, points)?;
+        let positions: Vec<f64> = series.points.iter().map(|point| point.position).collect();
+        let at = |values: Vec<Option<f64>>| -> Option<knee::Knee> {
+            let values: Option<Vec<f64>> = values.into_iter().collect();
+            knee::find(&ladder(&positions, &values?))
+        };
+        let whole = series.points.iter().map(|point| point.totals.value(metric, Scope::All));
+        let knee = at(whole.collect())?;
+        let drawn = |drawn: &[Vec<usize>]| {
+            let pairs = series.seconds.iter().zip(drawn);
+            at(pairs.map(|(seconds, drawn)| over(metric, seconds, drawn)).collect())
+        };
+        let interval = |value: fn(knee::Knee) -> f64| {
+            bootstrap::interval(&series.lengths(), 0, |indices| drawn(indices).map(value))
+        };
+        let depth = interval(|knee| f64::from(knee.depth));
+        Some(KneeFound {
+            knee,
+            depth: depth.map(|(low, high)| (low as u32, high as u32)),
+            interpolated: interval(|knee| knee.interpolated),
+        })
     }
 }
 
@@ -450,6 +553,26 @@ mod tests {
         assert_eq!(value(Score::At { metric: Metric::Iops, position: 1.0 }), Some(10.0));
         assert_eq!(value(Score::At { metric: Metric::Iops, position: 3.0 }), None);
         assert_eq!(value(Score::Knee(Metric::Iops)), Some(96.0));
+    }
+
+    #[test]
+    fn a_knee_says_how_far_its_seconds_bear_it() {
+        let noisy = |mean: u64| -> Vec<u64> { (0..60).map(|s| mean + (s * 37) % 11).collect() };
+        let ladder = [
+            point(1.0, &noisy(300)),
+            point(2.0, &noisy(600)),
+            point(4.0, &noisy(950)),
+            point(8.0, &noisy(1_000)),
+        ];
+        let found = KneeFound::of(Metric::Iops, &ladder).unwrap();
+        // The third rung lies at the threshold itself: the seconds cannot decide.
+        assert_eq!(found.depth, Some((4, 8)), "{found:?}");
+        let (low, high) = found.interpolated.unwrap();
+        assert!(low <= found.knee.interpolated && found.knee.interpolated <= high, "{found:?}");
+        assert!(low > 2.0 && high < 8.0 && high - low < 2.0, "{found:?}");
+        let short = ladder.map(|point| Point { seconds: Vec::new(), ..point });
+        let found = KneeFound::of(Metric::Iops, &short).unwrap();
+        assert_eq!((found.depth, found.interpolated), (None, None));
     }
 
     #[test]

@@ -53,19 +53,25 @@ pub enum Next {
 /// Returns what comes next among `rungs` loads, of which the higher ones are harder.
 ///
 /// Probes double until one fails, then the gap is halved. The highest load that a probe bore is
-/// tried in full; where it fails, the next lower one is.
+/// tried in full. Where it fails, trials go down by one load, then by two, by four, until one is
+/// borne, and halve the gap above it: an answer close below costs one trial more, and one far
+/// below about twice the logarithm of the loads instead of a trial for each.
 pub fn next(rungs: usize, probes: &[Tried], trials: &[Tried]) -> Next {
     let borne = |tried: &&Tried| tried.borne;
     let failed = |tried: &&Tried| !tried.borne;
-    if let Some(best) = trials.iter().filter(borne).map(|tried| tried.rung).max() {
-        return Next::Done(Some(best));
-    }
     let hard = |tried: &[Tried]| tried.iter().filter(failed).map(|tried| tried.rung).min();
-    if let Some(hard) = hard(trials) {
-        return match hard.checked_sub(1) {
-            Some(rung) => Next::Trial(rung),
-            None => Next::Done(None),
-        };
+    let best = trials.iter().filter(borne).map(|tried| tried.rung).max();
+    match (best, hard(trials)) {
+        // The probes already said that the load above is not borne.
+        (Some(best), None) => return Next::Done(Some(best)),
+        (Some(best), Some(hard)) if hard <= best + 1 => return Next::Done(Some(best)),
+        (Some(best), Some(hard)) => return Next::Trial(best + (hard - best) / 2),
+        (None, Some(0)) => return Next::Done(None),
+        (None, Some(hard)) => {
+            let failures = trials.len().clamp(1, 32) as u32;
+            return Next::Trial(hard.saturating_sub(1 << (failures - 1)));
+        }
+        (None, None) => {}
     }
     // The rungs below `from` are borne, the rung `to` is not.
     let to = hard(probes).unwrap_or(rungs);
@@ -125,6 +131,20 @@ mod tests {
                 assert_eq!(trials, usize::from(limit > 0));
                 let most = 2 * (rungs as f64).log2().ceil() as usize + 2;
                 assert!(probes <= most, "{limit} of {rungs}: {probes} probes");
+            }
+        }
+    }
+
+    #[test]
+    fn trials_that_fail_are_few_wherever_the_answer_lies() {
+        for rungs in 1..60 {
+            for probe in 0..=rungs {
+                for full in 0..=probe {
+                    let (best, _, trials) = search(rungs, probe, full);
+                    assert_eq!(best, full.checked_sub(1), "{full} of {probe} of {rungs}");
+                    let most = 2 * ((probe - full + 1) as f64).log2().ceil() as usize + 2;
+                    assert!(trials <= most, "{full} of {probe} of {rungs}: {trials} trials");
+                }
             }
         }
     }

@@ -8,6 +8,7 @@
 
 mod built_in;
 mod conductor;
+mod cost;
 mod error;
 mod planner;
 mod reader;
@@ -16,8 +17,12 @@ mod suite;
 
 pub use built_in::{built_in, find_built_in};
 pub use conductor::{Completion, ConductError, Glimpse, Watcher, conduct, resume};
+pub use cost::{
+    Endurance, Estimate, RATED_KEY, SHARE, USED_KEY, WRITE_RATE, Wear, WearError, admit, estimate,
+    wear,
+};
 pub use error::SuiteError;
-pub use planner::{Estimate, Options, PlanError, estimate, needed_span, plan};
+pub use planner::{Options, PlanError, needed_span, plan};
 pub use suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };

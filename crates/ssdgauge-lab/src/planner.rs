@@ -22,15 +22,27 @@ pub struct Options {
     pub scale_spans: bool,
     /// The seed of all randomness in the run.
     pub seed: u64,
+    /// How often every test is carried out; once is 1.
+    pub repeat: u32,
     /// The one way in which the drive is made fresh; `None` for the best that it has.
     pub purge: Option<PurgeMethod>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { only: Vec::new(), shorten: 1, scale_spans: false, seed: 1, purge: None }
+        Options {
+            only: Vec::new(),
+            shorten: 1,
+            scale_spans: false,
+            seed: 1,
+            repeat: 1,
+            purge: None,
+        }
     }
 }
+
+/// The most repetitions of a test: enough for any interval, and a bound on the plan.
+const MOST_REPETITIONS: u32 = 100;
 
 /// Why a suite cannot run on a drive. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -72,6 +84,9 @@ pub enum PlanError {
     /// Durations cannot be divided by zero.
     #[error("a run cannot be shortened by {0}")]
     Shorten(u32),
+    /// A test is carried out once at least.
+    #[error("a test cannot be carried out {0} times")]
+    Repeat(u32),
 }
 
 /// Returns the largest span in bytes that `suite` asks for by number, so that a scratch file can
@@ -103,6 +118,9 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
     if options.shorten == 0 {
         return Err(PlanError::Shorten(0));
     }
+    if !(1..=MOST_REPETITIONS).contains(&options.repeat) {
+        return Err(PlanError::Repeat(options.repeat));
+    }
     let has = |id: &String| suite.tests.iter().any(|test| test.id == *id);
     if let Some(unknown) = options.only.iter().find(|id| !has(id)) {
         let known: Vec<&str> = suite.tests.iter().map(|test| test.id.as_str()).collect();
@@ -114,11 +132,13 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
     }
     let mut binder = Binder { drive, options, scaled: false };
     let mut tests = Vec::new();
-    for rule in &suite.tests {
+    // All tests once, then all of them again: a drift of drive or host falls on every test alike.
+    let turns = (1..=options.repeat).flat_map(|turn| suite.tests.iter().map(move |t| (turn, t)));
+    for (repetition, rule) in turns {
         if !options.only.is_empty() && !options.only.contains(&rule.id) {
             continue;
         }
-        let mut test = binder.test(rule)?;
+        let mut test = Test { repetition, ..binder.test(rule)? };
         if tests.is_empty() {
             let first = binder.prepare(&suite.id, &suite.prepare)?;
             let shift = first.len();
@@ -210,6 +230,7 @@ impl Binder<'_> {
             chosen: rule.chosen.iter().cloned().chain(missing_points(&left_out, block)).collect(),
             restart: rule.restart,
             rounds: rule.rounds.as_ref().and_then(|rounds| bound(rounds, &phases)),
+            repetition: 1,
             search: rule
                 .search
                 .as_ref()
@@ -414,7 +435,9 @@ impl Binder<'_> {
             | Score::BestOf(_)
             | Score::At { .. }
             | Score::Knee(_)
-            | Score::HighestBorne => score.clone(),
+            | Score::KneeOfLoad(_)
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => score.clone(),
         }
     }
 
@@ -467,71 +490,4 @@ fn take_turn(stream: &mut Stream, bytes: Bytes, turn: u64) {
         stream.offset += part * (turn % parts);
         stream.span = part;
     }
-}
-
-/// What a plan will cost, as far as it can be known beforehand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Estimate {
-    /// Time of all steps that are limited by time, with their longest rests.
-    pub timed: Nanos,
-    /// Bytes of all preparations, whose time depends on the drive.
-    pub filled: Bytes,
-    /// The most that is written by steps with a byte limit, preparations included.
-    pub written_at_most: Bytes,
-    /// Whether some step writes for a time and without a limit of bytes.
-    pub writes_without_limit: bool,
-    /// Whether some test searches for a load: the most probes and one full trial are counted,
-    /// because how many trials fail is not known.
-    pub searches: bool,
-}
-
-impl Estimate {
-    /// Adds `step`, carried out so many times.
-    fn add(&mut self, step: &Step, times: u64) {
-        match &step.action {
-            Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
-            Action::Prepare(
-                Preparation::Purge
-                | Preparation::PurgeBy(_)
-                | Preparation::Trim { .. }
-                | Preparation::Power(_),
-            ) => {}
-            Action::Rest(time) | Action::Idle(time) => self.timed += *time * times,
-            Action::Run { until, .. } => {
-                let time = until.time.unwrap_or_default();
-                self.timed += (time + step.rest.after(time)) * times;
-            }
-        }
-        match step.action.writes_at_most() {
-            Some(bytes) => self.written_at_most += bytes * times,
-            None => self.writes_without_limit = true,
-        }
-    }
-}
-
-/// Returns what `plan` will cost.
-pub fn estimate(plan: &Plan) -> Estimate {
-    let mut sum = Estimate::default();
-    for test in &plan.tests {
-        for (number, phase) in test.phases.iter().enumerate() {
-            if test.is_in_order(number) {
-                phase.steps.iter().for_each(|step| sum.add(step, 1));
-            }
-        }
-        if let Some(rounds) = test.rounds {
-            let steps = &test.phases[rounds.phase].steps;
-            steps.iter().for_each(|step| sum.add(step, u64::from(rounds.at_most)));
-        }
-        let Some(search) = &test.search else { continue };
-        sum.searches = true;
-        let last = |phase: usize| test.phases[phase].steps.last();
-        let rungs = test.phases[search.trials].steps.len() as u32;
-        // Doubling up to the first failure, then halving the gap: see `search::next`.
-        let probes = 2 * rungs.next_power_of_two().ilog2() + 2;
-        last(search.probes).into_iter().for_each(|step| sum.add(step, u64::from(probes)));
-        last(search.trials).into_iter().for_each(|step| sum.add(step, 1));
-        let again = search.recondition.iter().flat_map(|phase| &test.phases[*phase].steps);
-        again.for_each(|step| sum.add(step, u64::from(probes / 2)));
-    }
-    sum
 }

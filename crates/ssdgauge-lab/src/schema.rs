@@ -70,6 +70,7 @@ pub(crate) struct Step {
     pub(crate) stream: Spanned<Stream>,
     pub(crate) until: Spanned<Until>,
     pub(crate) rest: Option<Spanned<Rest>>,
+    pub(crate) repeat: Option<Count>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -177,11 +178,23 @@ pub(crate) struct Score {
     pub(crate) mean_of: Option<MetricKey>,
     pub(crate) best_of: Option<MetricKey>,
     pub(crate) knee_of: Option<MetricKey>,
+    pub(crate) knee_of_load: Option<MetricKey>,
     pub(crate) metric: Option<MetricKey>,
     pub(crate) at: Option<Positions>,
     pub(crate) highest_borne: Option<bool>,
+    pub(crate) clock: Option<Clock>,
     pub(crate) mean_of_last: Option<Text<Window>>,
     pub(crate) mean_over_sigma_of_last: Option<Text<Window>>,
+}
+
+/// Which clock the latencies of a search are judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Clock {
+    /// It starts when a request is due.
+    Due,
+    /// It starts when a request is sent.
+    Sending,
 }
 
 /// One value of the sweep, or several.

@@ -1,6 +1,11 @@
 //! How fast a report is made, and how large it is: one run, one hundred runs of an hour, and a run
 //! of a day. `cargo run --release -p ssdgauge-report --example fleet`.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a measurement, not the program")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a measurement, not the program"
+)]
 
 #[path = "../tests/support/mod.rs"]
 mod support;

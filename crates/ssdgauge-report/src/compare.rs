@@ -7,7 +7,6 @@ mod junit;
 mod texts;
 
 use crate::group::{self, Member};
-use crate::missing;
 use crate::names;
 use crate::run::Run;
 use crate::settings;
@@ -192,8 +191,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         return comparison;
     }
     comparison.values[1] = b.test.headline.value;
-    let points = a.test.scored_points().zip(b.test.scored_points());
-    comparison.ratio = points.and_then(|(of_a, of_b)| Ratio::of(&test.score, &of_a, &of_b));
+    comparison.ratio = b.test.over(a.test);
     comparison.difference = difference(comparison.ratio, metric, options.noise);
     comparison
 }
@@ -241,7 +239,7 @@ fn other_meters(metric: Metric, a: Member<'_>, b: Member<'_>) -> Option<String> 
         points.filter_map(|point| point.instruments.get("power_w")).flatten().cloned().collect()
     };
     let (of_a, of_b) = (meters(a), meters(b));
-    if !missing::needs_power(metric) || of_a == of_b || of_a.is_empty() || of_b.is_empty() {
+    if !metric.needs_power() || of_a == of_b || of_a.is_empty() || of_b.is_empty() {
         return None;
     }
     let words = |meters: BTreeSet<String>| meters.into_iter().collect::<Vec<_>>().join(", ");

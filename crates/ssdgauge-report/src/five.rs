@@ -86,7 +86,9 @@ fn lasting(group: &Group<'_>) -> u8 {
             | Score::MeanAt { .. }
             | Score::BestOf(_)
             | Score::At { .. }
-            | Score::HighestBorne => 0,
+            | Score::KneeOfLoad(_)
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => 0,
         },
         (Some(Kind::RandomRead | Kind::SequentialRead | Kind::Mixed) | None, _) => 0,
     }

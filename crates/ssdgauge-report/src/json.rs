@@ -4,6 +4,7 @@ use crate::clean;
 use crate::missing;
 use crate::remarks;
 use crate::run::{Run, StepFinding, TestRun};
+use crate::steadiness::Tracked;
 use serde_json::{Map, Value, json};
 use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos, Severity};
 
@@ -78,6 +79,11 @@ fn test(run: &TestRun) -> Value {
             value["score"] = json!(score.words());
             value
         }).collect::<Vec<_>>(),
+        "repetitions": run.repetitions.iter().map(|repetition| json!({
+            "headline": headline(&repetition.headline),
+            "also": repetition.also.iter().map(headline).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+        "tracked": run.tracked.iter().map(tracked).collect::<Vec<_>>(),
         "remarks": remarks::of(run),
         "power_scopes": missing::power_scopes(run).iter().map(|s| s.name()).collect::<Vec<_>>(),
         "points": run.points.iter().map(|point| {
@@ -91,6 +97,7 @@ fn test(run: &TestRun) -> Value {
                 "bytes": totals.directions.iter().map(|d| d.bytes).sum::<u64>(),
                 "errors": totals.directions.iter().map(|d| d.errors).sum::<u64>(),
                 "ended_by": clean::prose(&point.ended_by),
+                "cache": point.cache.map(|place| place.name()),
                 "metrics": missing::metrics(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
@@ -98,6 +105,26 @@ fn test(run: &TestRun) -> Value {
             })
         }).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
+    })
+}
+
+fn tracked(tracked: &Tracked) -> Value {
+    let window = tracked.window().map(|(first, verdict)| {
+        json!({
+            "first_round": first + 1,
+            "steady": verdict.steady,
+            "mean": verdict.mean,
+            "range": verdict.range,
+            "slope": verdict.slope,
+            "correlation": verdict.correlation,
+        })
+    });
+    json!({
+        "step": clean::prose(&tracked.step),
+        "metric": tracked.metric.key(),
+        "round": clean::prose(&tracked.round),
+        "values": tracked.values,
+        "window": window,
     })
 }
 

@@ -5,6 +5,7 @@
 //!
 //! This crate never knows a drive, never asks which program wrote a run, and writes no file.
 
+mod cached;
 mod card;
 mod cast;
 mod clean;
@@ -25,13 +26,16 @@ mod page;
 mod pictures;
 mod portrait;
 mod remarks;
+mod repetitions;
 mod rests;
 mod run;
 mod settings;
 mod specification;
+mod steadiness;
 mod timeline;
 mod verdict;
 
+pub use cached::CachePlace;
 pub use card::card;
 pub use clean::{device as clean_device, prose as clean_prose};
 pub use compare::{
@@ -45,8 +49,9 @@ pub use names::find_run;
 pub use openmetrics::openmetrics;
 pub use page::{PageOptions, page};
 pub use pictures::{NamedFigure, figures};
-pub use run::{PlacedFinding, PointRun, Run, StepFinding, TestRun, read};
+pub use run::{PlacedFinding, PointRun, Repetition, Run, StepFinding, TestRun, read};
 pub use specification::{
     CacheSide, Claim, Specification, SpecificationError, State, claims_json, claims_markdown,
 };
+pub use steadiness::Tracked;
 pub use timeline::Second;

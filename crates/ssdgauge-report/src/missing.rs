@@ -257,9 +257,11 @@ fn lacking(run: &TestRun) -> String {
         | Score::MeanAt { .. }
         | Score::BestOf(_)
         | Score::Knee(_)
+        | Score::KneeOfLoad(_)
         | Score::MeanOfLast { .. }
         | Score::MeanOverSigmaOfLast { .. }
-        | Score::HighestBorne => {
+        | Score::HighestBorne
+        | Score::HighestBorneFromSending => {
             let key = run.headline.metric.key();
             format!(
                 "the headline needs {key} at every step, and it was not measured at all of them"

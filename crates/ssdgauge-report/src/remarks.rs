@@ -1,21 +1,22 @@
 //! What belongs beside a headline: the ladder of a knee, the other mean.
 
-use crate::figure::fill;
+use crate::cached;
 use crate::missing;
 use crate::number;
-use crate::rests;
-use crate::run::TestRun;
+use crate::run::{Repetition, TestRun};
 use crate::settings;
+use crate::steadiness;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
-use ssdgauge_core::statistics::{steady, summary};
-use ssdgauge_core::{Bytes, Metric, Nanos, Scope, Score, Totals, Window};
+use ssdgauge_core::statistics::{knee, summary};
+use ssdgauge_core::{Bytes, KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
 
 /// Returns what a reader must know beside the headline of `test`; empty where it has no value.
 pub(crate) fn of(test: &TestRun) -> Vec<String> {
     if test.headline.value.is_none() {
         return Vec::new();
     }
-    let mut remarks: Vec<String> = match test.test.score {
+    let mut remarks: Vec<String> = repeated(test).into_iter().collect();
+    remarks.extend::<Vec<String>>(match test.test.score {
         Score::Knee(metric) => knee_words(test, metric).into_iter().collect(),
         Score::MeanOf(metric) | Score::MeanAt { metric, .. } => {
             harmonic(test, metric).into_iter().collect()
@@ -24,11 +25,26 @@ pub(crate) fn of(test: &TestRun) -> Vec<String> {
         Score::MeanOfLast { metric, window } | Score::MeanOverSigmaOfLast { metric, window } => {
             over_last(test, metric, window)
         }
-        Score::At { .. } | Score::HighestBorne => Vec::new(),
-    };
+        Score::KneeOfLoad(_) => knee_of_load(test).into_iter().collect(),
+        Score::At { .. } | Score::HighestBorne | Score::HighestBorneFromSending => Vec::new(),
+    });
+    remarks.extend(from_sending(test));
     remarks.extend(also(test));
     remarks.extend(cache(test));
     remarks
+}
+
+/// Every repetition, in the order in which they were carried out.
+fn repeated(test: &TestRun) -> Option<String> {
+    let value = |repetition: &Repetition| number::optional(repetition.headline.value);
+    let each: Vec<String> = test.repetitions.iter().map(value).collect();
+    (each.len() > 1).then(|| {
+        format!(
+            "mean of {} repetitions, with the 95 % interval between them; in their order {}",
+            each.len(),
+            each.join(", ")
+        )
+    })
 }
 
 /// How the last part of a single step varies, and whether it is steady by the SNIA rule, which
@@ -50,29 +66,23 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
         ),
         Consistency::Wide => format!("constantly wide in the {window}, in samples of 1 s"),
     }));
-    let minutes: Vec<f64> =
-        full.chunks_exact(60).map(|minute| minute.iter().map(rate).sum::<f64>() / 60.0).collect();
-    if minutes.len() >= steady::WINDOW {
-        remarks.push(match steady::find(&minutes) {
-            Some((round, _)) => {
-                format!("steady by the SNIA rule after {} rounds of a minute", round + 1)
-            }
-            None => format!("not steady by the SNIA rule in {} rounds of a minute", minutes.len()),
-        });
-    }
+    remarks.extend(steadiness::words(test));
     remarks
 }
 
-/// The end of the fast cache, where a single step writes sequentially.
-fn cache(test: &TestRun) -> Option<String> {
-    let edge = fill::edge(fill::sequential_write(test)?)?;
-    Some(format!(
-        "fast cache of {} ± {}: {:.0} MB/s before its end, {:.0} MB/s behind",
-        Bytes(edge.bytes).about(),
-        Bytes(edge.uncertainty).about(),
-        edge.before / 1e6,
-        edge.behind / 1e6
-    ))
+/// The end of the fast cache, where a single step writes sequentially, and which steps lay where.
+fn cache(test: &TestRun) -> impl Iterator<Item = String> {
+    let size = cached::edge(test).map(|edge| {
+        format!(
+            "fast cache of {} ± {}: {:.0} MB/s before its end, {:.0} MB/s behind",
+            Bytes(edge.bytes).about(),
+            Bytes(edge.uncertainty).about(),
+            edge.before / 1e6,
+            edge.behind / 1e6
+        )
+    });
+    let places = cached::words(test).filter(|_| test.points.len() > 1);
+    size.into_iter().chain(places)
 }
 
 /// The further numbers of the protocol from the same samples.
@@ -88,23 +98,75 @@ fn also(test: &TestRun) -> impl Iterator<Item = String> {
 }
 
 /// The ladder and the interpolated depth, because the rule is fragile where throughput still
-/// creeps up at the end of the ladder (definition D7).
+/// creeps up at the end of the ladder (definition D7), each with what the seconds leave open.
 fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
-    let (rungs, found) = rests::ladder(test, metric)?;
-    let ladder: Vec<String> = rungs.iter().map(|rung| rung.depth.to_string()).collect();
-    let end = match rungs.last() {
-        Some(last) if last.depth == found.peak_depth => {
+    let points = test.scored_points()?;
+    let found = KneeFound::of(metric, &points)?;
+    let knee = found.knee;
+    let depth = match found.depth {
+        Some((low, high)) if low == high => format!("QD{} (in every resample)", knee.depth),
+        Some((low, high)) => format!("QD{} (95 %: QD{low} to QD{high})", knee.depth),
+        None => format!("QD{}", knee.depth),
+    };
+    let interpolated = match found.interpolated {
+        Some((low, high)) => format!(
+            "{} (95 %: {} to {})",
+            number::text(knee.interpolated),
+            number::text(low),
+            number::text(high)
+        ),
+        None => number::text(knee.interpolated),
+    };
+    let ladder: Vec<String> = points.iter().map(|point| point.position.to_string()).collect();
+    let end = match points.last() {
+        Some(last) if last.position as u32 == knee.peak_depth => {
             "; the best is the last, so the peak may lie beyond the ladder"
         }
         Some(_) | None => "",
     };
     Some(format!(
-        "reached at QD{}, interpolated at {}; best at QD{}; ladder {}{end}",
-        found.depth,
-        number::text(found.interpolated),
-        found.peak_depth,
+        "reached at {depth}, interpolated at {interpolated}; best at QD{}; ladder {}{end}",
+        knee.peak_depth,
         ladder.join(", ")
     ))
+}
+
+/// The load at the knee, and what its requests cost there and at the lowest load.
+fn knee_of_load(test: &TestRun) -> Option<String> {
+    let values = |metric| -> Option<Vec<f64>> {
+        test.points.iter().map(|point| missing::value(point, metric, Scope::All)).collect()
+    };
+    let latencies = values(Metric::LatMeanUs)?;
+    let place = knee::of_load(&values(Metric::Iops)?, &latencies)?;
+    let label = crate::clean::prose(&test.points[place].point.label);
+    let end = match place + 1 == test.points.len() {
+        true => "; the knee is the last load, so it may lie beyond",
+        false => "",
+    };
+    Some(format!(
+        "knee at {label}: mean latency {}, at the lowest load {}{end}",
+        number::with_unit(latencies[place], Metric::LatMeanUs),
+        number::with_unit(*latencies.first()?, Metric::LatMeanUs)
+    ))
+}
+
+/// What the second clock of a search rests on: the search goes by the first, the due times.
+fn from_sending(test: &TestRun) -> Option<String> {
+    let rule = |score: &&Score| **score == Score::HighestBorneFromSending;
+    let place = test.test.also.iter().position(|score| rule(&score))?;
+    let borne = test.also.get(place)?.value?;
+    let tried = test.points.iter().map(|point| point.point.position).fold(0.0, f64::max);
+    Some(match borne >= tried {
+        true => format!(
+            "by the clock from the sending at least {}: no higher load was tried in full",
+            number::with_unit(borne, Metric::LoadMultiple)
+        ),
+        false => format!(
+            "by the clock from the sending {} of the loads tried in full, up to {}",
+            number::with_unit(borne, Metric::LoadMultiple),
+            number::with_unit(tried, Metric::LoadMultiple)
+        ),
+    })
 }
 
 /// The harmonic mean, which is the rate at which equal parts take the same total time (D5).

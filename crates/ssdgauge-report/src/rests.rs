@@ -25,6 +25,14 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
             let borne = |point: &&PointRun| point.point.totals.reading(BORNE) == Some(1.0);
             all().filter(borne).filter(|point| point.point.position == value).collect()
         }
+        Score::HighestBorneFromSending => {
+            let of_load = |point: &&PointRun| point.point.position == value;
+            all().filter(of_load).collect()
+        }
+        Score::KneeOfLoad(metric) => all()
+            .filter(|point| missing::value(point, *metric, Scope::All) == Some(value))
+            .take(1)
+            .collect(),
         score @ (Score::At { .. }
         | Score::MeanOf(_)
         | Score::MeanAt { .. }

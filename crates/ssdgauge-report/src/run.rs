@@ -1,12 +1,15 @@
 //! A run file, recomputed: the points, headlines and findings of every test of its plan.
 
+use crate::cached::{self, CachePlace};
 use crate::error::ReportError;
 use crate::missing;
+use crate::repetitions;
+use crate::steadiness::{self, Tracked};
 use crate::timeline::{Gatherer, Second};
 use ssdgauge_core::search::{self, Next};
 use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{
-    Action, BORNE, Direction, Engine, Finding, Headline, Interval, Nanos, PhaseKind, Point,
+    Action, BORNE, Direction, Engine, Finding, Headline, Interval, Nanos, PhaseKind, Point, Ratio,
     Reading, Restart, Score, Step, Test, Workload,
 };
 use ssdgauge_runfile::{FindingRecord, Head, RunFile, StepId, StepRecord, StepState};
@@ -23,14 +26,14 @@ const MOST_BYTES: u64 = 1 << 54;
 const MOST_INTERVALS: u64 = 1 << 29;
 
 /// The load of a step that leaves the drive alone.
-const NO_LOAD: Workload = Workload { engine: Engine::IoUring, streams: Vec::new() };
+pub(crate) const NO_LOAD: Workload = Workload { engine: Engine::IoUring, streams: Vec::new() };
 
 /// One run file, recomputed.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// What the run began with: plan, drive, environment.
     pub head: Head,
-    /// The tests, as many as the plan has and in its order.
+    /// The tests in the order of the plan; the repetitions of one test are one of these.
     pub tests: Vec<TestRun>,
     /// The findings that belong to the whole run.
     pub findings: Vec<Finding>,
@@ -55,6 +58,22 @@ pub struct TestRun {
     pub findings: Vec<StepFinding>,
     /// Whether every step of the test has finished.
     pub complete: bool,
+    /// The repetitions of a test that was carried out several times, in their order; empty where
+    /// it was carried out once. The headlines above are then the means of these, and the seconds
+    /// of the points are those of the repetition in the middle.
+    pub repetitions: Vec<Repetition>,
+    /// What was tracked from round to round by the rule of the SNIA Performance Test
+    /// Specification, in the order of the plan.
+    pub tracked: Vec<Tracked>,
+}
+
+/// One repetition of a test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repetition {
+    /// Its own headline, with the interval within it.
+    pub headline: Headline,
+    /// The further numbers of the test.
+    pub also: Vec<Headline>,
 }
 
 /// What a run has of one measured step.
@@ -72,6 +91,9 @@ pub struct PointRun {
     pub ended_by: String,
     /// What the engine says of itself, as JSON; empty where it said nothing.
     pub report: String,
+    /// Where a step that writes lay of the drive's fast cache; `None` where no fill of the same
+    /// run shows one.
+    pub cache: Option<CachePlace>,
 }
 
 /// A finding with the step that it belongs to.
@@ -107,23 +129,21 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
     let steps = file.steps()?;
     let findings = file.findings()?;
     let head = file.head().clone();
-    let mut tests = Vec::with_capacity(head.plan.tests.len());
+    let mut tests: Vec<(usize, TestRun)> = Vec::with_capacity(head.plan.tests.len());
     for (index, test) in head.plan.tests.iter().enumerate() {
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
-        let mut run = read_test(&file, test, &attempts, &findings)?;
+        let is_searched = is_searched(&file, index, test)?;
+        let mut run = read_test(&file, test, &attempts, &findings, is_searched)?;
+        run.complete &= is_searched;
         if let Some(rounds) = test.rounds {
             run.complete &= file.has_judged(index, rounds.phase)?;
         }
-        if let Some(search) = &test.search {
-            let probes = file.tried(index, search.probes)?;
-            let trials = file.tried(index, search.trials)?;
-            let rungs = test.phases.get(search.trials).map_or(0, |phase| phase.steps.len());
-            run.complete &= matches!(search::next(rungs, &probes, &trials), Next::Done(_));
-        }
-        tests.push(run);
+        tests.push((index, run));
     }
-    let complete = tests.iter().all(|test| test.complete);
+    let complete = tests.iter().all(|(_, test)| test.complete);
+    let mut tests = repetitions::gathered(&file, &steps, tests)?;
+    cached::place(&mut tests);
     let findings = findings
         .into_iter()
         .filter(|record| record.step.is_none())
@@ -132,11 +152,21 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
     Ok(Run { head, tests, findings, complete })
 }
 
+/// Returns whether the search of `test` came to an answer; true where it has none.
+fn is_searched(file: &RunFile, index: usize, test: &Test) -> Result<bool, ReportError> {
+    let Some(search) = &test.search else { return Ok(true) };
+    let probes = file.tried(index, search.probes)?;
+    let trials = file.tried(index, search.trials)?;
+    let rungs = test.phases.get(search.trials).map_or(0, |phase| phase.steps.len());
+    Ok(matches!(search::next(rungs, &probes, &trials), Next::Done(_)))
+}
+
 fn read_test(
     file: &RunFile,
     test: &Test,
     attempts: &[&StepRecord],
     findings: &[FindingRecord],
+    is_searched: bool,
 ) -> Result<TestRun, ReportError> {
     let counted = counted(test, attempts);
     let mut points = Vec::new();
@@ -155,35 +185,40 @@ fn read_test(
                 let is_search = test.search.is_some() && !test.is_in_order(phase_index);
                 planned += usize::from(records.is_some() || !is_search);
                 if let Some(records) = records {
-                    // The five rounds of the window are one result.
-                    let rounds = if test.rounds.is_some() { steady::WINDOW } else { 1 };
-                    let window = &records[records.len().saturating_sub(rounds)..];
-                    points.push(read_point(file, step, &workload, window)?);
+                    points.push(read_point(file, step, &workload, window(test, records))?);
                 }
             }
         }
     }
     let mut run = TestRun {
-        headline: headline(test, &test.score, &points),
-        also: test.also.iter().map(|score| headline(test, score, &points)).collect(),
+        headline: headline(test, &test.score, &points, is_searched),
+        also: test.also.iter().map(|also| headline(test, also, &points, is_searched)).collect(),
         test: test.clone(),
         points,
         planned,
         findings: of_steps(test, attempts, findings),
         complete,
+        repetitions: Vec::new(),
+        tracked: steadiness::tracked(file, test, &counted)?,
     };
     run.explain();
     Ok(run)
 }
 
+/// Returns the records of a step that are its result: the five rounds of a window are one.
+pub(crate) fn window<'a, 'b>(test: &Test, records: &'a [&'b StepRecord]) -> &'a [&'b StepRecord] {
+    let rounds = if test.rounds.is_some() { steady::WINDOW } else { 1 };
+    &records[records.len().saturating_sub(rounds)..]
+}
+
+/// The attempts that count, by phase and step.
+pub(crate) type Counted<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
+
 /// Returns the finished attempts of each step that count, by phase and step: the last one, or all
 /// of them where the test goes through rounds.
 ///
 /// A test that makes sense only without a pause counts from its last beginning.
-fn counted<'a>(
-    test: &Test,
-    attempts: &[&'a StepRecord],
-) -> BTreeMap<(usize, usize), Vec<&'a StepRecord>> {
+pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> Counted<'a> {
     let place = |step: &StepRecord| (step.place.phase, step.place.step);
     let begun = match test.restart {
         Restart::Step => StepId(i64::MIN),
@@ -193,7 +228,7 @@ fn counted<'a>(
             beginnings.map(|step| step.id).max().unwrap_or(StepId(i64::MIN))
         }
     };
-    let mut counted: BTreeMap<(usize, usize), Vec<&StepRecord>> = BTreeMap::new();
+    let mut counted = Counted::new();
     let finished = attempts.iter().filter(|step| step.state == StepState::Finished);
     for step in finished.filter(|step| step.id >= begun) {
         counted.entry(place(step)).or_default().push(step);
@@ -201,7 +236,7 @@ fn counted<'a>(
     counted
 }
 
-fn read_point(
+pub(crate) fn read_point(
     file: &RunFile,
     step: &Step,
     workload: &Workload,
@@ -260,6 +295,7 @@ fn read_point(
         instruments,
         ended_by: last.and_then(|record| record.ended_by.clone()).unwrap_or_default(),
         report: last.and_then(|record| record.report.clone()).unwrap_or_default(),
+        cache: None,
     })
 }
 
@@ -276,8 +312,9 @@ fn impossible(interval: &Interval, number: u64) -> Option<String> {
 }
 
 /// Returns the headline, without a value where steps are missing that it needs.
-fn headline(test: &Test, score: &Score, points: &[PointRun]) -> Headline {
+fn headline(test: &Test, score: &Score, points: &[PointRun], is_searched: bool) -> Headline {
     let (used, whole) = scored(test, score, points);
+    let whole = whole && is_searched;
     let headline = Headline::of(score, &used);
     let finite = headline.value.is_some_and(f64::is_finite);
     match whole && finite {
@@ -329,7 +366,10 @@ fn of_steps(test: &Test, attempts: &[&StepRecord], findings: &[FindingRecord]) -
 impl TestRun {
     /// Computes the headline anew, after the rule changed.
     pub(crate) fn recompute(&mut self) {
-        self.headline = headline(&self.test, &self.test.score, &self.points);
+        let is_searched = self.test.search.is_none() || self.complete;
+        self.headline = headline(&self.test, &self.test.score, &self.points, is_searched);
+        // The points have the samples of all repetitions; what each came to is of the old rule.
+        self.repetitions.clear();
         self.findings.retain(|of_step| of_step.metrics.is_empty());
         self.explain();
     }
@@ -338,6 +378,7 @@ impl TestRun {
     fn explain(&mut self) {
         let missing = missing::of(self);
         self.findings.extend(missing);
+        self.findings.extend(steadiness::left(self));
     }
 
     /// Returns the points that the headline rests on; `None` where one of them is missing.
@@ -349,6 +390,25 @@ impl TestRun {
     pub(crate) fn points_for(&self, score: &Score) -> Option<Vec<Point>> {
         let (points, whole) = scored(&self.test, score, &self.points);
         whole.then_some(points)
+    }
+
+    /// Returns how many times the headline of `other` this test has; `None` where one of them has
+    /// none. Where both were repeated the interval is that between repetitions, else that over the
+    /// seconds of the runs.
+    pub(crate) fn over(&self, other: &TestRun) -> Option<Ratio> {
+        let (value, others) = (self.headline.value?, other.headline.value?);
+        let headlines = |test: &TestRun| -> Vec<Headline> {
+            test.repetitions.iter().map(|repetition| repetition.headline.clone()).collect()
+        };
+        let repeated = Ratio::of_repetitions(&headlines(other), &headlines(self));
+        let once = || {
+            let ratio =
+                Ratio::of(&self.test.score, &other.scored_points()?, &self.scored_points()?)?;
+            // Where one of the two was repeated, its headline is the mean of all repetitions.
+            let is_one = self.repetitions.is_empty() && other.repetitions.is_empty();
+            Some(if is_one { ratio } else { Ratio { value: value / others, ..ratio } })
+        };
+        repeated.or_else(once)
     }
 }
 

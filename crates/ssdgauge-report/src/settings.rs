@@ -48,9 +48,11 @@ pub(crate) fn rule(test: &Test, score: &Score) -> String {
         Score::MeanOf(_)
         | Score::BestOf(_)
         | Score::Knee(_)
+        | Score::KneeOfLoad(_)
         | Score::MeanOfLast { .. }
         | Score::MeanOverSigmaOfLast { .. }
-        | Score::HighestBorne => score.words(),
+        | Score::HighestBorne
+        | Score::HighestBorneFromSending => score.words(),
     }
 }
 

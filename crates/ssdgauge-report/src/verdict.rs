@@ -101,10 +101,9 @@ fn times(ratio: Ratio) -> String {
 
 /// Returns how many times the better of the two is the other, above 1 where it leads.
 fn ratio(best: &Member<'_>, other: &Member<'_>) -> Option<Ratio> {
-    let (a, b) = (other.test.scored_points()?, best.test.scored_points()?);
     match best.test.headline.metric.more_is_better() {
-        true => Ratio::of(&best.test.test.score, &a, &b),
-        false => Ratio::of(&best.test.test.score, &b, &a),
+        true => best.test.over(other.test),
+        false => other.test.over(best.test),
     }
 }
 

@@ -49,6 +49,7 @@ fn damage(text: &str, random: &mut Random) -> String {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "the crate opens no file; its tests may")]
 fn no_text_makes_a_virtual_drive_panic() {
     let seed = 20_261_121;
     println!("seed {seed}");

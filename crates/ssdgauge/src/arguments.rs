@@ -109,6 +109,21 @@ pub(crate) struct Choice {
     /// Cuts spans down to a target that is too small; such a run is marked.
     #[arg(long)]
     pub(crate) scale_spans: bool,
+    /// Carries every test out N times, all tests in turn; every result is then the mean of its
+    /// repetitions, with the 95 % interval between them.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: u32,
+    /// The endurance that the drive is rated for, such as 600TBW; where it is known, a run that
+    /// would write more than its share of it is refused.
+    #[arg(long, value_name = "SIZE", value_parser = endurance)]
+    pub(crate) endurance: Option<Bytes>,
+    /// The share of the rated endurance that a run may write, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = ssdgauge_lab::SHARE * 100.0, value_parser = share)]
+    pub(crate) endurance_share: f64,
+    /// What the drive writes in a second at most: the estimates of time and of bytes written rest
+    /// on it where only time limits a step.
+    #[arg(long, value_name = "SIZE", default_value_t = ssdgauge_lab::WRITE_RATE, value_parser = rate, hide_default_value = true)]
+    pub(crate) write_rate: Bytes,
     /// Makes the drive fresh in this way alone: format, discard, secure-erase, sanitize-block,
     /// sanitize-crypto or sanitize-overwrite [default: the best of format and discard].
     #[arg(long, value_name = "METHOD")]
@@ -350,4 +365,31 @@ pub(crate) struct Bench {
     /// Prints one line of JSON for each run.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Reads a size such as `600TB`, or `600TBW` as drives' sheets have it.
+fn endurance(text: &str) -> Result<Bytes, String> {
+    let size = text.trim().trim_end_matches(['W', 'w']);
+    match size.parse::<Bytes>() {
+        Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
+        Ok(_) => Err("an endurance above zero is needed, such as 600TBW".to_owned()),
+        Err(error) => Err(format!("{error}; write it as 600TBW")),
+    }
+}
+
+/// Reads a share in percent.
+fn share(text: &str) -> Result<f64, String> {
+    match text.trim().trim_end_matches('%').trim().parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent),
+        Ok(_) | Err(_) => Err("use a percentage above 0 and up to 100, such as 5".to_owned()),
+    }
+}
+
+/// Reads a rate such as `2GB` or `2GB/s`.
+fn rate(text: &str) -> Result<Bytes, String> {
+    match text.trim().trim_end_matches("/s").parse::<Bytes>() {
+        Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
+        Ok(_) => Err("a rate above zero is needed, such as 2GB".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }

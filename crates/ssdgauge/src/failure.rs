@@ -2,7 +2,7 @@
 
 use ssdgauge_core::RigError;
 use ssdgauge_host::{MeterError, Refusal, TargetError};
-use ssdgauge_lab::{ConductError, PlanError, SuiteError};
+use ssdgauge_lab::{ConductError, PlanError, SuiteError, WearError};
 use ssdgauge_report::{CompareError, ReportError, SpecificationError};
 use ssdgauge_runfile::RunFileError;
 use std::ops::Range;
@@ -112,8 +112,22 @@ impl From<PlanError> for Failure {
                 ),
             ),
             PlanError::Shorten(_) => (Kind::Usage, "use 1 for the full length".into()),
+            PlanError::Repeat(_) => (Kind::Usage, "use --repeat 1 to 100".into()),
         };
         Failure::new(kind, error.to_string(), hint)
+    }
+}
+
+impl From<WearError> for Failure {
+    fn from(error: WearError) -> Failure {
+        let remedy = match &error {
+            WearError::MoreThanLeft { .. } => "run fewer tests (--test), or use another drive",
+            WearError::MoreThanAllowed { .. } => {
+                "raise --endurance-share, run fewer tests (--test), or name what the drive really \
+                 writes in a second (--write-rate)"
+            }
+        };
+        Failure::new(Kind::Refused, error.to_string(), format!("nothing was written; {remedy}"))
     }
 }
 

@@ -1,13 +1,13 @@
 //! Showing a plan: what would be done, how long it takes, what it writes.
 
-use crate::arguments;
+use crate::arguments::{self, Choice};
 use crate::failure::Failure;
-use crate::runs::{options_of, size_for};
+use crate::runs::{endurance_of, options_of, size_for};
 use crate::target::Target;
 use crate::{suites, world};
-use serde_json::json;
-use ssdgauge_core::{Action, DriveInfo, Plan, Preparation, Rest, Stream};
-use ssdgauge_lab::estimate;
+use serde_json::{Value, json};
+use ssdgauge_core::{Action, DriveInfo, Nanos, Plan, Preparation, Rest, Stream, TargetKind};
+use ssdgauge_lab::{Endurance, Estimate, admit, estimate, wear};
 
 /// Prints the plan of a run without doing anything.
 pub(crate) fn show(arguments: &arguments::Plan) -> Result<(), Failure> {
@@ -17,25 +17,65 @@ pub(crate) fn show(arguments: &arguments::Plan) -> Result<(), Failure> {
     let target = Target::find(&arguments.target, size, choice.seed)?;
     let plan = ssdgauge_lab::plan(&suite, target.info(), &options_of(choice))?;
     target.check_room()?;
-    let cost = estimate(&plan);
+    let drive = target.info();
     if arguments.json {
-        let estimate = json!({
-            "timed_s": cost.timed.as_secs_f64(),
-            "filled_bytes": cost.filled.0,
-            "written_bytes_at_most": (!cost.writes_without_limit).then_some(cost.written_at_most.0),
-        });
-        let value = json!({ "schema_version": 1, "plan": plan, "estimate": estimate,
-                            "drive": target.info(), "destructive": plan.is_destructive() });
-        world::print(&format!("{value:#}\n"));
+        world::print(&format!("{:#}\n", as_json(&plan, drive, choice)));
     } else {
-        world::print(&in_words(&plan, target.info()));
+        world::print(&in_words(&plan, drive, choice));
     }
     Ok(())
 }
 
+fn as_json(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Value {
+    let cost = estimate(plan, choice.write_rate);
+    let wish = endurance_of(choice);
+    let wear = wear(&cost, drive, &wish);
+    json!({
+        "schema_version": 1,
+        "plan": plan,
+        "estimate": {
+            "timed_s": cost.timed.as_secs_f64(),
+            "filled_bytes": cost.filled.0,
+            "written_bytes_at_most": (!cost.writes_without_limit).then_some(cost.written_at_most.0),
+            "written_bytes_at_rate": cost.written_at_rate.0,
+            "assumed_bytes_per_second": cost.rate.0,
+        },
+        "endurance": wear.map(|wear| json!({
+            "rated_bytes": wear.rated.0,
+            "left_bytes": wear.left.map(|left| left.0),
+            "share": wear.share,
+            "allowed_share": wish.share,
+            "refused": admit(&wear, drive, &wish).err().map(|error| error.to_string()),
+        })),
+        "cannot": cannot(plan, drive),
+        "drive": drive,
+        "destructive": plan.is_destructive(),
+    })
+}
+
+/// Returns what of the protocol this kind of target cannot give, which the run will be marked with.
+fn cannot(plan: &Plan, drive: &DriveInfo) -> Vec<String> {
+    let purges =
+        plan.steps().any(|(_, _, step)| matches!(step.action, Action::Prepare(Preparation::Purge)));
+    let purge = match drive.kind {
+        TargetKind::File => Some("a purge: a file cannot make its drive as if fresh"),
+        TargetKind::Null => Some("a purge: there is no drive"),
+        TargetKind::Block | TargetKind::Virtual => None,
+    };
+    let whole = match drive.kind {
+        TargetKind::File => Some(
+            "the whole drive: shares of the target are shares of the scratch file, and what else \
+             the drive holds is not known",
+        ),
+        TargetKind::Block | TargetKind::Virtual | TargetKind::Null => None,
+    };
+    let words = purge.filter(|_| purges).into_iter().chain(whole);
+    words.map(str::to_owned).collect()
+}
+
 /// Returns the plan for people.
-pub(crate) fn in_words(plan: &Plan, drive: &DriveInfo) -> String {
-    let cost = estimate(plan);
+fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
+    let cost = estimate(plan, choice.write_rate);
     let mut text = format!("{} on {} ({})\n", plan.suite.title, drive.name(), drive.capacity);
     if plan.shortened > 1 {
         text.push_str(&format!("SHORTENED: all limits divided by {}\n", plan.shortened));
@@ -44,7 +84,12 @@ pub(crate) fn in_words(plan: &Plan, drive: &DriveInfo) -> String {
         text.push_str("SPANS SCALED to the target\n");
     }
     for test in &plan.tests {
-        text.push_str(&format!("\n{} (revision {}): {}\n", test.id, test.revision, test.title));
+        let again = match test.repetition {
+            1 => String::new(),
+            repetition => format!(", repetition {repetition}"),
+        };
+        let (id, revision, title) = (&test.id, test.revision, &test.title);
+        text.push_str(&format!("\n{id} (revision {revision}){again}: {title}\n"));
         for phase in &test.phases {
             for step in &phase.steps {
                 let kind = phase.kind.name();
@@ -57,18 +102,47 @@ pub(crate) fn in_words(plan: &Plan, drive: &DriveInfo) -> String {
             text.push_str(&format!("  chosen    {} = {}\n", chosen.key, chosen.value));
         }
     }
-    text.push_str(&format!("\nTime: at most {} by the limits of its steps", cost.timed));
+    text.push('\n');
+    for words in cannot(plan, drive) {
+        text.push_str(&format!("Not possible here: {words}\n"));
+    }
+    text.push_str(&cost_in_words(&cost));
+    text.push_str(&endurance_in_words(&cost, drive, &endurance_of(choice)));
+    text
+}
+
+fn cost_in_words(cost: &Estimate) -> String {
+    let rate = format!("{} a second", cost.rate.about());
+    let mut text = format!("Time: at most {} by the limits of its steps", cost.timed);
     if cost.filled.0 > 0 {
-        text.push_str(&format!(", and what it takes to write {}", cost.filled));
+        let filling = Nanos::from_secs(cost.filled.0.div_ceil(cost.rate.0.max(1)));
+        text.push_str(&format!(", and about {filling} to write {} at {rate}", cost.filled));
     }
     if cost.searches {
         text.push_str("\nA search counts with its most probes and one full trial");
     }
-    let written = match cost.writes_without_limit {
-        true => format!("at least {}; steps without a byte limit write more", cost.filled),
-        false => format!("at most {}", cost.written_at_most),
+    text.push_str(&match cost.writes_without_limit {
+        true => format!(
+            "\nWritten: about {} if the drive writes {rate} in large requests, a quarter of it in \
+             small random ones; steps without a byte limit decide\n",
+            cost.written_at_rate.about()
+        ),
+        false => format!("\nWritten: at most {}\n", cost.written_at_most),
+    });
+    text
+}
+
+fn endurance_in_words(cost: &Estimate, drive: &DriveInfo, wish: &Endurance) -> String {
+    let Some(wear) = wear(cost, drive, wish) else {
+        return "Rated endurance: not available; name it with --endurance, such as 600TBW\n".into();
     };
-    text.push_str(&format!("\nWritten: {written}\n"));
+    let left = wear.left.map_or(String::new(), |left| format!(", {} left", left.about()));
+    let share = wear.share * 100.0;
+    let rated = wear.rated.about();
+    let mut text = format!("Rated endurance: {rated}{left}; this run takes about {share:.2} %\n");
+    if let Err(error) = admit(&wear, drive, wish) {
+        text.push_str(&format!("A run is refused: {error}\n"));
+    }
     text
 }
 

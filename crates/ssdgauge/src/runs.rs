@@ -6,8 +6,8 @@ use crate::progress::Progress;
 use crate::target::{Consent, HEALTH_EVERY, Opened, SizeWish, Target};
 use crate::world::{self, StopWish};
 use crate::{meters, reports, suites};
-use ssdgauge_core::{Bytes, Plan};
-use ssdgauge_lab::{Completion, ConductError, Options, Suite, needed_span};
+use ssdgauge_core::{Bytes, DriveInfo, Plan};
+use ssdgauge_lab::{Completion, ConductError, Endurance, Options, Suite, needed_span};
 use ssdgauge_report::PageOptions;
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::{Path, PathBuf};
@@ -34,6 +34,21 @@ pub(crate) fn size_for(suite: &Suite, choice: &Choice, exact: Option<Bytes>) -> 
     SizeWish { exact, scratch: needed.unwrap_or(USUAL_SIZE), at_most: None }
 }
 
+/// Returns what is wished of the drive's endurance.
+pub(crate) fn endurance_of(choice: &Choice) -> Endurance {
+    Endurance { rated: choice.endurance, share: choice.endurance_share / 100.0 }
+}
+
+/// Refuses a run that would wear the drive too much, before anything is written.
+fn check_endurance(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Result<(), Failure> {
+    let wish = endurance_of(choice);
+    let cost = ssdgauge_lab::estimate(plan, choice.write_rate);
+    match ssdgauge_lab::wear(&cost, drive, &wish) {
+        Some(wear) => Ok(ssdgauge_lab::admit(&wear, drive, &wish)?),
+        None => Ok(()),
+    }
+}
+
 /// Returns what the planner is asked.
 pub(crate) fn options_of(choice: &Choice) -> Options {
     Options {
@@ -41,6 +56,7 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
         shorten: choice.shorten,
         scale_spans: choice.scale_spans,
         seed: choice.seed,
+        repeat: choice.repeat,
         purge: choice.purge,
     }
 }
@@ -51,6 +67,7 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     let mut target = Target::find(target, size, seed)?;
     target.read_health_every(&options.health_every.to_string());
     let plan = ssdgauge_lab::plan(suite, target.info(), &options_of(&options.choice))?;
+    check_endurance(&plan, target.info(), &options.choice)?;
     target.check_room()?;
     let now = world::unix_ms();
     let out = options.out.clone().unwrap_or_else(|| usual_name(&plan, now));

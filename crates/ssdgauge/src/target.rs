@@ -189,7 +189,7 @@ fn open_virtual(spec: &str, size: SizeWish, seed: u64) -> Result<VirtualRig, Fai
 
 /// Returns the most bytes that `plan` writes, where that can be said.
 fn writes_at_most(plan: &Plan) -> Option<Bytes> {
-    let cost = ssdgauge_lab::estimate(plan);
+    let cost = ssdgauge_lab::estimate(plan, ssdgauge_lab::WRITE_RATE);
     (!cost.writes_without_limit && !cost.searches).then_some(cost.written_at_most)
 }
 

@@ -174,6 +174,13 @@ impl Histogram {
         Some(histogram)
     }
 
+    /// Returns a histogram of `count` values that has the exact figures and no buckets, as
+    /// [`Histogram::without_buckets`] leaves one.
+    pub fn without(count: u64, sum: u128, min: u64, max: u64, overflow: u64) -> Histogram {
+        let min = if count == 0 { u64::MAX } else { min };
+        Histogram { counts: Vec::new(), count, sum, min, max, overflow }
+    }
+
     /// Adds all values of `other`. Merging is associative and loses nothing.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {

@@ -58,6 +58,20 @@ pub fn find(ladder: &[Rung]) -> Option<Knee> {
     })
 }
 
+/// Returns the place of the load at which requests a second ÷ mean latency is largest: the power
+/// of a queueing system (L. Kleinrock, "Power and deterministic rules of thumb", 1979). Below it
+/// more load costs little latency, beyond it latency grows faster than the load. `None` of
+/// nothing, or where a latency is not positive.
+pub fn of_load(rates: &[f64], latencies: &[f64]) -> Option<usize> {
+    let power: Option<Vec<f64>> = rates
+        .iter()
+        .zip(latencies)
+        .map(|(rate, latency)| (*latency > 0.0).then(|| rate / latency))
+        .collect();
+    let power = power?;
+    (0..power.len()).max_by(|a, b| power[*a].total_cmp(&power[*b]).then(b.cmp(a)))
+}
+
 fn crossing(ladder: &[Rung], at: usize, threshold: f64) -> f64 {
     let here = ladder[at];
     let Some(before) = at.checked_sub(1).map(|index| ladder[index]) else {
@@ -96,6 +110,16 @@ mod tests {
         let knee = find(&ladder(&curve, 0.01)).unwrap();
         assert_eq!((knee.depth, knee.depth_low, knee.depth_high), (128, 128, 256));
         assert!(knee.interpolated > 64.0 && knee.interpolated < 128.0);
+    }
+
+    #[test]
+    fn the_knee_of_a_single_server_lies_at_half_its_capacity() {
+        // M/M/1: mean latency 1 ÷ (capacity − rate); rate × (capacity − rate) peaks at one half.
+        let rates: Vec<f64> = (1..20).map(|step| f64::from(step) * 50.0).collect();
+        let latencies: Vec<f64> = rates.iter().map(|rate| 1e6 / (1_000.0 - rate)).collect();
+        assert_eq!(of_load(&rates, &latencies).map(|knee| rates[knee]), Some(500.0));
+        assert_eq!(of_load(&[], &[]), None);
+        assert_eq!(of_load(&[1.0], &[0.0]), None);
     }
 
     #[test]

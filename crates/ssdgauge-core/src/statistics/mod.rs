@@ -6,5 +6,6 @@ pub mod consistency;
 pub mod fit;
 pub mod histogram;
 pub mod knee;
+pub mod repetition;
 pub mod steady;
 pub mod summary;

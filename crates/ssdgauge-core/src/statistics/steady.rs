@@ -51,6 +51,15 @@ pub fn find(rounds: &[f64]) -> Option<(usize, Verdict)> {
     })
 }
 
+/// Returns the first round behind `steady` (the round that [`find`] returned) whose window of the
+/// last five rounds breaks the rule again, with the verdict on that window.
+pub fn left(rounds: &[f64], steady: usize) -> Option<(usize, Verdict)> {
+    (steady + 1..rounds.len()).find_map(|round| {
+        let window = rounds.get((round + 1).checked_sub(WINDOW)?..=round)?;
+        judge(window).filter(|verdict| !verdict.steady).map(|verdict| (round, verdict))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,12 +86,22 @@ mod tests {
     }
 
     #[test]
+    fn leaving_the_steady_state_is_seen_in_the_round_in_which_it_shows() {
+        let series = [100.0, 101.0, 99.0, 100.0, 101.0, 100.0, 99.0, 100.0, 70.0, 60.0];
+        let (steady, _) = find(&series).unwrap();
+        assert_eq!(steady, 4);
+        assert_eq!(left(&series, steady).map(|(round, _)| round), Some(8));
+        assert_eq!(left(&series[..8], steady), None);
+        assert_eq!(left(&series, 9), None);
+    }
+
+    #[test]
     fn noise_of_two_percent_turns_at_most_one_verdict_in_a_hundred() {
         // Drives that fall from fresh to steady along an exponential: the rule on noisy rounds
         // against the rule on the same rounds without noise.
         let mut random = crate::random::Random::new(11, 0);
         let (mut turned, mut steady, mut not) = (0, 0, 0);
-        let drives = 1_000;
+        let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 10_000 } else { 1_000 };
         for _ in 0..drives {
             let (fall, tau) = (9.0 * random.unit(), 1.0 + 9.0 * random.unit());
             let start = 25.0 * random.unit();

@@ -14,8 +14,8 @@ use sink::StepSink;
 use slices::Slices;
 use ssdgauge_core::search::{self, Next, Tried};
 use ssdgauge_core::{
-    Action, Bytes, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Restart, Rig, RigError,
-    Severity, Sink, Step, Test, Totals,
+    Action, Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, OpenLoop, Phase, Plan, Restart,
+    Rig, RigError, Severity, Sink, Step, Test, Totals,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -329,7 +329,9 @@ impl<'a> Conductor<'a> {
         let result = act(self.rig, &step.action, &mut sink);
         sink.show();
         let borne = match (sink.slices.take(), &result) {
-            (Some(slices), Ok(done)) => Some(slices.tell(done.by, done.elapsed, &mut sink)),
+            (Some(slices), Ok(done)) => {
+                Some(slices.tell(done.by, done.elapsed, done.service.as_ref(), &mut sink))
+            }
             (Some(_), Err(_)) | (None, _) => None,
         };
         let (seen, failure) = (sink.elapsed, sink.failure.take());
@@ -427,6 +429,8 @@ struct Done {
     by: By,
     elapsed: Nanos,
     report: String,
+    /// The times of the first stream from sending to completion, where it is an open loop.
+    service: Option<Histogram>,
 }
 
 /// What ended an action.
@@ -462,7 +466,7 @@ fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Do
             let prepared = rig.prepare(preparation, sink)?;
             let by = By::stopped(prepared.stopped);
             let report = serde_json::to_string(&prepared).expect(json);
-            Ok(Done { by, elapsed: prepared.elapsed, report })
+            Ok(Done { by, elapsed: prepared.elapsed, report, service: None })
         }
         Action::Run { workload, until, steady } => {
             sink.rounds = steady.map(Rounds::new);
@@ -480,7 +484,8 @@ fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Do
                     sink.finding(rounds.finding());
                 }
             }
-            Ok(Done { by, elapsed: ended.elapsed, report })
+            let service = ended.engine.open_loop.first().and_then(OpenLoop::service);
+            Ok(Done { by, elapsed: ended.elapsed, report, service })
         }
         Action::Rest(duration) => {
             rig.rest(*duration, sink)?;
@@ -494,5 +499,5 @@ fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Do
 }
 
 fn left_alone(duration: Nanos, sink: &mut StepSink<'_>) -> Done {
-    Done { by: By::stopped(sink.stop()), elapsed: duration, report: "{}".into() }
+    Done { by: By::stopped(sink.stop()), elapsed: duration, report: "{}".into(), service: None }
 }

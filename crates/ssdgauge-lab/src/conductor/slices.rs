@@ -3,8 +3,8 @@
 use super::By;
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    BORNE, Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos, Reading, Severity,
-    Sink,
+    BORNE, BORNE_FROM_SENDING, Direction, EndedBy, Finding, FindingKind, Histogram, Interval,
+    Nanos, Reading, Severity, Sink,
 };
 
 /// The latencies of a step, slice by slice.
@@ -32,8 +32,18 @@ impl Slices {
         self.slices[slice].merge(&interval.latency);
     }
 
-    /// Tells, `at` the end of the step, the worst slice and whether the load was borne, as readings and in words.
-    pub(super) fn tell(self, by: By, at: Nanos, sink: &mut dyn Sink) -> bool {
+    /// Tells, `at` the end of the step, the worst slice and whether the load was borne, as readings
+    /// and in words.
+    ///
+    /// The verdict goes by the due times. Beside it stands the one by the clock that starts with
+    /// the sending, over `service`, the times of the whole step: its slices are not kept apart.
+    pub(super) fn tell(
+        self,
+        by: By,
+        at: Nanos,
+        service: Option<&Histogram>,
+        sink: &mut dyn Sink,
+    ) -> bool {
         let worst = self.limits.worst(&self.slices);
         let mut read = |quantity: String, value: f64| {
             let instrument = "limits".to_owned();
@@ -52,6 +62,14 @@ impl Slices {
         let broken = self.limits.broken(&worst);
         let borne = lag.is_none() && broken.is_none();
         read(BORNE.into(), f64::from(u8::from(borne)));
+        if let Some(service) = service {
+            let shares = self.limits.worst(std::slice::from_ref(service));
+            for ((latency, _), share) in self.limits.above.iter().zip(&shares) {
+                read(format!("from_sending_above_{latency}_percent"), *share);
+            }
+            let borne = lag.is_none() && self.limits.broken(&shares).is_none();
+            read(BORNE_FROM_SENDING.into(), f64::from(u8::from(borne)));
+        }
         let text = match (lag, broken) {
             (Some(lag), _) => lag.to_owned(),
             (None, Some((latency, share))) => {

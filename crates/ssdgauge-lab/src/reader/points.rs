@@ -124,21 +124,31 @@ impl Reader<'_> {
                         and leave out stream, streams, idle, sweep, repeat, until and rest of the test";
             return Err(self.error(steps.span(), "steps are listed one by one", hint));
         }
-        let read = |(number, step): (usize, &Spanned<schema::Step>)| {
+        let mut points = Vec::new();
+        for (number, step) in steps.get_ref().iter().enumerate() {
             let step = step.get_ref();
-            Ok(PointRule {
-                label: step.label.clone(),
-                position: number as f64 + 1.0,
-                full_percent: None,
-                power: None,
-                idle: None,
-                turn: 0,
-                streams: vec![self.stream(&step.stream, &[])?],
-                until: self.until(&step.until)?,
-                rest: self.rest(step.rest.as_ref())?,
-            })
-        };
-        steps.get_ref().iter().enumerate().map(read).collect()
+            let turns = step.repeat.as_ref().map_or(1, |count| count.0);
+            for turn in 0..turns {
+                let number_of_turn =
+                    if turns > 1 { format!(" #{}", turn + 1) } else { String::new() };
+                points.push(PointRule {
+                    label: format!("{}{number_of_turn}", step.label),
+                    position: number as f64 + 1.0,
+                    full_percent: None,
+                    power: None,
+                    idle: None,
+                    turn,
+                    streams: vec![self.stream(&step.stream, &[])?],
+                    until: self.until(&step.until)?,
+                    rest: self.rest(step.rest.as_ref())?,
+                });
+            }
+            if points.len() > MOST_POINTS {
+                let hint = format!("a test has at most {MOST_POINTS}; repeat less");
+                return Err(self.error(steps.span(), "the test has too many steps", hint));
+            }
+        }
+        Ok(points)
     }
 
     /// Reads a test that measures the drive while it is left alone.

@@ -2,9 +2,9 @@
 
 use super::Reader;
 use crate::error::SuiteError;
-use crate::schema::{self, Positions};
+use crate::schema::{self, Clock, Positions};
 use crate::suite::PointRule;
-use ssdgauge_core::{Metric, Score};
+use ssdgauge_core::{Arrival, Metric, Score};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -27,8 +27,20 @@ impl Reader<'_> {
         let last = (keys.mean_of_last, keys.mean_over_sigma_of_last);
         let others = keys.mean_of.is_some() || keys.best_of.is_some() || keys.knee_of.is_some();
         let no_more = !others && metric.is_none() && keys.at.is_none() && last.0.is_none();
-        if keys.highest_borne == Some(true) && no_more && last.1.is_none() {
-            return Ok(Score::HighestBorne);
+        let no_more = no_more && last.1.is_none();
+        let more = !no_more || keys.highest_borne.is_some() || keys.clock.is_some();
+        match (keys.highest_borne, keys.clock, &keys.knee_of_load) {
+            (Some(true), None | Some(Clock::Due), None) if no_more => {
+                return Ok(Score::HighestBorne);
+            }
+            (Some(true), Some(Clock::Sending), None) if no_more => {
+                return Ok(Score::HighestBorneFromSending);
+            }
+            (None, None, Some(metric)) if !more => return Ok(Score::KneeOfLoad(metric.0)),
+            (None, None, None) => {}
+            (Some(_), _, _) | (_, Some(_), _) | (_, _, Some(_)) => {
+                return Err(self.not_one_rule(score.span()));
+            }
         }
         match (&keys.mean_of, &keys.best_of, &keys.knee_of, metric, &keys.at, last) {
             (Some(metric), None, None, None, None, (None, None)) => Ok(Score::MeanOf(metric.0)),
@@ -46,16 +58,20 @@ impl Reader<'_> {
             (None, None, None, Some(metric), None, (None, Some(window))) => {
                 Ok(Score::MeanOverSigmaOfLast { metric, window: window.0.0 })
             }
-            _ => Err(self.error(
-                score.span(),
-                "a score is exactly one rule",
-                "write one of { mean_of = METRIC }, { mean_of = METRIC, at = [1, 2, 4] }, \
-                 { best_of = METRIC }, { knee_of = METRIC }, { metric = METRIC, at = VALUE }, \
-                 { metric = METRIC, mean_of_last = \"400s\" }, \
-                 { metric = METRIC, mean_over_sigma_of_last = \"400s\" }, \
-                 { highest_borne = true }",
-            )),
+            _ => Err(self.not_one_rule(score.span())),
         }
+    }
+
+    fn not_one_rule(&self, place: Range<usize>) -> SuiteError {
+        self.error(
+            place,
+            "a score is exactly one rule",
+            "write one of { mean_of = METRIC }, { mean_of = METRIC, at = [1, 2, 4] }, \
+             { best_of = METRIC }, { knee_of = METRIC }, { knee_of_load = METRIC }, \
+             { metric = METRIC, at = VALUE }, { metric = METRIC, mean_of_last = \"400s\" }, \
+             { metric = METRIC, mean_over_sigma_of_last = \"400s\" }, \
+             { highest_borne = true }, { highest_borne = true, clock = \"sending\" }",
+        )
     }
 
     fn check_score(
@@ -82,10 +98,21 @@ impl Reader<'_> {
                     )),
                 }
             }
-            Score::Knee(_) => Err(self.error(
+            Score::KneeOfLoad(Metric::Iops | Metric::ThroughputMbS) => {
+                let mut streams = points.iter().flat_map(|point| &point.streams);
+                match points.len() > 1 && streams.all(|s| s.arrival != Arrival::Closed) {
+                    true => Ok(()),
+                    false => Err(self.error(
+                        place,
+                        "the knee of a load needs an open loop at several rates",
+                        "sweep over per_second or load",
+                    )),
+                }
+            }
+            Score::Knee(_) | Score::KneeOfLoad(_) => Err(self.error(
                 place,
                 "a knee is one of throughput",
-                "use knee_of = \"iops\" or \"throughput_mb_s\"",
+                "use \"iops\" or \"throughput_mb_s\"",
             )),
             Score::MeanOfLast { metric, .. } | Score::MeanOverSigmaOfLast { metric, .. } => {
                 let of_power =
@@ -99,12 +126,17 @@ impl Reader<'_> {
                     )),
                 }
             }
-            Score::HighestBorne if test.search.is_none() => Err(self.error(
-                place,
-                "only a search finds the highest load that is borne",
-                "add `search` to the test",
-            )),
-            Score::MeanOf(_) | Score::BestOf(_) | Score::HighestBorne => Ok(()),
+            Score::HighestBorne | Score::HighestBorneFromSending if test.search.is_none() => {
+                Err(self.error(
+                    place,
+                    "only a search finds the highest load that is borne",
+                    "add `search` to the test",
+                ))
+            }
+            Score::MeanOf(_)
+            | Score::BestOf(_)
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => Ok(()),
         }
     }
 

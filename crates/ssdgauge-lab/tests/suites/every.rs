@@ -3,6 +3,7 @@
 use crate::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
 use ssdgauge_lab::{built_in, find_built_in};
+use ssdgauge_report::CachePlace;
 
 /// A suite, the factor that shortens it here, and the drive that it runs on.
 const RUNS: &[(&str, u32, &str)] = &[
@@ -108,6 +109,26 @@ fn a_whole_drive_fill_writes_every_byte_once_and_shows_the_end_of_the_cache() {
     let miss = (edge.bytes as f64 - truth).abs();
     assert!(miss <= edge.uncertainty as f64, "{edge:?}, in truth {truth}");
     assert!(remarks(&run, 0).contains("fast cache of"), "{}", remarks(&run, 0));
+}
+
+#[test]
+fn steps_that_write_say_whether_they_lay_in_the_cache_that_the_fill_of_the_run_shows() {
+    let tests = ["burst-sequential-write", "sustained-sequential-write", "whole-drive-fill"];
+    let run = run("client-2018", &tests, "tlc-client?capacity=60GB", 1);
+    let places = |test: usize| -> Vec<CachePlace> {
+        run.tests[test].points.iter().filter_map(|point| point.cache).collect()
+    };
+    // 16 GB of data lie in the cache and beyond before the bursts, which rest for a duty of a fifth.
+    assert_eq!(places(0).len(), 8);
+    // The drive was filled just before QD1; a minute of rest frees a part of the cache.
+    let sustained = places(1);
+    assert_eq!((sustained.len(), sustained[0]), (6, CachePlace::Beyond));
+    assert!(sustained.contains(&CachePlace::Crossing), "{sustained:?}");
+    assert_eq!(places(2), [CachePlace::Crossing], "a fill goes through the cache");
+    let exceeded = found(&run.tests[1], FindingKind::CacheExceeded);
+    let outside = sustained.iter().filter(|place| **place != CachePlace::Inside).count();
+    assert_eq!(exceeded.len(), outside, "{exceeded:?}");
+    assert!(remarks(&run, 1).contains("of the fast cache: "), "{}", remarks(&run, 1));
 }
 
 #[test]

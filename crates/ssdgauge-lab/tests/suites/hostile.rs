@@ -1,7 +1,7 @@
 //! Suites from strangers: read or refused, planned or refused, and never a panic.
 
 use ssdgauge_core::{Bytes, DriveInfo, Random, TargetKind};
-use ssdgauge_lab::{Options, Suite, estimate, plan};
+use ssdgauge_lab::{Options, Suite, WRITE_RATE, estimate, plan};
 
 /// The damaged texts that are tried.
 const TRIES: usize = 4_000;
@@ -107,7 +107,7 @@ fn no_text_makes_reading_or_planning_panic() {
             }
             Ok(suite) => {
                 if let Ok(plan) = plan(&suite, &drive, &Options::default()) {
-                    estimate(&plan);
+                    estimate(&plan, WRITE_RATE);
                     plan.extent();
                     planned += 1;
                 }

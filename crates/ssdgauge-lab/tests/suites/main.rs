@@ -6,9 +6,11 @@
 mod act;
 mod bad_files;
 mod consistency;
+mod costs;
 mod every;
 mod hostile;
 mod idle;
 mod open_loop;
+mod repetitions;
 mod rounds;
 mod support;

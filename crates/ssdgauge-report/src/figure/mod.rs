@@ -10,6 +10,7 @@ mod instruments;
 mod qos;
 pub(crate) mod ranking;
 mod reduce;
+mod steady;
 mod timeline;
 pub(crate) mod vega;
 
@@ -168,6 +169,7 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             Figure::Distribution => charts.extend(distribution::of(group, cast)),
         }
     }
+    charts.extend(steady::of(group, cast));
     charts.extend(qos::of(group, cast));
     charts.extend(instruments::over_times(group, cast));
     let marks = marks(group);

@@ -30,7 +30,9 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
         | Score::BestOf(_)
         | Score::MeanOfLast { .. }
         | Score::MeanOverSigmaOfLast { .. }
-        | Score::HighestBorne => false,
+        | Score::KneeOfLoad(_)
+        | Score::HighestBorne
+        | Score::HighestBorneFromSending => false,
     };
     if !fits {
         return None;

@@ -77,7 +77,9 @@ fn last_part(group: &Group<'_>) -> Option<Nanos> {
         | Score::BestOf(_)
         | Score::At { .. }
         | Score::Knee(_)
-        | Score::HighestBorne => None,
+        | Score::KneeOfLoad(_)
+        | Score::HighestBorne
+        | Score::HighestBorneFromSending => None,
     }
 }
 

@@ -7,6 +7,7 @@
 mod environment;
 mod findings;
 mod specification;
+mod steady;
 mod style;
 mod summary;
 mod test;

@@ -77,6 +77,7 @@ pub(super) fn section(number: usize, group: &Group<'_>, runs: &[Run], cast: &Cas
             (absent(group, runs, cast))
             (findings::of_group(group, cast))
             (figures(&charts, number))
+            (super::steady::tables(group, cast))
             (numbers(group, cast))
         }
     }

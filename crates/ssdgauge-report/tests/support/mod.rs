@@ -52,6 +52,7 @@ pub fn test(id: &str, title: &str, score: Score, figures: &[Figure], steps: Vec<
         restart: Restart::Step,
         search: None,
         rounds: None,
+        repetition: 1,
         phases: vec![Phase { kind: PhaseKind::Measure, steps }],
     }
 }

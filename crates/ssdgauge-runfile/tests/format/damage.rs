@@ -66,7 +66,7 @@ fn no_cut_gives_a_wrong_reading() {
 }
 
 /// Damages bytes as no single fault does: several places at once, pieces moved, numbers twisted.
-fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+fn damage(bytes: &mut [u8], random: &mut Random) {
     const NUMBERS: [u64; 6] = [0, 1, 0x7f, 0xffff_ffff, u64::MAX, 1 << 63];
     for _ in 0..=random.below(6) {
         let at = random.below(bytes.len() as u64) as usize;

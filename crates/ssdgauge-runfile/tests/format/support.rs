@@ -51,6 +51,7 @@ pub(crate) fn plan() -> Plan {
             restart: Restart::Step,
             search: None,
             rounds: None,
+            repetition: 1,
             phases: vec![Phase {
                 kind: PhaseKind::Measure,
                 steps: vec![step("first"), step("second")],

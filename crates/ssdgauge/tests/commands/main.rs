@@ -11,5 +11,6 @@ mod fio;
 mod interruption;
 mod meters;
 mod quick;
+mod shortened;
 mod signals;
 mod support;

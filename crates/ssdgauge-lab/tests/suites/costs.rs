@@ -1,0 +1,82 @@
+//! What a plan says beforehand of bytes written and of the drive's endurance.
+
+use crate::support::{carried_out, planned, rig};
+use ssdgauge_core::{Bytes, Rig};
+use ssdgauge_lab::{Endurance, Options, Suite, WRITE_RATE, WearError, admit, estimate, plan, wear};
+
+const READS: &str = r#"
+[suite]
+id = "own"
+revision = 1
+title = "Own"
+
+[[test]]
+id = "t"
+revision = 1
+title = "T"
+stream = { access = "random", block_size = "4KiB", read_percent = 100 }
+until = { time = "5s" }
+score = { best_of = "iops" }
+"#;
+
+const TB: u64 = 1_000_000_000_000;
+
+#[test]
+fn a_mix_writes_only_its_share_of_a_byte_limit() {
+    let rig = rig("tlc-client?capacity=100GB");
+    let plan = planned("client-2018", &["mixed-random"], &rig, 1);
+    let cost = estimate(&plan, WRITE_RATE);
+    // 64 GB of fill, and eleven mixes of at most 32 GB, half of which are writes.
+    assert_eq!(cost.written_at_most, Bytes(64_000_000_000 + 176_000_000_000));
+    assert!(!cost.writes_without_limit && cost.written_at_rate <= cost.written_at_most);
+}
+
+#[test]
+fn what_is_written_stays_below_the_estimate() {
+    for (suite, test) in
+        [("consistency-2016", "default"), ("client-2018", "sustained-random-write")]
+    {
+        let mut rig = rig("tiny");
+        let plan = planned(suite, &[test], &rig, 60);
+        let cost = estimate(&plan, WRITE_RATE);
+        let run = carried_out(&plan, &mut rig);
+        let points = &run.tests[0].points;
+        let written: u64 = points.iter().map(|p| p.point.totals.directions[1].bytes).sum();
+        assert!(written > 0 && written + cost.filled.0 <= cost.written_at_rate.0, "{suite}/{test}");
+    }
+}
+
+#[test]
+fn a_run_is_refused_beyond_its_share_and_beyond_what_is_left() {
+    let rig = rig("tlc-client?capacity=100GB");
+    let mixed = planned("client-2018", &["mixed-random"], &rig, 1);
+    let cost = estimate(&mixed, WRITE_RATE);
+    let mut drive = rig.drive().clone();
+    let judge = |drive: &_, rated: Option<u64>, share: f64| {
+        let wish = Endurance { rated: rated.map(Bytes), share };
+        wear(&cost, drive, &wish).map(|wear| admit(&wear, drive, &wish))
+    };
+    assert_eq!(judge(&drive, None, 0.02), None, "nobody knows the rating");
+    assert_eq!(judge(&drive, Some(100 * TB), 0.02), Some(Ok(())));
+    let refused = judge(&drive, Some(10 * TB), 0.02).unwrap().unwrap_err();
+    assert!(matches!(refused, WearError::MoreThanAllowed { .. }), "{refused}");
+    assert!(refused.to_string().contains("2.0 % are allowed"), "{refused}");
+    assert_eq!(judge(&drive, Some(10 * TB), 0.05), Some(Ok(())));
+    // The drive states its rating, and that all but 1 % is used up.
+    drive.details.insert("rated_endurance_bytes".into(), (20 * TB).to_string());
+    assert_eq!(judge(&drive, None, 0.02), Some(Ok(())));
+    drive.details.insert("percentage_used".into(), "99".into());
+    let refused = judge(&drive, None, 1.0).unwrap().unwrap_err();
+    assert!(
+        matches!(refused, WearError::MoreThanLeft { left: Bytes(200_000_000_000), .. }),
+        "{refused}"
+    );
+    drive.details.insert("percentage_used".into(), "255".into());
+    assert!(judge(&drive, None, 1.0).unwrap().is_err(), "beyond its life nothing is left");
+    // What a suite of one read needs is nothing.
+    let reads = Suite::parse("own.toml", READS).unwrap();
+    let reads = plan(&reads, rig.drive(), &Options::default()).unwrap();
+    let cost = estimate(&reads, WRITE_RATE);
+    let wish = Endurance::default();
+    assert_eq!(wear(&cost, &drive, &wish).map(|wear| wear.written), Some(Bytes(0)));
+}

@@ -1,0 +1,81 @@
+//! Tests that are carried out several times.
+
+use crate::support::{Quiet, carried_out, rig};
+use ssdgauge_core::Rig;
+use ssdgauge_lab::{Options, PlanError, conduct, find_built_in, plan, resume};
+use ssdgauge_runfile::{Opening, Writer};
+
+fn options(repeat: u32) -> Options {
+    let only = vec!["random-read-4k".into(), "mixed-70-30".into()];
+    Options { only, shorten: 5, repeat, ..Options::default() }
+}
+
+#[test]
+fn all_tests_take_turns_and_the_plan_keeps_the_order() {
+    let mut rig = rig("tiny");
+    let suite = find_built_in("quick").unwrap();
+    let plan = plan(&suite, rig.drive(), &options(3)).unwrap();
+    let order: Vec<(&str, u32)> =
+        plan.tests.iter().map(|test| (test.id.as_str(), test.repetition)).collect();
+    let [read, mixed] = ["random-read-4k", "mixed-70-30"];
+    assert_eq!(order, [(read, 1), (mixed, 1), (read, 2), (mixed, 2), (read, 3), (mixed, 3)]);
+    // What is prepared once is prepared before the first test only.
+    assert_eq!(
+        plan.tests.iter().map(|test| test.phases.len()).collect::<Vec<_>>(),
+        [2, 1, 1, 1, 1, 1]
+    );
+    let run = carried_out(&plan, &mut rig);
+    assert!(run.complete);
+    assert_eq!(run.tests.len(), 2);
+    for test in &run.tests {
+        assert_eq!(test.repetitions.len(), 3);
+        let (low, value, high) =
+            (test.headline.low.unwrap(), test.headline.value.unwrap(), test.headline.high.unwrap());
+        assert!(low <= value && value <= high, "{low} {value} {high}");
+    }
+}
+
+#[test]
+fn a_run_that_was_cut_off_goes_on_in_its_repetition() {
+    let mut first = rig("tiny");
+    let suite = find_built_in("quick").unwrap();
+    let plan = plan(&suite, first.drive(), &options(2)).unwrap();
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("run.ssdg");
+    let drive = first.drive().clone();
+    let opening = Opening {
+        id: "test",
+        program: "ssdgauge test",
+        unix_ms: 0,
+        plan: &plan,
+        drive: &drive,
+        environment: &[],
+    };
+    let mut writer = Writer::create(&path, &opening).unwrap();
+    // The fill, three steps of the first repetitions, and one of the second.
+    let mut watcher = Quiet { steps_left: 5, ..Quiet::default() };
+    conduct(&plan, &mut first, &mut writer, &mut watcher).unwrap();
+    drop(writer);
+    let (mut writer, file) = Writer::resume(&path).unwrap();
+    let mut watcher = Quiet::default();
+    resume(&file, &mut rig("tiny"), &mut writer, &mut watcher).unwrap();
+    drop((writer, file));
+    assert_eq!(
+        watcher.begun.len(),
+        3,
+        "the fill and the two steps that were left: {:?}",
+        watcher.begun
+    );
+    let run = ssdgauge_report::read(&path).unwrap();
+    assert!(run.complete && run.tests.iter().all(|test| test.repetitions.len() == 2));
+}
+
+#[test]
+fn no_test_is_carried_out_zero_or_endless_times() {
+    let rig = rig("tiny");
+    let suite = find_built_in("quick").unwrap();
+    for repeat in [0, 101, u32::MAX] {
+        let error = plan(&suite, rig.drive(), &options(repeat)).unwrap_err();
+        assert_eq!(error, PlanError::Repeat(repeat));
+    }
+}

@@ -1,0 +1,177 @@
+//! Which steps of a run lay inside the drive's fast cache, crossed its end, or lay beyond it: the
+//! size comes from a fill of the same run, with its uncertainty.
+
+use crate::clean;
+use crate::figure::fill;
+use crate::run::{PointRun, StepFinding, TestRun};
+use ssdgauge_core::statistics::cache::Edge;
+use ssdgauge_core::{
+    Action, Bytes, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
+};
+
+/// Where a step lay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePlace {
+    /// Everything that it wrote fitted into the cache, whatever its uncertainty.
+    Inside,
+    /// It began inside and ended beyond, or the uncertainty leaves it open.
+    Crossing,
+    /// The cache was full before it began.
+    Beyond,
+}
+
+impl CachePlace {
+    /// Returns the word used in JSON and on pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            CachePlace::Inside => "inside",
+            CachePlace::Crossing => "crossing",
+            CachePlace::Beyond => "beyond",
+        }
+    }
+}
+
+/// Returns the end of the fast cache that `test` shows: a single step that writes sequentially.
+pub(crate) fn edge(test: &TestRun) -> Option<Edge> {
+    fill::edge(fill::sequential_write(test)?)
+}
+
+/// Tells every step that writes where it lay, in all tests of a run in which one shows the cache
+/// of a fresh drive.
+pub(crate) fn place(tests: &mut [TestRun]) {
+    let purged = |test: &&TestRun| {
+        test.test.phases.first().is_some_and(|phase| phase.kind == PhaseKind::Purge)
+    };
+    let Some(edge) = tests.iter().filter(purged).find_map(edge) else { return };
+    for test in tests {
+        place_steps(test, &edge);
+    }
+}
+
+fn place_steps(test: &mut TestRun, edge: &Edge) {
+    // What a search or rounds really did, and in which order, is not in the plan.
+    if test.test.search.is_some() || test.test.rounds.is_some() || !test.repetitions.is_empty() {
+        return;
+    }
+    let full = edge.bytes.saturating_add(edge.uncertainty);
+    let mut held = 0u64;
+    let mut found = Vec::new();
+    let mut points = test.points.iter_mut().peekable();
+    for phase in &test.test.phases {
+        for step in &phase.steps {
+            let mut rest = Nanos::ZERO;
+            match &step.action {
+                Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) => held = 0,
+                Action::Prepare(Preparation::Fill { span, .. }) => {
+                    held = held.saturating_add(span.0);
+                }
+                Action::Prepare(Preparation::Trim { .. } | Preparation::Power(_)) => {}
+                Action::Rest(time) | Action::Idle(time) => rest = *time,
+                Action::Run { workload, .. } if phase.kind != PhaseKind::Measure => {
+                    // How much a preconditioning writes is not kept here; it is always enough.
+                    if workload.streams.iter().any(|stream| stream.writes()) {
+                        held = full;
+                    }
+                }
+                Action::Run { .. } => {
+                    let is_here = |point: &&mut PointRun| {
+                        point.point.label == step.label && point.point.position == step.position
+                    };
+                    let Some(point) = points.next_if(is_here) else { continue };
+                    let written = point.point.totals.directions[Direction::Write as usize].bytes;
+                    if written > 0 {
+                        let place = of_step(held, written, edge);
+                        point.cache = Some(place);
+                        found.extend(finding(place, &step.label, held, written, edge));
+                    }
+                    held = held.saturating_add(written);
+                    rest = step.rest.after(point.point.totals.elapsed);
+                }
+            }
+            // While it rests a drive moves what its cache holds to its other cells, at about the
+            // rate at which it writes behind the cache.
+            let moved = edge.behind * rest.as_secs_f64();
+            held = held.min(full).saturating_sub(moved as u64);
+        }
+    }
+    test.findings.extend(found);
+}
+
+fn of_step(held: u64, written: u64, edge: &Edge) -> CachePlace {
+    if held.saturating_add(written) <= edge.bytes.saturating_sub(edge.uncertainty) {
+        CachePlace::Inside
+    } else if held >= edge.bytes.saturating_add(edge.uncertainty) {
+        CachePlace::Beyond
+    } else {
+        CachePlace::Crossing
+    }
+}
+
+fn finding(
+    place: CachePlace,
+    label: &str,
+    held: u64,
+    written: u64,
+    edge: &Edge,
+) -> Option<StepFinding> {
+    let size = format!("{} ± {}", Bytes(edge.bytes).about(), Bytes(edge.uncertainty).about());
+    let (held, written) = (Bytes(held).about(), Bytes(written).about());
+    let text = match place {
+        CachePlace::Inside => return None,
+        CachePlace::Crossing => format!(
+            "the step wrote {written} with about {held} in the fast cache already, whose size \
+             by the fill of this run is {size}: its result mixes the cache with what lies behind"
+        ),
+        CachePlace::Beyond => format!(
+            "the fast cache ({size} by the fill of this run) was full before the step began; it \
+             wrote {written} behind it"
+        ),
+    };
+    let finding = Finding::new(FindingKind::CacheExceeded, Severity::Note, text, "");
+    Some(StepFinding { step: Some(clean::prose(label)), metrics: Vec::new(), finding })
+}
+
+/// Returns which steps of `test` lay where, in words.
+pub(crate) fn words(test: &TestRun) -> Option<String> {
+    let of = |place: CachePlace| -> Vec<String> {
+        let here = test.points.iter().filter(|point| point.cache == Some(place));
+        here.map(|point| clean::prose(&point.point.label)).collect()
+    };
+    let places = [CachePlace::Inside, CachePlace::Crossing, CachePlace::Beyond];
+    let words: Vec<String> = places
+        .into_iter()
+        .map(|place| (place, of(place)))
+        .filter(|(_, labels)| !labels.is_empty())
+        .map(|(place, labels)| format!("{} it {}", place.name(), shortened(&labels)))
+        .collect();
+    (!words.is_empty()).then(|| format!("of the fast cache: {}", words.join("; ")))
+}
+
+/// Returns a few labels, and how many more there are.
+fn shortened(labels: &[String]) -> String {
+    const MOST: usize = 6;
+    match labels.len() {
+        n if n > MOST => format!("{} and {} more steps", labels[..MOST].join(", "), n - MOST),
+        _ => labels.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_uncertainty_decides_for_crossing() {
+        let edge = Edge { bytes: 20, uncertainty: 2, before: 2.0, behind: 1.0 };
+        for (held, written, place) in [
+            (0, 18, CachePlace::Inside),
+            (0, 19, CachePlace::Crossing),
+            (17, 2, CachePlace::Crossing),
+            (21, 1, CachePlace::Crossing),
+            (22, 1, CachePlace::Beyond),
+            (u64::MAX, u64::MAX, CachePlace::Beyond),
+        ] {
+            assert_eq!(of_step(held, written, &edge), place, "{held} {written}");
+        }
+    }
+}

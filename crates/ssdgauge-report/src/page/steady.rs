@@ -1,0 +1,143 @@
+//! The tables that the SNIA Performance Test Specification asks of a steady-state test: the
+//! measurement window with what it allows and what was measured, and every cell of a sweep over
+//! mixes and block sizes.
+
+use crate::clean;
+use crate::figure::Cast;
+use crate::group::{Group, Member};
+use crate::missing;
+use crate::number;
+use crate::run::PointRun;
+use crate::steadiness::Tracked;
+use maud::{Markup, html};
+use ssdgauge_core::statistics::steady::{RANGE, SLOPE, WINDOW};
+use ssdgauge_core::{Bytes, Metric, Scope};
+use std::collections::BTreeSet;
+
+/// Returns the tables of `group`; nothing where its test tracked nothing.
+pub(super) fn tables(group: &Group<'_>, cast: &Cast) -> Markup {
+    let members = || group.members.iter().filter(|member| !member.test.tracked.is_empty());
+    html! {
+        @if members().next().is_some() {
+            h3 { "Steady state" }
+            div.scroll { table {
+                thead { tr {
+                    th scope="col" { "Tracked" }
+                    th scope="col" { "Rounds" }
+                    th scope="col" { "Window" }
+                    th.n scope="col" { "Average" }
+                    th.n scope="col" { "Data excursion allowed" }
+                    th.n scope="col" { "measured" }
+                    th.n scope="col" { "Slope excursion allowed" }
+                    th.n scope="col" { "measured" }
+                    th.n scope="col" { "Correlation" }
+                    th scope="col" { "Steady" }
+                } }
+                tbody {
+                    @for member in members() {
+                        @for tracked in &member.test.tracked { (row(member, tracked, cast)) }
+                    }
+                }
+            } }
+            p.small {
+                "Steady by the two-part rule over " (WINDOW) " rounds: largest less smallest value \
+                 at most " (share(RANGE)) " of the average, and the best line rises or falls by at \
+                 most " (share(SLOPE)) " of it."
+            }
+            @for member in members() { (cells(member, cast)) }
+        }
+    }
+}
+
+fn share(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn row(member: &Member<'_>, tracked: &Tracked, cast: &Cast) -> Markup {
+    let unit = tracked.metric.unit();
+    let what = format!("{}, {unit}", tracked.metric.title());
+    html! {
+        tr {
+            th scope="row" {
+                (clean::prose(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
+                @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
+            }
+            td { (tracked.values.len()) " of " (clean::prose(&tracked.round)) }
+            @match tracked.window() {
+                Some((start, verdict)) => {
+                    td { (start + 1) " to " (start + WINDOW) }
+                    td.n { (number::text(verdict.mean)) }
+                    td.n { (number::text(verdict.mean * RANGE)) }
+                    td.n { (number::text(verdict.mean * verdict.range)) }
+                    td.n { (number::text(verdict.mean * SLOPE)) }
+                    td.n { (number::text(verdict.mean * verdict.slope)) }
+                    td.n { (format!("{:.2}", verdict.correlation)) }
+                    td { @if verdict.steady { "yes" } @else { b { "not steady" } } }
+                }
+                None => {
+                    td { (number::NOTHING) }
+                    @for _ in 0..6 { td.n { (number::NOTHING) } }
+                    td { b { "not steady: too few rounds" } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns a matrix of block sizes and mixes for each figure that the test is about, where it
+/// swept both.
+fn cells(member: &Member<'_>, cast: &Cast) -> Markup {
+    let points = &member.test.points;
+    let stream = |point: &PointRun| {
+        let [stream] = point.workload.streams.as_slice() else { return None };
+        Some((stream.block_size, stream.read_percent))
+    };
+    let places: Option<Vec<(Bytes, u8)>> = points.iter().map(stream).collect();
+    let places = places.unwrap_or_default();
+    let sizes: BTreeSet<Bytes> = places.iter().map(|(size, _)| *size).collect();
+    let mixes: BTreeSet<u8> = places.iter().map(|(_, mix)| *mix).collect();
+    let value = |size: Bytes, mix: u8, metric: Metric| {
+        let place = places.iter().position(|place| *place == (size, mix))?;
+        missing::value(&points[place], metric, Scope::All)
+    };
+    let tracked = member.test.tracked.last().map(|tracked| tracked.metric);
+    html! {
+        @if sizes.len() > 1 && mixes.len() > 1 {
+            @for metric in metrics(tracked) {
+                h4 {
+                    (metric.title()) " in each cell, " (metric.unit())
+                    @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
+                }
+                div.scroll { table {
+                    thead { tr {
+                        th scope="col" { "Block size" }
+                        @for mix in mixes.iter().rev() {
+                            th.n scope="col" { (mix) "/" (100 - mix.min(&100)) }
+                        }
+                    } }
+                    tbody {
+                        @for size in &sizes {
+                            tr {
+                                th scope="row" { (size) }
+                                @for mix in mixes.iter().rev() {
+                                    td.n { (number::optional(value(*size, *mix, *metric))) }
+                                }
+                            }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+/// Returns the figures of a cell: mean, 99.999th percentile and maximum where latency is tracked.
+fn metrics(tracked: Option<Metric>) -> &'static [Metric] {
+    if tracked == Some(Metric::LatMeanUs) {
+        &[Metric::LatMeanUs, Metric::LatP99999Us, Metric::LatMaxUs]
+    } else if tracked == Some(Metric::ThroughputMbS) {
+        &[Metric::ThroughputMbS]
+    } else {
+        &[Metric::Iops]
+    }
+}

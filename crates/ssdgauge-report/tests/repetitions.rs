@@ -1,0 +1,133 @@
+//! Tests that were carried out several times, and steps that leave their steady state.
+
+mod support;
+
+use ssdgauge_core::{
+    Access, Action, FindingKind, Metric, Nanos, Plan, Scope, Score, Stream, Test, Window,
+};
+use ssdgauge_report::{CompareOptions, Difference, Run, compare, json, page};
+use support::{Pace, Recipe, plan, step, stream, test};
+
+/// A test whose repetitions are paced by the names of their streams.
+fn repeated(paces: &[u64]) -> Plan {
+    let one = |(number, iops): (usize, &u64)| {
+        let mut stream = stream(Access::Random, 4_096, 100, 4);
+        stream.name = iops.to_string();
+        let steps = vec![step("QD4", 4.0, stream, 20)];
+        let score = Score::MeanOf(Metric::Iops);
+        Test { repetition: number as u32 + 1, ..test("reads", "Reads", score, &[], steps) }
+    };
+    plan("own", paces.iter().enumerate().map(one).collect())
+}
+
+fn by_name(stream: &Stream, second: u32) -> Pace {
+    let iops: u64 = stream.name.parse().expect("the name of the stream is its pace");
+    Pace { iops: iops + u64::from(second % 7), lat_us: 100.0 }
+}
+
+fn run(id: &str, paces: &[u64]) -> Run {
+    let mut recipe = Recipe::new(id, repeated(paces), "Disk");
+    recipe.pace = &by_name;
+    support::run(&recipe)
+}
+
+fn kinds(run: &Run) -> Vec<FindingKind> {
+    run.tests[0].findings.iter().map(|found| found.finding.kind).collect()
+}
+
+#[test]
+fn repetitions_are_one_result_with_the_interval_between_them() {
+    let run = run("a", &[1_000, 1_040, 980]);
+    assert_eq!(run.tests.len(), 1);
+    let test = &run.tests[0];
+    let each: Vec<f64> = test.repetitions.iter().map(|each| each.headline.value.unwrap()).collect();
+    assert_eq!(each.len(), 3);
+    let mean = each.iter().sum::<f64>() / 3.0;
+    assert!((test.headline.value.unwrap() - mean).abs() < 1e-9);
+    // Student's t with two degrees of freedom: 4.303 s ÷ √3.
+    let sigma = (each.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
+    let half = 4.303 * sigma / 3f64.sqrt();
+    assert!((test.headline.high.unwrap() - mean - half).abs() < 1e-6);
+    assert_eq!(test.headline.n, 60);
+    // The point has the samples of all three; the seconds are those of the one in the middle.
+    let totals = &test.points[0].point.totals;
+    assert!((totals.value(Metric::Iops, Scope::All).unwrap() - mean).abs() < 1e-9);
+    assert_eq!((totals.elapsed, test.points[0].seconds.len()), (Nanos::from_secs(60), 20));
+    assert!(
+        test.points[0].seconds.iter().all(|second| second.iops >= 1_000.0 && second.iops < 1_010.0)
+    );
+    assert!(!kinds(&run).contains(&FindingKind::OrderEffect));
+    let document = json(std::slice::from_ref(&run));
+    let test = &document["runs"][0]["tests"][0];
+    assert_eq!(test["repetitions"].as_array().unwrap().len(), 3);
+    assert!(test["remarks"].to_string().contains("mean of 3 repetitions"), "{}", test["remarks"]);
+    assert!(page(&[run], &Default::default()).contains("mean of 3 repetitions"));
+}
+
+#[test]
+fn repetitions_that_drift_are_found_with_their_order() {
+    let falling = run("a", &[1_100, 1_050, 1_000]);
+    let found = falling.tests[0]
+        .findings
+        .iter()
+        .find(|found| found.finding.kind == FindingKind::OrderEffect)
+        .unwrap();
+    assert!(found.finding.text.contains("falls from each of 3"), "{}", found.finding.text);
+    assert!(!kinds(&run("b", &[1_100, 1_000])).contains(&FindingKind::OrderEffect));
+}
+
+#[test]
+fn a_comparison_of_repeated_runs_rests_on_what_varies_between_repetitions() {
+    let difference = |a: &[u64], b: &[u64]| {
+        let (a, b) = (run("a", a), run("b", b));
+        let comparison = compare(&a, &b, &CompareOptions::default()).unwrap();
+        let test = comparison.tests[0].clone();
+        (test.ratio.unwrap(), test.difference)
+    };
+    let (ratio, judged) = difference(&[1_000, 1_010, 990], &[1_200, 1_210, 1_190]);
+    assert_eq!(judged, Difference::Better);
+    assert!((ratio.value - 1.2).abs() < 0.01, "{ratio:?}");
+    // The same means, and repetitions so far apart that nothing can be said.
+    let (wide, judged) = difference(&[700, 1_300, 1_000], &[900, 1_500, 1_200]);
+    assert_eq!(judged, Difference::WithinNoise, "{wide:?}");
+    // One repetition has only its seconds to speak for it.
+    let (once, judged) = difference(&[1_000, 1_010, 990], &[1_200]);
+    assert_eq!(judged, Difference::Better);
+    assert!((once.value - 1.2).abs() < 0.01 && once.interval.is_some());
+}
+
+#[test]
+fn a_run_that_was_cut_off_in_a_repetition_has_no_headline_yet() {
+    let mut recipe = Recipe::new("a", repeated(&[1_000, 1_100, 1_200]), "Disk");
+    recipe.pace = &by_name;
+    recipe.steps = 2;
+    let run = support::run(&recipe);
+    assert_eq!((run.complete, run.tests[0].headline.value), (false, None));
+    assert!(run.tests[0].repetitions[0].headline.value.is_some());
+}
+
+#[test]
+fn a_drive_that_leaves_its_steady_state_is_found_out() {
+    let score =
+        Score::MeanOfLast { metric: Metric::Iops, window: Window::Time(Nanos::from_secs(400)) };
+    let long = |leaves: bool| {
+        let steps = vec![step("write", 0.0, stream(Access::Random, 4_096, 0, 32), 1_200)];
+        let mut recipe =
+            Recipe::new("a", plan("own", vec![test("w", "W", score.clone(), &[], steps)]), "Disk");
+        let lower = |_: &Stream, second: u32| Pace {
+            iops: if second < 900 { 1_000 } else { 600 },
+            lat_us: 100.0,
+        };
+        recipe.pace = if leaves { &lower } else { &|_, _| Pace { iops: 1_000, lat_us: 100.0 } };
+        support::run(&recipe)
+    };
+    let run = long(true);
+    let left = run.tests[0]
+        .findings
+        .iter()
+        .find(|found| found.finding.kind == FindingKind::LeftSteadyState)
+        .unwrap();
+    assert!(left.finding.text.contains("no longer in minute 16"), "{}", left.finding.text);
+    assert!(!kinds(&long(false)).contains(&FindingKind::LeftSteadyState));
+    assert!(matches!(run.tests[0].test.phases[0].steps[0].action, Action::Run { .. }));
+}

@@ -1,0 +1,273 @@
+//! Every suite, shortened, on a block device; and every headline once more, by the queries that
+//! docs/format.md prints.
+
+use crate::support::{Bench, Loop, text};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const DOCUMENT: &str = include_str!("../../../../docs/format.md");
+
+/// Requests of 64 MiB have to fit, and every test fills the drive.
+const SIZE: u64 = 72 << 20;
+
+/// A suite and the factor that shortens it here: what has many steps or long rounds more.
+const SUITES: &[(&str, u32)] = &[
+    ("quick", 200),
+    ("iometer-2015", 20_000),
+    ("consistency-2016", 3_000),
+    ("client-2018", 5_000),
+    ("enterprise-2019", 20_000),
+    ("enterprise-2020", 20_000),
+    ("client-2021", 2_000),
+    ("fill-ladder", 2_000),
+    ("snia-pts-e", 100_000),
+    ("snia-pts-c", 100_000),
+    ("act", 20_000),
+    ("load-curve", 300),
+    ("size-curve", 500),
+];
+
+#[test]
+fn every_suite_is_run_here() {
+    let suites = Bench::new().print(&["suites", "--json"]);
+    let suites: Value = serde_json::from_str(&suites).unwrap();
+    let known: Vec<&str> =
+        suites["suites"].as_array().unwrap().iter().map(|s| s["id"].as_str().unwrap()).collect();
+    let here: Vec<&str> = SUITES.iter().map(|(suite, _)| *suite).collect();
+    assert_eq!(known, here, "a new suite needs a line in SUITES");
+}
+
+// Four tests, so that two processors share the work.
+
+#[test]
+fn client_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
+    check_suites(&["quick", "iometer-2015", "client-2018", "client-2021"]);
+}
+
+#[test]
+fn enterprise_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
+    check_suites(&["enterprise-2019", "enterprise-2020", "snia-pts-e"]);
+}
+
+#[test]
+fn pts_style_client_tests_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
+    check_suites(&["snia-pts-c"]);
+}
+
+#[test]
+fn other_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
+    check_suites(&["consistency-2016", "fill-ladder", "act", "load-curve", "size-curve"]);
+}
+
+fn check_suites(suites: &[&str]) {
+    for (suite, shorten) in SUITES.iter().filter(|(suite, _)| suites.contains(suite)) {
+        let bench = Bench::new();
+        let Some(device) = Loop::attach(bench.folder.path(), SIZE) else { return };
+        let begun = Instant::now();
+        let confirm = format!("{}:{SIZE}", device.name());
+        let shorten = shorten.to_string();
+        // Thousands of steps are made durable one by one: memory is the faster place for that.
+        let memory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let file = memory.path().join("run.ssdg");
+        let arguments = [
+            "run",
+            suite,
+            &device.path,
+            "--confirm",
+            &confirm,
+            "--shorten",
+            &shorten,
+            "--scale-spans",
+            "--out",
+            file.to_str().unwrap(),
+            "--json",
+        ];
+        let document: Value = serde_json::from_str(&bench.print(&arguments)).unwrap();
+        let ran = begun.elapsed().as_secs_f64();
+        let run = &document["runs"][0];
+        assert_eq!((&run["complete"], &run["suite"]["is_shortened"]), (&true.into(), &true.into()));
+        let found = run["findings"].to_string();
+        assert!(found.contains("\"shortened\""), "{suite}: {found}");
+        let missing = check_headlines(&file, run);
+        let checked = begun.elapsed().as_secs_f64() - ran;
+        println!("{suite}: {ran:.1} s, {checked:.1} s of queries, {missing} without a headline");
+    }
+}
+
+#[test]
+fn the_queries_hold_for_full_seconds_power_repetitions_and_rounds_too() {
+    let small = "sim:tiny";
+    let large = "sim:tlc-client?capacity=20GB";
+    let cases: [(&str, &str, &[&str]); 7] = [
+        ("consistency-2016", small, &["--shorten", "60"]),
+        ("client-2018", large, &["--shorten", "60", "--test", "mixed-random"]),
+        ("client-2018", large, &["--test", "whole-drive-fill"]),
+        ("client-2018", large, &["--test", "idle-power-active", "--test", "wake-up"]),
+        ("snia-pts-c", small, &["--shorten", "30", "--test", "latency"]),
+        ("act", small, &["--shorten", "360"]),
+        ("load-curve", small, &["--shorten", "5", "--repeat", "2", "--test", "random-read"]),
+    ];
+    let bench = Bench::new();
+    for (number, (suite, target, options)) in cases.iter().enumerate() {
+        let out = format!("{number}.ssdg");
+        let mut arguments = vec!["run", suite, target, "--scale-spans", "--json", "--out", &out];
+        arguments.extend(*options);
+        let document: Value = serde_json::from_str(&bench.print(&arguments)).unwrap();
+        let missing = check_headlines(&bench.path(&out), &document["runs"][0]);
+        assert_eq!(missing, 0, "{suite} {options:?}");
+    }
+    check_percentiles(&bench);
+    let service = sqlite(&bench.path("5.ssdg"), &block("sql", "service"));
+    assert!(service.lines().any(|line| line.contains("large-writes")), "{service}");
+}
+
+/// Checks every headline of `run` against the query of its rule; returns how many have none.
+fn check_headlines(file: &Path, run: &Value) -> usize {
+    let plan: Value = serde_json::from_str(&sqlite(file, "SELECT plan FROM run")).unwrap();
+    let scores: BTreeMap<&str, &Value> = plan["tests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|test| (test["id"].as_str().unwrap(), test))
+        .collect();
+    let mut missing = 0;
+    for test in run["tests"].as_array().unwrap() {
+        let id = test["id"].as_str().unwrap();
+        let planned = scores[id];
+        let also = planned["also"].as_array().unwrap().iter().zip(test["also"].as_array().unwrap());
+        let all = std::iter::once((&planned["score"], &test["headline"])).chain(also);
+        for (number, (score, headline)) in all.enumerate() {
+            let metric = headline["metric"].as_str().unwrap();
+            // Percentiles are not SQL's: `check_percentiles` has them.
+            if metric.starts_with("lat_p") {
+                continue;
+            }
+            let expected = headline["value"].as_f64();
+            let rows = sqlite(file, &query(id, score));
+            let values: Vec<f64> = rows
+                .lines()
+                .filter_map(|row| row.split('|').next().and_then(|value| value.parse().ok()))
+                .collect();
+            let wanted = test["repetitions"].as_array().unwrap().len().max(1);
+            let found =
+                (values.len() == wanted).then(|| values.iter().sum::<f64>() / values.len() as f64);
+            match (expected, found) {
+                (Some(expected), Some(found)) => {
+                    let apart = (found - expected).abs() / expected.abs().max(1e-12);
+                    assert!(apart < 1e-9, "{id} {score}: {found}, and the report has {expected}");
+                }
+                (None, None) => {}
+                (expected, found) => panic!("{id} {score}: {found:?}, report {expected:?}"),
+            }
+            if number == 0 && expected.is_none() {
+                missing += 1;
+                let findings = test["findings"].as_array().unwrap();
+                let explained = findings.iter().any(|finding| {
+                    finding["metrics"].as_array().unwrap().contains(&"headline".into())
+                });
+                assert!(explained, "{id} has no headline and does not say why: {findings:?}");
+            }
+        }
+    }
+    missing
+}
+
+/// Returns the query for a score of the plan, with its values filled in.
+fn query(test: &str, score: &Value) -> String {
+    let fill = |rule: &str, metric: &Value, at: &str, window: &str| {
+        block("sql", rule)
+            .replace("TEST", test)
+            .replace("METRIC", metric.as_str().unwrap_or_default())
+            .replace("POSITIONS", at)
+            .replace("WINDOW", window)
+    };
+    let none = &Value::Null;
+    if let Some(rule) = score.as_str() {
+        return match rule {
+            "highest-borne" => fill("highest_borne", none, "", ""),
+            "highest-borne-from-sending" => fill("highest_borne from sending", none, "", ""),
+            other => panic!("no query for {other}"),
+        };
+    }
+    let (rule, keys) = score.as_object().unwrap().iter().next().unwrap();
+    let metric = if keys.is_string() { keys } else { &keys["metric"] };
+    let window = |rule: &str| {
+        let of = keys["window"].as_object().unwrap().iter().next().unwrap();
+        let number = of.1.as_u64().unwrap();
+        match of.0.as_str() {
+            "time" => {
+                let seconds = number.div_ceil(1_000_000_000);
+                let of_power = if metric == "power_w" { " of power" } else { "" };
+                fill(&format!("{rule} seconds{of_power}"), metric, "", &seconds.to_string())
+            }
+            "bytes" => fill(&format!("{rule} bytes"), metric, "", &number.to_string()),
+            other => panic!("no query for a window of {other}"),
+        }
+    };
+    match rule.as_str() {
+        "mean-of" => fill("mean_of", metric, "", ""),
+        "mean-at" => {
+            let list = keys["positions"].to_string();
+            fill("mean_of at", metric, list.trim_matches(['[', ']']), "")
+        }
+        "best-of" => fill("best_of", metric, "", ""),
+        "at" => fill("metric at", metric, &keys["position"].to_string(), ""),
+        "knee" => fill("knee_of", metric, "", ""),
+        "knee-of-load" => fill("knee_of_load", metric, "", ""),
+        "mean-of-last" => window("mean_of_last"),
+        "mean-over-sigma-of-last" => window("mean_over_sigma_of_last"),
+        other => panic!("no query for {other}"),
+    }
+}
+
+/// Returns the block of the document that begins with `-- name`, or the only one in `language`.
+fn block(language: &str, name: &str) -> String {
+    let fence = format!("```{language}\n");
+    let blocks = DOCUMENT.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut named = blocks
+        .filter(|block| name.is_empty() || block.lines().next() == Some(&format!("-- {name}")));
+    named.next().unwrap_or_else(|| panic!("docs/format.md has no block '{name}'")).to_owned()
+}
+
+/// Runs `sql` in the shell that the document speaks of, with its views.
+fn sqlite(file: &Path, sql: &str) -> String {
+    let script = format!("{}\n{sql}", block("sql", "views"));
+    let mut shell = Command::new("sqlite3")
+        .arg("-readonly")
+        .arg(file)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    shell.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    let output = shell.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}\n{sql}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Checks the program for percentiles against the report of one run.
+fn check_percentiles(bench: &Bench) {
+    let file = bench.path("0.ssdg");
+    let program = bench.path("percentile.py");
+    std::fs::write(&program, block("python", "")).unwrap();
+    let document: Value =
+        serde_json::from_str(&bench.print(&["report", "0.ssdg", "--json"])).unwrap();
+    let metrics = &document["runs"][0]["tests"][0]["points"][0]["metrics"];
+    let sql = "SELECT id FROM step WHERE test = 0 AND phase_kind = 'measure'";
+    let step = sqlite(&file, sql);
+    for (percent, key) in [("50", "lat_p50_us"), ("99", "lat_p99_us"), ("99.9", "lat_p99_9_us")] {
+        let output = Command::new("python3")
+            .arg(&program)
+            .arg(&file)
+            .args([step.trim(), percent])
+            .output()
+            .unwrap();
+        let printed: f64 = text(&output.stdout).trim().parse().unwrap();
+        assert_eq!(Some(printed), metrics[key].as_f64(), "{key}: {}", text(&output.stderr));
+    }
+}
