@@ -29,6 +29,7 @@ const SUITES: &[(&str, u32)] = &[
     ("act", 20_000),
     ("load-curve", 300),
     ("size-curve", 500),
+    ("demo", 500),
 ];
 
 #[test]
@@ -45,7 +46,7 @@ fn every_suite_is_run_here() {
 
 #[test]
 fn client_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
-    check_suites(&["quick", "iometer-2015", "client-2018", "client-2021"]);
+    check_suites(&["quick", "iometer-2015", "client-2018", "client-2021", "demo"]);
 }
 
 #[test]
