@@ -60,7 +60,7 @@ pub struct LinuxRig {
     /// The block device below the target.
     below: Option<Below>,
     /// How the drive feels, where it is a whole drive that can be asked.
-    vitals: Option<Vitals>,
+    pub(crate) vitals: Option<Vitals>,
 }
 
 /// A block device: its number, and its folder in /sys.
@@ -257,9 +257,10 @@ impl LinuxRig {
         };
         let folder = self.below.as_ref().map(|below| below.folder.as_path());
         let witness = Witness::begin(folder);
-        let in_flight = workload.streams.iter().map(|one| u64::from(one.total_depth())).sum();
+        let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
         if let Some(vitals) = &mut self.vitals {
-            vitals.begin(in_flight, sink);
+            // With a single request in flight, a question would stand in its way.
+            vitals.begin(depths.sum::<u64>() > 1, sink);
         }
         let since = Instant::now();
         let mut seen = Seen::on_the_way_to(sink);
