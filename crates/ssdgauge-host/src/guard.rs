@@ -190,6 +190,7 @@ pub(crate) fn objections(
         .map(|what| Refusal::Protected { path: shown(path), what })
         .into_iter()
         .collect();
+    found.extend(second_name(&kernel, path, &folder));
     let users = uses::users(&kernel, &folder, Openers::All);
     found.extend(users.iter().map(|holder| in_use(path, holder)));
     found.extend(check_state(path, &folder).err());
@@ -241,6 +242,11 @@ fn check_node(path: &Path) -> Result<PathBuf, Refusal> {
     Ok(folder)
 }
 
+fn second_name(kernel: &Kernel, path: &Path, folder: &Path) -> Option<Refusal> {
+    let what = uses::second_name(kernel, folder)?;
+    Some(Refusal::Denied { path: shown(path), cause: format!("{what}; name that drive itself") })
+}
+
 fn check_uses(
     kernel: &Kernel,
     path: &Path,
@@ -250,6 +256,9 @@ fn check_uses(
 ) -> Result<(), Refusal> {
     if let Some(what) = uses::protected(kernel, folder, results) {
         return Err(Refusal::Protected { path: shown(path), what });
+    }
+    if let Some(refusal) = second_name(kernel, path, folder) {
+        return Err(refusal);
     }
     match uses::users(kernel, folder, openers).first() {
         Some(user) => Err(in_use(path, user)),
