@@ -25,7 +25,7 @@ mod sys;
 mod target;
 mod witness;
 
-pub use drive::{CardError, card, unhealthy};
+pub use drive::{CardError, card};
 pub use environment::environment;
 pub use guard::{Mandate, Refusal, confirmation_of};
 pub use instruments::look_at_meters;

@@ -211,6 +211,27 @@ impl LinuxRig {
         Ok(())
     }
 
+    /// Waits until the best clock is ready, so that even the first load is measured by it.
+    pub fn settle(&self) {
+        clock::settle();
+    }
+
+    /// Asks the drive for its completions from now on instead of letting it interrupt. Fails where
+    /// its queue does not poll: the kernel would fail such requests, or interrupt all the same.
+    pub fn poll(&mut self) -> Result<(), String> {
+        let queue = self.below.as_ref().map(|below| below.folder.join("queue/io_poll"));
+        let polls = queue.and_then(|path| std::fs::read_to_string(path).ok());
+        match polls.as_deref().map(str::trim) {
+            Some("1") if self.cached.is_none() => {
+                let seen = "by wish".to_owned();
+                self.ring = Some(Choice { flags: RingFlags::Polled, seen });
+                Ok(())
+            }
+            Some("1") => Err(format!("{} is read through the page cache", self.info.target)),
+            Some(_) | None => Err(format!("the queue of {} does not poll", self.info.target)),
+        }
+    }
+
     pub(crate) fn file(&self) -> Option<&Arc<File>> {
         match &self.place {
             OpenPlace::Null => None,

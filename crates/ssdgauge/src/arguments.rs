@@ -323,6 +323,9 @@ pub(crate) struct Bench {
     /// Uses synchronous threads, one for each request in flight, in place of io_uring.
     #[arg(long)]
     pub(crate) synchronous: bool,
+    /// Asks the drive for its completions instead of letting it interrupt.
+    #[arg(long, conflicts_with = "synchronous")]
+    pub(crate) polled: bool,
     /// The length of each request.
     #[arg(long, default_value = "4KiB")]
     pub(crate) block_size: Bytes,

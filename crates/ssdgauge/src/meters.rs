@@ -180,7 +180,7 @@ fn watch(
             let since = Nanos(now.duration_since(begin).as_nanos() as u64);
             match arguments.json {
                 true => world::print(&as_json(specs, &cards, since)),
-                false => world::print(&drawn(specs, &cards, is_first)),
+                false => world::print_words(&drawn(specs, &cards, is_first)),
             }
             is_first = false;
             cards.iter_mut().for_each(|card| card.now = (0, 0.0));
@@ -301,8 +301,8 @@ fn list(json: bool) {
             true => format!("--power hwmon:{}/{}", sensor.place, sensor.channel),
             false => String::new(),
         };
-        world::print(&format!(
-            "{:<8} {:<16} {:<8} {:<20} {value:>16}  {spec}\n",
+        world::print_words(&format!(
+            "{:<8} {:<16} {:<8} {:<20} {value:>16}  {spec}",
             sensor.place, sensor.chip, sensor.channel, sensor.label
         ));
     }

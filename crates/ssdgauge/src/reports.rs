@@ -27,7 +27,7 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     if let Some(output) = &arguments.output {
         write_page(output, &runs, &options)?;
     }
-    write_pictures(arguments, &runs, options.highlight)?;
+    write_pictures(arguments, &runs, &options)?;
     let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.vega];
     let claims = &options.specifications;
     if arguments.json {
@@ -134,7 +134,7 @@ pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
 fn write_pictures(
     arguments: &arguments::Report,
     runs: &[Run],
-    highlight: Option<usize>,
+    options: &PageOptions,
 ) -> Result<(), Failure> {
     if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
         return Ok(());
@@ -147,7 +147,7 @@ fn write_pictures(
                 Failure::new(Kind::Broke, text, "the run files are untouched")
             })
     };
-    for figure in ssdgauge_report::figures(runs, highlight) {
+    for figure in ssdgauge_report::figures(runs, options) {
         if let Some(folder) = &arguments.svg {
             write(folder, &format!("{}.svg", figure.name), figure.svg.as_bytes())?;
         }

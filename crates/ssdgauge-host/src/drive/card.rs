@@ -240,17 +240,6 @@ pub(crate) fn doubts(place: &Place, wire: &dyn Wire) -> Vec<Finding> {
     findings(place, &Answers::of(place, wire))
 }
 
-/// Returns why the drive at `path` should not be written, by its own word; `None` where it says
-/// nothing of that kind, or nothing at all.
-pub fn unhealthy(path: &Path) -> Option<String> {
-    // Spare below its threshold, unreliable, read-only: NVMe critical warning bits 0, 2 and 3.
-    const FATAL: u8 = 0b1101;
-    let (_, answers) = look(path).ok()?;
-    let health = answers.health.ok()?;
-    let warnings = Health { warning: health.warning & FATAL, ..health }.warnings();
-    (!warnings.is_empty()).then(|| format!("the drive warns: {}", warnings.join("; ")))
-}
-
 fn findings(place: &Place, answers: &Answers) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(answers.ata.as_ref().ok().and_then(slow_sata));

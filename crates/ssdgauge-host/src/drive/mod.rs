@@ -20,4 +20,4 @@ pub(crate) mod vitals;
 pub(crate) mod wire;
 
 pub(crate) use card::doubts;
-pub use card::{CardError, card, unhealthy};
+pub use card::{CardError, card};

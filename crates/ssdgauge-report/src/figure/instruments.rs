@@ -3,7 +3,7 @@
 //! Efficiency is never compared across scopes: what one meter sees of a host another does not.
 
 use crate::figure::ranking;
-use crate::figure::timeline::{self, Parts};
+use crate::figure::timeline::{self, Part, Parts};
 use crate::figure::{Axis, Bar, Cast, Chart, Drawing, Scale, Table, title};
 use crate::group::{Group, Member};
 use crate::missing;
@@ -177,7 +177,8 @@ fn over_time(
             note,
             y: Axis { label: format!("{label}, {unit}"), scale: Scale::Linear },
             lines: lines.collect(),
-            table: timeline::table(group, cast, value, unit),
+            table: timeline::table(group, cast, value, unit, Part::Whole),
+            part: Part::Whole,
             kind,
         },
     )

@@ -47,6 +47,11 @@ fn drives() {
 }
 
 #[test]
+fn engine() {
+    check("engine");
+}
+
+#[test]
 fn faults() {
     check("faults");
 }
