@@ -107,7 +107,7 @@ a_drive_with_two_paths_is_shown_through_its_controllers() {
     at_least 'the requests of a queue' "$(fact requests)" 1
 }
 
-# purges NAME: a suite that fills, trims, purges, and fills again twice.
+# purges NAME [MORE]: a suite that trims, purges and does MORE before a short load.
 purges() {
     cat >"$1.toml" <<END
 [suite]
@@ -119,9 +119,8 @@ id = "load"
 revision = 1
 title = "Load"
 prepare = [
-    { fill = "sequential", span = "16MiB" }, { trim = true, span = "8MiB" }, { purge = true },
-    { fill = "random", span = "25%", block_size = "64KiB" },
-    { fill = "random", span = "25%", block_size = "64KiB" }, { rest = "1s" },
+    { fill = "sequential", span = "4MiB" }, { trim = true, span = "8MiB" }, { purge = true },
+    ${2:-}
 ]
 stream = { access = "random", block_size = "4KiB", read_percent = 70, queue_depth = 4, span = "4MiB" }
 until = { time = "2s" }
@@ -136,7 +135,8 @@ way() {
 
 a_drive_is_trimmed_formatted_and_filled_end_to_end() {
     drive=$(named FORMAT)
-    purges erase
+    quarter='{ fill = "random", span = "25%", block_size = "64KiB" }'
+    purges erase "$quarter, $quarter, { rest = \"1s\" },"
     gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --health-every 1 --out a.ssdg
     is 'the way of the purge' "$(way a.ssdg purge)" 'NVMe format, user data erase'
     is 'the way of the trim' "$(way a.ssdg trim)" 'discard, read back as forgotten'
@@ -148,8 +148,8 @@ a_drive_is_trimmed_formatted_and_filled_end_to_end() {
     nvme id-ns "/dev/$drive" -o json >ns
     is 'the format of blocks' "$(told ns flbas)" 0
     written="SELECT max(value) - min(value) FROM reading WHERE quantity='host_written_bytes'"
-    # 16 MiB and twice a quarter of 64 MiB, in units of 512,000 bytes.
-    at_least 'what the drive says was written' "$(sql a.ssdg "SELECT cast(($written) AS INTEGER)")" 48000000
+    # 4 MiB and twice a quarter of 64 MiB, in units of 512,000 bytes.
+    at_least 'what the drive says was written' "$(sql a.ssdg "SELECT cast(($written) AS INTEGER)")" 36000000
     within="SELECT count(*) FROM reading JOIN step ON step_id = step.id WHERE quantity='smart_temperature_c'
         AND phase_kind='measure'"
     at_least 'the readings within the load' "$(sql a.ssdg "$within")" 2
@@ -213,7 +213,7 @@ fills() {
 # The emulated drive erases 2 GiB at a time, and its throttle lets the second part wait: 15 s.
 a_drive_that_leaves_while_it_is_formatted_is_gone() {
     purges erase
-    sed -i 's/{ fill = "sequential", span = "16MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
+    sed -i 's/{ fill = "sequential", span = "4MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
     vm-monitor block_set_io_throttle disk1 0 0 150000000 0 0 0 >/dev/null
     gauge_later run erase.toml "/dev/$(named GONE)" --confirm GONE --out a.ssdg
     until_true announced a.ssdg
