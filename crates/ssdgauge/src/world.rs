@@ -11,6 +11,11 @@ pub(crate) fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// Writes words without colour to stdout, without anything that a terminal would obey.
+pub(crate) fn print_words(text: &str) {
+    print(&format!("{}\n", tame(text)));
+}
+
 /// Writes lines of talk to stderr, without anything that a terminal would obey.
 pub(crate) fn talk(text: &str) {
     let mut err = std::io::stderr().lock();
