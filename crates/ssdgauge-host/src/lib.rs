@@ -24,6 +24,7 @@ mod survey;
 mod sys;
 mod target;
 mod witness;
+mod write_cache;
 
 pub use drive::{CardError, card};
 pub use environment::environment;
