@@ -237,6 +237,8 @@ pub enum FindingKind {
     TrimIneffective,
     /// Part of a fresh drive is left unused, which gives it more spare area.
     LeftUnused,
+    /// A drive was purged, and not in the best way that its kind has.
+    LesserPurge,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -298,6 +300,7 @@ impl FindingKind {
             FindingKind::PurgeStarted => "purge-started",
             FindingKind::TrimIneffective => "trim-ineffective",
             FindingKind::LeftUnused => "left-unused",
+            FindingKind::LesserPurge => "lesser-purge",
             FindingKind::Unknown => "unknown",
         }
     }

@@ -28,6 +28,7 @@ mod witness;
 pub use drive::{CardError, card};
 pub use environment::environment;
 pub use guard::{Mandate, Refusal, confirmation_of};
+pub use instruments::look_at_meters;
 pub use meter::{Live, MeterError, MeterSpec, Meters, Sensor, sensors};
 pub use rig::LinuxRig;
 pub use rights::serve_as_part;

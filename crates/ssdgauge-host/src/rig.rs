@@ -60,7 +60,7 @@ pub struct LinuxRig {
     /// The block device below the target.
     below: Option<Below>,
     /// How the drive feels, where it is a whole drive that can be asked.
-    vitals: Option<Vitals>,
+    pub(crate) vitals: Option<Vitals>,
 }
 
 /// A block device: its number, and its folder in /sys.
@@ -211,6 +211,27 @@ impl LinuxRig {
         Ok(())
     }
 
+    /// Waits until the best clock is ready, so that even the first load is measured by it.
+    pub fn settle(&self) {
+        clock::settle();
+    }
+
+    /// Asks the drive for its completions from now on instead of letting it interrupt. Fails where
+    /// its queue does not poll: the kernel would fail such requests, or interrupt all the same.
+    pub fn poll(&mut self) -> Result<(), String> {
+        let queue = self.below.as_ref().map(|below| below.folder.join("queue/io_poll"));
+        let polls = queue.and_then(|path| std::fs::read_to_string(path).ok());
+        match polls.as_deref().map(str::trim) {
+            Some("1") if self.cached.is_none() => {
+                let seen = "by wish".to_owned();
+                self.ring = Some(Choice { flags: RingFlags::Polled, seen });
+                Ok(())
+            }
+            Some("1") => Err(format!("{} is read through the page cache", self.info.target)),
+            Some(_) | None => Err(format!("the queue of {} does not poll", self.info.target)),
+        }
+    }
+
     pub(crate) fn file(&self) -> Option<&Arc<File>> {
         match &self.place {
             OpenPlace::Null => None,
@@ -257,9 +278,10 @@ impl LinuxRig {
         };
         let folder = self.below.as_ref().map(|below| below.folder.as_path());
         let witness = Witness::begin(folder);
-        let in_flight = workload.streams.iter().map(|one| u64::from(one.total_depth())).sum();
+        let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
         if let Some(vitals) = &mut self.vitals {
-            vitals.begin(in_flight, sink);
+            // With a single request in flight, a question would stand in its way.
+            vitals.begin(depths.sum::<u64>() > 1, sink);
         }
         let since = Instant::now();
         let mut seen = Seen::on_the_way_to(sink);

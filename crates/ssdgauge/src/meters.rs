@@ -7,7 +7,7 @@ use crate::world::{self, StopWish};
 use serde::Deserialize;
 use serde_json::json;
 use ssdgauge_core::Nanos;
-use ssdgauge_host::{Live, MeterSpec, Meters, sensors};
+use ssdgauge_host::{Live, MeterSpec, Meters, look_at_meters, sensors};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -103,17 +103,18 @@ pub(crate) fn show(arguments: &arguments::Meters) -> Result<(), Failure> {
         return Ok(());
     }
     let specs = specs(&arguments.specs)?;
-    if let Some(spec) = specs.iter().find(|spec| spec.is_of_the_drive()) {
+    let of_the_drive = specs.iter().find(|spec| spec.is_of_the_drive());
+    if let (Some(spec), None) = (of_the_drive, &arguments.drive) {
         return Err(Failure::new(
             Kind::Usage,
-            format!("'{}' is the drive under test, and there is none here", spec.name),
-            "`ssdgauge drives TARGET` shows what a drive says of itself",
+            format!("'{}' reads the drive under test, and none is named", spec.name),
+            "name it: --drive /dev/nvme0n1; nothing is written to it",
         ));
     }
     let stop = StopWish::listen().map_err(|error| {
         Failure::new(Kind::Refused, format!("cannot listen to signals: {error}"), "")
     })?;
-    let mut meters = Meters::open(&specs)?;
+    let mut meters = look_at_meters(&specs, arguments.drive.as_deref())?;
     for (name, text) in meters.described(&specs) {
         world::talk(&format!("{name}: {text}"));
     }

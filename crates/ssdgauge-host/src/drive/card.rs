@@ -10,6 +10,7 @@ use crate::drive::ask::{self, Family, feature};
 use crate::drive::ata;
 use crate::drive::controller::{Controller, Namespace};
 use crate::drive::health::Health;
+use crate::drive::power_log::PowerLog;
 use crate::drive::state::{self, SanitizeLog, Security, Transition};
 use crate::drive::sysfs::Place;
 use crate::drive::wire::{AtaCommand, NvmeCommand, Port, Unanswered, Wire};
@@ -85,6 +86,7 @@ pub(super) struct Answers {
     transitions: Answer<(bool, Vec<Transition>)>,
     host_memory: Answer<u32>,
     thermal: Answer<u32>,
+    power_log: Answer<PowerLog>,
     ata: Answer<ata::Identity>,
     attributes: Answer<Vec<ata::Attribute>>,
     statistics: Answer<ata::Statistics>,
@@ -107,6 +109,7 @@ impl Answers {
             transitions: Err(reason()),
             host_memory: Err(reason()),
             thermal: Err(reason()),
+            power_log: Err(reason()),
             ata: Err(reason()),
             attributes: Err(reason()),
             statistics: Err(reason()),
@@ -167,6 +170,7 @@ impl Answers {
                 .and_then(|()| value(feature::HOST_MEMORY)),
             thermal: has(|controller| controller.host_thermal_management, "such management")
                 .and_then(|()| value(feature::THERMAL)),
+            power_log: told(ask::power_log(wire)),
             protocols: security.clone().and_then(|()| told(ask::protocols(wire, Family::Nvme))),
             security: security.and_then(|()| told(ask::discovery(wire, Family::Nvme))),
             controller,
