@@ -223,6 +223,8 @@ pub enum FindingKind {
     PowerState,
     /// A read did not find what this run had written there.
     WrongData,
+    /// What is read was never written: the drive may answer without its memory.
+    Unwritten,
     /// The log of single requests is not complete.
     LogIncomplete,
     /// The link between host and drive is slower or narrower than the drive can.
@@ -293,6 +295,7 @@ impl FindingKind {
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
             FindingKind::WrongData => "wrong-data",
+            FindingKind::Unwritten => "unwritten",
             FindingKind::LogIncomplete => "log-incomplete",
             FindingKind::LinkBelowCapability => "link-below-capability",
             FindingKind::Implausible => "implausible",
