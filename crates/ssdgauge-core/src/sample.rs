@@ -225,6 +225,8 @@ pub enum FindingKind {
     WriteCache,
     /// A read did not find what this run had written there.
     WrongData,
+    /// What is read was never written: the drive may answer without its memory.
+    Unwritten,
     /// The log of single requests is not complete.
     LogIncomplete,
     /// The link between host and drive is slower or narrower than the drive can.
@@ -296,6 +298,7 @@ impl FindingKind {
             FindingKind::PowerState => "power-state",
             FindingKind::WriteCache => "write-cache",
             FindingKind::WrongData => "wrong-data",
+            FindingKind::Unwritten => "unwritten",
             FindingKind::LogIncomplete => "log-incomplete",
             FindingKind::LinkBelowCapability => "link-below-capability",
             FindingKind::Implausible => "implausible",

@@ -23,6 +23,7 @@ mod rights;
 mod survey;
 mod sys;
 mod target;
+mod unwritten;
 mod witness;
 mod write_cache;
 

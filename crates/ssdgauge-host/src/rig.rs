@@ -18,6 +18,7 @@ use crate::preparation::{self, Subject};
 use crate::rights;
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
+use crate::unwritten;
 use crate::witness::{self, Seen, Witness};
 use crate::write_cache::{CacheSwitch, Way};
 use ssdgauge_core::{
@@ -586,6 +587,11 @@ impl Rig for LinuxRig {
                 format!("the page cache stood between the engine and the drive: {cause}"),
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
+        }
+        // A drive that rests shall be woken by the step itself.
+        if !self.was_idle {
+            let found = unwritten::look(&self.place, &self.stamps, workload);
+            found.into_iter().for_each(|finding| sink.finding(finding));
         }
         self.try_rings(workload, until);
         let quiet = if self.was_idle { Quiet::AtFirst } else { Quiet::No };
