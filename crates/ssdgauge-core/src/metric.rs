@@ -304,9 +304,13 @@ impl Totals {
 
     /// Adds a reading; a quantity that was read several times counts with its mean.
     pub fn add_reading(&mut self, reading: &Reading) {
-        let (sum, n) = self.readings.entry(reading.quantity.clone()).or_default();
-        *sum += reading.value;
-        *n += 1;
+        if !self.readings.contains_key(&reading.quantity) {
+            self.readings.insert(reading.quantity.clone(), (0.0, 0));
+        }
+        if let Some((sum, n)) = self.readings.get_mut(&reading.quantity) {
+            *sum += reading.value;
+            *n += 1;
+        }
     }
 
     /// Returns the mean of all readings of `quantity`.

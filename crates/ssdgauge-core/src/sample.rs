@@ -221,6 +221,8 @@ pub enum FindingKind {
     Meter,
     /// A drive could not be brought into the power state that was asked for.
     PowerState,
+    /// The volatile write cache of a drive could not be switched as asked.
+    WriteCache,
     /// A read did not find what this run had written there.
     WrongData,
     /// What is read was never written: the drive may answer without its memory.
@@ -294,6 +296,7 @@ impl FindingKind {
             FindingKind::NotKept => "not-kept",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
+            FindingKind::WriteCache => "write-cache",
             FindingKind::WrongData => "wrong-data",
             FindingKind::Unwritten => "unwritten",
             FindingKind::LogIncomplete => "log-incomplete",

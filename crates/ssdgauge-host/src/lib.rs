@@ -25,6 +25,7 @@ mod sys;
 mod target;
 mod unwritten;
 mod witness;
+mod write_cache;
 
 pub use drive::{CardError, card};
 pub use environment::environment;

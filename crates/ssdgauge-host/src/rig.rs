@@ -20,10 +20,11 @@ use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
 use crate::unwritten;
 use crate::witness::{self, Seen, Witness};
+use crate::write_cache::{CacheSwitch, Way};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
     PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream,
-    TargetKind, Until, Workload,
+    TargetKind, Until, Workload, WriteCache,
 };
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -48,6 +49,7 @@ pub struct LinuxRig {
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
     power: PowerControl,
+    write_cache: CacheSwitch,
     pub(crate) instruments: Instruments,
     /// Whether the drive was left alone unasked in the step before.
     pub(crate) was_idle: bool,
@@ -132,6 +134,7 @@ impl LinuxRig {
                 PowerControl::none()
             }
         };
+        let write_cache = CacheSwitch::of(cache_of(&place));
         let instruments = Instruments::of_drive(folder.as_deref());
         let tag = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
@@ -153,6 +156,7 @@ impl LinuxRig {
             runs: 0,
             written,
             power,
+            write_cache,
             instruments,
             was_idle: false,
             pool,
@@ -196,6 +200,7 @@ impl LinuxRig {
             runs: 0,
             written: facts.len(),
             power: PowerControl::none(),
+            write_cache: CacheSwitch::of(None),
             instruments: Instruments::default(),
             was_idle: false,
             pool: Pool::default(),
@@ -472,6 +477,14 @@ impl LinuxRig {
         Prepared { method, written: Bytes(0), elapsed, stopped: false }
     }
 
+    fn switch_cache(&mut self, switch: WriteCache, sink: &mut dyn Sink) -> Prepared {
+        let since = Instant::now();
+        let (method, finding) = self.write_cache.choose(switch);
+        finding.into_iter().for_each(|finding| sink.finding(finding));
+        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+    }
+
     /// Refuses reads of what nobody wrote: the file system would answer them without the drive.
     fn check_written(&self, workload: &Workload) -> Result<(), RigError> {
         let beyond =
@@ -492,6 +505,15 @@ fn asked(file: &Arc<File>) -> Option<(DrivePlace, Arc<dyn Wire>)> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let place = DrivePlace::of_number(Path::new("/sys"), major, minor)?;
     Some((place, Arc::new(Port(Arc::clone(file)))))
+}
+
+/// Returns the way to the write cache of a whole drive. One that is no NVMe drive may be a SATA
+/// drive, and says so when it is asked.
+fn cache_of(place: &OpenPlace) -> Option<(Way, Arc<dyn Wire>)> {
+    let OpenPlace::Drive(drive) = place else { return None };
+    let (place, wire) = asked(drive.file())?;
+    let way = if place.controller.is_some() { Way::Nvme } else { Way::Ata };
+    Some((way, wire))
 }
 
 /// The detail that says how often, in seconds, the health of a drive is read within a step; 0 is
@@ -547,6 +569,7 @@ impl Rig for LinuxRig {
                 })
             }
             Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
+            Preparation::WriteCache(switch) => Ok(self.switch_cache(switch, sink)),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::rests;
 use crate::run::{PointRun, Run, TestRun};
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Access, FindingKind, Metric, Nanos, Scope, Score, Totals};
+use ssdgauge_core::{Access, FindingKind, Metric, Nanos, Scope, Score, Stream, Totals};
 
 /// The most sentences of one drive.
 const MOST: usize = 6;
@@ -94,7 +94,8 @@ fn rates(point: &PointRun, metric: Metric) -> Vec<f64> {
 fn settled(test: &TestRun) -> Option<String> {
     let Score::MeanOfLast { metric, window } = &test.test.score else { return None };
     let [point] = test.points.as_slice() else { return None };
-    if point.workload.streams.iter().any(|stream| stream.access == Access::Sequential) {
+    let is_random = |stream: &Stream| stream.access == Access::Random;
+    if metric.needs_power() || !point.workload.streams.iter().all(is_random) {
         return None;
     }
     let value = test.headline.value?;

@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Draws the report of run files, or prints their results.
 pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
-    let mut runs = Vec::new();
-    for file in &arguments.files {
-        runs.push(ssdgauge_report::read(file)?);
-    }
+    let mut runs = ssdgauge_report::read_all(&arguments.files)?;
     if let Some(percent) = arguments.fill_level {
         runs = at_fill_level(runs, percent)?;
     }

@@ -20,7 +20,12 @@ pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     if group.members.iter().all(|member| missing::power_scopes(member.test).is_empty()) {
         return Vec::new();
     }
-    let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
+    let headline = group.first().test.headline.metric;
+    // Power that is the headline has its ranking, and work of single requests has no efficiency.
+    if headline.needs_power() || headline.unit() == "µs" {
+        return Vec::new();
+    }
+    let in_bytes = headline.unit().starts_with("MB/s");
     let efficiency = if in_bytes { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW };
     [efficiency, Metric::PowerW].map(|metric| bars(group, cast, metric)).into()
 }
