@@ -25,7 +25,7 @@ mod workload;
 
 pub use card::{DriveCard, Fact, Section, Table, Value};
 pub use drive::{DriveInfo, TargetKind};
-pub use metric::{DirectionTotals, Metric, Scope, Totals};
+pub use metric::{DirectionTotals, Family, Metric, Scope, Totals};
 pub use plan::{
     Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, Rounds, SteadyRule, Step,
     SuiteIdentity, Test,
@@ -34,7 +34,7 @@ pub use random::Random;
 pub use request::{Request, RequestSource};
 pub use rig::{
     Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError,
-    Sink,
+    Sink, WriteCache,
 };
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};

@@ -221,8 +221,12 @@ pub enum FindingKind {
     Meter,
     /// A drive could not be brought into the power state that was asked for.
     PowerState,
+    /// The volatile write cache of a drive could not be switched as asked.
+    WriteCache,
     /// A read did not find what this run had written there.
     WrongData,
+    /// What is read was never written: the drive may answer without its memory.
+    Unwritten,
     /// The log of single requests is not complete.
     LogIncomplete,
     /// The link between host and drive is slower or narrower than the drive can.
@@ -237,6 +241,8 @@ pub enum FindingKind {
     TrimIneffective,
     /// Part of a fresh drive is left unused, which gives it more spare area.
     LeftUnused,
+    /// A drive was purged, and not in the best way that its kind has.
+    LesserPurge,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -290,7 +296,9 @@ impl FindingKind {
             FindingKind::NotKept => "not-kept",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
+            FindingKind::WriteCache => "write-cache",
             FindingKind::WrongData => "wrong-data",
+            FindingKind::Unwritten => "unwritten",
             FindingKind::LogIncomplete => "log-incomplete",
             FindingKind::LinkBelowCapability => "link-below-capability",
             FindingKind::Implausible => "implausible",
@@ -298,6 +306,7 @@ impl FindingKind {
             FindingKind::PurgeStarted => "purge-started",
             FindingKind::TrimIneffective => "trim-ineffective",
             FindingKind::LeftUnused => "left-unused",
+            FindingKind::LesserPurge => "lesser-purge",
             FindingKind::Unknown => "unknown",
         }
     }

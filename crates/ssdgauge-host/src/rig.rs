@@ -18,11 +18,13 @@ use crate::preparation::{self, Subject};
 use crate::rights;
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
+use crate::unwritten;
 use crate::witness::{self, Seen, Witness};
+use crate::write_cache::{CacheSwitch, Way};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
     PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream,
-    TargetKind, Until, Workload,
+    TargetKind, Until, Workload, WriteCache,
 };
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -47,6 +49,7 @@ pub struct LinuxRig {
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
     power: PowerControl,
+    write_cache: CacheSwitch,
     pub(crate) instruments: Instruments,
     /// Whether the drive was left alone unasked in the step before.
     pub(crate) was_idle: bool,
@@ -60,7 +63,7 @@ pub struct LinuxRig {
     /// The block device below the target.
     below: Option<Below>,
     /// How the drive feels, where it is a whole drive that can be asked.
-    vitals: Option<Vitals>,
+    pub(crate) vitals: Option<Vitals>,
 }
 
 /// A block device: its number, and its folder in /sys.
@@ -145,6 +148,7 @@ impl LinuxRig {
                 PowerControl::none()
             }
         };
+        let write_cache = CacheSwitch::of(cache_of(&place));
         let instruments = Instruments::of_drive(folder.as_deref());
         let tag = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
@@ -166,6 +170,7 @@ impl LinuxRig {
             runs: 0,
             written,
             power,
+            write_cache,
             instruments,
             was_idle: false,
             pool,
@@ -210,6 +215,7 @@ impl LinuxRig {
             runs: 0,
             written: facts.len(),
             power: PowerControl::none(),
+            write_cache: CacheSwitch::of(None),
             instruments: Instruments::default(),
             was_idle: false,
             pool: Pool::default(),
@@ -293,9 +299,10 @@ impl LinuxRig {
         };
         let folder = self.below.as_ref().map(|below| below.folder.as_path());
         let witness = Witness::begin(folder);
-        let in_flight = workload.streams.iter().map(|one| u64::from(one.total_depth())).sum();
+        let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
         if let Some(vitals) = &mut self.vitals {
-            vitals.begin(in_flight, sink);
+            // With a single request in flight, a question would stand in its way.
+            vitals.begin(depths.sum::<u64>() > 1, sink);
         }
         let since = Instant::now();
         let mut seen = Seen::on_the_way_to(sink);
@@ -485,6 +492,14 @@ impl LinuxRig {
         Prepared { method, written: Bytes(0), elapsed, stopped: false }
     }
 
+    fn switch_cache(&mut self, switch: WriteCache, sink: &mut dyn Sink) -> Prepared {
+        let since = Instant::now();
+        let (method, finding) = self.write_cache.choose(switch);
+        finding.into_iter().for_each(|finding| sink.finding(finding));
+        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+    }
+
     /// Refuses reads of what nobody wrote: the file system would answer them without the drive.
     fn check_written(&self, workload: &Workload) -> Result<(), RigError> {
         let beyond =
@@ -505,6 +520,15 @@ fn asked(file: &Arc<File>) -> Option<(DrivePlace, Arc<dyn Wire>)> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let place = DrivePlace::of_number(Path::new("/sys"), major, minor)?;
     Some((place, Arc::new(Port(Arc::clone(file)))))
+}
+
+/// Returns the way to the write cache of a whole drive. One that is no NVMe drive may be a SATA
+/// drive, and says so when it is asked.
+fn cache_of(place: &OpenPlace) -> Option<(Way, Arc<dyn Wire>)> {
+    let OpenPlace::Drive(drive) = place else { return None };
+    let (place, wire) = asked(drive.file())?;
+    let way = if place.controller.is_some() { Way::Nvme } else { Way::Ata };
+    Some((way, wire))
 }
 
 /// The detail that says how often, in seconds, the health of a drive is read within a step; 0 is
@@ -560,6 +584,7 @@ impl Rig for LinuxRig {
                 })
             }
             Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
+            Preparation::WriteCache(switch) => Ok(self.switch_cache(switch, sink)),
         }
     }
 
@@ -577,6 +602,11 @@ impl Rig for LinuxRig {
                 format!("the page cache stood between the engine and the drive: {cause}"),
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
+        }
+        // A drive that rests shall be woken by the step itself.
+        if !self.was_idle {
+            let found = unwritten::look(&self.place, &self.stamps, workload);
+            found.into_iter().for_each(|finding| sink.finding(finding));
         }
         self.try_rings(workload, until);
         let quiet = if self.was_idle { Quiet::AtFirst } else { Quiet::No };

@@ -116,7 +116,7 @@ fn a_thousand_hostile_strings_get_through_no_output() {
         let metrics = openmetrics(&runs);
         calm(&metrics, "OpenMetrics", &of);
         assert!(!metrics.lines().any(|line| line.starts_with("forged")), "{of}");
-        let pictures = figures(&runs, None);
+        let pictures = figures(&runs, &PageOptions::default());
         for picture in pictures.iter().take(2) {
             calm(&picture.svg, "a chart", &of);
             without_markup(&picture.svg, "a chart", &of);

@@ -173,6 +173,9 @@ pub(crate) struct Power {
 pub(crate) struct Meters {
     /// Power meters as in `run --power`; without any, what this machine offers is listed.
     pub(crate) specs: Vec<String>,
+    /// The NVMe drive whose own power figures `nvme` reads; it is opened for reading alone.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) drive: Option<PathBuf>,
     /// Stops after this time; otherwise Ctrl-C does.
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) time: Option<Nanos>,

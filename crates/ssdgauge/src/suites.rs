@@ -43,9 +43,9 @@ pub(crate) fn list(arguments: &arguments::Suites) -> Result<(), Failure> {
         return Ok(());
     }
     for suite in &suites {
-        world::print(&match arguments.suite {
+        world::print_words(&match arguments.suite {
             Some(_) => in_full(suite),
-            None => format!("{:<18} {}\n{:18} {}\n", suite.id, suite.title, "", suite.summary),
+            None => format!("{:<18} {}\n{:18} {}", suite.id, suite.title, "", suite.summary),
         });
     }
     Ok(())

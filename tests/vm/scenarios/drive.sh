@@ -1,8 +1,9 @@
 #!/bin/sh
 # The drive itself: its card beside that of nvme-cli, purge, trim, health, and a drive that leaves.
-# vm: --nvme 64M,serial=FORMAT --nvme 64M,serial=GONE --copy nvme --copy strace
-# vm: --module ahci --module sd_mod --module 'scsi_debug lbpu=0 dev_size_mb=32' --pack dm-mod --copy dmsetup
-# vm: --qemu "$(truncate -s 64M "$work/sata" "$work/one" "$work/two")-device ich9-ahci,id=ahci -drive if=none,id=sata,file=$work/sata,format=raw,discard=unmap -device ide-hd,bus=ahci.0,drive=sata,serial=SATA1 -drive if=none,id=one,file=$work/one,format=raw,discard=unmap -drive if=none,id=two,file=$work/two,format=raw,discard=unmap -device nvme,id=nvme2,serial=TWINS -device nvme-ns,drive=one,bus=nvme2,nsid=1 -device nvme-ns,drive=two,bus=nvme2,nsid=2"
+# vm: --timeout 1200 --nvme 64M,serial=FORMAT --nvme 3G,serial=GONE --nvme 256M,serial=LEFT --copy nvme
+# vm: --module ahci --module sd_mod --module 'scsi_debug lbpu=0 dev_size_mb=32' --module loop
+# vm: --module dm-mod --module dm-unstripe --copy dmsetup
+# vm: --qemu "$(truncate -s 64M "$work/sata" "$work/one" "$work/two")-device ich9-ahci,id=ahci -drive if=none,id=sata,file=$work/sata,format=raw,discard=unmap -device ide-hd,bus=ahci.0,drive=sata,serial=SATA1 -drive if=none,id=one,file=$work/one,format=raw,discard=unmap -drive if=none,id=two,file=$work/two,format=raw,discard=unmap -device nvme,id=twins,serial=TWINS -device nvme-ns,drive=one,bus=twins,nsid=1 -device nvme-ns,drive=two,bus=twins,nsid=2"
 . /usr/bin/expect.sh
 
 # card DRIVE: its card as JSON lies in `out`, one fact a line.
@@ -129,10 +130,10 @@ a_drive_is_trimmed_formatted_and_filled_end_to_end() {
     written="SELECT max(value) - min(value) FROM reading WHERE quantity='host_written_bytes'"
     # 16 MiB and twice a quarter of 64 MiB, in units of 512,000 bytes.
     at_least 'what the drive says was written' "$(sql a.ssdg "SELECT cast(($written) AS INTEGER)")" 48000000
-    within="SELECT count(*) FROM reading r JOIN step s ON r.step = s.id WHERE quantity='smart_temperature_c'
+    within="SELECT count(*) FROM reading JOIN step ON step_id = step.id WHERE quantity='smart_temperature_c'
         AND phase_kind='measure'"
     at_least 'the readings within the load' "$(sql a.ssdg "$within")" 2
-    is 'the rate of readings' "$(sql a.ssdg "SELECT json_extract(json, '\$.details.health_every_s') FROM drive")" 1
+    is 'the rate of readings' "$(sql a.ssdg "SELECT json_extract(details, '\$.details.health_every_s') FROM drive")" 1
     gauge 0 report a.ssdg -o a.html
 }
 
@@ -159,7 +160,7 @@ a_neighbour_on_the_same_controller_is_never_formatted() {
     words=$(confirmation "$drive")
     gauge 0 run erase.toml "/dev/$drive" --confirm "$words" --out a.ssdg
     is 'the way of the purge' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
-    finds a.ssdg purge-not-possible '2 namespaces in use'
+    finds a.ssdg lesser-purge '2 namespaces in use'
     gauge 3 run erase.toml "/dev/$drive" --confirm "$words" --purge format --out b.ssdg
     says '2 namespaces in use'
     echo 3 >/proc/sys/vm/drop_caches
@@ -179,23 +180,46 @@ a_drive_that_calls_itself_read_only_is_refused() {
     vm-monitor qom-set /machine/peripheral/nvme0 smart_critical_warning 0 >/dev/null
 }
 
+# announced FILE: whether a purge was begun.
 announced() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM finding WHERE kind='purge-started'" 2>/dev/null)" ]
 }
 
+# fills FILE: whether a fill runs now.
+fills() {
+    [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM step WHERE phase_kind='fill' AND state='running'" 2>/dev/null)" ]
+}
+
+# The emulated drive erases 2 GiB at a time, and its throttle lets the second part wait: 15 s.
 a_drive_that_leaves_while_it_is_formatted_is_gone() {
     purges erase
     sed -i 's/{ fill = "sequential", span = "16MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
-    # Every request to the kernel's drivers takes a second longer, so that there is time to pull.
-    strace -f -qq -o /dev/null -e trace=ioctl -e inject=ioctl:delay_enter=1000000 \
-        ssdgauge run erase.toml "/dev/$(named GONE)" --confirm GONE --out a.ssdg >out 2>talk &
-    gauge_pid=$!
+    vm-monitor block_set_io_throttle disk1 0 0 150000000 0 0 0 >/dev/null
+    gauge_later run erase.toml "/dev/$(named GONE)" --confirm GONE --out a.ssdg
     until_true announced a.ssdg
     vm-monitor device_del nvme1 >/dev/null
     gauge_ends 1
     says 'is gone'
     finds a.ssdg drive-gone
-    is 'the state of the step' "$(sql a.ssdg 'SELECT state FROM step')" broken
+    is 'the state of the last step' "$(sql a.ssdg 'SELECT state FROM step ORDER BY id DESC LIMIT 1')" broken
+    at_least 'the number of lines of talk, 10 allowed' 10 "$(wc -l <talk)"
+    gauge 3 resume a.ssdg
+    says 'nothing was written'
+}
+
+a_drive_that_leaves_while_it_is_filled_is_gone() {
+    purges full
+    sed -i 's/^prepare = \[$/prepare = [ { fill = "sequential", span = "100%" },/' full.toml
+    vm-monitor block_set_io_throttle disk2 0 0 10000000 0 0 0 >/dev/null
+    gauge_later run full.toml "/dev/$(named LEFT)" --confirm LEFT --out a.ssdg
+    until_true fills a.ssdg
+    sleep 2
+    vm-monitor device_del nvme2 >/dev/null
+    gauge_ends 1
+    says 'is gone'
+    finds a.ssdg drive-gone
+    is 'the state of the fill' "$(sql a.ssdg "SELECT state FROM step WHERE phase_kind='fill'")" broken
+    at_least 'the number of lines of talk, 10 allowed' 10 "$(wc -l <talk)"
 }
 
 a_sata_drive_has_a_card_and_is_purged() {
@@ -212,22 +236,40 @@ a_sata_drive_has_a_card_and_is_purged() {
     says 'the drive has no ATA security'
 }
 
-# A SCSI drive without TRIM, by itself and below a mapper.
+# without_trim FILE DEVICE WORDS: trims it, which must fail because of what WORDS name.
+without_trim() {
+    gauge 0 run erase.toml "/dev/$2" --confirm "$(confirmation "$2")" --out "$1"
+    finds "$1" trim-ineffective "$3"
+    finds "$1" purge-not-possible "$3"
+    is 'the way of the purge' "$(way "$1" purge)" none
+}
+
 a_layer_that_passes_no_trims_on_is_named() {
     export DM_DISABLE_UDEV=1
     purges erase
-    gauge 0 run erase.toml /dev/sdb --confirm "$(confirmation sdb)" --out a.ssdg
-    finds a.ssdg trim-ineffective 'neither the drive sdb nor its driver takes trims'
-    finds a.ssdg purge-not-possible 'sdb'
-    is 'the way of the purge' "$(way a.ssdg purge)" none
+    without_trim drive.ssdg sdb 'neither the drive sdb nor its driver takes trims'
+    # What the drive refuses makes the kernel look at it anew, which would undo the next line.
+    card /dev/sda
+    sleep 1
+    most=$(cat /sys/block/sda/queue/discard_max_bytes)
     echo 0 >/sys/block/sda/queue/discard_max_bytes
-    gauge 0 run erase.toml /dev/sda --confirm "$(confirmation sda)" --out b.ssdg
-    finds b.ssdg trim-ineffective 'switched off in queue/discard_max_bytes of sda'
+    without_trim switch.ssdg sda 'switched off in queue/discard_max_bytes of sda'
+    echo "$most" >/sys/block/sda/queue/discard_max_bytes
+    # This mapper hands no trims down.
+    dmsetup create deaf --table '0 65536 unstriped 1 128 0 /dev/sda 0'
+    without_trim mapper.ssdg "dm-$(dmsetup info -c --noheadings -o minor deaf)" 'the mapper dm-'
+    dmsetup remove deaf
+    # A file system in memory cannot give back parts of a file.
+    mkdir ram && mount -t ramfs ramfs ram
+    truncate -s 64M ram/disk
+    loop=$(losetup -f) && losetup "$loop" ram/disk
+    without_trim file.ssdg "$(basename "$loop")" 'punches no holes'
+    losetup -d "$loop" && umount ram
 }
 
 scenarios the_card_says_what_nvme_cli_says a_drive_is_trimmed_formatted_and_filled_end_to_end \
     a_purge_goes_the_way_that_is_asked_for_or_not_at_all \
     a_neighbour_on_the_same_controller_is_never_formatted \
     a_drive_that_calls_itself_read_only_is_refused \
-    a_drive_that_leaves_while_it_is_formatted_is_gone a_sata_drive_has_a_card_and_is_purged \
-    a_layer_that_passes_no_trims_on_is_named
+    a_drive_that_leaves_while_it_is_formatted_is_gone a_drive_that_leaves_while_it_is_filled_is_gone \
+    a_sata_drive_has_a_card_and_is_purged a_layer_that_passes_no_trims_on_is_named

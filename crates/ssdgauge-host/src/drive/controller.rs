@@ -31,6 +31,8 @@ pub(crate) struct Controller {
     pub(crate) optional_nvm: u16,
     /// What Format NVM applies to.
     pub(crate) format: FormatAttributes,
+    /// It has a list of the logs that it has (LPA, bit 5).
+    pub(crate) lists_its_logs: bool,
     pub(crate) has_volatile_cache: bool,
     pub(crate) has_autonomous_transitions: bool,
     /// Bytes in all; `None` where not reported.
@@ -131,6 +133,7 @@ impl Controller {
                 erases_all: bit(format, 1),
                 cryptographic: bit(format, 2),
             },
+            lists_its_logs: bit(record.u8(261)?, 5),
             has_volatile_cache: bit(record.u8(525)?, 0),
             has_autonomous_transitions: bit(record.u8(265)?, 0),
             total_capacity: number(280),

@@ -22,8 +22,12 @@ use std::time::Duration;
 /// 2.0, figure 138), and security receive for TCG discovery.
 const NVME: [u8; 7] = [0x02, 0x06, 0x09, 0x0a, 0x80, 0x82, 0x84];
 /// ATA through SCSI: identify, SMART, read log, trusted receive, power mode, sanitize, and the
-/// commands of the security set that an erase takes (ACS-4, table 27).
+/// commands of the security set that an erase takes (ACS-4, table 27). SET FEATURES is beside it:
+/// of its many subcommands only the two of the write cache are let through.
 const ATA: [u8; 11] = [0xec, 0xb0, 0x2f, 0x5c, 0xe5, 0xb4, 0xf1, 0xf3, 0xf4, 0xf5, 0xf6];
+/// ATA SET FEATURES, and its subcommands that switch the write cache on and off (ACS-4, 7.45).
+const SET_FEATURES: u8 = 0xef;
+const WRITE_CACHE: [u8; 2] = [0x02, 0x82];
 /// SCSI: test unit ready, inquiry, read capacity, security protocol in, log sense.
 const SCSI: [u8; 6] = [0x00, 0x12, 0x25, 0x9e, 0xa2, 0x4d];
 /// The settings of drives and links that a run changes and puts back.
@@ -140,6 +144,7 @@ fn nvme(file: &File, request: &Request) -> io::Result<Reply> {
 fn scsi(file: &File, request: &Request) -> io::Result<Reply> {
     let (command, data) = request.data.split_first_chunk::<16>().ok_or_else(refused)?;
     let allowed = match command[0] {
+        0x85 if command[14] == SET_FEATURES => WRITE_CACHE.contains(&command[4]),
         0x85 => ATA.contains(&command[14]),
         other => SCSI.contains(&other),
     };
@@ -196,8 +201,8 @@ mod tests {
             let request = Request::scsi(&cdb, sys::ScsiDirection::Out, &[], 1_000).unwrap();
             assert!(is_refused(scsi(&file, &request)), "{command:#x}");
         }
-        // ATA WRITE DMA, DOWNLOAD MICROCODE.
-        for command in [0xca, 0x92] {
+        // ATA WRITE DMA, DOWNLOAD MICROCODE, SET FEATURES without a feature.
+        for command in [0xca, 0x92, SET_FEATURES] {
             let mut cdb = [0; 16];
             (cdb[0], cdb[14]) = (0x85, command);
             let request = Request::scsi(&cdb, sys::ScsiDirection::Out, &[], 1_000).unwrap();

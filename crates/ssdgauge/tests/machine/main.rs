@@ -13,7 +13,8 @@ use std::process::Command;
 fn check(theme: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vm");
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
-    if let Some(missing) = ["qemu-system-x86_64", "apt-get", "sqlite3"].iter().find(|n| !has(n)) {
+    let needed = ["qemu-system-x86_64", "apt-get", "sqlite3", "nvme", "dmsetup"];
+    if let Some(missing) = needed.iter().find(|name| !has(name)) {
         println!("skipped: no {missing}");
         return;
     }
@@ -33,6 +34,11 @@ fn check(theme: &str) {
     let line =
         format!("machine: {theme}\t{well} scenarios\tall went well\ttests/vm/theme {theme}\n");
     std::fs::write(figures.join(format!("machine-{theme}")), line).unwrap();
+}
+
+#[test]
+fn drive() {
+    check("drive");
 }
 
 #[test]
@@ -58,4 +64,9 @@ fn in_use() {
 #[test]
 fn mapper() {
     check("mapper");
+}
+
+#[test]
+fn sensors() {
+    check("sensors");
 }

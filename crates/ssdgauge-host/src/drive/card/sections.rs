@@ -4,6 +4,7 @@ use super::{Answer, Answers, NO_ATA, NO_NVME, SATA_GBIT};
 use crate::drive::ata::usual_name;
 use crate::drive::controller::{Controller, Deallocated, Namespace};
 use crate::drive::health::Health;
+use crate::drive::power_log::PowerLog;
 use crate::drive::state::{PROTOCOL_1667, SanitizeState, thermal_management};
 use crate::drive::sysfs::{Place, file_name};
 use crate::environment::{attribute, device_size};
@@ -16,6 +17,7 @@ const ATA: &str = "identify device";
 const SMART: &str = "SMART log";
 const STATISTICS: &str = "device statistics";
 const FEATURES: &str = "get features";
+const POWER_LOG: &str = "power measurement log";
 const SYSFS: &str = "sysfs";
 const HWMON: &str = "hwmon";
 
@@ -312,6 +314,24 @@ pub(super) fn power(answers: &Answers) -> Section {
         Some(Table { columns: vec!["from", "to", "after_ms"], rows: rows.collect() })
     });
     section.add(FEATURES, "autonomous", "Its transitions", "", table);
+    let log = &answers.power_log;
+    let measured = |log: &PowerLog| log.count > 0;
+    let samples = of(log, |log| measured(log).then_some(log.count));
+    section.add(POWER_LOG, "measured_samples", "Measured by itself, samples", "", samples);
+    let mean = of(log, |log| log.mean_w.filter(|_| measured(log)));
+    section.add(POWER_LOG, "measured_mean_w", "Mean of these", "W", mean);
+    let most = of(log, |log| log.most_w.filter(|_| measured(log)));
+    section.add(POWER_LOG, "measured_most_w", "Highest of these", "W", most);
+    let estimated = of(log, |log| measured(log).then_some(log.is_estimated));
+    section.add(POWER_LOG, "measured_is_estimated", "Estimated by the drive", "", estimated);
+    let bins = of(log, |log| {
+        let row = |(from, to, samples): &(f64, f64, u32)| {
+            vec![(*from).into(), (*to).into(), (*samples).into()]
+        };
+        let columns = vec!["from_w", "to_w", "samples"];
+        measured(log).then(|| Table { columns, rows: log.bins.iter().map(row).collect() })
+    });
+    section.add(POWER_LOG, "measured", "Their distribution", "", bins);
     let wish = of(&answers.controller, |c| c.host_memory.map(|(preferred, _)| preferred));
     section.add(CONTROLLER, "host_memory_wish_bytes", "Host memory that it would like", "B", wish);
     let given = of(&answers.host_memory, |value| Some(value & 1 == 1));
