@@ -215,17 +215,14 @@ mod tests {
         };
         for opcode in (0..=255).filter(|opcode| !NVME.contains(opcode)) {
             let request = Request::nvme(opcode, 1, [0; 6], &[], 1_000).unwrap();
-<<<<<<< HEAD
-            let reply = nvme(&file, &request, &mut Traces::default());
+            let reply = nvme(&file, Some(1), &request, &mut Traces::default());
             assert!(is_refused(reply), "{opcode:#x}");
-=======
-            assert!(is_refused(nvme(&file, Some(1), &request)), "{opcode:#x}");
         }
         // A format of another namespace, of all of them, or of nobody knows which.
         for (own, asked) in [(Some(1), 2), (Some(1), u32::MAX), (None, 1)] {
             let request = Request::nvme(FORMAT, asked, [0; 6], &[], 1_000).unwrap();
-            assert!(is_refused(nvme(&file, own, &request)), "{own:?} {asked}");
->>>>>>> trust
+            let reply = nvme(&file, own, &request, &mut Traces::default());
+            assert!(is_refused(reply), "{own:?} {asked}");
         }
         // WRITE (10), WRITE SAME, UNMAP, FORMAT UNIT, WRITE BUFFER.
         for command in [0x2a, 0x41, 0x42, 0x04, 0x3b] {
