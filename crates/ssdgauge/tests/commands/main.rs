@@ -12,6 +12,5 @@ mod interruption;
 mod meters;
 mod quick;
 mod shortened;
-mod signals;
 mod strangers;
 mod support;
