@@ -158,6 +158,9 @@ impl LinuxRig {
         if vitals.is_none() {
             info.details.remove(HEALTH_EVERY);
         }
+        if let Some(period) = instruments.temperature_period() {
+            info.details.insert(TEMPERATURE_EVERY.into(), period.as_secs().to_string());
+        }
         Ok(LinuxRig {
             vitals,
             opened_size: size_of(&place).unwrap_or_default(),
@@ -534,6 +537,8 @@ fn cache_of(place: &OpenPlace) -> Option<(Way, Arc<dyn Wire>)> {
 /// The detail that says how often, in seconds, the health of a drive is read within a step; 0 is
 /// never.
 const HEALTH_EVERY: &str = "health_every_s";
+/// The detail that says how often, in seconds, the kernel's sensors of a drive are read.
+const TEMPERATURE_EVERY: &str = "temperature_every_s";
 
 /// Returns what reads the health of a whole drive, and writes down how often it does.
 fn vitals_of(place: &OpenPlace, info: &mut DriveInfo) -> Option<Vitals> {

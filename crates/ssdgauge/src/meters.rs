@@ -7,7 +7,7 @@ use crate::world::{self, StopWish};
 use serde::Deserialize;
 use serde_json::json;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Severity};
-use ssdgauge_host::{Live, MeterSpec, Meters, look_at_meters, sensors};
+use ssdgauge_host::{Live, MeterSpec, Meters, Sensor, look_at_meters, sensors};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -297,19 +297,28 @@ fn list(json: bool) {
         let value = sensor
             .value
             .map_or("not available".to_owned(), |value| format!("{value:.3} {}", sensor.unit));
-        let spec = match sensor.channel.starts_with("power") {
-            true => format!("--power hwmon:{}/{}", sensor.place, sensor.channel),
-            false => String::new(),
-        };
+        let spec = spec_of(sensor, &sensors).unwrap_or_default();
         world::print_words(&format!(
             "{:<8} {:<16} {:<8} {:<20} {value:>16}  {spec}",
             sensor.place, sensor.chip, sensor.channel, sensor.label
         ));
     }
-    if !sensors.iter().any(|sensor| sensor.channel.starts_with("power")) {
+    if sensors.iter().all(|sensor| spec_of(sensor, &sensors).is_none()) {
         world::talk(
             "no sensor chip of this machine measures power; Quarch modules, smart plugs and \
              programs can be named too: docs/meters.md",
         );
     }
+}
+
+/// Returns how a run reads power from `sensor`: from a power channel, or from a current with the
+/// voltage of the same number.
+fn spec_of(sensor: &Sensor, all: &[Sensor]) -> Option<String> {
+    let Sensor { place, channel, .. } = sensor;
+    if channel.starts_with("power") {
+        return Some(format!("--power hwmon:{place}/{channel}"));
+    }
+    let volts = format!("in{}", channel.strip_prefix("curr")?);
+    let has_volts = all.iter().any(|other| other.place == *place && other.channel == volts);
+    has_volts.then(|| format!("--power 'hwmon:{place}/{volts}*{channel}'"))
 }
