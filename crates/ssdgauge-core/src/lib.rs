@@ -25,7 +25,7 @@ mod workload;
 
 pub use card::{DriveCard, Fact, Section, Table, Value};
 pub use drive::{DriveInfo, TargetKind};
-pub use metric::{DirectionTotals, Metric, Scope, Totals};
+pub use metric::{DirectionTotals, Family, Metric, Scope, Totals};
 pub use plan::{
     Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, Rounds, SteadyRule, Step,
     SuiteIdentity, Test,

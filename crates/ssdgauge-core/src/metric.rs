@@ -51,6 +51,35 @@ pub enum Metric {
     LoadMultiple,
 }
 
+/// What a metric is a figure of, from which follows how it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// What was done in a second.
+    Rate,
+    /// How long a request took.
+    Latency,
+    /// What a power meter read.
+    Power,
+    /// What was done for each watt.
+    Efficiency,
+    /// How many requests were under way.
+    Queue,
+    /// What the flash had to write for the host.
+    Cost,
+    /// The spare area behind that.
+    Spare,
+    /// A verdict over a whole test.
+    Judgement,
+}
+
+/// What is constant of a metric.
+struct Traits {
+    key: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    family: Family,
+}
+
 /// Which requests a metric is taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -106,170 +135,104 @@ impl Metric {
         Metric::EffectiveOverProvisioning,
     ];
 
+    /// Returns all that is constant of it, the one place for a new metric.
+    fn traits(self) -> Traits {
+        use Family::*;
+        let (key, title, unit, family) = match self {
+            Metric::Iops => ("iops", "IOPS", "IOPS", Rate),
+            Metric::ThroughputMbS => ("throughput_mb_s", "Throughput", "MB/s", Rate),
+            Metric::LatMeanUs => ("lat_mean_us", "Mean latency", "µs", Latency),
+            Metric::LatP50Us => ("lat_p50_us", "Median latency", "µs", Latency),
+            Metric::LatP99Us => ("lat_p99_us", "99th percentile latency", "µs", Latency),
+            Metric::LatP999Us => ("lat_p99_9_us", "99.9th percentile latency", "µs", Latency),
+            Metric::LatP9999Us => ("lat_p99_99_us", "99.99th percentile latency", "µs", Latency),
+            Metric::LatP99999Us => ("lat_p99_999_us", "99.999th percentile latency", "µs", Latency),
+            Metric::LatMaxUs => ("lat_max_us", "Longest latency", "µs", Latency),
+            Metric::PowerW => ("power_w", "Power", "W", Power),
+            Metric::EnergyJ => ("energy_j", "Energy", "J", Power),
+            Metric::EfficiencyMbSW => ("efficiency_mb_s_w", "Efficiency", "MB/s/W", Efficiency),
+            Metric::EfficiencyKiopsW => ("efficiency_kiops_w", "Efficiency", "kIOPS/W", Efficiency),
+            Metric::InFlightMean => ("in_flight_mean", "Requests in flight", "", Queue),
+            Metric::WriteAmplification => ("write_amplification", "Write amplification", "", Cost),
+            Metric::EffectiveOverProvisioning => {
+                ("effective_over_provisioning", "Effective over-provisioning", "", Spare)
+            }
+            Metric::MeanOverSigma => ("mean_over_sigma", "Mean ÷ σ", "", Judgement),
+            Metric::LoadMultiple => ("load_multiple", "Load borne", "×", Judgement),
+        };
+        Traits { key, title, unit, family }
+    }
+
     /// Returns the key used in JSON, CSV and suites.
     pub fn key(self) -> &'static str {
-        match self {
-            Metric::Iops => "iops",
-            Metric::ThroughputMbS => "throughput_mb_s",
-            Metric::LatMeanUs => "lat_mean_us",
-            Metric::LatP50Us => "lat_p50_us",
-            Metric::LatP99Us => "lat_p99_us",
-            Metric::LatP999Us => "lat_p99_9_us",
-            Metric::LatP9999Us => "lat_p99_99_us",
-            Metric::LatP99999Us => "lat_p99_999_us",
-            Metric::LatMaxUs => "lat_max_us",
-            Metric::PowerW => "power_w",
-            Metric::EnergyJ => "energy_j",
-            Metric::EfficiencyMbSW => "efficiency_mb_s_w",
-            Metric::EfficiencyKiopsW => "efficiency_kiops_w",
-            Metric::InFlightMean => "in_flight_mean",
-            Metric::WriteAmplification => "write_amplification",
-            Metric::EffectiveOverProvisioning => "effective_over_provisioning",
-            Metric::MeanOverSigma => "mean_over_sigma",
-            Metric::LoadMultiple => "load_multiple",
-        }
+        self.traits().key
     }
 
     /// Returns the name on a page.
     pub fn title(self) -> &'static str {
-        match self {
-            Metric::Iops => "IOPS",
-            Metric::ThroughputMbS => "Throughput",
-            Metric::LatMeanUs => "Mean latency",
-            Metric::LatP50Us => "Median latency",
-            Metric::LatP99Us => "99th percentile latency",
-            Metric::LatP999Us => "99.9th percentile latency",
-            Metric::LatP9999Us => "99.99th percentile latency",
-            Metric::LatP99999Us => "99.999th percentile latency",
-            Metric::LatMaxUs => "Longest latency",
-            Metric::PowerW => "Power",
-            Metric::EnergyJ => "Energy",
-            Metric::EfficiencyMbSW | Metric::EfficiencyKiopsW => "Efficiency",
-            Metric::InFlightMean => "Requests in flight",
-            Metric::WriteAmplification => "Write amplification",
-            Metric::EffectiveOverProvisioning => "Effective over-provisioning",
-            Metric::MeanOverSigma => "Mean ÷ σ",
-            Metric::LoadMultiple => "Load borne",
-        }
+        self.traits().title
     }
 
     /// Returns the unit on a page; empty for a pure number.
     pub fn unit(self) -> &'static str {
-        match self {
-            Metric::Iops => "IOPS",
-            Metric::ThroughputMbS => "MB/s",
-            Metric::LatMeanUs
-            | Metric::LatP50Us
-            | Metric::LatP99Us
-            | Metric::LatP999Us
-            | Metric::LatP9999Us
-            | Metric::LatP99999Us
-            | Metric::LatMaxUs => "µs",
-            Metric::PowerW => "W",
-            Metric::EnergyJ => "J",
-            Metric::EfficiencyMbSW => "MB/s/W",
-            Metric::EfficiencyKiopsW => "kIOPS/W",
-            Metric::LoadMultiple => "×",
-            Metric::InFlightMean
-            | Metric::WriteAmplification
-            | Metric::EffectiveOverProvisioning
-            | Metric::MeanOverSigma => "",
-        }
+        self.traits().unit
+    }
+
+    /// Returns what it is a figure of.
+    pub fn family(self) -> Family {
+        self.traits().family
     }
 
     /// Returns whether more is better; for a latency, power and amplification it is not.
     pub fn more_is_better(self) -> bool {
-        match self {
-            Metric::Iops
-            | Metric::ThroughputMbS
-            | Metric::EfficiencyMbSW
-            | Metric::EfficiencyKiopsW
-            | Metric::InFlightMean
-            | Metric::EffectiveOverProvisioning
-            | Metric::MeanOverSigma
-            | Metric::LoadMultiple => true,
-            Metric::LatMeanUs
-            | Metric::LatP50Us
-            | Metric::LatP99Us
-            | Metric::LatP999Us
-            | Metric::LatP9999Us
-            | Metric::LatP99999Us
-            | Metric::LatMaxUs
-            | Metric::PowerW
-            | Metric::EnergyJ
-            | Metric::WriteAmplification => false,
+        match self.family() {
+            Family::Rate
+            | Family::Efficiency
+            | Family::Queue
+            | Family::Spare
+            | Family::Judgement => true,
+            Family::Latency | Family::Power | Family::Cost => false,
         }
     }
 
     /// Returns whether reads and writes can be told apart in this metric.
     pub fn is_split(self) -> bool {
-        match self {
-            Metric::Iops
-            | Metric::ThroughputMbS
-            | Metric::LatMeanUs
-            | Metric::LatP50Us
-            | Metric::LatP99Us
-            | Metric::LatP999Us
-            | Metric::LatP9999Us
-            | Metric::LatP99999Us
-            | Metric::LatMaxUs => true,
-            Metric::PowerW
-            | Metric::EnergyJ
-            | Metric::EfficiencyMbSW
-            | Metric::EfficiencyKiopsW
-            | Metric::InFlightMean
-            | Metric::WriteAmplification
-            | Metric::EffectiveOverProvisioning
-            | Metric::MeanOverSigma
-            | Metric::LoadMultiple => false,
+        match self.family() {
+            Family::Rate | Family::Latency => true,
+            Family::Power
+            | Family::Efficiency
+            | Family::Queue
+            | Family::Cost
+            | Family::Spare
+            | Family::Judgement => false,
         }
     }
 
     /// Returns whether nothing can be said of it without a power meter.
     pub fn needs_power(self) -> bool {
-        match self {
-            Metric::PowerW
-            | Metric::EnergyJ
-            | Metric::EfficiencyMbSW
-            | Metric::EfficiencyKiopsW => true,
-            Metric::Iops
-            | Metric::ThroughputMbS
-            | Metric::LatMeanUs
-            | Metric::LatP50Us
-            | Metric::LatP99Us
-            | Metric::LatP999Us
-            | Metric::LatP9999Us
-            | Metric::LatP99999Us
-            | Metric::LatMaxUs
-            | Metric::InFlightMean
-            | Metric::WriteAmplification
-            | Metric::EffectiveOverProvisioning
-            | Metric::MeanOverSigma
-            | Metric::LoadMultiple => false,
+        match self.family() {
+            Family::Power | Family::Efficiency => true,
+            Family::Rate
+            | Family::Latency
+            | Family::Queue
+            | Family::Cost
+            | Family::Spare
+            | Family::Judgement => false,
         }
     }
 
     /// Returns whether it is said of the requests of a time; the others come from instruments
     /// alone, and can be said of a time without requests.
     pub fn is_of_requests(self) -> bool {
-        match self {
-            Metric::PowerW | Metric::EnergyJ => false,
-            Metric::Iops
-            | Metric::ThroughputMbS
-            | Metric::LatMeanUs
-            | Metric::LatP50Us
-            | Metric::LatP99Us
-            | Metric::LatP999Us
-            | Metric::LatP9999Us
-            | Metric::LatP99999Us
-            | Metric::LatMaxUs
-            | Metric::EfficiencyMbSW
-            | Metric::EfficiencyKiopsW
-            | Metric::InFlightMean
-            | Metric::WriteAmplification
-            | Metric::EffectiveOverProvisioning
-            | Metric::MeanOverSigma
-            | Metric::LoadMultiple => true,
+        match self.family() {
+            Family::Power => false,
+            Family::Rate
+            | Family::Latency
+            | Family::Efficiency
+            | Family::Queue
+            | Family::Cost
+            | Family::Spare
+            | Family::Judgement => true,
         }
     }
 
@@ -341,9 +304,13 @@ impl Totals {
 
     /// Adds a reading; a quantity that was read several times counts with its mean.
     pub fn add_reading(&mut self, reading: &Reading) {
-        let (sum, n) = self.readings.entry(reading.quantity.clone()).or_default();
-        *sum += reading.value;
-        *n += 1;
+        if !self.readings.contains_key(&reading.quantity) {
+            self.readings.insert(reading.quantity.clone(), (0.0, 0));
+        }
+        if let Some((sum, n)) = self.readings.get_mut(&reading.quantity) {
+            *sum += reading.value;
+            *n += 1;
+        }
     }
 
     /// Returns the mean of all readings of `quantity`.

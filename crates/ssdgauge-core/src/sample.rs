@@ -225,6 +225,8 @@ pub enum FindingKind {
     WriteCache,
     /// A read did not find what this run had written there.
     WrongData,
+    /// What is read was never written: the drive may answer without its memory.
+    Unwritten,
     /// The log of single requests is not complete.
     LogIncomplete,
     /// The link between host and drive is slower or narrower than the drive can.
@@ -239,6 +241,8 @@ pub enum FindingKind {
     TrimIneffective,
     /// Part of a fresh drive is left unused, which gives it more spare area.
     LeftUnused,
+    /// A drive was purged, and not in the best way that its kind has.
+    LesserPurge,
     /// A finding of a newer program.
     #[serde(other)]
     Unknown,
@@ -294,6 +298,7 @@ impl FindingKind {
             FindingKind::PowerState => "power-state",
             FindingKind::WriteCache => "write-cache",
             FindingKind::WrongData => "wrong-data",
+            FindingKind::Unwritten => "unwritten",
             FindingKind::LogIncomplete => "log-incomplete",
             FindingKind::LinkBelowCapability => "link-below-capability",
             FindingKind::Implausible => "implausible",
@@ -301,6 +306,7 @@ impl FindingKind {
             FindingKind::PurgeStarted => "purge-started",
             FindingKind::TrimIneffective => "trim-ineffective",
             FindingKind::LeftUnused => "left-unused",
+            FindingKind::LesserPurge => "lesser-purge",
             FindingKind::Unknown => "unknown",
         }
     }

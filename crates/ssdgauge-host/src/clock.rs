@@ -36,6 +36,13 @@ pub(crate) fn calibrate() {
     });
 }
 
+/// Waits until it is known whether the counter can be trusted: about 150 ms from the beginning of
+/// its calibration.
+pub(crate) fn settle() {
+    #[cfg(target_arch = "x86_64")]
+    CALIBRATED.get_or_init(counter_scale);
+}
+
 impl Clock {
     /// Returns the best clock that is ready now.
     pub(crate) fn best() -> Clock {

@@ -44,8 +44,6 @@ pub struct Mandate<'a> {
     pub erase: Option<&'a str>,
     /// The run file. The drive that holds it is never tested.
     pub results: Option<&'a Path>,
-    /// What the drive says of its own health against being written, such as a critical warning.
-    pub unhealthy: Option<&'a str>,
     /// Whether the process shall give up its rights as soon as the target is open; only where it
     /// has a single thread.
     pub give_up_rights: bool,
@@ -83,7 +81,7 @@ pub(crate) fn admit(
     // Nobody uses it, and nothing of the system lies on it. The kernel would only say "busy".
     let kernel = Kernel::look();
     check_uses(&kernel, path, &folder, mandate.results, Openers::All)?;
-    check_health(path, &folder, mandate.unhealthy)?;
+    check_state(path, &folder)?;
     // The owner named this drive and no other.
     check_confirmation(path, &expected.confirmation, mandate.confirm)?;
     // One descriptor for the whole run. The kernel refuses whatever is claimed.
@@ -105,7 +103,7 @@ pub(crate) fn admit(
     check_uses(&Kernel::look(), path, &folder, mandate.results, Openers::All)?;
     check_contents(&file, path, expected, mandate.erase)?;
     let file = Arc::new(file);
-    check_own_health(&file, path, &folder)?;
+    check_health(&file, path, &folder)?;
     Ok(Admitted {
         file,
         name: shown(path),
@@ -145,7 +143,7 @@ impl Admitted {
         check_identity(&self.file, path, &self.identity)?;
         let results = self.results.as_deref();
         check_uses(&Kernel::look(), path, &self.folder, results, Openers::Writers)?;
-        check_health(path, &self.folder, None)
+        check_state(path, &self.folder)
     }
 }
 
@@ -192,9 +190,10 @@ pub(crate) fn objections(
         .map(|what| Refusal::Protected { path: shown(path), what })
         .into_iter()
         .collect();
+    found.extend(second_name(&kernel, path, &folder));
     let users = uses::users(&kernel, &folder, Openers::All);
     found.extend(users.iter().map(|holder| in_use(path, holder)));
-    found.extend(check_health(path, &folder, None).err());
+    found.extend(check_state(path, &folder).err());
     if attribute(&folder.join("ro")).is_some_and(|flag| flag != "0") {
         found.push(Refusal::ReadOnly { path: shown(path) });
     }
@@ -204,12 +203,20 @@ pub(crate) fn objections(
     }
     // What is in use is refused whatever it holds.
     if found.is_empty() {
-        let contents = File::open(path)
-            .and_then(|file| signatures::contents(&file, facts.identity.size))
-            .map_err(|error| unseen.push(format!("what it holds ({error})")));
-        found.extend(contents.ok().and_then(|contents| holds(path, facts, contents)));
+        match look_inside(path, &folder, facts) {
+            Ok(inside) => found.extend(inside),
+            Err(error) => unseen.push(format!("what it holds and how it feels ({error})")),
+        }
     }
     (found, unseen)
+}
+
+/// Returns what the device itself says, and what it holds, against writing to it.
+fn look_inside(path: &Path, folder: &Path, facts: &Facts) -> std::io::Result<Vec<Refusal>> {
+    let file = Arc::new(File::open(path)?);
+    let contents = signatures::contents(&file, facts.identity.size)?;
+    let health = check_health(&file, path, folder).err();
+    Ok(health.into_iter().chain(holds(path, facts, contents)).collect())
 }
 
 /// Refuses nodes that somebody made, parts of drives, and what is no block device any more.
@@ -235,6 +242,11 @@ fn check_node(path: &Path) -> Result<PathBuf, Refusal> {
     Ok(folder)
 }
 
+fn second_name(kernel: &Kernel, path: &Path, folder: &Path) -> Option<Refusal> {
+    let what = uses::second_name(kernel, folder)?;
+    Some(Refusal::Denied { path: shown(path), cause: format!("{what}; name that drive itself") })
+}
+
 fn check_uses(
     kernel: &Kernel,
     path: &Path,
@@ -245,21 +257,23 @@ fn check_uses(
     if let Some(what) = uses::protected(kernel, folder, results) {
         return Err(Refusal::Protected { path: shown(path), what });
     }
+    if let Some(refusal) = second_name(kernel, path, folder) {
+        return Err(refusal);
+    }
     match uses::users(kernel, folder, openers).first() {
         Some(user) => Err(in_use(path, user)),
         None => Ok(()),
     }
 }
 
-/// Refuses a drive that the kernel or the drive itself gives up.
-fn check_health(path: &Path, folder: &Path, said: Option<&str>) -> Result<(), Refusal> {
-    let unhealthy = |what: String| Err(Refusal::Unhealthy { path: shown(path), what });
-    match (attribute(&folder.join("device/state")), said) {
-        (_, Some(what)) => unhealthy(what.into()),
-        (Some(state), None) if state != "live" && state != "running" => {
-            unhealthy(format!("its driver says '{}'", printable(state.as_bytes())))
+/// Refuses a drive that the kernel gives up.
+fn check_state(path: &Path, folder: &Path) -> Result<(), Refusal> {
+    match attribute(&folder.join("device/state")) {
+        Some(state) if state != "live" && state != "running" => {
+            let what = format!("its driver says '{}'", printable(state.as_bytes()));
+            Err(Refusal::Unhealthy { path: shown(path), what })
         }
-        (Some(_) | None, None) => Ok(()),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -269,7 +283,7 @@ const FORBIDDING: u8 = 0b1_1101;
 
 /// Refuses an NVMe drive that says of itself that it shall not be written. Where it does not
 /// answer, nothing is known against it.
-fn check_own_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
+fn check_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
     if Place::of_folder(Path::new("/sys"), folder).controller.is_none() {
         return Ok(());
     }

@@ -4,12 +4,14 @@
 //! to stop. It never touches the drive.
 
 use crate::drive::ask;
-use crate::drive::wire::Port;
+use crate::drive::wire::{Port, Wire};
 use crate::meter::ledger::Ledger;
-use crate::meter::{LogReader, Message, MeterError, MeterSpec, Meters, Thermometer};
+use crate::meter::{Distribution, LogReader, Message, MeterError, MeterSpec, Meters, Thermometer};
 use crate::rig::LinuxRig;
 use ssdgauge_core::{Finding, FindingKind, Interval, Nanos, Reading, RigError, Severity, Sink};
+use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -28,6 +30,8 @@ pub(crate) struct Instruments {
     begin: Instant,
     /// When what asks the drive may go on, where it has to be silent for a while.
     loud_at: Option<Instant>,
+    /// The distribution of power that the drive measures itself, where it is asked for.
+    distribution: Option<Distribution>,
 }
 
 /// Whether instruments may ask something of the drive in a step.
@@ -53,19 +57,24 @@ impl LinuxRig {
     /// # Errors
     /// The first meter that is not there, does not speak, or reads what cannot be.
     pub fn attach(&mut self, specs: &[MeterSpec]) -> Result<Vec<(String, String)>, MeterError> {
-        let meters = Meters::open_with(specs, || self.log_reader())?;
-        let described = meters.described(specs);
+        let nvme = self.info.details.get("kernel_name").filter(|name| name.starts_with("nvme"));
+        let drive = nvme.and_then(|_| self.file().cloned());
+        let meters = Meters::open_with(specs, || drive.as_ref().map(log_reader))?;
+        let mut described = meters.described(specs);
         self.instruments.add(meters);
+        let own = specs.iter().position(MeterSpec::is_of_the_drive);
+        if let (Some(place), Some(drive)) = (own, drive) {
+            let wire: Arc<dyn Wire> = Arc::new(Port(drive));
+            let words = match Distribution::of(wire) {
+                Ok(distribution) => {
+                    self.instruments.distribution = Some(distribution);
+                    ", with the distribution of each step (log 25h)".to_owned()
+                }
+                Err(reason) => format!(", without a distribution: {reason}"),
+            };
+            described[place].1.push_str(&words);
+        }
         Ok(described)
-    }
-
-    /// Returns what reads the log pages of an NVMe drive.
-    fn log_reader(&self) -> Option<LogReader> {
-        self.info.details.get("kernel_name").filter(|name| name.starts_with("nvme"))?;
-        let port = Port(self.file()?.clone());
-        Some(Box::new(move |log, length| {
-            ask::log(&port, log, length).map_err(|error| error.to_string())
-        }))
     }
 
     /// Does `work` with the instruments reading; `quiet` says whether they may ask the drive.
@@ -77,6 +86,12 @@ impl LinuxRig {
     ) -> Result<T, RigError> {
         self.was_idle = quiet == Quiet::Yes;
         let mut instruments = std::mem::take(&mut self.instruments);
+        if quiet == Quiet::No
+            && let Some(distribution) = &mut instruments.distribution
+            && let Some(finding) = distribution.begin()
+        {
+            sink.finding(finding);
+        }
         instruments.begin(quiet);
         let since = Instant::now();
         let mut watched = Watched { sink, instruments: &mut instruments };
@@ -86,6 +101,12 @@ impl LinuxRig {
             Err(_) => Nanos(since.elapsed().as_nanos() as u64),
         };
         instruments.finish(elapsed, sink);
+        // A drive that failed in the step may be gone, or never answer.
+        if let (true, Some(distribution)) = (result.is_ok(), &mut instruments.distribution) {
+            let (readings, finding) = distribution.end(elapsed);
+            readings.iter().for_each(|reading| sink.reading(reading));
+            finding.into_iter().for_each(|finding| sink.finding(finding));
+        }
         self.instruments = instruments;
         result.map(|(value, _)| value)
     }
@@ -97,9 +118,14 @@ impl LinuxRig {
         quiet: Quiet,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
-        self.watched(quiet, sink, |_, sink| {
+        self.watched(quiet, sink, |rig, sink| {
             let begin = Instant::now();
             let end = begin + Duration::from(duration);
+            // Who asks keeps a drive awake: not where it shall fall asleep.
+            let mut vitals = rig.vitals.as_mut().filter(|_| quiet == Quiet::No);
+            if let Some(vitals) = &mut vitals {
+                vitals.begin(true, sink);
+            }
             while !sink.stop() {
                 let left = end.saturating_duration_since(Instant::now());
                 if left.is_zero() {
@@ -107,9 +133,37 @@ impl LinuxRig {
                 }
                 std::thread::sleep(left.min(Duration::from_millis(50)));
             }
-            Ok(((), Nanos(begin.elapsed().as_nanos() as u64).min(duration)))
+            let elapsed = Nanos(begin.elapsed().as_nanos() as u64).min(duration);
+            if let Some(vitals) = vitals {
+                vitals.end(begin, elapsed, true, sink);
+            }
+            Ok(((), elapsed))
         })
     }
+}
+
+/// Returns what reads the log pages of the NVMe drive that is open as `drive`.
+fn log_reader(drive: &Arc<File>) -> LogReader {
+    let port = Port(Arc::clone(drive));
+    Box::new(move |log, length| ask::log(&port, log, length).map_err(|error| error.to_string()))
+}
+
+/// Opens the meters of `specs` to look at them, without a run; `drive` is the NVMe drive whose own
+/// figures one of them reads, and is opened for reading alone.
+///
+/// # Errors
+/// The drive that cannot be opened, and the first meter that is not there, does not speak, or
+/// reads what cannot be.
+pub fn look_at_meters(specs: &[MeterSpec], drive: Option<&Path>) -> Result<Meters, MeterError> {
+    let open = |path: &Path| match File::open(path) {
+        Ok(file) => Ok(Arc::new(file)),
+        Err(error) => {
+            let meter = path.display().to_string();
+            Err(MeterError::Absent { meter, what: error.to_string() })
+        }
+    };
+    let drive = drive.map(open).transpose()?;
+    Meters::open_with(specs, || drive.as_ref().map(log_reader))
 }
 
 impl Instruments {
@@ -122,6 +176,13 @@ impl Instruments {
         Instruments::new(meters)
     }
 
+    /// Returns how often the temperature of the drive is read; `None` where the kernel shows none.
+    pub(crate) fn temperature_period(&self) -> Option<Duration> {
+        // Power meters have a scope.
+        let is_thermometer = self.meters.running.iter().any(|running| running.scope.is_none());
+        is_thermometer.then_some(Thermometer::PERIOD)
+    }
+
     pub(crate) fn new(meters: Meters) -> Instruments {
         let ledgers = meters.running.iter().map(|running| {
             let channels = running.channels.iter();
@@ -132,14 +193,23 @@ impl Instruments {
         let ledgers: Vec<Vec<Ledger>> = ledgers.collect();
         let n = ledgers.len();
         let (alive, remarks) = (vec![true; n], vec![0; n]);
-        Instruments { meters, ledgers, alive, remarks, begin: Instant::now(), loud_at: None }
+        Instruments {
+            meters,
+            ledgers,
+            alive,
+            remarks,
+            begin: Instant::now(),
+            loud_at: None,
+            distribution: None,
+        }
     }
 
     /// Adds meters that were opened later.
     pub(crate) fn add(&mut self, meters: Meters) {
         let mut all = std::mem::take(&mut self.meters);
         all.running.extend(meters.running);
-        *self = Instruments::new(all);
+        let distribution = self.distribution.take();
+        *self = Instruments { distribution, ..Instruments::new(all) };
     }
 
     /// Begins a step: what was read before is of no interest.

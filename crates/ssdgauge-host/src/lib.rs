@@ -23,12 +23,14 @@ mod rights;
 mod survey;
 mod sys;
 mod target;
+mod unwritten;
 mod witness;
 mod write_cache;
 
-pub use drive::{CardError, card, unhealthy};
+pub use drive::{CardError, card};
 pub use environment::environment;
 pub use guard::{Mandate, Refusal, confirmation_of};
+pub use instruments::look_at_meters;
 pub use meter::{Live, MeterError, MeterSpec, Meters, Sensor, sensors};
 pub use rig::LinuxRig;
 pub use rights::serve_as_part;

@@ -18,6 +18,7 @@ use crate::preparation::{self, Subject};
 use crate::rights;
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
+use crate::unwritten;
 use crate::witness::{self, Seen, Witness};
 use crate::write_cache::{CacheSwitch, Way};
 use ssdgauge_core::{
@@ -62,7 +63,7 @@ pub struct LinuxRig {
     /// The block device below the target.
     below: Option<Below>,
     /// How the drive feels, where it is a whole drive that can be asked.
-    vitals: Option<Vitals>,
+    pub(crate) vitals: Option<Vitals>,
 }
 
 /// A block device: its number, and its folder in /sys.
@@ -81,6 +82,15 @@ impl Below {
             OpenPlace::Drive(drive) => drive.file().metadata().ok()?.rdev(),
         };
         Some(Below { number, folder: block_device_of(number)? })
+    }
+}
+
+/// Asks the kernel not to note when `file` is read: looking at the time took 40 ns of each read,
+/// and behind writes the note itself would be written to the drive under test. Refused, and then
+/// done without, where the file belongs to somebody else.
+fn keep_access_time(file: &File) {
+    if let Ok(flags) = rustix::fs::fcntl_getfl(file) {
+        let _ = rustix::fs::fcntl_setfl(file, flags | rustix::fs::OFlags::NOATIME);
     }
 }
 
@@ -109,6 +119,11 @@ impl LinuxRig {
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
         let Opened { place, cached } = candidate.open(mandate)?;
+        match &place {
+            OpenPlace::Null => {}
+            OpenPlace::Scratch(file) => keep_access_time(file),
+            OpenPlace::Drive(drive) => keep_access_time(drive.file()),
+        }
         if let (true, Some(results)) = (mandate.give_up_rights, mandate.results) {
             let device = match &place {
                 OpenPlace::Drive(drive) => Some(drive.number()),
@@ -143,6 +158,9 @@ impl LinuxRig {
         if vitals.is_none() {
             info.details.remove(HEALTH_EVERY);
         }
+        if let Some(period) = instruments.temperature_period() {
+            info.details.insert(TEMPERATURE_EVERY.into(), period.as_secs().to_string());
+        }
         Ok(LinuxRig {
             vitals,
             opened_size: size_of(&place).unwrap_or_default(),
@@ -171,6 +189,7 @@ impl LinuxRig {
         clock::calibrate();
         let flags = if direct { libc::O_DIRECT } else { 0 };
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        keep_access_time(&file);
         let facts = file.metadata()?;
         if !facts.is_file() {
             return Err(std::io::Error::other("no regular file"));
@@ -214,6 +233,27 @@ impl LinuxRig {
     pub fn log_ios(&mut self, path: &Path) -> std::io::Result<()> {
         self.log = Some(Log::create(path)?);
         Ok(())
+    }
+
+    /// Waits until the best clock is ready, so that even the first load is measured by it.
+    pub fn settle(&self) {
+        clock::settle();
+    }
+
+    /// Asks the drive for its completions from now on instead of letting it interrupt. Fails where
+    /// its queue does not poll: the kernel would fail such requests, or interrupt all the same.
+    pub fn poll(&mut self) -> Result<(), String> {
+        let queue = self.below.as_ref().map(|below| below.folder.join("queue/io_poll"));
+        let polls = queue.and_then(|path| std::fs::read_to_string(path).ok());
+        match polls.as_deref().map(str::trim) {
+            Some("1") if self.cached.is_none() => {
+                let seen = "by wish".to_owned();
+                self.ring = Some(Choice { flags: RingFlags::Polled, seen });
+                Ok(())
+            }
+            Some("1") => Err(format!("{} is read through the page cache", self.info.target)),
+            Some(_) | None => Err(format!("the queue of {} does not poll", self.info.target)),
+        }
     }
 
     pub(crate) fn file(&self) -> Option<&Arc<File>> {
@@ -262,9 +302,10 @@ impl LinuxRig {
         };
         let folder = self.below.as_ref().map(|below| below.folder.as_path());
         let witness = Witness::begin(folder);
-        let in_flight = workload.streams.iter().map(|one| u64::from(one.total_depth())).sum();
+        let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
         if let Some(vitals) = &mut self.vitals {
-            vitals.begin(in_flight, sink);
+            // With a single request in flight, a question would stand in its way.
+            vitals.begin(depths.sum::<u64>() > 1, sink);
         }
         let since = Instant::now();
         let mut seen = Seen::on_the_way_to(sink);
@@ -496,6 +537,8 @@ fn cache_of(place: &OpenPlace) -> Option<(Way, Arc<dyn Wire>)> {
 /// The detail that says how often, in seconds, the health of a drive is read within a step; 0 is
 /// never.
 const HEALTH_EVERY: &str = "health_every_s";
+/// The detail that says how often, in seconds, the kernel's sensors of a drive are read.
+const TEMPERATURE_EVERY: &str = "temperature_every_s";
 
 /// Returns what reads the health of a whole drive, and writes down how often it does.
 fn vitals_of(place: &OpenPlace, info: &mut DriveInfo) -> Option<Vitals> {
@@ -564,6 +607,11 @@ impl Rig for LinuxRig {
                 format!("the page cache stood between the engine and the drive: {cause}"),
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
+        }
+        // A drive that rests shall be woken by the step itself.
+        if !self.was_idle {
+            let found = unwritten::look(&self.place, &self.stamps, workload);
+            found.into_iter().for_each(|finding| sink.finding(finding));
         }
         self.try_rings(workload, until);
         let quiet = if self.was_idle { Quiet::AtFirst } else { Quiet::No };

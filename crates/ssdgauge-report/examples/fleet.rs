@@ -1,5 +1,5 @@
 //! How fast a report is made, and how large it is: one run, one hundred runs of an hour, and a run
-//! of a day. `cargo run --release -p ssdgauge-report --example fleet`.
+//! of a day. `cargo run --release -p ssdgauge-report --example fleet [FOLDER]`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -11,9 +11,9 @@
 mod support;
 
 use ssdgauge_core::{Access, Figure, Metric, Nanos, Score, Stream, Window};
-use ssdgauge_report::{PageOptions, page, read};
+use ssdgauge_report::{PageOptions, page, read_all};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use support::{Pace, Recipe, plan, quick, record, step, stream, test};
 
 /// Returns a plan of one test: random writes for `seconds`, scored by the last 400 s.
@@ -33,39 +33,61 @@ fn files(folder: &Path, n: usize, seconds: u64) -> Vec<PathBuf> {
             let iops = (9_000.0 + 300.0 * number as f64) * (0.8 + 0.4 * wave);
             Pace { iops: iops as u64, lat_us: 32e6 / iops }
         };
-        let mut recipe =
-            Recipe::new(&format!("run-{number}"), consistency(seconds), &format!("Disk {number}"));
+        let id = format!("run-{number}");
+        let part = folder.join(number.to_string());
+        let file = part.join(format!("{id}.ssdg"));
+        if file.exists() {
+            return file;
+        }
+        let mut recipe = Recipe::new(&id, consistency(seconds), &format!("Disk {number}"));
         recipe.pace = &pace;
         recipe.power_w = Some(4.0);
         recipe.drive.serial = Some(format!("S{number}"));
-        let part = folder.join(number.to_string());
         std::fs::create_dir_all(&part).unwrap();
         record(&part, &recipe)
     };
     (0..n).map(one).collect()
 }
 
-/// Returns the best of three times from run files to a page, and the length of the page.
-fn measured(files: &[PathBuf]) -> (Duration, usize) {
+/// Returns the processor time of this process until now, by Linux's count of ticks of 10 ms.
+fn processor() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks = |place: usize| fields[place].parse::<f64>().unwrap();
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Returns what `work` gives, with the seconds and the seconds of processor time that it took.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
+    let (begin, before) = (Instant::now(), processor());
+    let result = work();
+    (result, begin.elapsed().as_secs_f64(), processor() - before)
+}
+
+fn say(what: &str, files: &[PathBuf]) {
     let once = || {
-        let begin = Instant::now();
-        let runs: Vec<_> = files.iter().map(|file| read(file).unwrap()).collect();
-        let page = page(&runs, &PageOptions::default());
-        (begin.elapsed(), page.len())
+        let (runs, read_s, read_cpu) = timed(|| read_all(files).unwrap());
+        let (page, page_s, page_cpu) = timed(|| page(&runs, &PageOptions::default()));
+        (read_s + page_s, read_cpu + page_cpu, page_cpu, page.len())
     };
-    (0..3).map(|_| once()).min().unwrap()
+    let times = (0..3).map(|_| once());
+    let (time, cpu, of_page, length) = times.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+    let length = length as f64 / 1e6;
+    println!("{what:<24} {time:>8.2} s {cpu:>8.2} s {of_page:>8.2} s {length:>8.2} MB");
 }
 
 fn main() {
-    let folder = tempfile::tempdir().unwrap();
-    let say = |what: &str, files: &[PathBuf]| {
-        let (time, length) = measured(files);
-        println!("{what:<28} {:>7.2} s {:>7.2} MB", time.as_secs_f64(), length as f64 / 1e6);
-    };
-    let one = folder.path().join("one");
+    let temporary = tempfile::tempdir().unwrap();
+    // Run files in a folder of one's own are made once.
+    let folder = std::env::args().nth(1).map_or(temporary.path().to_owned(), PathBuf::from);
+    println!(
+        "{:<24} {:>10} {:>10} {:>10} {:>11}",
+        "best of three", "time", "processor", "of page", "page"
+    );
+    let one = temporary.path().join("one");
     std::fs::create_dir_all(&one).unwrap();
     say("one quick run", &[record(&one, &Recipe::new("a", quick(10), "Disk"))]);
-    say("one run of an hour", &files(&folder.path().join("hour"), 1, 3_600));
-    say("100 runs of an hour", &files(&folder.path().join("hundred"), 100, 3_600));
-    say("one run of a day", &files(&folder.path().join("day"), 1, 86_400));
+    say("one run of an hour", &files(&folder.join("hour"), 1, 3_600));
+    say("100 runs of an hour", &files(&folder.join("hundred"), 100, 3_600));
+    say("one run of a day", &files(&folder.join("day"), 1, 86_400));
 }

@@ -3,8 +3,9 @@
 //! Several runs of one drive, such as a client and a consistency suite, are one drive. Two runs
 //! of one drive through the same test are told apart, because both have a bar in one chart.
 
-use crate::group;
+use crate::group::{self, Group};
 use crate::names;
+use crate::number;
 use crate::run::Run;
 use ssdgauge_core::TargetKind;
 
@@ -16,6 +17,7 @@ pub(crate) struct Cast {
     /// The number of the drive that stands out.
     pub(crate) highlighted: Option<usize>,
     drives: Vec<usize>,
+    kinds: Vec<TargetKind>,
     count: usize,
 }
 
@@ -29,7 +31,29 @@ impl Cast {
         let of_drives = names::of(&firsts);
         let names = drives.iter().map(|drive| of_drives[*drive].clone()).collect();
         let highlighted = highlighted.and_then(|run| drives.get(run).copied());
-        Cast { names, highlighted, drives, count }
+        let kinds = runs.iter().map(|run| run.head.drive.kind).collect();
+        Cast { names, highlighted, drives, kinds, count }
+    }
+
+    /// Returns the name of the drive with this number.
+    pub(crate) fn name(&self, drive: usize) -> &str {
+        self.runs_of(drive).next().map_or(number::NOTHING, |run| &self.names[run])
+    }
+
+    /// Returns the drives that were never tested as `group` was, though they are of its kind: a
+    /// model is not missed among drives.
+    pub(crate) fn absent(&self, group: &Group<'_>) -> Vec<usize> {
+        let kind = |run: usize| self.kinds[run];
+        let of_group = group.first().index;
+        let tested = |run: usize| {
+            group.members.iter().any(|member| member.index == run) || group.rivals.contains(&run)
+        };
+        (0..self.count)
+            .filter(|drive| !self.runs_of(*drive).any(tested))
+            .filter(|drive| {
+                self.runs_of(*drive).all(|run| group::are_alike(kind(run), kind(of_group)))
+            })
+            .collect()
     }
 
     /// Returns the number of the drive of the run with this number: that of its colour.

@@ -15,6 +15,8 @@ pub(crate) struct Group<'a> {
     pub(crate) members: Vec<Member<'a>>,
     /// What sets this group apart from others of the same test; empty where there are none.
     pub(crate) apart: String,
+    /// The runs that have the same test in another group.
+    pub(crate) rivals: Vec<usize>,
 }
 
 /// One test of one run.
@@ -98,7 +100,33 @@ pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
         }
     }
     let keys: Vec<Key> = groups.iter().map(|(key, _)| key.clone()).collect();
-    groups.into_iter().map(|(key, members)| Group { apart: apart(&key, &keys), members }).collect()
+    let rivals: Vec<Vec<usize>> = keys
+        .iter()
+        .map(|key| {
+            let is_rival =
+                |other: &Key| other != key && other.suite == key.suite && other.test == key.test;
+            let others = groups.iter().filter(|(other, _)| is_rival(other));
+            others.flat_map(|(_, members)| members.iter().map(|member| member.index)).collect()
+        })
+        .collect();
+    groups
+        .into_iter()
+        .zip(rivals)
+        .map(|((key, members), rivals)| Group { apart: apart(&key, &keys), members, rivals })
+        .collect()
+}
+
+/// Returns whether targets of the kinds `a` and `b` may stand in one chart.
+pub(crate) fn are_alike(a: TargetKind, b: TargetKind) -> bool {
+    class(a) == class(b)
+}
+
+fn class(kind: TargetKind) -> Class {
+    match kind {
+        TargetKind::Virtual => Class::Model,
+        TargetKind::Null => Class::NoDrive,
+        TargetKind::File | TargetKind::Block => Class::Measured,
+    }
 }
 
 fn key(member: Member<'_>) -> Key {
@@ -109,11 +137,7 @@ fn key(member: Member<'_>) -> Key {
         revision: member.test.test.revision,
         shortened: plan.shortened,
         span_scaled: plan.span_scaled,
-        class: match member.run.head.drive.kind {
-            TargetKind::Virtual => Class::Model,
-            TargetKind::Null => Class::NoDrive,
-            TargetKind::File | TargetKind::Block => Class::Measured,
-        },
+        class: class(member.run.head.drive.kind),
         spans: settings::spans(&member.test.test)
             .into_iter()
             .map(|span| extent(span, &member.run.head.drive))

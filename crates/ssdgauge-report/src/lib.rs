@@ -49,7 +49,7 @@ pub use names::find_run;
 pub use openmetrics::openmetrics;
 pub use page::{PageOptions, page};
 pub use pictures::{NamedFigure, figures};
-pub use run::{PlacedFinding, PointRun, Repetition, Run, StepFinding, TestRun, read};
+pub use run::{PlacedFinding, PointRun, Repetition, Run, StepFinding, TestRun, read, read_all};
 pub use specification::{
     CacheSide, Claim, Specification, SpecificationError, State, claims_json, claims_markdown,
 };

@@ -2,31 +2,17 @@
 
 use crate::number;
 use crate::run::{PointRun, StepFinding, TestRun};
-use ssdgauge_core::{Direction, Finding, FindingKind, Metric, PowerScope, Scope, Score, Severity};
+use ssdgauge_core::{
+    Direction, Family, Finding, FindingKind, Metric, PowerScope, Scope, Score, Severity,
+};
 
 /// Returns whether `metric` stands in every output, measured or not.
 ///
 /// Write amplification is known of few drives; it is shown where it was measured.
 pub(crate) fn is_always_shown(metric: Metric) -> bool {
-    match metric {
-        Metric::WriteAmplification
-        | Metric::EffectiveOverProvisioning
-        | Metric::MeanOverSigma
-        | Metric::LoadMultiple => false,
-        Metric::Iops
-        | Metric::ThroughputMbS
-        | Metric::LatMeanUs
-        | Metric::LatP50Us
-        | Metric::LatP99Us
-        | Metric::LatP999Us
-        | Metric::LatP9999Us
-        | Metric::LatP99999Us
-        | Metric::LatMaxUs
-        | Metric::PowerW
-        | Metric::EnergyJ
-        | Metric::EfficiencyMbSW
-        | Metric::EfficiencyKiopsW
-        | Metric::InFlightMean => true,
+    match metric.family() {
+        Family::Cost | Family::Spare | Family::Judgement => false,
+        Family::Rate | Family::Latency | Family::Power | Family::Efficiency | Family::Queue => true,
     }
 }
 

@@ -7,8 +7,10 @@ use crate::figure::{self, Cast, Chart, vega};
 use crate::group::{self, Group};
 use crate::names;
 use crate::number;
+use crate::page::{PageOptions, specification};
 use crate::run::Run;
 use crate::settings;
+use std::collections::BTreeMap;
 
 /// One chart as a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,26 +47,50 @@ impl NamedFigure {
     }
 }
 
-/// Returns every chart of `runs`, in the order of the page; the drive of the run `highlight`
-/// stands out.
-pub fn figures(runs: &[Run], highlight: Option<usize>) -> Vec<NamedFigure> {
-    let cast = Cast::of(runs, highlight);
+/// Returns every chart of the page of `runs` with `options`, in its order.
+pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
+    let cast = Cast::of(runs, options.highlight);
+    let mut names = Names::default();
     let mut figures: Vec<NamedFigure> = Vec::new();
     for (number, group) in group::groups(runs).iter().enumerate() {
+        let id = slug(&group.first().test.test.id);
         for chart in figure::of(group, &cast) {
-            let base =
-                format!("{:02}-{}-{}", number + 1, slug(&group.first().test.test.id), chart.kind);
-            let like = |figure: &&NamedFigure| figure.name.starts_with(&base);
-            let name = match figures.iter().filter(like).count() {
-                0 => base,
-                n => format!("{base}-{}", n + 1),
-            };
+            let name = names.of(format!("{:02}-{id}-{}", number + 1, chart.kind));
             let frame = frame(&chart, group, &cast);
-            let svg = draw::svg(&chart, Ink::Light, &frame, &Sheet::WIDE, "f");
-            figures.push(NamedFigure { name, title: chart.title.clone(), svg, chart, frame });
+            figures.push(named(name, chart, frame));
         }
     }
+    for (chart, of_drive) in specification::charts(runs, &cast, &options.specifications) {
+        let name = names.of(chart.kind.to_owned());
+        let mut origin: Vec<String> = Vec::new();
+        for index in of_drive {
+            origin.push(format!(
+                "{} · {}",
+                names::suite(&runs[index]),
+                facts(&cast.names[index], &runs[index])
+            ));
+        }
+        let frame = with_notes(&chart, origin);
+        figures.push(named(name, chart, frame));
+    }
     figures
+}
+
+/// The names of files that were given away, with how often each was asked for.
+#[derive(Debug, Default)]
+struct Names(BTreeMap<String, usize>);
+
+impl Names {
+    fn of(&mut self, base: String) -> String {
+        let n = self.0.entry(base.clone()).or_default();
+        *n += 1;
+        if *n == 1 { base } else { format!("{base}-{n}") }
+    }
+}
+
+fn named(name: String, chart: Chart, frame: Frame) -> NamedFigure {
+    let svg = draw::svg(&chart, Ink::Light, &frame, &Sheet::WIDE, "f");
+    NamedFigure { name, title: chart.title.clone(), svg, chart, frame }
 }
 
 fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
@@ -78,20 +104,30 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
     );
     let mut origin = draw::wrapped(&test, ROOM);
     for member in &group.members {
-        let head = &member.run.head;
-        let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), clean::device);
-        let mut facts = vec![
-            cast.names[member.index].clone(),
-            number::capacity(head.drive.capacity.0),
-            format!("firmware {firmware}"),
-            number::date(head.started_unix_ms),
-            format!("run {}", clean::prose(&head.id)),
-        ];
-        facts.extend(names::marks(member.run));
-        origin.push(facts.join(" · "));
+        origin.push(facts(&cast.names[member.index], member.run));
     }
+    with_notes(chart, origin)
+}
+
+/// Returns the frame of `chart` with the lines of `origin` and its notes below it.
+fn with_notes(chart: &Chart, mut origin: Vec<String>) -> Frame {
     origin.extend(chart.notes.iter().flat_map(|note| draw::wrapped(note, ROOM)));
     Frame { title: chart.title.clone(), origin }
+}
+
+/// Returns what a picture says of one run.
+fn facts(name: &str, run: &Run) -> String {
+    let head = &run.head;
+    let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), clean::device);
+    let mut facts = vec![
+        name.to_owned(),
+        number::capacity(head.drive.capacity.0),
+        format!("firmware {firmware}"),
+        number::date(head.started_unix_ms),
+        format!("run {}", clean::prose(&head.id)),
+    ];
+    facts.extend(names::marks(run));
+    facts.join(" · ")
 }
 
 /// Returns `text` as part of a file name.

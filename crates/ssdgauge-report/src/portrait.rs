@@ -2,6 +2,7 @@
 //! where it throttles. Every sentence follows from samples or findings; none is invented.
 
 use crate::clean;
+use crate::compare::CompareOptions;
 use crate::figure::Cast;
 use crate::figure::fill;
 use crate::group::Member;
@@ -11,7 +12,7 @@ use crate::rests;
 use crate::run::{PointRun, Run, TestRun};
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Access, FindingKind, Metric, Nanos, Scope, Score, Totals};
+use ssdgauge_core::{Access, FindingKind, Metric, Nanos, Scope, Score, Stream, Totals};
 
 /// The most sentences of one drive.
 const MOST: usize = 6;
@@ -93,7 +94,8 @@ fn rates(point: &PointRun, metric: Metric) -> Vec<f64> {
 fn settled(test: &TestRun) -> Option<String> {
     let Score::MeanOfLast { metric, window } = &test.test.score else { return None };
     let [point] = test.points.as_slice() else { return None };
-    if point.workload.streams.iter().any(|stream| stream.access == Access::Sequential) {
+    let is_random = |stream: &Stream| stream.access == Access::Random;
+    if metric.needs_power() || !point.workload.streams.iter().all(is_random) {
         return None;
     }
     let value = test.headline.value?;
@@ -138,24 +140,32 @@ fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<Stri
     }
     let spare = 100.0 * (1.0 - of_part.0 as f64 / of_whole.0 as f64);
     let times = part.headline.value? / whole.headline.value?;
-    times.is_finite().then(|| {
-        format!(
-            "With {spare:.0} % of the drive left unused it writes {} times as fast in the end \
-             ({}).",
-            number::text(times),
-            title(part)
-        )
-    })
+    let noise = CompareOptions::default().noise;
+    let gain = match times {
+        times if !times.is_finite() => return None,
+        times if (1.0 - noise..=1.0 + noise).contains(&times) => {
+            "no faster and no slower".to_owned()
+        }
+        times => format!("{} times as fast", number::text(times)),
+    };
+    let title = title(part);
+    Some(format!(
+        "With {spare:.0} % of the drive left unused it writes {gain} in the end ({title})."
+    ))
 }
 
 fn knee(test: &TestRun) -> Option<String> {
     let Score::Knee(metric) = test.test.score else { return None };
     let (rungs, found) = rests::ladder(test, metric)?;
-    let end = match rungs.last() {
-        Some(last) if last.depth == found.peak_depth && rungs.len() > 1 => {
+    let end = match rungs.as_slice() {
+        // A plateau has its best anywhere; only what still climbs may climb further.
+        [.., before, last]
+            if last.depth == found.peak_depth
+                && last.value > (1.0 + CompareOptions::default().noise) * before.value =>
+        {
             ", and its peak may lie beyond the ladder"
         }
-        Some(_) | None => "",
+        [..] => "",
     };
     Some(format!(
         "It needs {} requests in flight for 95 % of its best, {}{end} ({}).",

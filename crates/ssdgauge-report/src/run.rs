@@ -14,7 +14,9 @@ use ssdgauge_core::{
 };
 use ssdgauge_runfile::{FindingRecord, Head, RunFile, StepId, StepRecord, StepState};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
 
 /// More requests in one second than any drive completes. It keeps sums far from overflowing.
 const MOST_IOS: u64 = 1 << 44;
@@ -24,6 +26,9 @@ const MOST_BYTES: u64 = 1 << 54;
 
 /// More intervals of one step than a year of seconds has, for eight streams and two directions.
 const MOST_INTERVALS: u64 = 1 << 29;
+
+/// Pairs of a quantity and an instrument that are remembered as they were read.
+const MOST_KNOWN: usize = 32;
 
 /// The load of a step that leaves the drive alone.
 pub(crate) const NO_LOAD: Workload = Workload { engine: Engine::IoUring, streams: Vec::new() };
@@ -152,6 +157,34 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
     Ok(Run { head, tests, findings, complete })
 }
 
+/// Reads the run files at `paths` as [`read`] does, as many at once as there are processors, and
+/// returns them in the order of `paths`, or the first failure in that order.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Run>, ReportError> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+    if workers < 2 {
+        return paths.iter().map(|path| read(path)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut read_here = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(place) else { return read_here };
+            read_here.push((place, read(path)));
+        }
+    };
+    let mut runs: Vec<(usize, Result<Run, ReportError>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let join = |thread: ScopedJoinHandle<'_, Vec<_>>| match thread.join() {
+            Ok(runs) => runs,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().flat_map(join).collect()
+    });
+    runs.sort_by_key(|(place, _)| *place);
+    runs.into_iter().map(|(_, run)| run).collect()
+}
+
 /// Returns whether the search of `test` came to an answer; true where it has none.
 fn is_searched(file: &RunFile, index: usize, test: &Test) -> Result<bool, ReportError> {
     let Some(search) = &test.search else { return Ok(true) };
@@ -246,6 +279,7 @@ pub(crate) fn read_point(
     let mut wrong = None;
     let mut intervals = 0u64;
     let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut known: Vec<(String, String)> = Vec::new();
     let mut elapsed = Nanos::ZERO;
     let mut begin = 0;
     for record in records {
@@ -254,7 +288,7 @@ pub(crate) fn read_point(
             wrong = wrong.take().or_else(|| impossible(&interval, intervals));
             if wrong.is_none() {
                 let second = interval.second.saturating_add(begin);
-                gatherer.interval(&Interval { second, ..interval });
+                gatherer.interval(Interval { second, ..interval });
             }
         })?;
         let before = Nanos::SECOND * u64::from(begin);
@@ -267,9 +301,18 @@ pub(crate) fn read_point(
             if reading.at > time {
                 return;
             }
-            let quantity = crate::clean::prose(&reading.quantity);
-            let instrument = crate::clean::prose(&reading.instrument);
-            instruments.entry(quantity).or_default().insert(instrument);
+            // The same few names come again with every reading.
+            let is_known = |(quantity, instrument): &(String, String)| {
+                *quantity == reading.quantity && *instrument == reading.instrument
+            };
+            if !known.iter().any(is_known) {
+                let quantity = crate::clean::prose(&reading.quantity);
+                let instrument = crate::clean::prose(&reading.instrument);
+                instruments.entry(quantity).or_default().insert(instrument);
+                if known.len() < MOST_KNOWN {
+                    known.push((reading.quantity.clone(), reading.instrument.clone()));
+                }
+            }
             let at = Nanos(reading.at.0.saturating_add(before.0));
             gatherer.reading(&Reading { at, ..reading });
         })?;

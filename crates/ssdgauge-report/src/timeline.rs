@@ -1,6 +1,6 @@
 //! What a figure needs of each second, gathered without keeping histograms.
 
-use ssdgauge_core::{Interval, Metric, Nanos, Reading, Scope, Totals};
+use ssdgauge_core::{Histogram, Interval, Metric, Nanos, Reading, Scope, Totals};
 use std::collections::BTreeMap;
 
 /// Seconds that may still receive intervals of other streams; older ones are closed.
@@ -34,26 +34,24 @@ pub struct Second {
 #[derive(Debug, Default)]
 pub(crate) struct Gatherer {
     whole: Totals,
-    open: BTreeMap<u32, Totals>,
+    open: BTreeMap<u32, Vec<Interval>>,
     closed: BTreeMap<u32, (Totals, Option<f64>)>,
-    readings: BTreeMap<(u32, String), (f64, u64)>,
+    readings: BTreeMap<String, BTreeMap<u32, (f64, u64)>>,
 }
 
 impl Gatherer {
     /// Takes one interval; intervals of one second may come in any order.
-    pub(crate) fn interval(&mut self, interval: &Interval) {
-        self.whole.add(interval);
+    pub(crate) fn interval(&mut self, interval: Interval) {
+        self.whole.add(&interval);
         if let Some((totals, p99)) = self.closed.get_mut(&interval.second) {
             // The buckets of a closed second are gone: its sums stay right, and its percentile
             // can no longer be said.
             totals.elapsed = totals.elapsed.max(interval.length);
-            totals.add(&figures_only(interval));
+            totals.add(&figures_only(&interval));
             *p99 = None;
             return;
         }
-        let totals = self.open.entry(interval.second).or_default();
-        totals.elapsed = totals.elapsed.max(interval.length);
-        totals.add(interval);
+        self.open.entry(interval.second).or_default().push(interval);
         while self.open.len() > OPEN {
             self.close_first();
         }
@@ -74,7 +72,11 @@ impl Gatherer {
         }
         self.whole.add_reading(reading);
         let second = u32::try_from(reading.at.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
-        let (sum, n) = self.readings.entry((second, reading.quantity.clone())).or_default();
+        if !self.readings.contains_key(&reading.quantity) {
+            self.readings.insert(reading.quantity.clone(), BTreeMap::new());
+        }
+        let Some(seconds) = self.readings.get_mut(&reading.quantity) else { return };
+        let (sum, n) = seconds.entry(second).or_default();
         *sum += reading.value;
         *n += 1;
     }
@@ -89,11 +91,9 @@ impl Gatherer {
         let mut totals = Vec::with_capacity(self.closed.len());
         let mut seconds = Vec::with_capacity(self.closed.len());
         for (number, (mut second, p99)) in self.closed {
-            let first = (number, String::new());
             let mut readings = BTreeMap::new();
-            for ((_, quantity), (sum, n)) in
-                self.readings.range(first..).take_while(|((at, _), _)| *at == number)
-            {
+            for (quantity, of_seconds) in &self.readings {
+                let Some((sum, n)) = of_seconds.get(&number) else { continue };
                 let value = sum / *n as f64;
                 let at = Nanos(u64::from(number) * Nanos::SECOND.0);
                 second.add_reading(&Reading {
@@ -124,23 +124,33 @@ impl Gatherer {
     }
 
     fn close_first(&mut self) {
-        let Some((second, mut totals)) = self.open.pop_first() else { return };
-        let p99 = totals.value(Metric::LatP99Us, Scope::All);
-        for direction in &mut totals.directions {
-            direction.latency = direction.latency.without_buckets();
+        let Some((second, intervals)) = self.open.pop_first() else { return };
+        let mut totals = Totals::default();
+        for interval in &intervals {
+            totals.elapsed = totals.elapsed.max(interval.length);
+            totals.add(&figures_only(interval));
         }
-        self.closed.insert(second, (totals, p99));
+        let nanos = match intervals.as_slice() {
+            // Most seconds have one stream and one direction, and nothing to merge.
+            [one] => one.latency.percentile(0.99),
+            several => {
+                let mut merged = Histogram::default();
+                several.iter().for_each(|interval| merged.merge(&interval.latency));
+                merged.percentile(0.99)
+            }
+        };
+        self.closed.insert(second, (totals, nanos.map(|nanos| nanos as f64 / 1e3)));
     }
 }
 
 fn figures_only(interval: &Interval) -> Interval {
-    Interval { latency: interval.latency.without_buckets(), ..interval.clone() }
+    Interval { latency: interval.latency.without_buckets(), ..*interval }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::{Direction, Histogram};
+    use ssdgauge_core::Direction;
 
     fn interval(second: u32, direction: Direction, n: u64, latency_ns: u64) -> Interval {
         let mut latency = Histogram::default();
@@ -160,9 +170,9 @@ mod tests {
     #[test]
     fn reads_and_writes_of_one_second_lie_side_by_side() {
         let mut gatherer = Gatherer::default();
-        gatherer.interval(&interval(0, Direction::Read, 300, 80_000));
-        gatherer.interval(&interval(0, Direction::Write, 100, 20_000));
-        gatherer.interval(&interval(1, Direction::Read, 0, 0));
+        gatherer.interval(interval(0, Direction::Read, 300, 80_000));
+        gatherer.interval(interval(0, Direction::Write, 100, 20_000));
+        gatherer.interval(interval(1, Direction::Read, 0, 0));
         let (whole, totals, seconds) = gatherer.finish(Nanos::from_secs(2));
         assert_eq!(whole.value(Metric::Iops, Scope::All), Some(200.0));
         assert_eq!((totals.len(), totals[0].elapsed), (2, Nanos::SECOND));
@@ -174,9 +184,9 @@ mod tests {
     fn a_second_that_comes_late_keeps_its_sums_and_loses_its_percentile() {
         let mut gatherer = Gatherer::default();
         for second in 0..10 {
-            gatherer.interval(&interval(second, Direction::Read, 200, 80_000));
+            gatherer.interval(interval(second, Direction::Read, 200, 80_000));
         }
-        gatherer.interval(&interval(0, Direction::Write, 200, 20_000));
+        gatherer.interval(interval(0, Direction::Write, 200, 20_000));
         let (_, totals, seconds) = gatherer.finish(Nanos::from_secs(10));
         assert_eq!((seconds[0].iops, seconds[0].lat_p99_us), (400.0, None));
         assert!(seconds[1].lat_p99_us.is_some());

@@ -3,14 +3,17 @@
 mod support;
 
 use ssdgauge_core::TargetKind;
-use ssdgauge_report::{figures, openmetrics};
+use ssdgauge_report::{PageOptions, figures, openmetrics};
 use support::{Pace, Recipe, client, quick, run};
 
 #[test]
 fn every_figure_has_a_specification_with_its_numbers() {
     let mut recipe = Recipe::new("a", quick(6), "Disk");
     recipe.pace = &|_, _| Pace { iops: 2_000, lat_us: 500.0 };
-    let figures = figures(&[run(&recipe), run(&Recipe::new("b", client(6, 20), "Other"))], None);
+    let figures = figures(
+        &[run(&recipe), run(&Recipe::new("b", client(6, 20), "Other"))],
+        &PageOptions::default(),
+    );
     for figure in &figures {
         let specification = figure.vega_lite();
         assert_eq!(specification["title"]["text"], figure.title.as_str());

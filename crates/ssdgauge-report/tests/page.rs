@@ -45,7 +45,8 @@ fn a_hostile_name_changes_no_output() {
         }
     }
     let runs = [run(&recipe)];
-    let pictures: String = figures(&runs, None).into_iter().map(|figure| figure.svg).collect();
+    let pictures: String =
+        figures(&runs, &PageOptions::default()).into_iter().map(|figure| figure.svg).collect();
     let page = whole(&runs);
     for text in [&page, &pictures] {
         for hostile in ["<script", "<img", "\u{1b}", "\u{202e}", "\0"] {
@@ -77,7 +78,7 @@ fn a_model_says_so_in_banner_and_titles() {
         let title = caption.split("</strong>").next().unwrap();
         assert!(title.contains("MODEL"), "{title}");
     }
-    for figure in figures(&runs, None) {
+    for figure in figures(&runs, &PageOptions::default()) {
         assert!(figure.svg.contains("MODEL"), "{}", figure.name);
     }
 }
@@ -86,7 +87,7 @@ fn a_model_says_so_in_banner_and_titles() {
 fn equal_runs_give_equal_pages_and_pictures() {
     let runs = [run(&Recipe::new("a", client(6, 30), "Disk"))];
     assert_eq!(whole(&runs), whole(&runs));
-    assert_eq!(figures(&runs, None), figures(&runs, None));
+    assert_eq!(figures(&runs, &PageOptions::default()), figures(&runs, &PageOptions::default()));
 }
 
 #[test]
@@ -114,13 +115,16 @@ fn steps_without_any_interval_have_a_page() {
     assert_eq!(runs[0].tests[0].points[0].point.totals.elapsed, Nanos::ZERO);
     let page = whole(&runs);
     assert!(page.contains("not measured"));
-    assert!(figures(&runs, None).iter().all(|figure| figure.svg.ends_with("</svg>")));
+    assert!(
+        figures(&runs, &PageOptions::default()).iter().all(|figure| figure.svg.ends_with("</svg>"))
+    );
     assert!(!card(&runs[0], 80, false).is_empty());
 }
 
 #[test]
 fn a_picture_says_where_it_comes_from_and_is_a_png_too() {
-    let figures = figures(&[run(&Recipe::new("run-77", quick(6), "Disk"))], None);
+    let figures =
+        figures(&[run(&Recipe::new("run-77", quick(6), "Disk"))], &PageOptions::default());
     let names: std::collections::BTreeSet<&str> =
         figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(names.len(), figures.len());
@@ -160,7 +164,7 @@ fn an_absurd_plan_has_every_output_too() {
     for text in [whole(&runs), markdown(&runs), card(&runs[0], 0, true), csv(&runs)] {
         assert!(!text.is_empty() && !text.contains("NaN") && !text.contains("inf"));
     }
-    for figure in figures(&runs, None) {
+    for figure in figures(&runs, &PageOptions::default()) {
         assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf\""), "{}", figure.name);
     }
     assert!(!json(&runs).to_string().is_empty() && openmetrics(&runs).ends_with("# EOF\n"));
@@ -218,7 +222,7 @@ fn shortened_models_and_other_revisions_stand_in_charts_of_their_own() {
     }
     let runs = [run(&full), run(&short), run(&model), run(&other)];
     let names = ["Full", "Short", "Model [MODEL]", "Other"];
-    for figure in figures(&runs, None) {
+    for figure in figures(&runs, &PageOptions::default()) {
         let present = names.iter().filter(|name| figure.svg.contains(&format!(">{name}"))).count();
         assert!(present <= 1, "{} holds {present} of them", figure.name);
     }
@@ -246,4 +250,57 @@ fn every_figure_says_its_unit_its_n_and_where_latency_counts_from() {
     assert_eq!(page.matches("class=\"chart narrow\" role=\"img\"").count(), seen);
     assert!(page.contains("Chosen by this suite, because the source does not say"));
     assert!(page.contains("After the protocol of"));
+}
+
+#[test]
+fn a_drive_that_was_never_tested_so_is_a_gap_in_every_chart() {
+    let named = |id, name: &str, plan| {
+        let mut recipe = Recipe::new(id, plan, name);
+        recipe.drive.kind = TargetKind::Block;
+        recipe.drive.serial = Some(format!("serial of {name}"));
+        recipe
+    };
+    let runs = [
+        run(&named("a", "Alpha", client(6, 30))),
+        run(&named("b", "Beta", client(6, 30))),
+        run(&named("c", "Gamma", quick(6))),
+        run(&named("d", "Alpha", quick(6))),
+    ];
+    let mut seen = 0;
+    for figure in figures(&runs, &PageOptions::default()) {
+        let is_of_client = figure.svg.contains("client-2018 r1");
+        let is_common =
+            ["ranking", "qos", "timeline"].iter().any(|kind| figure.name.contains(kind));
+        if is_of_client && is_common {
+            assert!(figure.svg.contains(">Gamma"), "{}", figure.name);
+            assert!(figure.svg.contains("not tested"), "{}", figure.name);
+            seen += 1;
+        }
+        if figure.name.contains("ranking") && !is_of_client {
+            assert!(figure.svg.contains(">Beta"), "{}", figure.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 6, "{seen}");
+}
+
+#[test]
+fn the_same_load_again_and_again_is_a_line() {
+    let mut bursts = client(6, 30);
+    let steps = &mut bursts.tests[0].phases[0].steps;
+    let first = steps[0].clone();
+    for (number, step) in steps.iter_mut().enumerate() {
+        step.action = first.action.clone();
+        step.label = format!("#{}", number + 1);
+        step.position = (number + 1) as f64;
+    }
+    let runs =
+        [run(&Recipe::new("a", bursts.clone(), "One")), run(&Recipe::new("b", bursts, "Two"))];
+    let figures = figures(&runs, &PageOptions::default());
+    let curve = figures
+        .iter()
+        .find(|figure| figure.name.starts_with("01-") && figure.name.ends_with("-curve"));
+    let svg = &curve.expect("a curve").svg;
+    assert!(svg.contains("of each turn") && svg.contains("Turn of the same load"));
+    assert!(!svg.contains("#1 · "), "no bar for each turn of each drive");
 }

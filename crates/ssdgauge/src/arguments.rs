@@ -173,6 +173,9 @@ pub(crate) struct Power {
 pub(crate) struct Meters {
     /// Power meters as in `run --power`; without any, what this machine offers is listed.
     pub(crate) specs: Vec<String>,
+    /// The NVMe drive whose own power figures `nvme` reads; it is opened for reading alone.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) drive: Option<PathBuf>,
     /// Stops after this time; otherwise Ctrl-C does.
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) time: Option<Nanos>,
@@ -320,6 +323,9 @@ pub(crate) struct Bench {
     /// Uses synchronous threads, one for each request in flight, in place of io_uring.
     #[arg(long)]
     pub(crate) synchronous: bool,
+    /// Asks the drive for its completions instead of letting it interrupt.
+    #[arg(long, conflicts_with = "synchronous")]
+    pub(crate) polled: bool,
     /// The length of each request.
     #[arg(long, default_value = "4KiB")]
     pub(crate) block_size: Bytes,

@@ -14,10 +14,17 @@ use std::path::Path;
 /// Measures and prints the cost of each request.
 pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
     let (mut rig, span) = open(arguments)?;
+    // A single run has no warm-up in which the clock could get ready.
+    rig.settle();
+    if arguments.polled {
+        let advice = "nothing was measured; give the driver queues that poll \
+                      (nvme.poll_queues=1 on the command line of the kernel)";
+        rig.poll().map_err(|cause| Failure::new(Kind::Refused, cause, advice))?;
+    }
     if let Some(path) = &arguments.log_ios {
         crate::log::begin(&mut rig, path)?;
     }
-    // The clock of the processor needs a moment to be calibrated; a run before the first warms up.
+    // A run before the first warms up.
     let warm_up = u32::from(arguments.runs > 1);
     let mut runs = Vec::new();
     for number in 0..arguments.runs + warm_up {

@@ -71,10 +71,7 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
     let board = Board::new(works.iter().map(|work| work.plan.steps().count()).sum());
     carry_out(works, &board, &stop, now)?;
     board.finish();
-    let mut runs = Vec::new();
-    for file in &files {
-        runs.push(ssdgauge_report::read(file)?);
-    }
+    let runs = ssdgauge_report::read_all(&files)?;
     let title = Some("Six virtual drives compared".to_owned());
     crate::reports::write_page(&page, &runs, &PageOptions { title, ..PageOptions::default() })?;
     world::talk(&format!("run files: {}\nreport:    {}", folder.display(), page.display()));

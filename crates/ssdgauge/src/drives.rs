@@ -6,6 +6,7 @@ use crate::world;
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_host::{Candidate, Refusal, TargetError, confirmation_of};
+use ssdgauge_report::clean_device;
 
 /// The columns of the list.
 const WIDTH: usize = 80;
@@ -19,7 +20,7 @@ pub(crate) fn list(arguments: &arguments::Drives) -> Result<(), Failure> {
         let drives: Vec<Value> = seen.iter().map(as_json).collect();
         world::print(&format!("{:#}\n", json!({ "schema_version": 1, "drives": drives })));
     } else {
-        world::print(&in_words(&seen));
+        world::print_words(&in_words(&seen));
     }
     Ok(())
 }
@@ -107,7 +108,9 @@ fn in_words(drives: &[Seen]) -> String {
             (false, false) => "no",
         };
         let name = seen.path.strip_prefix("/dev/").unwrap_or(&seen.path);
-        text.push_str(&row([name, &size, model, serial, answer]));
+        // A drive may call itself anything.
+        let (model, serial) = (clean_device(model), clean_device(serial));
+        text.push_str(&row([name, &size, &model, &serial, answer]));
         for refusal in &seen.refusals {
             let consent = match (refusal.yields_to_consent(), seen.confirm()) {
                 (true, Some(words)) => format!("; --erase {words} gives that up"),
@@ -153,4 +156,32 @@ fn wrapped(text: &str) -> String {
         }
     }
     lines.iter().map(|line| format!("{INDENT}{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_with_a_hostile_name_takes_one_line_and_gives_no_orders() {
+        let path = "/dev/null0".to_owned();
+        let info = DriveInfo {
+            kind: ssdgauge_core::TargetKind::Block,
+            target: path.clone(),
+            model: Some("a\n\u{1b}[2Jb".into()),
+            serial: Some("S\u{202e}\r\u{9b}31m".into()),
+            firmware: None,
+            capacity: ssdgauge_core::Bytes(1 << 30),
+            logical_block: ssdgauge_core::Bytes(512),
+            physical_block: ssdgauge_core::Bytes(512),
+            details: [("confirm".to_owned(), "S1".to_owned())].into(),
+        };
+        let holder = "open in \u{1b}]0;x\u{7} (process 1)".to_owned();
+        let refusals = vec![Refusal::InUse { path: path.clone(), holder }];
+        let seen = Seen { path, info: Some(info), refusals, unseen: Vec::new() };
+        let text = world::tame(&in_words(&[seen]));
+        assert_eq!(text.lines().count(), 3, "{text}");
+        let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+        assert!(!text.contains(hidden), "{text:?}");
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) fn show(arguments: &arguments::Plan) -> Result<(), Failure> {
     if arguments.json {
         world::print(&format!("{:#}\n", as_json(&plan, drive, choice)));
     } else {
-        world::print(&in_words(&plan, drive, choice));
+        world::print_words(&in_words(&plan, drive, choice));
     }
     Ok(())
 }

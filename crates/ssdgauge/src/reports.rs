@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Draws the report of run files, or prints their results.
 pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
-    let mut runs = Vec::new();
-    for file in &arguments.files {
-        runs.push(ssdgauge_report::read(file)?);
-    }
+    let mut runs = ssdgauge_report::read_all(&arguments.files)?;
     if let Some(percent) = arguments.fill_level {
         runs = at_fill_level(runs, percent)?;
     }
@@ -27,7 +24,7 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     if let Some(output) = &arguments.output {
         write_page(output, &runs, &options)?;
     }
-    write_pictures(arguments, &runs, options.highlight)?;
+    write_pictures(arguments, &runs, &options)?;
     let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.vega];
     let claims = &options.specifications;
     if arguments.json {
@@ -134,20 +131,20 @@ pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
 fn write_pictures(
     arguments: &arguments::Report,
     runs: &[Run],
-    highlight: Option<usize>,
+    options: &PageOptions,
 ) -> Result<(), Failure> {
     if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
         return Ok(());
     }
     let write = |folder: &Path, name: &str, bytes: &[u8]| {
         std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(folder.join(name), bytes))
+            .and_then(|()| world::put_file(&folder.join(name), bytes))
             .map_err(|error| {
                 let text = format!("cannot write {}: {error}", folder.join(name).display());
                 Failure::new(Kind::Broke, text, "the run files are untouched")
             })
     };
-    for figure in ssdgauge_report::figures(runs, highlight) {
+    for figure in ssdgauge_report::figures(runs, options) {
         if let Some(folder) = &arguments.svg {
             write(folder, &format!("{}.svg", figure.name), figure.svg.as_bytes())?;
         }
@@ -167,7 +164,7 @@ pub(crate) fn page_beside(file: &Path) -> PathBuf {
     file.with_extension("html")
 }
 
-/// Writes the page under a temporary name first, so that no half page is ever seen.
+/// Writes the page.
 pub(crate) fn write_page(
     output: &Path,
     runs: &[Run],
@@ -178,8 +175,5 @@ pub(crate) fn write_page(
         let text = format!("cannot write {}: {error}", output.display());
         Failure::new(Kind::Broke, text, "the run files are untouched; choose another -o FILE")
     };
-    let mut partial = output.as_os_str().to_owned();
-    partial.push(".partial");
-    std::fs::write(&partial, page).map_err(failure)?;
-    std::fs::rename(&partial, output).map_err(failure)
+    world::put_file(output, page.as_bytes()).map_err(failure)
 }

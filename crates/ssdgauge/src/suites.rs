@@ -43,7 +43,7 @@ pub(crate) fn list(arguments: &arguments::Suites) -> Result<(), Failure> {
         return Ok(());
     }
     for suite in &suites {
-        world::print(&match arguments.suite {
+        world::print_words(&match arguments.suite {
             Some(_) => in_full(suite),
             None => in_short(suite),
         });
@@ -53,7 +53,7 @@ pub(crate) fn list(arguments: &arguments::Suites) -> Result<(), Failure> {
 
 fn in_short(suite: &Suite) -> String {
     let Suite { id, title, summary, source, .. } = suite;
-    format!("{id:<18} {title}\n{:18} {summary}\n{:18} Source: {source}\n", "", "")
+    format!("{id:<18} {title}\n{:18} {summary}\n{:18} Source: {source}", "", "")
 }
 
 fn in_full(suite: &Suite) -> String {

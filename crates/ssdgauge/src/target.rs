@@ -129,15 +129,10 @@ impl Target {
                     }
                     None | Some(_) => Typed::default(),
                 };
-                let unhealthy = match &candidate.place {
-                    Place::Block(path) if precious => ssdgauge_host::unhealthy(path),
-                    Place::Block(_) | Place::Null | Place::Folder(_) | Place::NewFile(_) => None,
-                };
                 let mandate = Mandate {
                     confirm: consent.confirm.or(typed.confirm.as_deref()),
                     erase: consent.erase.or(typed.erase.as_deref()),
                     results: Some(results),
-                    unhealthy: unhealthy.as_deref(),
                     give_up_rights: true,
                     writes_at_most: writes_at_most(plan),
                 };

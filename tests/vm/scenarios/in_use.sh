@@ -2,9 +2,7 @@
 # Drives in use in ways that a plain host may not be able to make: partitions, device-mapper,
 # volumes, arrays, a second path. Each is refused with exit code 3 and not one sector is written.
 # vm: --nvme 32M --nvme 32M --copy dmsetup --module dm_mod --module crc32c_generic --module ext4
-# vm: --module loop
-# vm: --pack dm_flakey
-# vm: --module md_mod --module raid1 --pack sd_mod --pack scsi_debug
+# vm: --module loop --pack dm_flakey --module md_mod --module raid1 --pack sd_mod --pack scsi_debug
 . /usr/bin/expect.sh
 
 # refuses TARGET DRIVE WORDS: the strongest consent does not help, and DRIVE keeps every byte.
@@ -15,6 +13,8 @@ refuses() {
     name=${1#/dev/}
     words=$(cat "/sys/block/$name/device/serial" 2>/dev/null || cat "/sys/block/$name/device/wwid" 2>/dev/null) ||
         words=$name:$(($(cat "/sys/class/block/$name/size") * 512))
+    # NVMe pads serials with blanks.
+    words=$(echo "$words" | sed 's/ *$//')
     gauge 3 quick "$1" --confirm "$words" --erase "$words" --out a.ssdg
     says 'nothing was written'
     says "$3"
@@ -22,11 +22,6 @@ refuses() {
     cmp "/dev/$2" kept || fail 'bytes changed on the drive'
     rm kept
     [ ! -e a.ssdg ] || fail 'a run file was made'
-}
-
-# blank DEVICE: takes what an earlier scenario has left there.
-blank() {
-    dd if=/dev/zero of="$1" bs=1M conv=fsync 2>/dev/null
 }
 
 # Makes two partitions on the first drive.
@@ -97,6 +92,36 @@ a_drive_of_a_volume_group() { mapped LVM-abcdef 'LVM volume mine'; }
 a_drive_below_an_encrypted_volume() { mapped CRYPT-LUKS2-abcdef-mine 'encrypted volume mine'; }
 a_path_of_a_multipath_device() { mapped mpath-3600 'multipath device mine'; }
 
+a_mapping_beside_one_that_is_mounted() {
+    blank /dev/nvme0n1
+    for name in lower twin; do echo '0 40960 linear /dev/nvme0n1 0' | dmsetup create $name; done
+    lower=$(dmsetup info -c --noheadings -o blkdevname lower)
+    twin=$(dmsetup info -c --noheadings -o blkdevname twin)
+    mke2fs "/dev/$lower" >/dev/null 2>&1
+    mkdir mounted
+    mount -t ext4 "/dev/$lower" mounted
+    refuses "/dev/$twin" nvme0n1 "$lower is mounted at"
+    umount mounted
+    refuses "/dev/$twin" nvme0n1 "held by $lower (device-mapper lower)"
+    dmsetup remove lower
+    # Without its neighbour it is a drive like any other.
+    gauge 3 quick "/dev/$twin" --confirm "$twin:20971520" --out a.ssdg
+    says 'ext4 file system'
+    dmsetup remove twin
+}
+
+a_mapping_over_a_partition_of_a_drive_in_use() {
+    partitioned
+    echo '0 20480 linear /dev/nvme0n1p1 0' | dmsetup create upper
+    dm=$(dmsetup info -c --noheadings -o blkdevname upper)
+    mke2fs /dev/nvme0n1p2 >/dev/null 2>&1
+    mkdir mounted
+    mount -t ext4 /dev/nvme0n1p2 mounted
+    refuses "/dev/$dm" nvme0n1 'nvme0n1p2 is mounted at'
+    umount mounted
+    dmsetup remove upper
+}
+
 a_drive_below_two_mappings() {
     blank /dev/nvme0n1
     echo '0 40960 linear /dev/nvme0n1 0' | dmsetup create lower
@@ -148,7 +173,13 @@ a_drive_that_holds_a_partition_table() {
     says 'partition table (MBR) at byte 510'
     says 'add --erase VM0'
     is 'the number of sectors written' "$(sectors nvme0n1)" "$before"
-    gauge 0 quick /dev/nvme0n1 --confirm VM0 --erase VM0 --size 8MiB --shorten 100 --out a.ssdg
+    gauge 0 quick /dev/nvme0n1 --confirm VM0 --erase VM0 --size 8MiB --shorten 20 --health-every 1 \
+        --out a.ssdg
+    # Without rights the drive is still asked how it feels: by the part that keeps them.
+    for quantity in smart_temperature_c host_written_bytes; do
+        at_least "the readings of $quantity" \
+            "$(sql a.ssdg "SELECT count(*) FROM reading WHERE quantity='$quantity'")" 2
+    done
     rights=$(sql a.ssdg "SELECT value FROM environment WHERE key='rights'")
     is 'what became of the rights' "${rights%%,*}" 'a part as root for requests to the drive'
     case $rights in *'user 0 without capabilities'*) ;; *) fail "rights: $rights" ;; esac
@@ -188,5 +219,7 @@ scenarios a_drive_whose_partition_is_mounted a_drive_whose_partition_is_swap \
     a_drive_whose_partition_is_mapped_and_mounted a_drive_with_a_loop_device_over_its_partition \
     a_partition_that_a_program_has_open a_partition_by_itself a_drive_below_device_mapper \
     a_drive_of_a_volume_group a_drive_below_an_encrypted_volume a_path_of_a_multipath_device \
+    a_mapping_beside_one_that_is_mounted a_mapping_over_a_partition_of_a_drive_in_use \
     a_drive_below_two_mappings a_member_of_an_array a_second_path_to_the_same_drive \
-    a_drive_that_warns_of_itself a_drive_that_holds_a_partition_table a_drive_that_keeps_nothing the_list_of_drives_tells_them_all
+    a_drive_that_warns_of_itself a_drive_that_holds_a_partition_table a_drive_that_keeps_nothing \
+    the_list_of_drives_tells_them_all

@@ -99,6 +99,7 @@ impl Recorder {
 /// A histogram to keep, merge and ask. An empty one holds no counters.
 #[derive(Clone, Debug)]
 pub struct Histogram {
+    /// As many counters as there are buckets, or those up to that of the maximum.
     counts: Vec<u64>,
     count: u64,
     sum: u128,
@@ -122,8 +123,8 @@ impl PartialEq for Histogram {
 
 impl Histogram {
     fn counts_mut(&mut self) -> &mut [u64] {
-        if self.counts.is_empty() {
-            self.counts = vec![0; BUCKETS];
+        if self.counts.len() < BUCKETS {
+            self.counts.resize(BUCKETS, 0);
         }
         &mut self.counts
     }
@@ -153,11 +154,16 @@ impl Histogram {
     ) -> Option<Self> {
         let mut histogram = Histogram { sum, overflow, ..Histogram::default() };
         let mut counted = overflow;
+        // Counters beyond the maximum stay empty; a report reads many thousands of histograms.
+        let counters = bucket_of(max.min(MAX_VALUE)) + 1;
         for (value, n) in buckets {
             if value > MAX_VALUE {
                 return None;
             }
-            let slot = &mut histogram.counts_mut()[bucket_of(value)];
+            if histogram.counts.is_empty() {
+                histogram.counts = vec![0; counters];
+            }
+            let slot = histogram.counts.get_mut(bucket_of(value))?;
             *slot = slot.checked_add(n)?;
             counted = counted.checked_add(n)?;
         }

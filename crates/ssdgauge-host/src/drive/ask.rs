@@ -1,8 +1,10 @@
-//! The questions that a drive is asked. None of them changes anything.
+//! The questions that a drive is asked. None of them changes anything; what starts and stops a
+//! measurement of its power stands beside its question.
 
 use crate::drive::ata::{self, SECTOR};
 use crate::drive::controller::{Controller, IDENTIFY_LENGTH, Namespace, namespace_list};
 use crate::drive::health::{Health, SMART_LENGTH};
+use crate::drive::power_log::{self, PowerLog};
 use crate::drive::state::{PROTOCOL_TCG, SanitizeLog, Security, security_protocols};
 use crate::drive::wire::{AtaCommand, AtaDirection, NvmeCommand, QUESTION, Unanswered, Wire};
 
@@ -21,7 +23,14 @@ pub(crate) mod feature {
     pub(crate) const HOST_MEMORY: u8 = 0x0d;
     /// Host controlled thermal management.
     pub(crate) const THERMAL: u8 = 0x10;
+    /// The measurement of power over a time.
+    pub(crate) const POWER_MEASUREMENT: u8 = 0x25;
 }
+
+/// The log of that measurement.
+const POWER_LOG: u8 = 0x25;
+/// The bytes of the list of supported logs.
+const SUPPORTED_LENGTH: usize = 1_024;
 
 fn unreadable(what: &str) -> Unanswered {
     Unanswered::System(format!("what the drive answers is no {what}"))
@@ -69,6 +78,27 @@ pub(crate) fn log(wire: &dyn Wire, log: u8, length: usize) -> Result<Vec<u8>, Un
 pub(crate) fn health(wire: &dyn Wire) -> Result<Health, Unanswered> {
     let data = log(wire, 0x02, SMART_LENGTH)?;
     Health::decode(&data).ok_or_else(|| unreadable("health log"))
+}
+
+/// Asks for the power that the drive has measured of itself. A drive that does not list the log is
+/// not asked for it: every refusal would stand in its error log.
+pub(crate) fn power_log(wire: &dyn Wire) -> Result<PowerLog, Unanswered> {
+    let has_list = controller(wire)?.lists_its_logs;
+    if !has_list || !power_log::is_supported(&log(wire, 0, SUPPORTED_LENGTH)?, POWER_LOG) {
+        return Err(Unanswered::System("the drive does not measure its power over a time".into()));
+    }
+    let head = log(wire, POWER_LOG, power_log::HEAD_LENGTH)?;
+    let length = power_log::length(&head).ok_or_else(|| unreadable("power log"))?;
+    PowerLog::decode(&log(wire, POWER_LOG, length)?).ok_or_else(|| unreadable("power log"))
+}
+
+/// Starts or stops the measurement of that power. It changes nothing else of the drive, and is
+/// forgotten with the next reset.
+pub(crate) fn measure_power(wire: &dyn Wire, start: bool) -> Result<(), Unanswered> {
+    let id = u32::from(feature::POWER_MEASUREMENT);
+    let words = [id, power_log::measurement(start), 0, 0, 0, 0];
+    let command = NvmeCommand { opcode: 0x09, namespace: 0, words, patience: QUESTION };
+    wire.nvme(&command, &mut []).map(|_| ())
 }
 
 /// Asks what became of the last sanitize operation.

@@ -10,6 +10,7 @@ use crate::drive::ask::{self, Family, feature};
 use crate::drive::ata;
 use crate::drive::controller::{Controller, Namespace};
 use crate::drive::health::Health;
+use crate::drive::power_log::PowerLog;
 use crate::drive::state::{self, SanitizeLog, Security, Transition};
 use crate::drive::sysfs::Place;
 use crate::drive::wire::{AtaCommand, NvmeCommand, Port, Unanswered, Wire};
@@ -85,6 +86,7 @@ pub(super) struct Answers {
     transitions: Answer<(bool, Vec<Transition>)>,
     host_memory: Answer<u32>,
     thermal: Answer<u32>,
+    power_log: Answer<PowerLog>,
     ata: Answer<ata::Identity>,
     attributes: Answer<Vec<ata::Attribute>>,
     statistics: Answer<ata::Statistics>,
@@ -107,6 +109,7 @@ impl Answers {
             transitions: Err(reason()),
             host_memory: Err(reason()),
             thermal: Err(reason()),
+            power_log: Err(reason()),
             ata: Err(reason()),
             attributes: Err(reason()),
             statistics: Err(reason()),
@@ -167,6 +170,7 @@ impl Answers {
                 .and_then(|()| value(feature::HOST_MEMORY)),
             thermal: has(|controller| controller.host_thermal_management, "such management")
                 .and_then(|()| value(feature::THERMAL)),
+            power_log: told(ask::power_log(wire)),
             protocols: security.clone().and_then(|()| told(ask::protocols(wire, Family::Nvme))),
             security: security.and_then(|()| told(ask::discovery(wire, Family::Nvme))),
             controller,
@@ -208,6 +212,7 @@ pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveC
             sections::blocks(place, answers),
             sections::erasing(place, answers),
             sections::power(answers),
+            sections::measured_power(answers),
             sections::thermal(place, answers),
             sections::health(answers),
             sections::security(answers),
@@ -234,17 +239,6 @@ pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveC
 /// A PCIe link below its capability is not among it: that is a condition of the host.
 pub(crate) fn doubts(place: &Place, wire: &dyn Wire) -> Vec<Finding> {
     findings(place, &Answers::of(place, wire))
-}
-
-/// Returns why the drive at `path` should not be written, by its own word; `None` where it says
-/// nothing of that kind, or nothing at all.
-pub fn unhealthy(path: &Path) -> Option<String> {
-    // Spare below its threshold, unreliable, read-only: NVMe critical warning bits 0, 2 and 3.
-    const FATAL: u8 = 0b1101;
-    let (_, answers) = look(path).ok()?;
-    let health = answers.health.ok()?;
-    let warnings = Health { warning: health.warning & FATAL, ..health }.warnings();
-    (!warnings.is_empty()).then(|| format!("the drive warns: {}", warnings.join("; ")))
 }
 
 fn findings(place: &Place, answers: &Answers) -> Vec<Finding> {

@@ -64,6 +64,17 @@ impl Fixture {
         drive
     }
 
+    /// Gives the drive a power log, and a list of logs that names it.
+    pub(crate) fn has_power_log(&mut self, log: Vec<u8>) {
+        let mut list = vec![0; 1_024];
+        list[4 * 0x25] = 1;
+        self.logs.insert(0, list);
+        self.logs.insert(0x25, log);
+        if let Some(controller) = self.identify.get_mut(&(1, 0)) {
+            controller[261] |= 1 << 5;
+        }
+    }
+
     /// Returns a SATA drive.
     pub(crate) fn sata() -> Fixture {
         let mut drive = Fixture::mute();

@@ -89,8 +89,8 @@ impl Vitals {
         self.every = period;
     }
 
-    /// Begins a step in which `in_flight` requests are out at a time.
-    pub(crate) fn begin(&mut self, in_flight: u64, sink: &mut dyn Sink) {
+    /// Begins a step; `within` says whether the drive may be asked in it, too.
+    pub(crate) fn begin(&mut self, within: bool, sink: &mut dyn Sink) {
         if self.last.is_none() && !self.is_silent {
             match ask_drive(self.wire.as_ref(), self.kind) {
                 Ok(pulse) => self.keep(Nanos::ZERO, pulse, sink),
@@ -105,7 +105,7 @@ impl Vitals {
                 }
             }
         }
-        let every = self.every.filter(|_| in_flight > 1 && !self.is_silent);
+        let every = self.every.filter(|_| within && !self.is_silent);
         self.beat = every.map(|every| beat(Arc::clone(&self.wire), self.kind, every));
     }
 
@@ -312,7 +312,7 @@ mod tests {
         let mut vitals = vitals(Fixture::nvme());
         let mut keeper = Keeper::default();
         for _ in 0..2 {
-            vitals.begin(1, &mut keeper);
+            vitals.begin(false, &mut keeper);
             vitals.end(Instant::now(), Nanos::SECOND, true, &mut keeper);
         }
         let of = |quantity: &str| {
@@ -339,7 +339,7 @@ mod tests {
         for (change, kind, words) in cases {
             let mut vitals = vitals(Fixture::nvme());
             let mut keeper = Keeper::default();
-            vitals.begin(1, &mut keeper);
+            vitals.begin(false, &mut keeper);
             vitals.wire = later(change);
             vitals.end(Instant::now(), Nanos::SECOND, true, &mut keeper);
             assert_eq!(keeper.1.len(), 1, "{words}: {:?}", keeper.1);
@@ -353,14 +353,14 @@ mod tests {
         let mut vitals = vitals(Fixture::mute());
         let mut keeper = Keeper::default();
         for _ in 0..3 {
-            vitals.begin(32, &mut keeper);
+            vitals.begin(true, &mut keeper);
             vitals.end(Instant::now(), Nanos::SECOND, true, &mut keeper);
         }
         let kinds: Vec<_> = keeper.1.iter().map(|finding| finding.kind).collect();
         assert_eq!(kinds, [FindingKind::NotMeasured]);
         let mut vitals = super::tests::vitals(Fixture::nvme());
         let mut keeper = Keeper::default();
-        vitals.begin(1, &mut keeper);
+        vitals.begin(false, &mut keeper);
         let asked = keeper.0.len();
         vitals.end(Instant::now(), Nanos::SECOND, false, &mut keeper);
         assert_eq!(keeper.0.len(), asked);
@@ -372,7 +372,7 @@ mod tests {
         vitals.ask_every(Some(Duration::from_millis(1)));
         let mut keeper = Keeper::default();
         let since = Instant::now();
-        vitals.begin(8, &mut keeper);
+        vitals.begin(true, &mut keeper);
         // The first answer of the thread, however long that takes; it stays in the queue.
         let beat = vitals.beat.as_ref().unwrap();
         let first = beat.answers.recv_timeout(Duration::from_secs(60)).unwrap();

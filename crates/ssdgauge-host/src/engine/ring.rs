@@ -20,11 +20,14 @@ pub(crate) enum RingFlags {
     Cooperative,
     /// DEFER_TASKRUN and SINGLE_ISSUER: completions are posted only when this thread asks.
     Deferred,
+    /// IOPOLL: the drive is asked for its completions instead of interrupting. Only by wish, and
+    /// only where its queue polls: elsewhere such requests fail, or are interrupted all the same.
+    Polled,
 }
 
 impl RingFlags {
-    /// Every choice, the usual one first.
-    pub(crate) const ALL: [RingFlags; 3] =
+    /// Every choice of a trial, the usual one first.
+    pub(crate) const TRIED: [RingFlags; 3] =
         [RingFlags::Plain, RingFlags::Cooperative, RingFlags::Deferred];
 
     /// Returns the word used in run files.
@@ -33,6 +36,7 @@ impl RingFlags {
             RingFlags::Plain => "plain flags",
             RingFlags::Cooperative => "cooperative task run",
             RingFlags::Deferred => "deferred task run",
+            RingFlags::Polled => "polled",
         }
     }
 }
@@ -148,6 +152,7 @@ fn build(depth: u32, flags: RingFlags, direct: bool) -> io::Result<IoUring> {
         RingFlags::Plain => &mut builder,
         RingFlags::Cooperative => builder.setup_single_issuer().setup_coop_taskrun(),
         RingFlags::Deferred => builder.setup_single_issuer().setup_defer_taskrun(),
+        RingFlags::Polled => builder.setup_iopoll(),
     };
     builder.build(depth)
 }

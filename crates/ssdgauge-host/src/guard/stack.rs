@@ -41,6 +41,8 @@ pub(super) struct Loop {
     pub(super) on: Option<String>,
     /// The file behind it: its file system's number and its inode.
     pub(super) file: Option<(u64, u64)>,
+    /// Whether a device stands behind it, and no file.
+    pub(super) is_over_device: bool,
 }
 
 impl Kernel {
@@ -110,13 +112,34 @@ impl Kernel {
         })
     }
 
+    /// Returns the device `folder` and the devices that its requests go to, down to whole drives,
+    /// but not through the files of a file system.
+    pub(super) fn stands_on(&self, folder: &Path) -> Vec<PathBuf> {
+        closure(folder, |folder| {
+            let mut below = parents(folder);
+            let over = self.loops.iter().find(|over| over.folder == *folder && over.is_over_device);
+            let on = over.and_then(|over| over.on.as_deref());
+            below.extend(on.and_then(|on| self.folder_of_number(on)));
+            below
+        })
+    }
+
+    /// Returns the device `disk`, everything below it that its requests go to, and everything that
+    /// stands on any of them: what has to be idle when `disk` is written.
+    pub(super) fn family(&self, disk: &Path) -> Vec<PathBuf> {
+        let mut family = Vec::new();
+        for below in self.stands_on(disk) {
+            family.extend(self.upward(&below));
+        }
+        let mut seen = BTreeSet::new();
+        family.retain(|folder| seen.insert(folder.clone()));
+        family
+    }
+
     /// Returns the device `folder` and everything that it stands on, down to whole drives.
     pub(super) fn downward(&self, folder: &Path) -> Vec<PathBuf> {
         closure(folder, |folder| {
-            let mut below = linked(&folder.join("slaves"));
-            if folder.join("partition").exists() {
-                below.extend(folder.parent().map(Path::to_owned));
-            }
+            let mut below = parents(folder);
             let over = self.loops.iter().find(|over| over.folder == *folder);
             below.extend(over.and_then(|over| over.on.as_deref()).and_then(|on| {
                 self.folder_of_number(on).or_else(|| {
@@ -142,6 +165,15 @@ fn closure(start: &Path, next: impl Fn(&Path) -> Vec<PathBuf>) -> Vec<PathBuf> {
         at += 1;
     }
     seen
+}
+
+/// Returns what the device whose folder is `folder` is a part or a mapping of.
+fn parents(folder: &Path) -> Vec<PathBuf> {
+    let mut below = linked(&folder.join("slaves"));
+    if folder.join("partition").exists() {
+        below.extend(folder.parent().map(Path::to_owned));
+    }
+    below
 }
 
 /// Returns the partitions of the device whose folder is `folder`.
@@ -202,18 +234,18 @@ fn loops(sys: &Path) -> Vec<Loop> {
             true => sys::loop_backing(&Path::new("/dev").join(name_of(&folder))),
             false => None,
         };
-        let (on, file) = match (asked, fs::metadata(&backing)) {
-            (Some([dev, inode, rdev]), _) => {
-                (Some(number(if rdev != 0 { rdev } else { dev })), Some((dev, inode)))
-            }
-            (None, Ok(metadata)) => {
-                let rdev = metadata.rdev();
-                let on = number(if rdev != 0 { rdev } else { metadata.dev() });
-                (Some(on), Some((metadata.dev(), metadata.ino())))
-            }
-            (None, Err(_)) => (None, None),
+        let found = match (asked, fs::metadata(&backing)) {
+            (Some(found), _) => Some(found),
+            (None, Ok(metadata)) => Some([metadata.dev(), metadata.ino(), metadata.rdev()]),
+            (None, Err(_)) => None,
         };
-        Some(Loop { folder, backing, on, file })
+        Some(Loop {
+            folder,
+            backing,
+            on: found.map(|[dev, _, rdev]| number(if rdev != 0 { rdev } else { dev })),
+            file: found.map(|[dev, inode, _]| (dev, inode)),
+            is_over_device: found.is_some_and(|[_, _, rdev]| rdev != 0),
+        })
     })
     .collect()
 }

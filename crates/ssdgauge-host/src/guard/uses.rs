@@ -39,15 +39,27 @@ pub(super) fn protected(kernel: &Kernel, disk: &Path, results: Option<&Path>) ->
         (folder.unwrap_or(Path::new(".")).to_owned(), "the results of this run".to_owned())
     });
     let program = program.map(|path| (path, "this program".to_owned()));
+    let written = kernel.stands_on(disk);
     system.into_iter().chain(results).chain(program).find_map(|(path, words)| {
         let folder = kernel.folder_of_file_system(fs::metadata(path).ok()?.dev())?;
-        kernel.downward(&folder).iter().any(|below| below == disk).then_some(words)
+        kernel.downward(&folder).iter().any(|below| written.contains(below)).then_some(words)
     })
 }
 
-/// Returns who uses the drive whose folder is `disk`, in words, the most telling first.
+/// Returns which drive lies whole below `disk`, in words, where `disk` is only another name for it:
+/// what holds a drive by its own name is not refused by the kernel there.
+pub(super) fn second_name(kernel: &Kernel, disk: &Path) -> Option<String> {
+    let written = kernel.stands_on(disk);
+    let over =
+        kernel.loops.iter().find(|over| over.is_over_device && written.contains(&over.folder))?;
+    let backing = super::printable(over.backing.as_bytes());
+    Some(format!("{} is a loop device over {backing}", name_of(&over.folder)))
+}
+
+/// Returns who uses the drive whose folder is `disk`, or what lies below it, in words, the most
+/// telling first.
 pub(super) fn users(kernel: &Kernel, disk: &Path, openers: Openers) -> Vec<String> {
-    let family = kernel.upward(disk);
+    let (written, family) = (kernel.stands_on(disk), kernel.family(disk));
     let mut users = Vec::new();
     for folder in &family {
         let name = name_of(folder);
@@ -66,21 +78,23 @@ pub(super) fn users(kernel: &Kernel, disk: &Path, openers: Openers) -> Vec<Strin
         let holders = fs::read_dir(folder.join("holders")).into_iter().flatten().flatten();
         users.extend(holders.filter_map(|holder| {
             let holder = fs::canonicalize(holder.path()).ok()?;
-            Some(format!("{name} is held by {}", holder_in_words(&holder)))
+            // What the drive itself is made of is held by the drive itself.
+            let is_other = !written.contains(&holder);
+            is_other.then(|| format!("{name} is held by {}", holder_in_words(&holder)))
         }));
     }
-    for over in kernel.loops.iter().filter(|over| over.folder != disk) {
+    for over in kernel.loops.iter().filter(|over| !written.contains(&over.folder)) {
         let name = name_of(&over.folder);
         let backing = super::printable(over.backing.as_bytes());
         if family.contains(&over.folder) {
             users.push(format!("{name} stands on it (backing file {backing})"));
         }
-        let own = kernel.loops.iter().find(|own| own.folder == disk);
-        if own.is_some_and(|own| own.file.is_some() && own.file == over.file) {
+        let mut own = kernel.loops.iter().filter(|own| written.contains(&own.folder));
+        if own.any(|own| own.file.is_some() && own.file == over.file) {
             users.push(format!("{name} stands on the same file ({backing})"));
         }
     }
-    users.extend(second_path(disk));
+    users.extend(written.iter().find_map(|below| second_path(below, &written)));
     users.extend(match openers {
         Openers::All => open_in(kernel, disk, openers, std::process::id()),
         // A process without rights cannot look into others.
@@ -91,10 +105,12 @@ pub(super) fn users(kernel: &Kernel, disk: &Path, openers: Openers) -> Vec<Strin
     users
 }
 
-/// Returns another device with the same worldwide name: a second path to the same drive.
-fn second_path(disk: &Path) -> Option<String> {
+/// Returns another device with the same worldwide name that is not `written`: a second path to the
+/// same drive.
+fn second_path(disk: &Path, written: &[PathBuf]) -> Option<String> {
     let own = wwid(disk)?;
-    let other = siblings(disk).find(|other| wwid(other).as_ref() == Some(&own))?;
+    let mut others = siblings(disk).filter(|other| !written.contains(other));
+    let other = others.find(|other| wwid(other).as_ref() == Some(&own))?;
     // A device-mapper device carries no worldwide name of its own here.
     Some(format!("{} is a second path to the same drive ({own})", name_of(&other)))
 }
@@ -140,10 +156,12 @@ const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(100)
 /// Returns the processes that hold `disk`, something on it, or the file behind it open; `ours` and
 /// the calling process do not count.
 pub(super) fn open_in(kernel: &Kernel, disk: &Path, openers: Openers, ours: u32) -> Vec<String> {
-    let family = kernel.upward(disk);
+    let family = kernel.family(disk);
     let devices: BTreeSet<u64> = family.iter().filter_map(|folder| number_of(folder)).collect();
-    let file = kernel.loops.iter().find(|over| over.folder == disk).and_then(|over| over.file);
-    let look = || open_files(kernel, &devices, file, openers, ours);
+    let written = kernel.stands_on(disk);
+    let own = kernel.loops.iter().filter(|over| written.contains(&over.folder));
+    let files: Vec<(u64, u64)> = own.filter_map(|over| over.file).collect();
+    let look = || open_files(kernel, &devices, &files, openers, ours);
     let mut found = look();
     for _ in 1..LOOKS {
         if found.is_empty() {
@@ -159,7 +177,7 @@ pub(super) fn open_in(kernel: &Kernel, disk: &Path, openers: Openers, ours: u32)
 fn open_files(
     kernel: &Kernel,
     devices: &BTreeSet<u64>,
-    file: Option<(u64, u64)>,
+    files: &[(u64, u64)],
     openers: Openers,
     ours: u32,
 ) -> Vec<String> {
@@ -172,7 +190,7 @@ fn open_files(
         }
         let open = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         let holds = open.into_iter().any(|entry| {
-            is_one_of(&entry.path(), devices, file)
+            is_one_of(&entry.path(), devices, files)
                 && (openers == Openers::All || may_write(&process, &entry.file_name()))
         });
         if holds {
@@ -184,16 +202,16 @@ fn open_files(
     users
 }
 
-/// Returns whether an open file is one of `devices` or the file `file`, without asking a server
-/// that may not answer.
-fn is_one_of(path: &Path, devices: &BTreeSet<u64>, file: Option<(u64, u64)>) -> bool {
+/// Returns whether an open file is one of `devices` or of `files`, without asking a server that may
+/// not answer.
+fn is_one_of(path: &Path, devices: &BTreeSet<u64>, files: &[(u64, u64)]) -> bool {
     let wanted = StatxFlags::TYPE | StatxFlags::INO;
     let Ok(stat) = statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted) else { return false };
     const BLOCK: u32 = 0o060_000;
     let is_block = u32::from(stat.stx_mode) & 0o170_000 == BLOCK;
     let rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
     let dev = makedev(stat.stx_dev_major, stat.stx_dev_minor);
-    (is_block && devices.contains(&rdev)) || file == Some((dev, stat.stx_ino))
+    (is_block && devices.contains(&rdev)) || files.contains(&(dev, stat.stx_ino))
 }
 
 fn may_write(process: &Path, number: &std::ffi::OsStr) -> bool {

@@ -6,6 +6,7 @@
 
 mod answer;
 mod command;
+mod distribution;
 mod http;
 mod hwmon;
 pub(crate) mod ledger;
@@ -16,6 +17,7 @@ mod sampler;
 mod spec;
 mod thermometer;
 
+pub(crate) use distribution::Distribution;
 pub use hwmon::{Sensor, sensors};
 pub(crate) use nvme::LogReader;
 pub use sampler::{Live, Meters};
@@ -152,7 +154,7 @@ impl Source {
             }
             Source::Command(command) => command.manner(),
             Source::Http(http) => format!("every {:?}, host clock", http.period()),
-            Source::Thermometer(_) => "every 1s, host clock".into(),
+            Source::Thermometer(_) => format!("every {:?}, host clock", Thermometer::PERIOD),
         }
     }
 }

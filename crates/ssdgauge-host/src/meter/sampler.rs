@@ -98,14 +98,6 @@ impl Meters {
         Ok(meters)
     }
 
-    /// Opens every meter of `specs` that needs no drive, and waits for its first reading.
-    ///
-    /// # Errors
-    /// The first meter that is not there, does not speak, or reads what cannot be.
-    pub fn open(specs: &[MeterSpec]) -> Result<Meters, MeterError> {
-        Meters::open_with(specs, || None)
-    }
-
     /// Returns for each meter of `specs` its name, and what it measures how, as a run file keeps
     /// them.
     pub fn described(&self, specs: &[MeterSpec]) -> Vec<(String, String)> {

@@ -290,6 +290,14 @@ fn tell(
     sink: &mut dyn Sink,
 ) {
     let (used, whole) = (subject.used, subject.whole());
+    if let (Some(way), false) = (done, reasons.is_empty()) {
+        sink.finding(Finding::new(
+            FindingKind::LesserPurge,
+            Severity::Note,
+            format!("the drive was purged by {way}, because of {}", reasons.join("; ")),
+            "name the way of the purge with every result; --purge demands a certain one",
+        ));
+    }
     match done {
         Some(_) if used.0 > 0 && used < whole => sink.finding(Finding::new(
             FindingKind::LeftUnused,

@@ -138,6 +138,29 @@ fn each_rung_that_fails_is_named_and_the_last_one_is_a_finding() {
 }
 
 #[test]
+fn a_purge_on_a_lower_rung_says_why() {
+    struct OnlyKeys(Arc<Drive>);
+    impl Wire for OnlyKeys {
+        fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
+            match command.opcode == 0x80 && command.words[0] >> 9 & 7 == 1 {
+                true => Err(UNKNOWN),
+                false => self.0.nvme(command, data),
+            }
+        }
+        fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+            self.0.ata(command, data)
+        }
+    }
+    let mut bench = bench(Fixture::nvme(), SIZE, false);
+    bench.subject.wire = Arc::new(OnlyKeys(Arc::clone(&bench.drive)));
+    let prepared = bench.purge(None).unwrap();
+    assert_eq!(prepared.method, "NVMe format, cryptographic erase");
+    assert_eq!(bench.kinds(), [FindingKind::LesserPurge]);
+    let text = &bench.keeper.findings[0].text;
+    assert!(text.contains("user data erase: the drive refuses"), "{text}");
+}
+
+#[test]
 fn a_format_without_an_effect_is_found_out() {
     let mut bench = bench(Fixture::nvme(), SIZE, true);
     bench.purge(None).unwrap();

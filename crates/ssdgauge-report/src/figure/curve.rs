@@ -20,6 +20,8 @@ pub(super) enum Swept {
     BlockSize,
     /// How full the drive was.
     Fill,
+    /// Nothing: the same load again and again.
+    Turn,
     /// More than one of them, or something else: the steps stand side by side.
     Steps,
 }
@@ -35,14 +37,21 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     let swept = common(group);
     let power = group.members.iter().flat_map(|member| &member.test.points);
     let has_power = power.into_iter().any(|point| power_of(point).is_some());
-    let along = swept != Swept::Steps;
+    let along = !matches!(swept, Swept::Steps | Swept::Turn);
     let alone = group.members.len() == 1;
     let mut charts = vec![curve(group, cast, metric, swept, alone && has_power && along)];
+    // The mean over equal loads is ranked already, and many bars side by side are no picture.
+    let is_detail = swept == Swept::Turn || (!along && group.members.len() > MOST_ALONE);
+    charts.iter_mut().for_each(|chart| chart.folded = is_detail);
     if has_power && along && !alone {
         charts.push(curve(group, cast, Metric::PowerW, swept, false).fold());
         if group.members.len() <= MOST_ALONE {
             charts.extend(group.members.iter().map(|member| {
-                let one = Group { members: vec![*member], apart: group.apart.clone() };
+                let one = Group {
+                    members: vec![*member],
+                    apart: group.apart.clone(),
+                    rivals: Vec::new(),
+                };
                 let chart = curve(&one, cast, metric, swept, true);
                 let title = format!("{}, {}", chart.title, cast.names[member.index]);
                 Chart { title, kind: "curve-with-power", ..chart.fold() }
@@ -72,7 +81,7 @@ fn power_of(point: &PointRun) -> Option<f64> {
 fn curve(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept, with_power: bool) -> Chart {
     let drawing = match swept {
         Swept::Steps => bars(group, cast, metric),
-        Swept::Mix | Swept::QueueDepth | Swept::BlockSize | Swept::Fill => {
+        Swept::Mix | Swept::QueueDepth | Swept::BlockSize | Swept::Fill | Swept::Turn => {
             lines(group, cast, metric, swept, with_power)
         }
     };
@@ -81,6 +90,7 @@ fn curve(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept, with_powe
         Swept::QueueDepth => " by queue depth",
         Swept::BlockSize => " by block size",
         Swept::Fill => " by fill",
+        Swept::Turn => " of each turn",
         Swept::Steps => " by step",
     };
     let points = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
@@ -133,6 +143,7 @@ fn lines(
         Swept::QueueDepth => ("Queue depth (requests in flight asked)", Scale::Log2),
         Swept::BlockSize => ("Block size, bytes", Scale::Log2),
         Swept::Fill => ("Drive full, %", Scale::Linear),
+        Swept::Turn => ("Turn of the same load", Scale::Linear),
         Swept::Steps => ("Step", Scale::Linear),
     };
     let linear = |label: String| Axis { label, scale: Scale::Linear };
@@ -227,8 +238,17 @@ fn swept(points: &[PointRun]) -> Swept {
     let varying: Vec<Swept> = keys.into_iter().filter(|key| varies(*key)).collect();
     match varying.as_slice() {
         [one] if single && points.len() > 1 => *one,
-        _ => Swept::Steps,
+        [] if single && is_in_turn(points) => Swept::Turn,
+        [] | [..] => Swept::Steps,
     }
+}
+
+/// Returns whether `points` are one load, carried out more than once.
+fn is_in_turn(points: &[PointRun]) -> bool {
+    let same = |pair: &[PointRun]| {
+        pair[0].workload == pair[1].workload && pair[0].point.position < pair[1].point.position
+    };
+    points.len() > 2 && points.windows(2).all(same)
 }
 
 /// Returns the value of the swept key at `point`.
@@ -239,6 +259,7 @@ fn place(point: &PointRun, swept: Swept) -> Option<f64> {
         Swept::QueueDepth => Some(f64::from(stream.queue_depth) * f64::from(stream.threads)),
         Swept::BlockSize => Some(stream.block_size.0 as f64),
         Swept::Fill => levels::of(&point.point.label, point.point.position),
+        Swept::Turn => Some(point.point.position),
         Swept::Steps => None,
     }
 }

@@ -3,7 +3,7 @@
 //! Efficiency is never compared across scopes: what one meter sees of a host another does not.
 
 use crate::figure::ranking;
-use crate::figure::timeline::{self, Parts};
+use crate::figure::timeline::{self, Part, Parts};
 use crate::figure::{Axis, Bar, Cast, Chart, Drawing, Scale, Table, title};
 use crate::group::{Group, Member};
 use crate::missing;
@@ -20,7 +20,12 @@ pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     if group.members.iter().all(|member| missing::power_scopes(member.test).is_empty()) {
         return Vec::new();
     }
-    let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
+    let headline = group.first().test.headline.metric;
+    // Power that is the headline has its ranking, and work of single requests has no efficiency.
+    if headline.needs_power() || headline.unit() == "µs" {
+        return Vec::new();
+    }
+    let in_bytes = headline.unit().starts_with("MB/s");
     let efficiency = if in_bytes { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW };
     [efficiency, Metric::PowerW].map(|metric| bars(group, cast, metric)).into()
 }
@@ -177,7 +182,8 @@ fn over_time(
             note,
             y: Axis { label: format!("{label}, {unit}"), scale: Scale::Linear },
             lines: lines.collect(),
-            table: timeline::table(group, cast, value, unit),
+            table: timeline::table(group, cast, value, unit, Part::Whole),
+            part: Part::Whole,
             kind,
         },
     )

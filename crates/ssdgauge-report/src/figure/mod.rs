@@ -18,6 +18,7 @@ pub(crate) use crate::cast::Cast;
 use crate::clean;
 use crate::group::{Group, Member};
 use crate::names;
+use crate::number;
 pub(crate) use ranking::reason;
 use ssdgauge_core::Figure;
 
@@ -172,6 +173,7 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     charts.extend(steady::of(group, cast));
     charts.extend(qos::of(group, cast));
     charts.extend(instruments::over_times(group, cast));
+    show_absent(&mut charts, group, cast);
     let marks = marks(group);
     if !marks.is_empty() {
         for chart in &mut charts {
@@ -179,6 +181,53 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         }
     }
     charts
+}
+
+/// More drives than this are named below a test alone, where it does not have them.
+const MOST_ABSENT: usize = 8;
+
+/// Draws the drives that were never tested so as gaps, so that every chart has the same drives.
+fn show_absent(charts: &mut [Chart], group: &Group<'_>, cast: &Cast) {
+    const WHY: &str = "not tested";
+    let absent = cast.absent(group);
+    if absent.len() > MOST_ABSENT {
+        return;
+    }
+    for chart in charts {
+        for drive in &absent {
+            let name = cast.name(*drive);
+            match &mut chart.drawing {
+                // Bars by step have no place for a drive without steps.
+                Drawing::Bars { bars, .. } if chart.kind != "curve" => {
+                    bars.push(Bar {
+                        label: name.to_owned(),
+                        part: "",
+                        colour: *drive,
+                        value: Err(WHY.to_owned()),
+                        interval: None,
+                        highlighted: cast.highlighted == Some(*drive),
+                    });
+                    let mut row = vec![name.to_owned(), WHY.to_owned()];
+                    row.resize(chart.table.head.len().max(row.len()), number::NOTHING.to_owned());
+                    chart.table.rows.push(row);
+                }
+                // Where one drive stands alone its lines are steps or instruments.
+                Drawing::Lines { lines, .. }
+                    if group.members.len() > 1 && chart.kind != "curve-with-power" =>
+                {
+                    lines.push(Line {
+                        label: format!("{name} ({WHY})"),
+                        colour: *drive,
+                        dashed: false,
+                        right: false,
+                        marked: false,
+                        stretches: Vec::new(),
+                    });
+                }
+                Drawing::Bars { .. } | Drawing::Lines { .. } => {}
+            }
+        }
+    }
 }
 
 /// Returns how `member` is called in a legend; a drive without data says why.

@@ -177,8 +177,13 @@ fn notes(group: &Group<'_>, score: &Score, headlines: &[&Headline]) -> Vec<Strin
         (Some(least), Some(most)) => format!("{} to {}", number::count(least), number::count(most)),
         (None, _) | (_, None) => "0".to_owned(),
     };
-    let mut notes =
-        vec![format!("{unit}, {better}: {rule}; n = {n} full seconds of one run each.")];
+    let is_short = headlines.iter().all(|headline| headline.n == 0);
+    let steps = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
+    let n = match is_short {
+        true => format!("n = {steps} steps of one run each, none as long as a second"),
+        false => format!("n = {n} full seconds of one run each"),
+    };
+    let mut notes = vec![format!("{unit}, {better}: {rule}; {n}.")];
     if headlines.iter().any(|headline| headline.low.is_some()) {
         notes.push(
             "The whiskers are the 95 % interval over the seconds of this run; they cannot say how \

@@ -6,12 +6,17 @@ use crate::figure::{
 };
 use crate::group::{Group, Member};
 use crate::number;
+use crate::run::PointRun;
 use crate::timeline::Second;
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Direction, Metric, Nanos, Score, Window};
 
 /// More boundaries than this would hide the lines.
 const MOST_BOUNDARIES: usize = 12;
+
+/// The last part is first drawn on a logarithmic axis where one drive is this many times as fast as
+/// another. Chosen: eight of ten parts of a linear axis would be empty.
+const FAR: f64 = 8.0;
 
 /// A latency axis is logarithmic where the greatest value is this many times the least.
 const WIDE: f64 = 20.0;
@@ -34,10 +39,15 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     match last_part(group) {
         Some(window) => {
             let last = Part::Last(window);
+            let linear = rate(last, Scale::Linear);
+            // Where drives lie far apart, a linear axis shows the fastest alone.
+            let far = linear.as_ref().is_some_and(|chart| spread(chart) > FAR);
+            let (first, second) =
+                if far { (Scale::Log10, Scale::Linear) } else { (Scale::Linear, Scale::Log10) };
             charts.push(rate(Part::Whole, Scale::Log10));
-            charts.push(rate(last, Scale::Linear));
+            charts.push(rate(last, first));
             charts.push(rate(Part::Whole, Scale::Linear).map(Chart::fold));
-            charts.push(rate(last, Scale::Log10).map(Chart::fold));
+            charts.push(rate(last, second).map(Chart::fold));
         }
         None => {
             let curve = fill::of(group, cast);
@@ -51,9 +61,21 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
+/// Returns how many times the mean of the lowest line of `chart` that of the highest is.
+fn spread(chart: &Chart) -> f64 {
+    let Drawing::Lines { lines, .. } = &chart.drawing else { return 1.0 };
+    let mean = |line: &Line| {
+        let values: Vec<f64> = line.stretches.iter().flatten().map(|point| point.1).collect();
+        summary::mean(&values).filter(|mean| *mean > 0.0)
+    };
+    let means: Vec<f64> = lines.iter().filter_map(mean).collect();
+    let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+    means.iter().copied().fold(0.0, f64::max) / least
+}
+
 /// Which seconds of a test are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Part {
+pub(super) enum Part {
     /// All of them.
     Whole,
     /// The last ones of a single step.
@@ -129,7 +151,8 @@ fn rates(
             ),
             y: Axis { label, scale },
             lines,
-            table: table(group, cast, value, unit),
+            table: table(group, cast, value, unit, part),
+            part,
             kind: if log { "timeline-log" } else { "timeline" },
         },
     )?;
@@ -215,7 +238,14 @@ pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
             ),
             y: Axis { label: "Latency, µs".to_owned(), scale },
             lines,
-            table: table(group, cast, |second| second.lat_p99_us, "µs (p99 of a second)"),
+            table: table(
+                group,
+                cast,
+                |second| second.lat_p99_us,
+                "µs (p99 of a second)",
+                Part::Whole,
+            ),
+            part: Part::Whole,
             kind: "latency-timeline",
         },
     )
@@ -228,6 +258,7 @@ pub(super) struct Parts {
     pub(super) y: Axis,
     pub(super) lines: Vec<Line>,
     pub(super) table: Table,
+    pub(super) part: Part,
     pub(super) kind: &'static str,
 }
 
@@ -236,16 +267,15 @@ pub(super) fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
     if parts.lines.iter().all(|line| line.stretches.is_empty()) {
         return None;
     }
-    let seconds = group.members.iter().flat_map(|member| &member.test.points);
-    let n: usize = seconds.map(|point| point.seconds.len()).sum();
+    let points = || group.members.iter().flat_map(|member| &member.test.points);
+    let n: usize = points().map(|point| seconds(point, parts.part).len()).sum();
+    let is_one_step = group.members.iter().all(|member| member.test.points.len() <= 1);
+    let time = if is_one_step { "Time, s" } else { "Busy time, s (steps one after the other)" };
     Some(Chart {
         title: parts.title,
         notes: vec![format!("{} n = {} seconds.", parts.note, number::count(n as u64))],
         drawing: Drawing::Lines {
-            x: Axis {
-                label: "Busy time, s (steps one after the other)".into(),
-                scale: Scale::Linear,
-            },
+            x: Axis { label: time.to_owned(), scale: Scale::Linear },
             y: parts.y,
             right: None,
             lines: parts.lines,
@@ -279,7 +309,7 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
     if points.len() < 2 || points.len() > MOST_BOUNDARIES {
         return Vec::new();
     }
-    let label = |point: &crate::run::PointRun| clean::prose(&point.point.label);
+    let label = |point: &PointRun| clean::prose(&point.point.label);
     starts(member).into_iter().zip(points.iter().map(label)).collect()
 }
 
@@ -290,16 +320,26 @@ fn part_line(
     value: fn(&Second) -> Option<f64>,
     part: Part,
 ) -> Line {
-    let from = match part {
-        Part::Whole => return line(member, cast, value, false),
-        Part::Last(window) => window.0.div_ceil(Nanos::SECOND.0) as usize,
-    };
-    let seconds: Vec<&Second> =
-        member.test.points.iter().flat_map(|point| &point.seconds).collect();
-    let last = &seconds[seconds.len().saturating_sub(from)..];
-    let series: Vec<(f64, Option<f64>)> =
-        last.iter().map(|second| (f64::from(second.second) + 0.5, value(second))).collect();
-    drawn(member, cast, &series, false)
+    match part {
+        Part::Whole => line(member, cast, value, false),
+        Part::Last(_) => {
+            let last = member.test.points.iter().flat_map(|point| seconds(point, part));
+            let series: Vec<(f64, Option<f64>)> =
+                last.map(|second| (f64::from(second.second) + 0.5, value(second))).collect();
+            drawn(member, cast, &series, false)
+        }
+    }
+}
+
+/// Returns the seconds of `point` in `part`.
+fn seconds(point: &PointRun, part: Part) -> &[Second] {
+    match part {
+        Part::Whole => &point.seconds,
+        Part::Last(window) => {
+            let last = usize::try_from(window.0.div_ceil(Nanos::SECOND.0)).unwrap_or(usize::MAX);
+            &point.seconds[point.seconds.len().saturating_sub(last)..]
+        }
+    }
 }
 
 pub(super) fn line(
@@ -340,6 +380,7 @@ pub(super) fn table(
     cast: &Cast,
     value: fn(&Second) -> Option<f64>,
     unit: &str,
+    part: Part,
 ) -> Table {
     let head = ["Step", "Drive", "Least", "5 % of seconds below", "Median", "Greatest", "Seconds"];
     let mut head: Vec<String> = head.map(str::to_owned).to_vec();
@@ -347,7 +388,8 @@ pub(super) fn table(
     let mut rows = Vec::new();
     for member in &group.members {
         for point in &member.test.points {
-            let values: Vec<f64> = point.seconds.iter().filter_map(value).collect();
+            let seconds = seconds(point, part);
+            let values: Vec<f64> = seconds.iter().filter_map(value).collect();
             let at = |share| number::optional(summary::percentile(&values, share));
             rows.push(vec![
                 clean::prose(&point.point.label),
@@ -356,7 +398,7 @@ pub(super) fn table(
                 at(0.05),
                 at(0.5),
                 at(1.0),
-                number::count(point.seconds.len() as u64),
+                number::count(seconds.len() as u64),
             ]);
         }
     }

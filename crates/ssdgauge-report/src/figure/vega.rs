@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub(crate) fn specification(chart: &Chart) -> Value {
     let mut specification = match &chart.drawing {
         Drawing::Bars { unit, bars } => of_bars(unit, bars),
-        Drawing::Lines { x, y, lines, .. } => of_lines(x, y, lines),
+        Drawing::Lines { x, y, right, lines, .. } => of_lines(x, y, right.as_ref(), lines),
     };
     specification["$schema"] = json!("https://vega.github.io/schema/vega-lite/v5.json");
     specification["title"] = json!({ "text": chart.title, "subtitle": chart.notes });
@@ -18,9 +18,18 @@ pub(crate) fn specification(chart: &Chart) -> Value {
 
 fn of_bars(unit: &str, bars: &[Bar]) -> Value {
     let value = |bar: &Bar| bar.value.as_ref().ok().copied();
+    // The parts of a drive stand below its name, which only the first of them has.
+    let mut name = "";
+    let labels: Vec<String> = bars
+        .iter()
+        .map(|bar| {
+            name = if bar.label.is_empty() { name } else { &bar.label };
+            format!("{name} {}", bar.part).trim_end().to_owned()
+        })
+        .collect();
     json!({
-        "data": { "values": bars.iter().map(|bar| json!({
-            "label": bar.label,
+        "data": { "values": bars.iter().zip(&labels).map(|(bar, label)| json!({
+            "label": label,
             "value": value(bar),
             "low": bar.interval.map(|(low, _)| low),
             "high": bar.interval.map(|(_, high)| high),
@@ -40,7 +49,7 @@ fn of_bars(unit: &str, bars: &[Bar]) -> Value {
     })
 }
 
-fn of_lines(x: &Axis, y: &Axis, lines: &[Line]) -> Value {
+fn of_lines(x: &Axis, y: &Axis, right: Option<&Axis>, lines: &[Line]) -> Value {
     let mut values = Vec::new();
     for line in lines {
         for (stretch, points) in line.stretches.iter().enumerate() {
@@ -48,7 +57,8 @@ fn of_lines(x: &Axis, y: &Axis, lines: &[Line]) -> Value {
                 // On the axis of the tail a place is what lies beyond it.
                 let at = if x.scale == Scale::Tail { 1.0 - at } else { *at };
                 values.push(json!({
-                    "line": line.label, "stretch": stretch, "x": at, "y": value,
+                    "line": line.label, "stretch": stretch, "right": line.right, "x": at,
+                    "y": value,
                 }));
             }
         }
@@ -56,18 +66,28 @@ fn of_lines(x: &Axis, y: &Axis, lines: &[Line]) -> Value {
     let names: Vec<&str> = lines.iter().map(|line| line.label.as_str()).collect();
     let colours: Vec<&str> =
         lines.iter().map(|line| PALETTE_LIGHT[line.colour % PALETTE_LIGHT.len()]).collect();
+    let color = json!({
+        "field": "line", "type": "nominal", "title": null,
+        "scale": { "domain": names, "range": colours },
+    });
+    let layer = |is_right: bool, y: &Axis| {
+        let mut mark = json!({ "type": "line", "point": lines.iter().any(|line| line.marked) });
+        if is_right {
+            mark["strokeDash"] = json!([5, 3]);
+        }
+        json!({
+            "transform": [{ "filter": { "field": "right", "equal": is_right } }],
+            "mark": mark,
+            "encoding": { "x": axis("x", x), "y": axis("y", y), "color": color,
+                "detail": { "field": "stretch" } },
+        })
+    };
+    let layers: Vec<Value> =
+        std::iter::once(layer(false, y)).chain(right.map(|right| layer(true, right))).collect();
     json!({
         "data": { "values": values },
-        "mark": { "type": "line", "point": lines.iter().any(|line| line.marked) },
-        "encoding": {
-            "x": axis("x", x),
-            "y": axis("y", y),
-            "color": {
-                "field": "line", "type": "nominal", "title": null,
-                "scale": { "domain": names, "range": colours },
-            },
-            "detail": { "field": "stretch" },
-        },
+        "layer": layers,
+        "resolve": { "scale": { "y": "independent" } },
     })
 }
 

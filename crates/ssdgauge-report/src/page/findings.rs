@@ -21,9 +21,18 @@ struct Entry<'a> {
     places: Vec<String>,
 }
 
+/// What one drive was found out in, whatever the numbers: one line at the top.
+struct Worst<'a> {
+    finding: &'a Finding,
+    name: &'a str,
+    tests: Vec<String>,
+    /// How many findings of this kind there are.
+    n: usize,
+}
+
 /// Returns the findings of all runs that are more than a note, or a sentence that there are none.
 pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut all: Vec<Worst<'_>> = Vec::new();
     let mut notes = 0;
     for (run, name) in runs.iter().zip(&cast.names) {
         for PlacedFinding { test, finding, .. } in run.all_findings() {
@@ -32,25 +41,54 @@ pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
                 continue;
             }
             let test = test.map_or("whole run".to_owned(), |test| clean::prose(&test.title));
-            let place = if runs.len() > 1 { format!("{name}, {test}") } else { test };
-            add(&mut entries, finding, place);
+            let same = |known: &&mut Worst<'_>| {
+                known.name == name
+                    && known.finding.kind == finding.kind
+                    && known.finding.severity == finding.severity
+            };
+            match all.iter_mut().find(same) {
+                Some(known) => {
+                    known.n += 1;
+                    if !known.tests.contains(&test) {
+                        known.tests.push(test);
+                    }
+                }
+                None => all.push(Worst { finding, name, tests: vec![test], n: 1 }),
+            }
         }
     }
-    entries.sort_by_key(|entry| Reverse(entry.finding.severity));
+    all.sort_by_key(|worst| Reverse(worst.finding.severity));
+    let several = runs.len() > 1;
     html! {
-        @if entries.is_empty() {
+        @if all.is_empty() {
             p.small {
                 "No warnings."
                 @if notes > 0 { " " (notes) " notes stand beside the tests that they touch." }
             }
         } @else {
             h3 { "What bears on these numbers" }
-            @let rest = entries.split_off(entries.len().min(MOST_WORST));
-            (list(entries))
+            @let rest = all.split_off(all.len().min(MOST_WORST));
+            ul.findings { @for worst in &all { (of_worst(worst, several)) } }
             @if !rest.is_empty() {
-                details.more { summary { (rest.len()) " more warnings" } (list(rest)) }
+                details.more {
+                    summary { (rest.len()) " more warnings" }
+                    ul.findings { @for worst in &rest { (of_worst(worst, several)) } }
+                }
             }
         }
+    }
+}
+
+fn of_worst(worst: &Worst<'_>, several: bool) -> Markup {
+    let tests = places(&worst.tests);
+    let place = if several { format!("{}, {tests}", worst.name) } else { tests };
+    html! {
+        (item(worst.finding, &place, |advice| html! {
+            @if worst.n > 1 {
+                " The first of " (worst.n) " such findings; each stands beside its test."
+            }
+            (advice)
+        }))
     }
 }
 
@@ -109,17 +147,25 @@ fn list(mut entries: Vec<Entry<'_>>) -> Markup {
     entries.sort_by_key(|entry| Reverse(entry.finding.severity));
     html! {
         ul.findings {
-            @for entry in entries {
-                @let word = severity(entry.finding.severity);
-                li class=(word) {
-                    span.badge { (word) } " "
-                    @if !entry.places.is_empty() { b { (places(&entry.places)) ": " } }
-                    (clean::prose(&entry.finding.text)) "."
-                    @if !entry.finding.advice.is_empty() {
-                        " " span.advice { (capital(&clean::prose(&entry.finding.advice))) "." }
-                    }
-                }
-            }
+            @for entry in entries { (item(entry.finding, &places(&entry.places), |advice| advice)) }
+        }
+    }
+}
+
+/// Returns one finding with where it was found; `end` may put something before its advice.
+fn item(finding: &Finding, place: &str, end: impl Fn(Markup) -> Markup) -> Markup {
+    let word = severity(finding.severity);
+    let advice = html! {
+        @if !finding.advice.is_empty() {
+            " " span.advice { (capital(&clean::prose(&finding.advice))) "." }
+        }
+    };
+    html! {
+        li class=(word) {
+            span.badge { (word) } " "
+            @if !place.is_empty() { b { (place) ": " } }
+            (clean::prose(&finding.text)) "."
+            (end(advice))
         }
     }
 }

@@ -6,7 +6,7 @@
 
 mod environment;
 mod findings;
-mod specification;
+pub(crate) mod specification;
 mod steady;
 mod style;
 mod summary;

@@ -22,7 +22,7 @@ pub(super) fn section(runs: &[Run], cast: &Cast, specifications: &[Specification
                     }
                     @for (drive, of_drive) in subjects {
                         @let judged = judge(specification, &of_drive);
-                        @let name = cast.runs_of(drive).next().map_or("", |run| &cast.names[run]);
+                        @let name = cast.name(drive);
                         h3 { (super::swatch(drive)) (name) }
                         (table(&judged, specification))
                         @if let Some(chart) = chart(&judged, name, drive, &of_drive) {
@@ -70,6 +70,24 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
             }
         } }
     }
+}
+
+/// Returns the chart of each drive that a spec file is about, with the numbers of its runs.
+pub(crate) fn charts(
+    runs: &[Run],
+    cast: &Cast,
+    specifications: &[Specification],
+) -> Vec<(Chart, Vec<usize>)> {
+    let mut charts = Vec::new();
+    for specification in specifications {
+        for (drive, of_drive) in specification.subjects(runs, cast) {
+            let judged = judge(specification, &of_drive);
+            if let Some(chart) = chart(&judged, cast.name(drive), drive, &of_drive) {
+                charts.push((chart, cast.runs_of(drive).collect()));
+            }
+        }
+    }
+    charts
 }
 
 /// Returns what was measured as a share of each claim.

@@ -130,11 +130,11 @@ footer.page{padding-bottom:3rem}
  .columns{grid-template-columns:1fr}
  .five thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
  .five,.five tbody,.five tr,.five caption{display:block}
- .five tbody th,.five tbody td{display:flex;justify-content:flex-start;gap:.3rem .6rem;flex-wrap:wrap;
-  border-bottom:0;padding:.15rem .3rem}
- .five tbody td::before{content:attr(data-label);margin-right:auto;color:var(--muted);text-align:left}
+ .five tbody th{display:flex;align-items:baseline;border-bottom:0;padding:.15rem .3rem}
+ .five tbody td{display:grid;grid-template-columns:1fr auto;gap:0 .8rem;border-bottom:0;padding:.15rem .3rem}
+ .five tbody td::before{content:attr(data-label);grid-row:1/span 2;color:var(--muted);text-align:left}
+ .five tbody td>*{grid-column:2;text-align:right}
  .five tbody tr{border-bottom:1px solid var(--line);padding:.35rem 0}
- .five td .interval{display:inline}
 }
 @media screen and (max-width:40rem){
  .chart.wide{display:none}

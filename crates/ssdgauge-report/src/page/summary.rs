@@ -164,7 +164,7 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
                     tr.highlight[cast.highlighted == Some(drive)] {
                         th scope="row" {
                             (super::swatch(drive))
-                            (name(cast, drive))
+                            (cast.name(drive))
                         }
                         @for (_, group) in five {
                             td.n data-label=(label(group)) {
@@ -224,7 +224,7 @@ fn portraits(runs: &[Run], cast: &Cast) -> Markup {
                     @if cast.count() > 1 {
                         dt {
                             (super::swatch(drive))
-                            (name(cast, drive))
+                            (cast.name(drive))
                         }
                     }
                     @else { dt.hidden { "This drive" } }
@@ -309,7 +309,7 @@ fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
                 th scope="col" { "Test" }
                 th scope="col" { "Unit" }
                 @for drive in &cohort.drives {
-                    th.n scope="col" { (super::swatch(*drive)) (name(cast, *drive)) }
+                    th.n scope="col" { (super::swatch(*drive)) (cast.name(*drive)) }
                 }
             } }
             tbody {
@@ -339,7 +339,7 @@ fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
             tbody {
                 @for drive in &cohort.drives {
                     tr {
-                        th scope="row" { (super::swatch(*drive)) (name(cast, *drive)) }
+                        th scope="row" { (super::swatch(*drive)) (cast.name(*drive)) }
                         @for (_, group) in &cohort.rows { td.n { (cell(group, cast, *drive)) } }
                     }
                 }
@@ -350,10 +350,6 @@ fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
 
 fn link(number: usize, group: &Group<'_>) -> Markup {
     html! { a href={ "#test-" (number) } { (super::test::title(group)) } }
-}
-
-fn name(cast: &Cast, drive: usize) -> &str {
-    cast.runs_of(drive).next().map_or(number::NOTHING, |first| &cast.names[first])
 }
 
 /// The groups that have the same drives.

@@ -34,13 +34,16 @@ fn finding<'a>(run: &'a Value, kind: &str) -> Option<&'a str> {
 #[test]
 fn where_the_kernel_denies_io_uring_threads_stand_in_and_say_so() {
     let bench = Bench::new();
-    for error in ["EPERM", "ENOSYS", "ENOMEM"] {
+    for (error, advice) in
+        [("EPERM", "seccomp"), ("ENOSYS", "boot a kernel"), ("ENOMEM", "ulimit -l")]
+    {
         let inject = format!("inject=io_uring_setup:error={error}");
         let strace = ["strace", "-f", "-o", "/dev/null", "-e", &inject];
         let Some(run) = bench_under(&bench, &strace, &["--queue-depth", "2"]) else { return };
         assert_eq!(run["engine"]["engine"], "synchronous", "{run}");
         let told = finding(&run, "engine-fallback").unwrap();
         assert!(told.contains("io_uring is not available"), "{told}");
+        assert!(run["findings"].to_string().contains(advice), "{error}: {run}");
         assert!(run["ios"].as_u64().unwrap() > 0 && run["errors"] == 0, "{run}");
     }
 }
@@ -69,6 +72,53 @@ fn without_registration_everything_works_and_a_finding_says_what_to_change() {
     let setup = run["engine"]["setup"].as_str().unwrap();
     assert!(setup.contains("plain buffers, plain file, plain ring"), "{setup}");
     assert!(run["ios"].as_u64().unwrap() > 0 && run["errors"] == 0, "{run}");
+}
+
+#[test]
+fn under_a_limit_of_locked_memory_a_user_gets_what_the_kernel_allows() {
+    let bench = Bench::new();
+    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(bench.folder.path(), everybody).unwrap();
+    // Nobody's limit counts for root.
+    let user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "prlimit"];
+    let arguments = [".", "--size", "8MiB", "--read-percent", "50", "--queue-depth", "4"];
+    // A ring and the buffers of its reads, but not the 64 MiB that writes are cut from.
+    for (limit, engine) in [("--memlock=1048576", "io_uring"), ("--memlock=0", "synchronous")] {
+        let program = [&user[..], &[limit]].concat();
+        let Some(run) = bench_under(&bench, &program, &arguments) else { return };
+        assert_eq!(run["engine"]["engine"], engine, "{run}");
+        assert!(finding(&run, "engine-fallback").is_some(), "{run}");
+        assert!(run["findings"].to_string().contains("ulimit -l"), "{run}");
+        assert!(run["ios"].as_u64().unwrap() > 0 && run["errors"] == 0, "{run}");
+    }
+}
+
+#[test]
+fn where_too_few_threads_may_be_started_nothing_is_measured_and_it_says_why() {
+    let bench = Bench::new();
+    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(bench.folder.path(), everybody).unwrap();
+    let output = Command::new("setpriv")
+        .args(["--reuid", "65533", "--regid", "65534", "--clear-groups", "prlimit", "--nproc=8"])
+        .arg(env!("CARGO_BIN_EXE_ssdgauge"))
+        .args(["bench", ".", "--size", "8MiB", "--synchronous", "--queue-depth", "64"])
+        .current_dir(bench.folder.path())
+        .output();
+    let output = match output {
+        Ok(output) if output.status.code() == Some(127) => {
+            println!("skipped: no user may be changed: {}", text(&output.stderr));
+            return;
+        }
+        Ok(output) => output,
+        Err(error) => {
+            println!("skipped: setpriv: {error}");
+            return;
+        }
+    };
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("of 64 I/O threads could be started"), "{said}");
+    assert!(said.contains("ulimit -u"), "{said}");
 }
 
 #[test]

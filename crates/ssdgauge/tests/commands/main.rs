@@ -13,4 +13,5 @@ mod meters;
 mod quick;
 mod shortened;
 mod signals;
+mod strangers;
 mod support;

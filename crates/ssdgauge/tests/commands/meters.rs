@@ -1,6 +1,9 @@
 //! Power meters from the command line to the report.
 
-use crate::support::{Bench, query, text};
+use crate::support::{Bench, measures, query, signal, text, wait_for};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::process::Stdio;
 
 /// A test of a few seconds whose headline is an efficiency.
 const SUITE: &str = r#"
@@ -127,4 +130,109 @@ period = "50ms"
     let wrong = bench.call(&["meters", "meters.toml"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("specs"));
+}
+
+/// A QIS server of one module at 12 V, whose current goes up and down; it hangs up when `ends` says
+/// so. Returns its address.
+fn qis(ends: impl Fn() -> bool + Send + 'static) -> String {
+    const HEADER: &str = "<header><mainPeriod>100000us</mainPeriod><channels>\
+        <channel><name>12V</name><units>mV</units></channel>\
+        <channel><name>12V</name><units>mA</units></channel></channels></header>\r\n>";
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut sample = 0u32;
+        let _ = (&stream).write_all(b"Welcome\r\n>");
+        for line in BufReader::new(&stream).lines() {
+            let Ok(line) = line else { return };
+            let answer = if line.ends_with("$list") {
+                "1) usb::QTL1\r\n>".to_owned()
+            } else if line.ends_with("header") {
+                HEADER.to_owned()
+            } else if line.ends_with("stream text all") {
+                if ends() {
+                    return;
+                }
+                sample += 1;
+                format!("{sample} 0 12000 {}\r\neof\r\n>", 400 + 10 * (sample % 3))
+            } else {
+                "OK\r\n>".to_owned()
+            };
+            if (&stream).write_all(answer.as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    address
+}
+
+/// A smart plug that answers with 80 W for as long as the test lasts. Returns its address.
+fn plug() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else { return };
+            let mut line = String::new();
+            let mut reader = BufReader::new(&stream);
+            while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
+                line.clear();
+            }
+            let body = "{\"id\":0,\"apower\":80.0,\"aenergy\":{\"total\":7}}";
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n", body.len());
+            let _ = write!(&stream, "{head}Connection: close\r\n\r\n{body}");
+        }
+    });
+    address
+}
+
+#[test]
+fn meters_in_the_network_measure_and_a_server_that_hangs_up_costs_a_finding() {
+    let bench = Bench::new();
+    let file = bench.path("a.ssdg");
+    let is_idle = move || {
+        let sql = "SELECT 1 FROM step WHERE test_id = 'idle' AND state = 'running'";
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        rusqlite::Connection::open_with_flags(&file, flags)
+            .is_ok_and(|file| file.query_row(sql, [], |_| Ok(())).is_ok())
+    };
+    let quarch = format!("name=quarch@qis:{}/usb::QTL1", qis(is_idle));
+    let shelly = format!("name=plug@http://{}/rpc/Switch.GetStatus?id=0#/apower", plug());
+    let (code, said) = run(&bench, &[&quarch, &shelly]);
+    assert_eq!(code, Some(0), "{said}");
+    let report = report(&bench);
+    let run = &report["runs"][0];
+    assert_eq!(run["complete"], true);
+    let facts = run["environment"].to_string();
+    assert!(facts.contains("means of 100000us made by QIS"), "{facts}");
+    let read = &run["tests"][0];
+    let power = read["points"][0]["metrics"]["power_w"].as_f64().unwrap();
+    assert!((4.8..=5.04).contains(&power), "the module counts, not the plug: {power}");
+    let found = run["tests"][1].to_string();
+    assert!(found.contains("quarch is gone: QIS"), "{found}");
+    let plugged = "SELECT count(*) FROM reading WHERE quantity = 'host_ac_power_w' AND value = 80";
+    assert!(query(&bench.path("a.ssdg"), plugged) > 0);
+}
+
+#[test]
+fn a_run_that_goes_on_without_its_meters_says_so() {
+    let meter = "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.1; done'";
+    for (with, told) in [(true, 0), (false, 1)] {
+        let bench = Bench::new();
+        std::fs::write(bench.path("suite.toml"), SUITE).unwrap();
+        let arguments =
+            ["run", "suite.toml", ".", "--size", "8MiB", "--out", "a.ssdg", "--power", meter];
+        let mut child = bench.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
+        wait_for("the measuring step", || measures(&bench.path("a.ssdg")));
+        signal(&child, "INT");
+        assert_eq!(child.wait().unwrap().code(), Some(75));
+        let same = ["resume", "a.ssdg", "--power", meter];
+        let output = bench.call(if with { &same } else { &same[..2] });
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(said.contains("other power meters"), !with, "{said}");
+        let count = "SELECT count(*) FROM finding WHERE kind = 'meter' AND text LIKE '%now none%'";
+        assert_eq!(query(&bench.path("a.ssdg"), count), told);
+    }
 }

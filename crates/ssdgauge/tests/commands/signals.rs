@@ -86,23 +86,23 @@ fn each_signal_stops_the_requests_at_once_and_leaves_nobody_behind() {
             let since = Instant::now();
             rustix::process::kill_process(rustix::process::Pid::from_child(&load.child), name)
                 .unwrap();
-            // The kernel's own counter says when the last request was sent.
-            let (mut requests, mut moved) = (load.requests(), since);
+            // The kernel's own counter says when the last request came back.
+            let mut counts = vec![(since, load.requests())];
             let status = loop {
                 if let Some(status) = load.child.try_wait().unwrap() {
                     break status;
                 }
-                let now = load.requests();
-                if now != requests {
-                    (requests, moved) = (now, Instant::now());
-                }
+                counts.push((Instant::now(), load.requests()));
                 std::thread::sleep(Duration::from_millis(1));
             };
             slowest = slowest.max(since.elapsed());
-            latest = latest.max(moved - since);
+            // The very last request is our mark on the drive, not the load.
+            let loaded = load.requests() - 1;
+            let moved = counts.iter().take_while(|(_, count)| *count < loaded).last();
+            latest = latest.max(moved.map_or(Duration::ZERO, |(moment, _)| *moment - since));
             assert_eq!(status.code(), Some(75), "{name:?}: {}", load.talk());
             assert!(load.talk().contains("goes on; finished steps are safe"), "{}", load.talk());
-            assert_eq!(load.holders(), 0, "{name:?}: somebody still has the device open");
+            wait_for("the end of everybody who has the device open", || load.holders() == 0);
             let after = load.requests();
             let file = load.bench.path("a.ssdg");
             assert_eq!(query(&file, "SELECT count(*) FROM step WHERE state='running'"), 0);
@@ -216,8 +216,9 @@ fn nobody_goes_on_when_the_program_is_killed() {
     let Some(mut load) = Load::begin() else { return };
     load.child.kill().unwrap();
     load.child.wait().unwrap();
-    assert_eq!(load.holders(), 0, "an orphan has the device open");
     let before = load.requests();
+    // The part that keeps rights has it open for reading, until it sees that nobody asks any more.
+    wait_for("the end of everybody who has the device open", || load.holders() == 0);
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(load.requests(), before, "an orphan sends requests");
     figure(

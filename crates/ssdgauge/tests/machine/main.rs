@@ -13,7 +13,8 @@ use std::process::Command;
 fn check(theme: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vm");
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
-    if let Some(missing) = ["qemu-system-x86_64", "apt-get", "sqlite3"].iter().find(|n| !has(n)) {
+    let needed = ["qemu-system-x86_64", "apt-get", "sqlite3", "nvme", "dmsetup"];
+    if let Some(missing) = needed.iter().find(|name| !has(name)) {
         println!("skipped: no {missing}");
         return;
     }
@@ -36,8 +37,18 @@ fn check(theme: &str) {
 }
 
 #[test]
+fn drive() {
+    check("drive");
+}
+
+#[test]
 fn drives() {
     check("drives");
+}
+
+#[test]
+fn engine() {
+    check("engine");
 }
 
 #[test]
@@ -53,4 +64,9 @@ fn in_use() {
 #[test]
 fn mapper() {
     check("mapper");
+}
+
+#[test]
+fn sensors() {
+    check("sensors");
 }

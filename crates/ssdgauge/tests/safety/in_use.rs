@@ -123,6 +123,17 @@ const SCENARIOS: &[Scenario] = &[
         bench.mount(&above, "mounted", "defaults");
         Some(Case::new(&below, &image, "is mounted at /"))
     }),
+    ("a loop device over a mounted device", |bench| {
+        let (below, image) = mounted(bench, "defaults")?;
+        let above = bench.attach(below.as_ref(), &[])?;
+        Some(Case::new(&above, &image, &format!("is a loop device over {below}")))
+    }),
+    ("a loop device over a loop device over an idle one", |bench| {
+        let (below, image) = bench.drive()?;
+        let middle = bench.attach(below.as_ref(), &[])?;
+        let above = bench.attach(middle.as_ref(), &[])?;
+        Some(Case::new(&above, &image, "name that drive itself"))
+    }),
     ("a loop device on a file of its file system", |bench| {
         let (device, image) = mounted(bench, "defaults")?;
         let file = bench.path("mounted/inner");

@@ -4,6 +4,7 @@ use super::{Answer, Answers, NO_ATA, NO_NVME, SATA_GBIT};
 use crate::drive::ata::usual_name;
 use crate::drive::controller::{Controller, Deallocated, Namespace};
 use crate::drive::health::Health;
+use crate::drive::power_log::PowerLog;
 use crate::drive::state::{PROTOCOL_1667, SanitizeState, thermal_management};
 use crate::drive::sysfs::{Place, file_name};
 use crate::environment::{attribute, device_size};
@@ -16,6 +17,7 @@ const ATA: &str = "identify device";
 const SMART: &str = "SMART log";
 const STATISTICS: &str = "device statistics";
 const FEATURES: &str = "get features";
+const POWER_LOG: &str = "power measurement log";
 const SYSFS: &str = "sysfs";
 const HWMON: &str = "hwmon";
 
@@ -105,6 +107,10 @@ pub(super) fn identity(place: &Place, answers: &Answers) -> Section {
     add(CONTROLLER, "vendor_id", "Vendor and subsystem", "", of(&answers.controller, vendor));
     let oui = |c: &Controller| Some(c.ieee_oui.clone());
     add(CONTROLLER, "ieee_oui", "Maker's number", "", of(&answers.controller, oui));
+    let slots = |c: &Controller| Some(c.firmware_slots).filter(|slots| *slots > 0);
+    add(CONTROLLER, "firmware_slots", "Firmware slots", "", of(&answers.controller, slots));
+    let name = |c: &Controller| c.subsystem_name.clone();
+    add(CONTROLLER, "subsystem_name", "Subsystem", "", of(&answers.controller, name));
     let id = |c: &Controller| Some(c.controller_id);
     add(CONTROLLER, "controller_id", "Controller number", "", of(&answers.controller, id));
     add(NAMESPACE, "nguid", "NGUID", "", of(namespace, |n| n.nguid.clone()));
@@ -312,10 +318,37 @@ pub(super) fn power(answers: &Answers) -> Section {
         Some(Table { columns: vec!["from", "to", "after_ms"], rows: rows.collect() })
     });
     section.add(FEATURES, "autonomous", "Its transitions", "", table);
+    let off = of(&answers.controller, |c| c.off_and_on_us.0);
+    section.add(CONTROLLER, "off_us", "Power-off takes at most", "µs", off);
+    let on = of(&answers.controller, |c| c.off_and_on_us.1);
+    section.add(CONTROLLER, "on_us", "Ready after power-on within", "µs", on);
     let wish = of(&answers.controller, |c| c.host_memory.map(|(preferred, _)| preferred));
     section.add(CONTROLLER, "host_memory_wish_bytes", "Host memory that it would like", "B", wish);
     let given = of(&answers.host_memory, |value| Some(value & 1 == 1));
     section.add(FEATURES, "host_memory_on", "Host memory in use", "", given);
+    section
+}
+
+pub(super) fn measured_power(answers: &Answers) -> Section {
+    let mut section = Section::new("measured_power", "Power that it has measured of itself");
+    let log = &answers.power_log;
+    let measured = |log: &PowerLog| log.count > 0;
+    let samples = of(log, |log| measured(log).then_some(log.count));
+    section.add(POWER_LOG, "samples", "Samples", "", samples);
+    let mean = of(log, |log| log.mean_w.filter(|_| measured(log)));
+    section.add(POWER_LOG, "mean_w", "Mean", "W", mean);
+    let most = of(log, |log| log.most_w.filter(|_| measured(log)));
+    section.add(POWER_LOG, "highest_w", "Highest", "W", most);
+    let estimated = of(log, |log| measured(log).then_some(log.is_estimated));
+    section.add(POWER_LOG, "is_estimated", "Estimated, not measured", "", estimated);
+    let bins = of(log, |log| {
+        let row = |(from, to, samples): &(f64, f64, u32)| {
+            vec![(*from).into(), (*to).into(), (*samples).into()]
+        };
+        let columns = vec!["from_w", "to_w", "samples"];
+        measured(log).then(|| Table { columns, rows: log.bins.iter().map(row).collect() })
+    });
+    section.add(POWER_LOG, "distribution", "Distribution", "", bins);
     section
 }
 
@@ -445,6 +478,10 @@ pub(super) fn health(answers: &Answers) -> Section {
     for (key, label, unit, get) in only {
         section.add(SMART, key, label, unit, of(health, get));
     }
+    let entries = of(&answers.controller, |c| Some(c.error_entries));
+    section.add(CONTROLLER, "error_log_room", "Room in that log", "", entries);
+    let minutes = of(&answers.controller, |c| c.self_test_minutes);
+    section.add(CONTROLLER, "self_test_minutes", "Extended self-test takes", "min", minutes);
     section.add(
         SMART,
         "power_w",

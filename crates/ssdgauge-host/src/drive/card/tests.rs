@@ -3,7 +3,7 @@
 use super::*;
 use crate::drive::fixture::{self, Fixture};
 use crate::drive::sysfs::tests::Tree;
-use ssdgauge_core::Value;
+use ssdgauge_core::{Table, Value};
 
 fn nvme_card(drive: &Fixture, speed: &str) -> DriveCard {
     let tree = Tree::new();
@@ -80,6 +80,27 @@ fn power_states_keep_their_scales_and_their_silences() {
     assert_eq!(states, expected);
     assert_eq!(controller.power_states[0].active_w, Some(4.5));
     assert_eq!(controller.power_states[0].idle_w, None, "it is not reported");
+}
+
+#[test]
+fn a_drive_that_measures_its_power_shows_the_distribution() {
+    let mut drive = Fixture::nvme();
+    drive.has_power_log(crate::drive::power_log::tests::log());
+    let card = nvme_card(&drive, "16.0 GT/s PCIe");
+    let row = |from, to, samples| vec![Value::Real(from), Value::Real(to), Value::Count(samples)];
+    let rows = vec![row(2.75, 3.0, 60), row(6.75, 7.0, 40)];
+    let table = Table { columns: vec!["from_w", "to_w", "samples"], rows };
+    check(
+        &card,
+        &[
+            ("measured_power", "mean_w", Value::Real(3.1)),
+            ("measured_power", "highest_w", Value::Real(7.2)),
+            ("measured_power", "is_estimated", Value::Flag(false)),
+            ("measured_power", "distribution", Value::Table(table)),
+        ],
+    );
+    let plain = nvme_card(&Fixture::nvme(), "16.0 GT/s PCIe");
+    assert_eq!(plain.value("measured_power", "mean_w"), None, "it is not available, never 0");
 }
 
 #[test]
@@ -198,6 +219,8 @@ fn no_bytes_of_a_drive_bring_a_decoder_down() {
         drive.identify.insert((2, 0), noise(cut(4_096)));
         drive.logs.insert(2, noise(cut(512)));
         drive.logs.insert(0x81, noise(cut(32)));
+        drive.logs.insert(0, vec![0xff; 1_024]);
+        drive.logs.insert(0x25, noise(cut(512)));
         drive.features.insert(0x0c, (u32::MAX, noise(cut(256))));
         drive.security.insert((1, 1), noise(cut(512)));
         drive.security.insert((0, 0), noise(cut(512)));

@@ -17,8 +17,9 @@ use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Histogram, Nanos, OpenLoopCount, Severity,
     Sink, Stream,
 };
-use start::start;
+use start::{NoCrew, start};
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
@@ -46,23 +47,37 @@ pub(crate) fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, St
     let asked = load.workload.engine;
     let (mut crew, engine) = match (start(&load, asked), asked) {
         (Ok(crew), engine) => (crew, engine),
-        (Err(cause), Engine::Synchronous) => return Err(cause),
-        (Err(cause), Engine::IoUring) => {
+        (Err(NoCrew::Ring(cause)), Engine::IoUring) => {
+            let advice = what_to_change(&cause);
             sink.finding(Finding::new(
                 FindingKind::EngineFallback,
                 Severity::Warning,
                 format!("io_uring is not available ({cause}); synchronous threads stood in"),
-                "allow io_uring (sysctl kernel.io_uring_disabled=0; in a container also its \
-                 seccomp profile); results of the two engines are not comparable",
+                format!("{advice}; results of the two engines are not comparable"),
             ));
-            (start(&load, Engine::Synchronous)?, Engine::Synchronous)
+            let crew = start(&load, Engine::Synchronous).map_err(NoCrew::words)?;
+            (crew, Engine::Synchronous)
         }
+        (Err(cause), Engine::IoUring | Engine::Synchronous) => return Err(cause.words()),
     };
     crew.watch(sink);
     if let Some(log) = load.log {
         crew.tell_log(log, sink);
     }
     Ok(crew.conclude(engine, sink))
+}
+
+/// Returns what to change where the kernel gives no ring.
+fn what_to_change(refusal: &io::Error) -> &'static str {
+    match refusal.raw_os_error() {
+        Some(libc::ENOMEM) => "raise the limit of locked memory (ulimit -l)",
+        Some(libc::ENOSYS) => "boot a kernel with io_uring, Linux 5.11 or later",
+        Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
+        Some(_) | None => {
+            "allow io_uring (sysctl kernel.io_uring_disabled=0; in a container also its seccomp \
+             profile)"
+        }
+    }
 }
 
 /// The I/O threads of a workload and what is known of them.

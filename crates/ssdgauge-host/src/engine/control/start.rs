@@ -14,21 +14,46 @@ use ssdgauge_core::{
     Until, Workload,
 };
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+/// Why a crew could not be made.
+pub(super) enum NoCrew {
+    /// The kernel has no ring to give.
+    Ring(io::Error),
+    /// Whatever would stop every engine, in words.
+    Other(String),
+}
+
+impl From<String> for NoCrew {
+    fn from(cause: String) -> NoCrew {
+        NoCrew::Other(cause)
+    }
+}
+
+impl NoCrew {
+    /// Returns the cause in words.
+    pub(super) fn words(self) -> String {
+        match self {
+            NoCrew::Ring(error) => error.to_string(),
+            NoCrew::Other(cause) => cause,
+        }
+    }
+}
+
 /// What a thread says when it is ready to begin.
 struct Ready {
     id: i32,
-    setup: Result<String, String>,
+    setup: io::Result<String>,
     /// Why buffers could not be registered.
     refusal: Option<String>,
 }
 
 /// Starts the threads of `load` with `engine`, all at one moment.
-pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, String> {
+pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
     let Load { device, workload, until, seed, covering, .. } = *load;
     let clock = Clock::best();
     let order = Arc::new(Order::default());
@@ -89,9 +114,14 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, String> {
                 .as_ref()
                 .map(|log| log.page(number as u16, thread as u16, stream.block_size.0 as u32));
             let place = Place { thread, sender: sender.clone(), returned, log };
-            spawn(assignment, engine, place, ready, opened)?;
+            spawn(assignment, engine, place, ready, opened).map_err(|error| {
+                format!(
+                    "only {thread} of {total} I/O threads could be started ({error}); allow more \
+                     (ulimit -u, ulimit -v, the limit of the container) or ask for fewer"
+                )
+            })?;
             let answer = is_ready.recv().map_err(|_| "an I/O thread died".to_owned())?;
-            setup = answer.setup?;
+            setup = answer.setup.map_err(NoCrew::Ring)?;
             refusal = refusal.or(answer.refusal);
             gates.push(gate);
             threads.push(Thread {
@@ -105,6 +135,8 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, String> {
         }
     }
     let clock_pair = clock.pair();
+    // Before the first thread may begin: with many of them, some end before the last is let go.
+    let processor_time = super::conclude::processor_time();
     let start = clock.now();
     let deadline = until.time.map_or(u64::MAX, |time| start + clock.ticks(time));
     for gate in gates {
@@ -114,7 +146,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, String> {
         clock,
         start,
         clock_pair,
-        processor_time: super::conclude::processor_time(),
+        processor_time,
         order,
         messages,
         threads,
@@ -223,7 +255,7 @@ fn spawn(
     place: Place,
     ready: Sender<Ready>,
     gate: Receiver<(u64, u64)>,
-) -> Result<(), String> {
+) -> io::Result<()> {
     let body = move || {
         pin(assignment.processor);
         let id = sys::thread_id();
@@ -231,8 +263,7 @@ fn spawn(
             Engine::IoUring => match Ring::new(&assignment) {
                 Ok(ring) => Some(ring),
                 Err(error) => {
-                    let setup = Err(error.to_string());
-                    let _ = ready.send(Ready { id, setup, refusal: None });
+                    let _ = ready.send(Ready { id, setup: Err(error), refusal: None });
                     return;
                 }
             },
@@ -256,7 +287,6 @@ fn spawn(
         .stack_size(256 << 10)
         .spawn(body)
         .map(|_| ())
-        .map_err(|error| format!("cannot start an I/O thread: {error}"))
 }
 
 /// Returns the processors that this process may use.
