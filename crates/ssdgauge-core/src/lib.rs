@@ -34,7 +34,7 @@ pub use random::Random;
 pub use request::{Request, RequestSource};
 pub use rig::{
     Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError,
-    Sink,
+    Sink, WriteCache,
 };
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};

@@ -170,6 +170,8 @@ pub enum PhaseKind {
     Rest,
     /// Choose how much power the drive may save.
     Power,
+    /// Choose whether the drive may acknowledge writes from its volatile cache.
+    WriteCache,
 }
 
 impl PhaseKind {
@@ -184,6 +186,7 @@ impl PhaseKind {
             PhaseKind::Measure => "measure",
             PhaseKind::Rest => "rest",
             PhaseKind::Power => "power",
+            PhaseKind::WriteCache => "cache",
         }
     }
 }
@@ -243,7 +246,8 @@ impl Action {
                 Preparation::Purge
                 | Preparation::PurgeBy(_)
                 | Preparation::Trim { .. }
-                | Preparation::Power(_),
+                | Preparation::Power(_)
+                | Preparation::WriteCache(_),
             )
             | Action::Rest(_)
             | Action::Idle(_) => Some(Bytes(0)),
@@ -267,7 +271,9 @@ impl Action {
     /// Returns whether the action changes what the drive holds.
     pub fn is_destructive(&self) -> bool {
         match self {
-            Action::Prepare(Preparation::Power(_)) | Action::Rest(_) | Action::Idle(_) => false,
+            Action::Prepare(Preparation::Power(_) | Preparation::WriteCache(_))
+            | Action::Rest(_)
+            | Action::Idle(_) => false,
             Action::Prepare(
                 Preparation::Purge
                 | Preparation::PurgeBy(_)
@@ -300,7 +306,10 @@ impl Plan {
             Action::Prepare(Preparation::Fill { offset, span, .. })
             | Action::Prepare(Preparation::Trim { offset, span }) => *offset + *span,
             Action::Prepare(
-                Preparation::Purge | Preparation::PurgeBy(_) | Preparation::Power(_),
+                Preparation::Purge
+                | Preparation::PurgeBy(_)
+                | Preparation::Power(_)
+                | Preparation::WriteCache(_),
             )
             | Action::Rest(_)
             | Action::Idle(_) => Bytes(0),

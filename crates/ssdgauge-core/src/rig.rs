@@ -98,6 +98,31 @@ pub enum Preparation {
     /// Choose how much power the drive may save. The rig puts back what it found when it is
     /// dropped.
     Power(PowerSaving),
+    /// Choose whether the drive may acknowledge writes from a cache that a loss of power would
+    /// empty. The rig puts back what it found when it is dropped.
+    WriteCache(WriteCache),
+}
+
+/// Whether a drive may acknowledge writes from its volatile write cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteCache {
+    /// As the run found it.
+    AsFound,
+    /// It may, as client drives are used.
+    On,
+    /// It may not: a write completes when it would survive a loss of power.
+    Off,
+}
+
+impl std::fmt::Display for WriteCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            WriteCache::AsFound => "as found",
+            WriteCache::On => "on",
+            WriteCache::Off => "off",
+        })
+    }
 }
 
 /// How much power a drive may save while it is left alone.

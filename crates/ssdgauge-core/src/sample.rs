@@ -221,8 +221,12 @@ pub enum FindingKind {
     Meter,
     /// A drive could not be brought into the power state that was asked for.
     PowerState,
+    /// The volatile write cache of a drive could not be switched as asked.
+    WriteCache,
     /// A read did not find what this run had written there.
     WrongData,
+    /// What is read was never written: the drive may answer without its memory.
+    Unwritten,
     /// The log of single requests is not complete.
     LogIncomplete,
     /// The link between host and drive is slower or narrower than the drive can.
@@ -292,7 +296,9 @@ impl FindingKind {
             FindingKind::NotKept => "not-kept",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
+            FindingKind::WriteCache => "write-cache",
             FindingKind::WrongData => "wrong-data",
+            FindingKind::Unwritten => "unwritten",
             FindingKind::LogIncomplete => "log-incomplete",
             FindingKind::LinkBelowCapability => "link-below-capability",
             FindingKind::Implausible => "implausible",

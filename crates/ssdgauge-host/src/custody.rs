@@ -154,7 +154,7 @@ fn with_slack(planned: Bytes) -> u64 {
 
 /// Runs `work` on a thread of its own, since a drive that hangs would never let go of ours.
 /// Returns `None` where it takes longer than `limit`.
-fn within<T: Send + 'static>(
+pub(crate) fn within<T: Send + 'static>(
     limit: Duration,
     file: &Arc<File>,
     work: impl FnOnce(&File) -> io::Result<T> + Send + 'static,

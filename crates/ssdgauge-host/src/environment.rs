@@ -61,12 +61,23 @@ pub(crate) fn block_device_of(number: u64) -> Option<PathBuf> {
     }
 }
 
+/// Returns the serial of a SCSI device, as SATA and USB drives are to the kernel, whose folder is
+/// `folder`: page 80h of its product data, behind four bytes of header (SPC-4, section 7.8.18).
+pub(crate) fn unit_serial(folder: &Path) -> Option<String> {
+    let page = fs::read(folder.join("device/vpd_pg80")).ok()?;
+    let text = String::from_utf8_lossy(page.get(4..)?).trim_matches(['\0', ' ']).to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
 /// Returns what /sys knows of the block device whose folder is `folder`.
 pub(crate) fn device_facts(folder: &Path) -> DeviceFacts {
     let get = |name: &str| attribute(&folder.join(name));
     let mut facts = DeviceFacts {
         model: get("device/model"),
-        serial: get("device/serial").or_else(|| get("serial")).or_else(|| get("wwid")),
+        serial: get("device/serial")
+            .or_else(|| unit_serial(folder))
+            .or_else(|| get("serial"))
+            .or_else(|| get("wwid")),
         firmware: get("device/firmware_rev").or_else(|| get("device/rev")),
         details: BTreeMap::new(),
     };

@@ -176,6 +176,13 @@ impl Instruments {
         Instruments::new(meters)
     }
 
+    /// Returns how often the temperature of the drive is read; `None` where the kernel shows none.
+    pub(crate) fn temperature_period(&self) -> Option<Duration> {
+        // Power meters have a scope.
+        let is_thermometer = self.meters.running.iter().any(|running| running.scope.is_none());
+        is_thermometer.then_some(Thermometer::PERIOD)
+    }
+
     pub(crate) fn new(meters: Meters) -> Instruments {
         let ledgers = meters.running.iter().map(|running| {
             let channels = running.channels.iter();

@@ -23,7 +23,9 @@ mod rights;
 mod survey;
 mod sys;
 mod target;
+mod unwritten;
 mod witness;
+mod write_cache;
 
 pub use drive::{CardError, card};
 pub use environment::environment;

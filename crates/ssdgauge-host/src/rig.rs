@@ -18,11 +18,13 @@ use crate::preparation::{self, Subject};
 use crate::rights;
 use crate::sys;
 use crate::target::{Candidate, OpenPlace, Opened, TargetError};
+use crate::unwritten;
 use crate::witness::{self, Seen, Witness};
+use crate::write_cache::{CacheSwitch, Way};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Ended, EndedBy, Engine, Finding, FindingKind, Nanos,
     PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError, Severity, Sink, Stream,
-    TargetKind, Until, Workload,
+    TargetKind, Until, Workload, WriteCache,
 };
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -47,6 +49,7 @@ pub struct LinuxRig {
     /// Up to where a scratch file was written; its reads must not go beyond.
     written: u64,
     power: PowerControl,
+    write_cache: CacheSwitch,
     pub(crate) instruments: Instruments,
     /// Whether the drive was left alone unasked in the step before.
     pub(crate) was_idle: bool,
@@ -82,6 +85,15 @@ impl Below {
     }
 }
 
+/// Asks the kernel not to note when `file` is read: looking at the time took 40 ns of each read,
+/// and behind writes the note itself would be written to the drive under test. Refused, and then
+/// done without, where the file belongs to somebody else.
+fn keep_access_time(file: &File) {
+    if let Ok(flags) = rustix::fs::fcntl_getfl(file) {
+        let _ = rustix::fs::fcntl_setfl(file, flags | rustix::fs::OFlags::NOATIME);
+    }
+}
+
 /// Returns the size of a block device as it is now; it sends no request.
 fn size_of(place: &OpenPlace) -> Option<Bytes> {
     match place {
@@ -107,6 +119,11 @@ impl LinuxRig {
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
         let Opened { place, cached } = candidate.open(mandate)?;
+        match &place {
+            OpenPlace::Null => {}
+            OpenPlace::Scratch(file) => keep_access_time(file),
+            OpenPlace::Drive(drive) => keep_access_time(drive.file()),
+        }
         if let (true, Some(results)) = (mandate.give_up_rights, mandate.results) {
             let device = match &place {
                 OpenPlace::Drive(drive) => Some(drive.number()),
@@ -131,6 +148,7 @@ impl LinuxRig {
                 PowerControl::none()
             }
         };
+        let write_cache = CacheSwitch::of(cache_of(&place));
         let instruments = Instruments::of_drive(folder.as_deref());
         let tag = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
@@ -139,6 +157,9 @@ impl LinuxRig {
         let vitals = vitals_of(&place, &mut info);
         if vitals.is_none() {
             info.details.remove(HEALTH_EVERY);
+        }
+        if let Some(period) = instruments.temperature_period() {
+            info.details.insert(TEMPERATURE_EVERY.into(), period.as_secs().to_string());
         }
         Ok(LinuxRig {
             vitals,
@@ -152,6 +173,7 @@ impl LinuxRig {
             runs: 0,
             written,
             power,
+            write_cache,
             instruments,
             was_idle: false,
             pool,
@@ -167,6 +189,7 @@ impl LinuxRig {
         clock::calibrate();
         let flags = if direct { libc::O_DIRECT } else { 0 };
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        keep_access_time(&file);
         let facts = file.metadata()?;
         if !facts.is_file() {
             return Err(std::io::Error::other("no regular file"));
@@ -195,6 +218,7 @@ impl LinuxRig {
             runs: 0,
             written: facts.len(),
             power: PowerControl::none(),
+            write_cache: CacheSwitch::of(None),
             instruments: Instruments::default(),
             was_idle: false,
             pool: Pool::default(),
@@ -471,6 +495,14 @@ impl LinuxRig {
         Prepared { method, written: Bytes(0), elapsed, stopped: false }
     }
 
+    fn switch_cache(&mut self, switch: WriteCache, sink: &mut dyn Sink) -> Prepared {
+        let since = Instant::now();
+        let (method, finding) = self.write_cache.choose(switch);
+        finding.into_iter().for_each(|finding| sink.finding(finding));
+        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+    }
+
     /// Refuses reads of what nobody wrote: the file system would answer them without the drive.
     fn check_written(&self, workload: &Workload) -> Result<(), RigError> {
         let beyond =
@@ -493,9 +525,20 @@ fn asked(file: &Arc<File>) -> Option<(DrivePlace, Arc<dyn Wire>)> {
     Some((place, Arc::new(Port(Arc::clone(file)))))
 }
 
+/// Returns the way to the write cache of a whole drive. One that is no NVMe drive may be a SATA
+/// drive, and says so when it is asked.
+fn cache_of(place: &OpenPlace) -> Option<(Way, Arc<dyn Wire>)> {
+    let OpenPlace::Drive(drive) = place else { return None };
+    let (place, wire) = asked(drive.file())?;
+    let way = if place.controller.is_some() { Way::Nvme } else { Way::Ata };
+    Some((way, wire))
+}
+
 /// The detail that says how often, in seconds, the health of a drive is read within a step; 0 is
 /// never.
 const HEALTH_EVERY: &str = "health_every_s";
+/// The detail that says how often, in seconds, the kernel's sensors of a drive are read.
+const TEMPERATURE_EVERY: &str = "temperature_every_s";
 
 /// Returns what reads the health of a whole drive, and writes down how often it does.
 fn vitals_of(place: &OpenPlace, info: &mut DriveInfo) -> Option<Vitals> {
@@ -546,6 +589,7 @@ impl Rig for LinuxRig {
                 })
             }
             Preparation::Power(saving) => Ok(self.choose_power(saving, sink)),
+            Preparation::WriteCache(switch) => Ok(self.switch_cache(switch, sink)),
         }
     }
 
@@ -563,6 +607,11 @@ impl Rig for LinuxRig {
                 format!("the page cache stood between the engine and the drive: {cause}"),
                 "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
             ));
+        }
+        // A drive that rests shall be woken by the step itself.
+        if !self.was_idle {
+            let found = unwritten::look(&self.place, &self.stamps, workload);
+            found.into_iter().for_each(|finding| sink.finding(finding));
         }
         self.try_rings(workload, until);
         let quiet = if self.was_idle { Quiet::AtFirst } else { Quiet::No };

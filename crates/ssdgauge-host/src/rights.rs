@@ -8,6 +8,7 @@
 
 mod message;
 mod part;
+mod traces;
 
 pub use part::serve as serve_as_part;
 

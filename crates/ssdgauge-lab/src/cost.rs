@@ -52,7 +52,8 @@ impl Estimate {
                 Preparation::Purge
                 | Preparation::PurgeBy(_)
                 | Preparation::Trim { .. }
-                | Preparation::Power(_),
+                | Preparation::Power(_)
+                | Preparation::WriteCache(_),
             ) => {}
             Action::Rest(time) | Action::Idle(time) => self.timed += *time * times,
             Action::Run { until, .. } => {

@@ -7,7 +7,7 @@ use ssdgauge_core::search::{Limits, Search};
 use ssdgauge_core::{
     Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, Plan, PowerSaving,
     Preparation, PurgeMethod, Rest, Rounds, Score, SteadyRule, Step, Stream, SuiteIdentity, Test,
-    Until, Window, Workload,
+    Until, Window, Workload, WriteCache,
 };
 use thiserror::Error;
 
@@ -100,7 +100,10 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
         let sizes = rules.iter().filter_map(|rule| match rule {
             PrepareRule::Fill { span, .. } | PrepareRule::Trim(span) => size(*span),
             PrepareRule::Precondition { stream, .. } => size(stream.span),
-            PrepareRule::Purge | PrepareRule::Rest(_) | PrepareRule::Power(_) => None,
+            PrepareRule::Purge
+            | PrepareRule::Rest(_)
+            | PrepareRule::Power(_)
+            | PrepareRule::WriteCache(_) => None,
         });
         sizes.max()
     };
@@ -132,6 +135,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
     }
     let mut binder = Binder { drive, options, scaled: false };
     let mut tests = Vec::new();
+    let mut switched = false;
     // All tests once, then all of them again: a drift of drive or host falls on every test alike.
     let turns = (1..=options.repeat).flat_map(|turn| suite.tests.iter().map(move |t| (turn, t)));
     for (repetition, rule) in turns {
@@ -139,18 +143,15 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
             continue;
         }
         let mut test = Test { repetition, ..binder.test(rule)? };
+        let sets = rule.sets_write_cache();
+        if switched && !sets {
+            // The test before switched it; behind the last one the rig puts it back.
+            begin_with(&mut test, vec![cache_phase(WriteCache::AsFound)]);
+        }
+        switched = sets;
         if tests.is_empty() {
             let first = binder.prepare(&suite.id, &suite.prepare)?;
-            let shift = first.len();
-            test.phases.splice(0..0, first);
-            if let Some(rounds) = &mut test.rounds {
-                rounds.phase += shift;
-            }
-            if let Some(search) = &mut test.search {
-                search.probes += shift;
-                search.trials += shift;
-                search.recondition.iter_mut().for_each(|phase| *phase += shift);
-            }
+            begin_with(&mut test, first);
         }
         tests.push(test);
     }
@@ -165,6 +166,20 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
         seed: options.seed,
         tests,
     })
+}
+
+/// Puts `first` before all phases of `test`.
+fn begin_with(test: &mut Test, first: Vec<Phase>) {
+    let shift = first.len();
+    test.phases.splice(0..0, first);
+    if let Some(rounds) = &mut test.rounds {
+        rounds.phase += shift;
+    }
+    if let Some(search) = &mut test.search {
+        search.probes += shift;
+        search.trials += shift;
+        search.recondition.iter_mut().for_each(|phase| *phase += shift);
+    }
 }
 
 struct Binder<'a> {
@@ -366,6 +381,7 @@ impl Binder<'_> {
                 (PhaseKind::Rest, format!("rest {time}"), Action::Rest(time))
             }
             PrepareRule::Power(saving) => return Ok(power_phase(saving)),
+            PrepareRule::WriteCache(switch) => return Ok(cache_phase(switch)),
         };
         Ok(single(kind, label, action))
     }
@@ -456,6 +472,12 @@ impl Binder<'_> {
 /// Returns the phase that chooses how much power the drive may save.
 fn power_phase(saving: PowerSaving) -> Phase {
     single(PhaseKind::Power, saving.to_string(), Action::Prepare(Preparation::Power(saving)))
+}
+
+/// Returns the phase that chooses what the drive's write cache may do.
+fn cache_phase(switch: WriteCache) -> Phase {
+    let action = Action::Prepare(Preparation::WriteCache(switch));
+    single(PhaseKind::WriteCache, format!("write cache {switch}"), action)
 }
 
 /// Returns the phase that leaves the drive alone before a load that wakes it.

@@ -82,10 +82,18 @@ pub(crate) struct Prepare {
     pub(crate) precondition: Option<Spanned<Stream>>,
     pub(crate) rest: Option<Text<Nanos>>,
     pub(crate) power: Option<Text<Power>>,
+    pub(crate) write_cache: Option<Switch>,
     pub(crate) span: Option<Span>,
     pub(crate) block_size: Option<Text<Bytes>>,
     pub(crate) engine: Option<Spanned<Engine>>,
     pub(crate) until: Option<Spanned<Until>>,
+}
+
+impl Prepare {
+    /// Returns whether it chooses a setting of the drive, which lasts to the end of its test.
+    pub(crate) fn is_setting(&self) -> bool {
+        self.power.is_some() || self.write_cache.is_some()
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -103,6 +111,14 @@ pub(crate) struct Stream {
     pub(crate) arrival: Option<Spanned<ArrivalKind>>,
     #[serde(default)]
     pub(crate) sync: bool,
+}
+
+/// Whether something is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 /// How the requests of an open loop follow each other.

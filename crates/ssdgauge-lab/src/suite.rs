@@ -3,7 +3,7 @@
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Metric, Nanos, PowerSaving, Rest,
-    Restart, Score, SteadyRule,
+    Restart, Score, SteadyRule, WriteCache,
 };
 
 /// A protocol: some tests with their rules, not yet bound to a drive.
@@ -59,6 +59,11 @@ pub struct TestRule {
 }
 
 impl TestRule {
+    /// Returns whether the test chooses what the drive's write cache may do.
+    pub fn sets_write_cache(&self) -> bool {
+        self.prepare.iter().any(|rule| matches!(rule, PrepareRule::WriteCache(_)))
+    }
+
     /// Returns whether the test chooses how much power the drive may save.
     pub fn sets_power(&self) -> bool {
         self.prepare.iter().any(|rule| matches!(rule, PrepareRule::Power(_)))
@@ -189,4 +194,6 @@ pub enum PrepareRule {
     Rest(Nanos),
     /// Choose how much power the drive may save, until the end of the test.
     Power(PowerSaving),
+    /// Choose whether the drive may acknowledge writes from its volatile cache.
+    WriteCache(WriteCache),
 }

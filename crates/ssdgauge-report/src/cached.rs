@@ -40,7 +40,9 @@ pub(crate) fn edge(test: &TestRun) -> Option<Edge> {
 /// of a fresh drive.
 pub(crate) fn place(tests: &mut [TestRun]) {
     let purged = |test: &&TestRun| {
-        test.test.phases.first().is_some_and(|phase| phase.kind == PhaseKind::Purge)
+        let mut phases =
+            test.test.phases.iter().filter(|phase| phase.kind != PhaseKind::WriteCache);
+        phases.next().is_some_and(|phase| phase.kind == PhaseKind::Purge)
     };
     let Some(edge) = tests.iter().filter(purged).find_map(edge) else { return };
     for test in tests {
@@ -65,7 +67,9 @@ fn place_steps(test: &mut TestRun, edge: &Edge) {
                 Action::Prepare(Preparation::Fill { span, .. }) => {
                     held = held.saturating_add(span.0);
                 }
-                Action::Prepare(Preparation::Trim { .. } | Preparation::Power(_)) => {}
+                Action::Prepare(
+                    Preparation::Trim { .. } | Preparation::Power(_) | Preparation::WriteCache(_),
+                ) => {}
                 Action::Rest(time) | Action::Idle(time) => rest = *time,
                 Action::Run { workload, .. } if phase.kind != PhaseKind::Measure => {
                     // How much a preconditioning writes is not kept here; it is always enough.

@@ -108,8 +108,12 @@ pub(crate) fn recognise(path: &Path) -> Result<(), RunFileError> {
 /// Opens `path`, treating what is in it as untrusted.
 pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, RunFileError> {
     let sqlite = |cause| RunFileError::of(path, cause);
-    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(sqlite)?;
+    // No link is followed that appears after the look at what the path means.
+    let real = path
+        .canonicalize()
+        .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(real, flags).map_err(sqlite)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(sqlite)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(sqlite)?;
     connection

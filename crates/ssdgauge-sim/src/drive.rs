@@ -36,6 +36,8 @@ pub(crate) struct Drive {
     pub(crate) flash: Flash,
     pub(crate) environment: Environment,
     pub(crate) truth: Truth,
+    /// Whether a write is acknowledged as soon as the buffer has it; else when it is programmed.
+    pub(crate) acknowledges_early: bool,
     commands: u64,
     link_bytes: u64,
     /// When the last command was completed.
@@ -120,6 +122,7 @@ impl Drive {
             flash: Flash::new(&geometry, &profile.nand, &profile.slc),
             environment: Environment::new(&profile.power, &profile.thermal),
             truth: Truth::default(),
+            acknowledges_early: true,
             commands: 0,
             link_bytes: 0,
             busy_until: 0,
@@ -223,13 +226,14 @@ impl Drive {
         }
     }
 
-    /// Writes `pages` from `first`; returns when the last has its place in the buffer.
+    /// Writes `pages` from `first`; returns when the last has its place in the buffer, or is
+    /// programmed where the drive must not acknowledge it before.
     #[inline]
     fn write(&mut self, at: Moment, first: u32, pages: u32) -> Moment {
         if self.geometry.in_place {
             return self.write_in_place(at, first, pages);
         }
-        let mut placed = at;
+        let (mut placed, mut programmed) = (at, at);
         for page in first..first + pages {
             placed = self.buffer.insert(at);
             let mut open = match self.host {
@@ -240,14 +244,31 @@ impl Drive {
             open.filled += 1;
             self.host = Some(open);
             if open.filled.is_multiple_of(open.unit_pages) {
-                self.program_host_unit(open, placed);
+                programmed = self.program_host_unit(open, placed);
             }
         }
-        placed
+        match self.acknowledges_early {
+            true => placed,
+            false => placed.max(programmed).max(self.programmed_alone(placed)),
+        }
     }
 
-    /// Programs the unit of the host that was just filled, and does the collection it calls for.
-    fn program_host_unit(&mut self, open: Open, at: Moment) {
+    /// Returns when the unit of the host that is not yet full would be programmed if that began at
+    /// `at`. The operation is booked once, when the unit is full: that a drive without a cache also
+    /// wears faster, because it programs parts of units, is not modelled.
+    fn programmed_alone(&self, at: Moment) -> Moment {
+        match &self.host {
+            Some(open) if !open.filled.is_multiple_of(open.unit_pages) => {
+                let full = Open { filled: open.filled + open.unit_room(), ..*open };
+                self.flash.would_program(full.program(self.geometry.dies), at)
+            }
+            Some(_) | None => at,
+        }
+    }
+
+    /// Programs the unit of the host that was just filled, and does the collection it calls for;
+    /// returns when it is programmed.
+    fn program_host_unit(&mut self, open: Open, at: Moment) -> Moment {
         let end = self.flash.program(open.program(self.geometry.dies), at);
         self.buffer.programmed(end, open.unit_pages);
         if open.is_full() {
@@ -261,6 +282,7 @@ impl Drive {
         if !open.slc {
             self.make_room(open.unit_pages, at);
         }
+        end
     }
 
     fn open_for_host(&mut self, at: Moment) -> Open {
@@ -282,7 +304,7 @@ impl Drive {
         let unit = self.geometry.unit_pages;
         let end = first + pages;
         let mut page = first;
-        let mut placed = at;
+        let (mut placed, mut programmed) = (at, at);
         while page < end {
             let together = ((page / unit + 1) * unit).min(end) - page;
             for _ in 0..together {
@@ -292,9 +314,10 @@ impl Drive {
             let program = Program { die, pages: together, slc: false, erase: false };
             let done = self.flash.program(program, placed);
             self.buffer.programmed(done, together);
+            programmed = programmed.max(done);
             page += together;
         }
-        placed
+        if self.acknowledges_early { placed } else { programmed }
     }
 
     /// Forgets `pages` from `first`.

@@ -23,8 +23,20 @@ pub(crate) struct Environment {
     throttle_steps: u32,
     /// Energy since birth, in joules.
     energy_j: f64,
-    /// Whether the drive falls into states of less power at all.
+    /// Whether the drive falls into states of less power by itself.
     saves: bool,
+    /// The state that it was told to be in, until work wakes it.
+    held: Option<Held>,
+}
+
+/// A state that the drive was told to be in.
+#[derive(Clone, Debug)]
+struct Held {
+    state: PowerState,
+    /// When it was told so; it is in the state once it has entered it.
+    since: Moment,
+    /// When work woke it.
+    woken: Option<Moment>,
 }
 
 /// What a stretch of time did to the drive.
@@ -48,16 +60,24 @@ impl Environment {
             throttle_steps: 0,
             energy_j: 0.0,
             saves: true,
+            held: None,
         }
     }
 
-    /// Chooses how much power the drive may save; returns whether it can.
+    /// Chooses how much power the drive may save; returns whether it can. State 0 is awake, the
+    /// others are those of the profile, the lightest first.
     pub(crate) fn choose(&mut self, saving: PowerSaving) -> bool {
-        match saving {
-            PowerSaving::AsFound | PowerSaving::Low => self.saves = true,
-            PowerSaving::Active | PowerSaving::State(0) => self.saves = false,
-            PowerSaving::State(_) => return false,
-        }
+        let state = |number: u8| self.power.states.get(usize::from(number).checked_sub(1)?);
+        let (saves, held) = match saving {
+            PowerSaving::AsFound | PowerSaving::Low => (true, None),
+            PowerSaving::Active | PowerSaving::State(0) => (false, None),
+            PowerSaving::State(number) => match state(number) {
+                Some(state) => (false, Some(state.clone())),
+                None => return false,
+            },
+        };
+        self.saves = saves;
+        self.held = held.map(|state| Held { state, since: self.now, woken: None });
         true
     }
 
@@ -97,6 +117,8 @@ impl Environment {
         let seconds = now.saturating_sub(self.now) as f64 / 1e9;
         let dynamic = energy_of(work, &self.power) - energy_of(&self.work, &self.power);
         let energy = dynamic + self.floor_energy(now, busy_until);
+        // Work has woken it: from now on it stays awake.
+        self.held.take_if(|held| held.woken.is_some());
         let power_w = if seconds > 0.0 { energy / seconds } else { 0.0 };
         self.energy_j += energy;
         self.heat(power_w, seconds);
@@ -129,6 +151,13 @@ impl Environment {
 
     /// Returns the energy of the idle floor from the last moment to `now`, in joules.
     fn floor_energy(&self, now: Moment, busy_until: Moment) -> f64 {
+        if let Some(Held { state, since, woken }) = &self.held {
+            let entered = (since + ns(state.entry_us)).clamp(self.now, now.max(self.now));
+            let left = woken.unwrap_or(now).clamp(entered, now.max(entered));
+            let asleep = (left - entered) as f64 / 1e9;
+            let awake = now.saturating_sub(self.now) as f64 / 1e9 - asleep;
+            return self.power.idle_w * awake + state.w * asleep;
+        }
         let mut energy = 0.0;
         let mut from = self.now;
         let mut w = self.power.idle_w;
@@ -142,8 +171,15 @@ impl Environment {
         energy + w * now.saturating_sub(from) as f64 / 1e9
     }
 
-    /// Returns how long the drive takes to wake after silence from `busy_until` to `now`.
-    pub(crate) fn wake_time(&self, now: Moment, busy_until: Moment) -> u64 {
+    /// Wakes the drive for work at `now` after silence from `busy_until` on; returns how long it
+    /// takes to wake.
+    pub(crate) fn wake_time(&mut self, now: Moment, busy_until: Moment) -> u64 {
+        if let Some(Held { state, since, woken: woken @ None }) = &mut self.held {
+            *woken = Some(now);
+            // A state is entered to its end before it is left.
+            let entering = (*since + ns(state.entry_us)).saturating_sub(now);
+            return entering + ns(state.exit_us);
+        }
         let entered = |after_ms: f64| now > busy_until.saturating_add(ns(after_ms * 1e3));
         let deepest = self.states().iter().rev().find(|state| entered(state.after_ms));
         deepest.map_or(0, |state| ns(state.exit_us))

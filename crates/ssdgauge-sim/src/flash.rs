@@ -130,6 +130,15 @@ impl Flash {
         die.free
     }
 
+    /// Returns when a program operation would be done that were booked at `at`.
+    pub(crate) fn would_program(&self, program: Program, at: Moment) -> Moment {
+        let length = match program.slc {
+            true => self.timing.slc_program,
+            false => self.timing.program,
+        };
+        self.dies[program.die as usize].free.max(at) + length
+    }
+
     /// Returns how many program operations each die still has to do at `now`.
     pub(crate) fn backlog(&self, now: Moment) -> impl Iterator<Item = f64> + '_ {
         let unit = self.timing.program.max(1) as f64;

@@ -68,6 +68,8 @@ impl VirtualRig {
                 sink.reading(&reading(at, "virtual", quantity, value));
             }
         }
+        let host_bytes = truth.host_bytes as f64;
+        sink.reading(&reading(at, "virtual", "host_written_bytes", host_bytes));
         let energy = self.drive.environment.energy_j();
         sink.reading(&reading(at, "virtual", "energy_j", energy - clock.energy_j));
         if clock.throttled > 0 {
@@ -141,7 +143,7 @@ pub(crate) fn no_power_state(saving: PowerSaving) -> Finding {
     Finding::new(
         FindingKind::PowerState,
         Severity::Warning,
-        format!("the virtual drive has no power state {saving}: it stays in PS0"),
-        "virtual drives have one operational power state; sweep over a real drive",
+        format!("the virtual drive has no power state {saving}: it stays in the one that it has"),
+        "its profile lists its states: `ssdgauge drives sim:PROFILE`",
     )
 }

@@ -131,6 +131,10 @@ pub struct FrontFigures {
     pub write_delay_us: f64,
     /// The write buffer, in KiB.
     pub buffer_kib: u32,
+    /// Whether the write buffer outlives a loss of power. Else the drive may be told to
+    /// acknowledge a write only when it is programmed.
+    #[serde(default)]
+    pub buffer_is_safe: bool,
     /// Whether the drive reads ahead of sequential streams.
     pub read_ahead: bool,
 }

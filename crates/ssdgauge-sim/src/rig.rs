@@ -15,7 +15,7 @@ use crate::profile::Profile;
 use crate::truth::Truth;
 use ssdgauge_core::{
     Access, Bytes, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos, PowerSaving,
-    Preparation, Prepared, Rig, RigError, Sink, Until, Workload,
+    Preparation, Prepared, Rig, RigError, Sink, Until, Workload, WriteCache,
 };
 
 /// The sink is asked for a stop after this many requests at the latest.
@@ -170,7 +170,9 @@ impl VirtualRig {
 
     fn purge(&mut self) -> Prepared {
         let environment = self.drive.environment.clone();
+        let cached = self.drive.acknowledges_early;
         self.drive = Drive::fresh(self.order.profile.clone(), self.geometry);
+        self.drive.acknowledges_early = cached;
         self.drive.restore_environment(environment, self.now);
         // Every block of a die is erased, all dies at a time.
         let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
@@ -205,6 +207,24 @@ impl VirtualRig {
             }
         };
         Prepared { method, written: Bytes(0), elapsed: Nanos::ZERO, stopped: false }
+    }
+
+    /// A virtual drive has its cache on when it is found.
+    fn switch_cache(&mut self, switch: WriteCache) -> Prepared {
+        let method = match (self.order.profile.front.buffer_is_safe, switch) {
+            // As drives for data centres have it: nothing would be lost, so nothing is switched.
+            (true, _) => "none: the buffer outlives a loss of power",
+            (false, WriteCache::Off) => {
+                self.drive.acknowledges_early = false;
+                "virtual write cache off"
+            }
+            (false, WriteCache::On | WriteCache::AsFound) => {
+                self.drive.acknowledges_early = true;
+                "virtual write cache on"
+            }
+        };
+        let (written, elapsed) = (Bytes(0), Nanos::ZERO);
+        Prepared { method: method.into(), written, elapsed, stopped: false }
     }
 
     fn check_range(&self, offset: Bytes, span: Bytes, block: Bytes) -> Result<(), RigError> {
@@ -344,6 +364,7 @@ impl Rig for VirtualRig {
             Preparation::Trim { offset, span } => self.trim(*offset, *span),
             Preparation::Fill { .. } => self.fill(preparation, sink),
             Preparation::Power(saving) => Ok(self.choose_power(*saving, sink)),
+            Preparation::WriteCache(switch) => Ok(self.switch_cache(*switch)),
         }
     }
 

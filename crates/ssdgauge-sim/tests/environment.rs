@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Seen, seconds, stream, workload};
-use ssdgauge_core::{Access, Bytes, FindingKind, Nanos, Rig};
+use ssdgauge_core::{Access, Bytes, FindingKind, Nanos, PowerSaving, Preparation, Rig};
 use ssdgauge_sim::{VirtualRig, Work, profiles};
 
 /// Returns the energy of `work` by the figures of the drive, in joules.
@@ -58,6 +58,33 @@ fn silence_takes_the_power_of_the_state_and_waking_takes_its_exit_latency() {
     rig.run(&load, &seconds(1), &mut seen).unwrap();
     let slowest = seen.intervals[0].latency.max().unwrap() as f64 / 1e3;
     assert!((states[1].exit_us..states[1].exit_us + 200.0).contains(&slowest), "{slowest}");
+}
+
+#[test]
+fn a_drive_that_is_held_in_a_state_takes_its_power_until_work_wakes_it() {
+    let mut rig = VirtualRig::open("tlc-client?capacity=4GB", 1).unwrap();
+    let power = rig.profile().power.clone();
+    for (number, state) in power.states.iter().enumerate() {
+        let saving = PowerSaving::State(number as u8 + 1);
+        rig.prepare(&Preparation::Power(saving), &mut Seen::default()).unwrap();
+        let mut seen = Seen::brief();
+        rig.idle(Nanos::from_secs(10), &mut seen).unwrap();
+        let watts = seen.values("power_w");
+        // The first second holds the way into the state.
+        assert!(watts[1..].iter().all(|w| (w - state.w).abs() < 1e-9), "{watts:?}");
+        let load = workload(stream(Access::Random, 4_096, 100, 1, Bytes(1 << 20)));
+        let mut seen = Seen::default();
+        rig.run(&load, &seconds(2), &mut seen).unwrap();
+        let slowest = |second: usize| seen.intervals[second].latency.max().unwrap() as f64 / 1e3;
+        assert!((state.exit_us..state.exit_us + 200.0).contains(&slowest(0)), "{}", slowest(0));
+        assert!(slowest(1) < state.exit_us, "it stays awake");
+        let mut seen = Seen::brief();
+        rig.idle(Nanos::from_secs(10), &mut seen).unwrap();
+        assert!(seen.values("power_w")[1..].iter().all(|w| (w - power.idle_w).abs() < 1e-9));
+    }
+    let mut seen = Seen::default();
+    rig.prepare(&Preparation::Power(PowerSaving::State(9)), &mut seen).unwrap();
+    assert!(seen.findings[0].text.contains("no power state PS9"), "{:?}", seen.findings);
 }
 
 #[test]

@@ -6,8 +6,9 @@ use crate::suites::read_small;
 use crate::world::{self, StopWish};
 use serde::Deserialize;
 use serde_json::json;
-use ssdgauge_core::Nanos;
-use ssdgauge_host::{Live, MeterSpec, Meters, look_at_meters, sensors};
+use ssdgauge_core::{Finding, FindingKind, Nanos, Severity};
+use ssdgauge_host::{Live, MeterSpec, Meters, Sensor, look_at_meters, sensors};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -90,10 +91,47 @@ fn of_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
     file.power.iter().map(|entry| Ok(MeterSpec::parse(&entry.text())?)).collect()
 }
 
+/// What the facts about meters begin with.
+const FACT: &str = "power_meter ";
+
 /// Returns how meters are read, as facts of the surroundings.
 pub(crate) fn facts(described: &[(String, String)]) -> Vec<(String, String)> {
-    let fact = |(name, text): &(String, String)| (format!("power_meter {name}"), text.clone());
+    let fact = |(name, text): &(String, String)| (format!("{FACT}{name}"), text.clone());
     described.iter().map(fact).collect()
+}
+
+/// Returns what bears on a run that was begun in the surroundings of `before` and goes on with the
+/// meters of `described`; `None` where they are the same.
+pub(crate) fn changed(
+    before: &BTreeMap<String, String>,
+    described: &[(String, String)],
+) -> Option<Finding> {
+    let now: BTreeMap<String, String> = facts(described).into_iter().collect();
+    let is_meter = |(key, _): &(&String, &String)| key.starts_with(FACT);
+    let before: BTreeMap<String, String> =
+        before.iter().filter(is_meter).map(|(key, value)| (key.clone(), value.clone())).collect();
+    let names = |facts: &BTreeMap<String, String>| match facts.is_empty() {
+        true => "none".to_owned(),
+        false => {
+            let name = |(key, text): (&String, &String)| {
+                format!("{} ({text})", key.strip_prefix(FACT).unwrap_or(key))
+            };
+            facts.iter().map(name).collect::<Vec<_>>().join(", ")
+        }
+    };
+    (before != now).then(|| {
+        Finding::new(
+            FindingKind::Meter,
+            Severity::Warning,
+            format!(
+                "the run goes on with other power meters than it was begun with: before {}; now {}",
+                names(&before),
+                names(&now)
+            ),
+            "name the same meters with --power when you resume; power before and behind the pause \
+             cannot be compared",
+        )
+    })
 }
 
 /// Shows what meters read, or lists what there is.
@@ -259,19 +297,28 @@ fn list(json: bool) {
         let value = sensor
             .value
             .map_or("not available".to_owned(), |value| format!("{value:.3} {}", sensor.unit));
-        let spec = match sensor.channel.starts_with("power") {
-            true => format!("--power hwmon:{}/{}", sensor.place, sensor.channel),
-            false => String::new(),
-        };
+        let spec = spec_of(sensor, &sensors).unwrap_or_default();
         world::print_words(&format!(
             "{:<8} {:<16} {:<8} {:<20} {value:>16}  {spec}",
             sensor.place, sensor.chip, sensor.channel, sensor.label
         ));
     }
-    if !sensors.iter().any(|sensor| sensor.channel.starts_with("power")) {
+    if sensors.iter().all(|sensor| spec_of(sensor, &sensors).is_none()) {
         world::talk(
             "no sensor chip of this machine measures power; Quarch modules, smart plugs and \
              programs can be named too: docs/meters.md",
         );
     }
+}
+
+/// Returns how a run reads power from `sensor`: from a power channel, or from a current with the
+/// voltage of the same number.
+fn spec_of(sensor: &Sensor, all: &[Sensor]) -> Option<String> {
+    let Sensor { place, channel, .. } = sensor;
+    if channel.starts_with("power") {
+        return Some(format!("--power hwmon:{place}/{channel}"));
+    }
+    let volts = format!("in{}", channel.strip_prefix("curr")?);
+    let has_volts = all.iter().any(|other| other.place == *place && other.channel == volts);
+    has_volts.then(|| format!("--power 'hwmon:{place}/{volts}*{channel}'"))
 }

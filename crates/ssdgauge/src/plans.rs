@@ -69,7 +69,15 @@ fn cannot(plan: &Plan, drive: &DriveInfo) -> Vec<String> {
         ),
         TargetKind::Block | TargetKind::Virtual | TargetKind::Null => None,
     };
-    let words = purge.filter(|_| purges).into_iter().chain(whole);
+    let switches = plan
+        .steps()
+        .any(|(_, _, step)| matches!(step.action, Action::Prepare(Preparation::WriteCache(_))));
+    let cache = match drive.kind {
+        TargetKind::File => Some("a switch of the write cache: a file has none of its own"),
+        TargetKind::Null => Some("a switch of the write cache: there is no drive"),
+        TargetKind::Block | TargetKind::Virtual => None,
+    };
+    let words = purge.filter(|_| purges).into_iter().chain(cache.filter(|_| switches)).chain(whole);
     words.map(str::to_owned).collect()
 }
 
@@ -158,6 +166,9 @@ fn action_in_words(action: &Action) -> String {
             format!("write {span} once, {order}, {block_size} each")
         }
         Action::Prepare(Preparation::Power(saving)) => format!("set the power saving: {saving}"),
+        Action::Prepare(Preparation::WriteCache(switch)) => {
+            format!("set the volatile write cache: {switch}")
+        }
         Action::Idle(time) => format!("leave the drive alone for {time}, and ask nothing of it"),
         Action::Rest(time) => format!("leave the drive alone for {time}"),
         Action::Run { workload, until, steady } => {

@@ -101,7 +101,8 @@ fn expected(step: &Step, fill_rate: f64) -> Nanos {
             Preparation::Purge
             | Preparation::PurgeBy(_)
             | Preparation::Trim { .. }
-            | Preparation::Power(_),
+            | Preparation::Power(_)
+            | Preparation::WriteCache(_),
         ) => Nanos::SECOND,
         Action::Rest(time) | Action::Idle(time) => *time,
         Action::Run { until, .. } => {

@@ -138,7 +138,7 @@ fn write_pictures(
     }
     let write = |folder: &Path, name: &str, bytes: &[u8]| {
         std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(folder.join(name), bytes))
+            .and_then(|()| world::put_file(&folder.join(name), bytes))
             .map_err(|error| {
                 let text = format!("cannot write {}: {error}", folder.join(name).display());
                 Failure::new(Kind::Broke, text, "the run files are untouched")
@@ -164,7 +164,7 @@ pub(crate) fn page_beside(file: &Path) -> PathBuf {
     file.with_extension("html")
 }
 
-/// Writes the page under a temporary name first, so that no half page is ever seen.
+/// Writes the page.
 pub(crate) fn write_page(
     output: &Path,
     runs: &[Run],
@@ -175,8 +175,5 @@ pub(crate) fn write_page(
         let text = format!("cannot write {}: {error}", output.display());
         Failure::new(Kind::Broke, text, "the run files are untouched; choose another -o FILE")
     };
-    let mut partial = output.as_os_str().to_owned();
-    partial.push(".partial");
-    std::fs::write(&partial, page).map_err(failure)?;
-    std::fs::rename(&partial, output).map_err(failure)
+    world::put_file(output, page.as_bytes()).map_err(failure)
 }

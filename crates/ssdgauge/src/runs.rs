@@ -9,7 +9,7 @@ use crate::{meters, reports, suites};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
 use ssdgauge_lab::{Completion, ConductError, Endurance, Options, Suite, needed_span};
 use ssdgauge_report::PageOptions;
-use ssdgauge_runfile::{Opening, Writer};
+use ssdgauge_runfile::{FindingRecord, Opening, Writer};
 use std::path::{Path, PathBuf};
 
 /// The scratch file of a suite that names no size, and the part of a drive that `quick` uses.
@@ -117,11 +117,21 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let same = target.info().fingerprint() == head.drive.fingerprint();
     let erase = arguments.erase.as_deref().or(confirm.filter(|_| same));
     let consent = Consent { confirm, erase };
-    let Opened { mut rig, .. } =
+    let Opened { mut rig, meters: described } =
         target.open(plan, consent, &arguments.file, plan.seed, None, &specs)?;
+    let others = meters::changed(&head.environment, &described);
+    if let Some(finding) = &others {
+        world::talk(&format!("warning: {}", finding.text));
+    }
+    let before = run.steps()?.len();
     let mut progress = Progress::new(plan, stop);
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();
+    // Where nothing was left to do, nothing was measured with other meters either.
+    if let (Some(finding), true) = (others, run.steps()?.len() > before) {
+        writer.finding(&FindingRecord { step: None, unix_ms: world::unix_ms(), finding })?;
+        writer.commit()?;
+    }
     drop((writer, rig, run));
     conclude(result, &arguments.file, arguments.json)
 }

@@ -2,6 +2,7 @@
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,6 +27,27 @@ pub(crate) fn talk(text: &str) {
 /// anything.
 pub(crate) fn tame(text: &str) -> String {
     text.lines().map(ssdgauge_report::clean_prose).collect::<Vec<_>>().join("\n")
+}
+
+/// Puts a file with `bytes` at `path`, in the place of a regular file or a link that may be there.
+/// It is written under a new name first: no half file is ever seen, no link is followed, and what
+/// is no file, such as a drive, is left alone.
+pub(crate) fn put_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    match path.symlink_metadata().map(|there| there.file_type()) {
+        Ok(kind) if !kind.is_file() && !kind.is_symlink() => {
+            return Err(std::io::Error::other("it is there, and is no regular file"));
+        }
+        Ok(_) | Err(_) => {}
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(format!(".{}.partial", std::process::id()));
+    let mut file = std::fs::File::create_new(&partial)?;
+    let result = file.write_all(bytes).and_then(|()| std::fs::rename(&partial, path));
+    if result.is_err() {
+        // It is ours; the error that is told is the first one.
+        let _ = std::fs::remove_file(&partial);
+    }
+    result
 }
 
 /// Returns whether people look at stderr.

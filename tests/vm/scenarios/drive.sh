@@ -3,7 +3,7 @@
 # vm: --timeout 1200 --nvme 64M,serial=FORMAT --nvme 3G,serial=GONE --nvme 256M,serial=LEFT --copy nvme
 # vm: --module ahci --module sd_mod --module 'scsi_debug lbpu=0 dev_size_mb=32' --module loop
 # vm: --module dm-mod --module dm-unstripe --copy dmsetup
-# vm: --qemu "$(truncate -s 64M "$work/sata" "$work/one" "$work/two")-device ich9-ahci,id=ahci -drive if=none,id=sata,file=$work/sata,format=raw,discard=unmap -device ide-hd,bus=ahci.0,drive=sata,serial=SATA1 -drive if=none,id=one,file=$work/one,format=raw,discard=unmap -drive if=none,id=two,file=$work/two,format=raw,discard=unmap -device nvme,id=twins,serial=TWINS -device nvme-ns,drive=one,bus=twins,nsid=1 -device nvme-ns,drive=two,bus=twins,nsid=2"
+# vm: --qemu "$(truncate -s 64M "$work/sata" "$work/one" "$work/two" "$work/three")-device ich9-ahci,id=ahci -drive if=none,id=sata,file=$work/sata,format=raw,discard=unmap -device ide-hd,bus=ahci.0,drive=sata,serial=SATA1 -drive if=none,id=one,file=$work/one,format=raw,discard=unmap -drive if=none,id=two,file=$work/two,format=raw,discard=unmap -device nvme,id=twins,serial=TWINS -device nvme-ns,drive=one,bus=twins,nsid=1 -device nvme-ns,drive=two,bus=twins,nsid=2 -device nvme-subsys,id=paths -device nvme,id=left,subsys=paths,serial=PATHS -device nvme,id=right,subsys=paths,serial=PATHS -drive if=none,id=three,file=$work/three,format=raw,discard=unmap -device nvme-ns,drive=three,bus=left,nsid=1"
 . /usr/bin/expect.sh
 
 # card DRIVE: its card as JSON lies in `out`, one fact a line.
@@ -54,6 +54,9 @@ the_card_says_what_nvme_cli_says() {
     is 'the maker' "$(fact ieee_oui)" "$(printf %06x "$(told ctrl ieee)")"
     is 'the vendor' "$(fact vendor_id)" "$(printf %04x:%04x "$(told ctrl vid)" "$(told ctrl ssvid)")"
     is 'the controller' "$(fact controller_id)" "$(told ctrl cntlid)"
+    is 'the firmware slots' "$(fact firmware_slots)" $(($(told ctrl frmw) >> 1 & 7))
+    is 'the subsystem' "$(fact subsystem_name)" "$(told ctrl subnqn)"
+    is 'the room for errors' "$(fact error_log_room)" $(($(told ctrl elpe) + 1))
     is 'the most namespaces' "$(fact most_namespaces)" "$(told ctrl nn)"
     is 'the most of a command' "$(fact most_transfer_bytes)" $((4096 << $(told ctrl mdts)))
     is 'the warning' "$(fact warning_c)" "$(sum "$(told ctrl wctemp) - 273.15")"
@@ -87,7 +90,24 @@ the_card_says_what_nvme_cli_says() {
     grep -q 'not available: the drive has no security commands' out || fail 'silence has no reason'
 }
 
-# purges NAME: a suite that fills, trims, purges, and fills again twice.
+# The kernel hides the two paths below one head, which has no link, queue or sensor of its own.
+a_drive_with_two_paths_is_shown_through_its_controllers() {
+    head=
+    for folder in /sys/class/nvme-subsystem/*; do
+        [ "$(tr -d ' ' <"$folder/serial")" != PATHS ] || head=$(basename "$folder"/nvme*n1)
+    done
+    [ -b "/dev/$head" ] || fail "there is no head: $(ls /dev/nvme*)"
+    card "/dev/$head"
+    is 'the serial' "$(fact serial)" PATHS
+    is 'the number of paths' "$(fact paths)" 2
+    grep -q '"controller": "nvme[0-9]*"' out || fail 'no controller'
+    is 'the link' "$(fact pcie_speed_gt_s) $(fact pcie_lanes)" '2.5 1.0'
+    is 'the sensor of the kernel' "$(fact sensor_1_c)" 49.85
+    is 'the scheduler' "$(fact scheduler)" none
+    at_least 'the requests of a queue' "$(fact requests)" 1
+}
+
+# purges NAME [MORE]: a suite that trims, purges and does MORE before a short load.
 purges() {
     cat >"$1.toml" <<END
 [suite]
@@ -99,9 +119,8 @@ id = "load"
 revision = 1
 title = "Load"
 prepare = [
-    { fill = "sequential", span = "16MiB" }, { trim = true, span = "8MiB" }, { purge = true },
-    { fill = "random", span = "25%", block_size = "64KiB" },
-    { fill = "random", span = "25%", block_size = "64KiB" }, { rest = "1s" },
+    { fill = "sequential", span = "4MiB" }, { trim = true, span = "8MiB" }, { purge = true },
+    ${2:-}
 ]
 stream = { access = "random", block_size = "4KiB", read_percent = 70, queue_depth = 4, span = "4MiB" }
 until = { time = "2s" }
@@ -116,7 +135,8 @@ way() {
 
 a_drive_is_trimmed_formatted_and_filled_end_to_end() {
     drive=$(named FORMAT)
-    purges erase
+    quarter='{ fill = "random", span = "25%", block_size = "64KiB" }'
+    purges erase "$quarter, $quarter, { rest = \"1s\" },"
     gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --health-every 1 --out a.ssdg
     is 'the way of the purge' "$(way a.ssdg purge)" 'NVMe format, user data erase'
     is 'the way of the trim' "$(way a.ssdg trim)" 'discard, read back as forgotten'
@@ -128,8 +148,8 @@ a_drive_is_trimmed_formatted_and_filled_end_to_end() {
     nvme id-ns "/dev/$drive" -o json >ns
     is 'the format of blocks' "$(told ns flbas)" 0
     written="SELECT max(value) - min(value) FROM reading WHERE quantity='host_written_bytes'"
-    # 16 MiB and twice a quarter of 64 MiB, in units of 512,000 bytes.
-    at_least 'what the drive says was written' "$(sql a.ssdg "SELECT cast(($written) AS INTEGER)")" 48000000
+    # 4 MiB and twice a quarter of 64 MiB, in units of 512,000 bytes.
+    at_least 'what the drive says was written' "$(sql a.ssdg "SELECT cast(($written) AS INTEGER)")" 36000000
     within="SELECT count(*) FROM reading JOIN step ON step_id = step.id WHERE quantity='smart_temperature_c'
         AND phase_kind='measure'"
     at_least 'the readings within the load' "$(sql a.ssdg "$within")" 2
@@ -193,7 +213,7 @@ fills() {
 # The emulated drive erases 2 GiB at a time, and its throttle lets the second part wait: 15 s.
 a_drive_that_leaves_while_it_is_formatted_is_gone() {
     purges erase
-    sed -i 's/{ fill = "sequential", span = "16MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
+    sed -i 's/{ fill = "sequential", span = "4MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
     vm-monitor block_set_io_throttle disk1 0 0 150000000 0 0 0 >/dev/null
     gauge_later run erase.toml "/dev/$(named GONE)" --confirm GONE --out a.ssdg
     until_true announced a.ssdg
@@ -225,15 +245,59 @@ a_drive_that_leaves_while_it_is_filled_is_gone() {
 a_sata_drive_has_a_card_and_is_purged() {
     card /dev/sda
     is 'the serial' "$(fact serial)" SATA1
+    is 'the words that confirm it' "$(confirmation sda)" SATA1
     is 'the model' "$(fact model)" 'QEMU HARDDISK'
     is 'the transport' "$(fact transport)" sata
     is 'the trim' "$(fact trim)" true
+    is 'the power log' "$(grep -c measured_power out)" 0
     is 'an attribute' "$(grep -c 'power-on hours' out)" 1
     purges erase
     gauge 0 run erase.toml /dev/sda --confirm "$(confirmation sda)" --out a.ssdg
     is 'the way of the purge' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
     gauge 3 run erase.toml /dev/sda --confirm "$(confirmation sda)" --purge secure-erase --out b.ssdg
     says 'the drive has no ATA security'
+}
+
+# saving WORDS: whether the link of the SATA drive saves power so.
+saving() {
+    [ "$(cat "$policy")" = "$1" ]
+}
+
+the_power_saving_of_a_link_is_put_back_even_after_a_kill() {
+    host=$(readlink -f /sys/block/sda/device | sed 's,.*/\(host[0-9]*\)/.*,\1,')
+    policy=/sys/class/scsi_host/$host/link_power_management_policy
+    echo medium_power >"$policy"
+    cat >save.toml <<END
+[suite]
+id = "save"
+revision = 1
+title = "A scenario"
+[[test]]
+id = "idle"
+revision = 1
+title = "Idle"
+prepare = [{ power = "active" }]
+idle = "5s"
+score = { metric = "power_w", mean_of_last = "1s" }
+END
+    gauge_later run save.toml /dev/sda --confirm SATA1 --out a.ssdg \
+        --power "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.2; done'"
+    until_true saving max_performance
+    gauge_ends 0
+    is 'the policy behind a run' "$(cat "$policy")" medium_power
+    is 'what was in force' "$(sql a.ssdg "SELECT json_extract(report, '\$.method') FROM step WHERE report LIKE '%SATA%' LIMIT 1")" \
+        'SATA link max_performance'
+    gauge_later run save.toml /dev/sda --confirm SATA1 --out b.ssdg \
+        --power "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.2; done'"
+    until_true saving max_performance
+    kill -9 $gauge_pid
+    gauge_ends 137
+    until_true saving medium_power
+    # What cannot be chosen is said: this drive has one power state, and no power saving.
+    sed -i 's/"active"/"PS1"/' save.toml
+    gauge 0 run save.toml "/dev/$(named FORMAT)" --confirm FORMAT --out c.ssdg \
+        --power "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.2; done'"
+    finds c.ssdg power-state 'could not be brought into PS1'
 }
 
 # without_trim FILE DEVICE WORDS: trims it, which must fail because of what WORDS name.
@@ -267,9 +331,11 @@ a_layer_that_passes_no_trims_on_is_named() {
     losetup -d "$loop" && umount ram
 }
 
-scenarios the_card_says_what_nvme_cli_says a_drive_is_trimmed_formatted_and_filled_end_to_end \
+scenarios the_card_says_what_nvme_cli_says a_drive_with_two_paths_is_shown_through_its_controllers \
+    a_drive_is_trimmed_formatted_and_filled_end_to_end \
     a_purge_goes_the_way_that_is_asked_for_or_not_at_all \
     a_neighbour_on_the_same_controller_is_never_formatted \
     a_drive_that_calls_itself_read_only_is_refused \
     a_drive_that_leaves_while_it_is_formatted_is_gone a_drive_that_leaves_while_it_is_filled_is_gone \
-    a_sata_drive_has_a_card_and_is_purged a_layer_that_passes_no_trims_on_is_named
+    a_sata_drive_has_a_card_and_is_purged \
+    the_power_saving_of_a_link_is_put_back_even_after_a_kill a_layer_that_passes_no_trims_on_is_named

@@ -116,6 +116,49 @@ a_drive_that_hangs_and_comes_back_is_told_by_its_latency() {
     at_least 'the number of silent seconds' "$silent" 1
 }
 
+a_run_without_memory_is_killed_and_goes_on_later() {
+    group=/sys/fs/cgroup/small
+    mount -t cgroup2 none /sys/fs/cgroup
+    echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+    mkdir $group
+    suite poor 4MiB 100 20s
+    line='ssdgauge run poor.toml /dev/nvme0n1 --confirm VM0 --erase VM0 --out a.ssdg'
+    sh -c "echo \$\$ >$group/cgroup.procs; exec $line" >out 2>talk &
+    gauge_pid=$!
+    until_true measures a.ssdg
+    echo 4M >$group/memory.max
+    gauge_ends 137
+    at_least 'the number of kills for want of memory' \
+        "$(sed -n 's/^oom_kill //p' $group/memory.events)" 1
+    # What was finished is there, and nobody writes any more.
+    is 'the state of the fill' "$(sql a.ssdg "SELECT state FROM step WHERE label LIKE 'fill%'")" finished
+    before=$(sectors nvme0n1)
+    until_true rmdir $group
+    is 'the number of sectors written' "$(sectors nvme0n1)" "$before"
+    umount /sys/fs/cgroup
+    gauge_later resume a.ssdg --confirm VM0 --erase VM0
+    until_true measures a.ssdg
+    kill -INT $gauge_pid
+    gauge_ends 75
+    finds a.ssdg resumed
+}
+
+a_jump_of_the_time_of_day_moves_no_duration() {
+    suite clock 4MiB 100 6s
+    gauge_later run clock.toml /dev/nvme0n1 --confirm VM0 --erase VM0 --out a.ssdg
+    until_true measures a.ssdg
+    sleep 1
+    date -s '2030-01-02 03:04:05' >/dev/null
+    sleep 1
+    date -s '2020-01-02 03:04:05' >/dev/null
+    gauge_ends 0
+    finds a.ssdg clock-jumped
+    took="SELECT elapsed_ns / 1000000000 FROM step WHERE phase_kind='measure'"
+    is 'the seconds that the step took' "$(sql a.ssdg "$took")" 6
+    nobody="SELECT count(*) FROM finding WHERE kind IN ('hung', 'stalled')"
+    is 'what the drive is blamed for' "$(sql a.ssdg "$nobody")" 0
+}
+
 a_drive_that_is_pulled_while_it_is_written_is_gone() {
     pulled 0 nvme2n1 VM2 nvme2
 }
@@ -123,5 +166,6 @@ a_drive_that_is_pulled_while_it_is_written_is_gone() {
 scenarios a_bad_place_of_an_nvme_drive_is_a_media_error \
     a_bad_place_of_a_scsi_drive_is_a_media_error a_bad_place_without_a_reason_is_a_fault \
     a_null_device_that_is_switched_off_is_gone a_drive_that_is_pulled_while_it_is_read_is_gone \
+    a_run_without_memory_is_killed_and_goes_on_later a_jump_of_the_time_of_day_moves_no_duration \
     a_drive_that_hangs_and_comes_back_is_told_by_its_latency \
     a_drive_that_is_pulled_while_it_is_written_is_gone

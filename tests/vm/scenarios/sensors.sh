@@ -55,7 +55,8 @@ measured() {
 real_sensor_chips_are_listed_and_read() {
     chips
     gauge 0 meters
-    for line in 'ltc4151 *in1 .* 12.000 V' 'ltc4151 *curr1 .* 0.400 A' 'lm75 *temp1 .* 25.000 °C' \
+    for line in 'ltc4151 *in1 .* 12.000 V' "ltc4151 *curr1 .* 0.400 A *--power 'hwmon:hwmon[0-9]*/in1\*curr1'" \
+        'lm75 *temp1 .* 25.000 °C' \
         'nvme *temp1 *Composite .* 49.850 °C'; do
         grep -q "$line" out || fail "no line '$line': $(cat out)"
     done
@@ -80,6 +81,8 @@ temperature_and_power_of_every_second_reach_the_efficiency() {
         seconds=$(sql a.ssdg "SELECT count(DISTINCT at_ns / 1000000000) $in_step AND quantity='$quantity'")
         at_least "the seconds with $quantity" "$seconds" 4
     done
+    rate="SELECT json_extract(details, '\$.details.temperature_every_s') FROM drive"
+    is 'the rate of the temperature' "$(sql a.ssdg "$rate")" 1
     is 'the temperature' "$(sql a.ssdg "SELECT max(value) $in_step AND quantity='temperature_c'")" 49.85
     gauge 0 report a.ssdg --json
     cp out r.json
@@ -95,7 +98,8 @@ temperature_and_power_of_every_second_reach_the_efficiency() {
     is 'the efficiency' "$(awk "BEGIN { printf \"%.3f\", $headline }")" "$expected"
     is 'the energy' "$(awk "BEGIN { e = $(metric energy_j) / ($power * 5); print (e > 0.9 && e < 1.1) }")" 1
     gauge 0 report a.ssdg -o a.html
-    for words in 'power for every second' 'temperature for every second' 'instrument: riser'; do
+    for words in 'Load: power efficiency' 'Load: average power' 'power for every second' \
+        'temperature for every second' 'instrument: riser'; do
         grep -q "$words" a.html || fail "the page does not say '$words'"
     done
 }

@@ -212,6 +212,7 @@ pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveC
             sections::blocks(place, answers),
             sections::erasing(place, answers),
             sections::power(answers),
+            sections::measured_power(answers),
             sections::thermal(place, answers),
             sections::health(answers),
             sections::security(answers),

@@ -52,6 +52,15 @@ pub(crate) struct Controller {
     pub(crate) sanitize: Sanitize,
     /// The most namespaces that it can have.
     pub(crate) most_namespaces: u32,
+    /// Its name for hosts in a network, which holds model and serial of the subsystem.
+    pub(crate) subsystem_name: Option<String>,
+    /// Slots for firmware.
+    pub(crate) firmware_slots: u8,
+    /// The time to the end of an orderly power-off, and from power-on to the first command, at
+    /// most, in microseconds; `None` where not reported.
+    pub(crate) off_and_on_us: (Option<u64>, Option<u64>),
+    /// How long an extended self-test takes, in minutes; `None` where not reported.
+    pub(crate) self_test_minutes: Option<u16>,
     /// Entries that the error log can hold.
     pub(crate) error_entries: u16,
     pub(crate) power_states: Vec<PowerState>,
@@ -108,6 +117,7 @@ impl Controller {
         let format = record.u8(524)?;
         let sanitize = record.u32(328)?;
         let (preferred, least) = (record.u32(272)?, record.u32(276)?);
+        let latency = |at| record.u32(at).filter(|us| *us > 0).map(u64::from);
         let states = usize::from(record.u8(263)?.min(31));
         Some(Controller {
             vendor: record.u16(0)?,
@@ -150,6 +160,10 @@ impl Controller {
                 overwrite: bit(sanitize, 2),
             },
             most_namespaces: record.u32(516)?,
+            subsystem_name: record.text(768, 256),
+            firmware_slots: record.u8(260)? >> 1 & 7,
+            off_and_on_us: (latency(88), latency(84)),
+            self_test_minutes: record.u16(316).filter(|minutes| *minutes > 0),
             error_entries: u16::from(record.u8(262)?) + 1,
             power_states: (0..=states).filter_map(|number| power_state(record, number)).collect(),
         })

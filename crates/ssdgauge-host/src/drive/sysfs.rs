@@ -3,7 +3,7 @@
 //! The root of the tree is a parameter, so that tests use a tree of their own. Nothing here opens
 //! the drive.
 
-use crate::environment::attribute;
+use crate::environment::{attribute, unit_serial};
 use ssdgauge_core::{Finding, FindingKind, Severity};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,14 +112,8 @@ impl Place {
 
     /// Returns the serial number, from wherever the kernel has it.
     pub(crate) fn serial(&self) -> Option<String> {
-        // Page 80h of SCSI: four bytes of header before the text.
-        let page = || {
-            let page = fs::read(self.folder.join("device/vpd_pg80")).ok()?;
-            let text = String::from_utf8_lossy(page.get(4..)?).trim_matches(['\0', ' ']).to_owned();
-            (!text.is_empty()).then_some(text)
-        };
         let of_folder = |name: &str| attribute(&self.folder.join(name));
-        self.device("serial").or_else(page).or_else(|| of_folder("serial"))
+        self.device("serial").or_else(|| unit_serial(&self.folder)).or_else(|| of_folder("serial"))
     }
 
     /// Returns the world-wide name.

@@ -133,6 +133,11 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
+    /// Returns whether nothing of the range is unknown.
+    pub(crate) fn is_all_of(&self, from: u64, to: u64) -> bool {
+        self.from <= from && self.to >= to
+    }
+
     /// Returns what is wrong with `length` bytes at `data`, read at `offset` of the target.
     ///
     /// # Safety

@@ -71,15 +71,13 @@ impl Facts {
 }
 
 /// Returns the words for a drive with `serial`: the serial, and where several namespaces of one
-/// controller share it, the number of the namespace behind it.
+/// controller share it, the number of the namespace behind it; cheap USB cases share theirs, too.
 fn confirmed_by(serial: &str, folder: &Path) -> String {
     let words = super::printable(serial.trim().as_bytes()).replace(' ', "_");
     let shared =
         siblings(folder).any(|other| device_facts(&other).serial.as_deref() == Some(serial));
-    match attribute(&folder.join("nsid")).filter(|_| shared) {
-        Some(namespace) => format!("{words}:{namespace}"),
-        None => words,
-    }
+    let part = || attribute(&folder.join("nsid")).unwrap_or_else(|| name_of(folder));
+    if shared { format!("{words}:{}", part()) } else { words }
 }
 
 /// Returns the folders of the other whole devices that have a node.

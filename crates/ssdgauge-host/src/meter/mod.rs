@@ -154,7 +154,7 @@ impl Source {
             }
             Source::Command(command) => command.manner(),
             Source::Http(http) => format!("every {:?}, host clock", http.period()),
-            Source::Thermometer(_) => "every 1s, host clock".into(),
+            Source::Thermometer(_) => format!("every {:?}, host clock", Thermometer::PERIOD),
         }
     }
 }

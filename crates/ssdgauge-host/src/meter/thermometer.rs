@@ -9,9 +9,6 @@ use crate::environment::attribute;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often the sensors are read.
-const PERIOD: Duration = Duration::from_secs(1);
-
 /// All temperature sensors of one drive.
 #[derive(Debug)]
 pub(crate) struct Thermometer {
@@ -35,6 +32,9 @@ pub(crate) struct HeatChannel {
 }
 
 impl Thermometer {
+    /// How often the sensors are read.
+    pub(crate) const PERIOD: Duration = Duration::from_secs(1);
+
     /// Returns the sensors of the block device whose folder in /sys is `folder`; `None` where
     /// the kernel shows none.
     pub(crate) fn of(folder: &Path) -> Option<Thermometer> {
@@ -65,7 +65,7 @@ impl Thermometer {
             let (instrument, quantity) = (format!("{name} alarm"), "temperature_alarm".to_owned());
             channels.push(HeatChannel { instrument, quantity, is_alarm: true });
         }
-        let (beat, failures) = (Beat::every(PERIOD), Failures::default());
+        let (beat, failures) = (Beat::every(Thermometer::PERIOD), Failures::default());
         (!files.is_empty()).then_some(Thermometer { files, factors, beat, failures, channels })
     }
 

@@ -2,6 +2,7 @@
 //! and a fixed list of requests, and ends with the process that started it.
 
 use super::message::{Kind, Reply, Request};
+use super::traces::Traces;
 use crate::guard;
 use crate::sys;
 use rustix::thread::{
@@ -20,10 +21,15 @@ use std::time::Duration;
 
 /// What the part answers: questions, features, format, sanitize (NVM Express Base Specification
 /// 2.0, figure 138), and security receive for TCG discovery.
-const NVME: [u8; 7] = [0x02, 0x06, 0x09, 0x0a, 0x80, 0x82, 0x84];
+const NVME: [u8; 7] = [0x02, 0x06, 0x09, 0x0a, FORMAT, 0x82, 0x84];
+const FORMAT: u8 = 0x80;
 /// ATA through SCSI: identify, SMART, read log, trusted receive, power mode, sanitize, and the
-/// commands of the security set that an erase takes (ACS-4, table 27).
+/// commands of the security set that an erase takes (ACS-4, table 27). SET FEATURES is beside it:
+/// of its many subcommands only the two of the write cache are let through.
 const ATA: [u8; 11] = [0xec, 0xb0, 0x2f, 0x5c, 0xe5, 0xb4, 0xf1, 0xf3, 0xf4, 0xf5, 0xf6];
+/// ATA SET FEATURES, and its subcommands that switch the write cache on and off (ACS-4, 7.45).
+const SET_FEATURES: u8 = 0xef;
+const WRITE_CACHE: [u8; 2] = [0x02, 0x82];
 /// SCSI: test unit ready, inquiry, read capacity, security protocol in, log sense.
 const SCSI: [u8; 6] = [0x00, 0x12, 0x25, 0x9e, 0xa2, 0x4d];
 /// The settings of drives and links that a run changes and puts back.
@@ -90,16 +96,29 @@ pub fn serve(device: &str) -> io::Result<()> {
     set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
     set_no_new_privs(true)?;
     let file = open(device)?;
-    while let Some(request) = Request::receive(&mut socket)? {
+    let namespace = std::fs::read_to_string(format!("/sys/dev/block/{device}/nsid"));
+    let namespace = namespace.ok().and_then(|text| text.trim().parse().ok());
+    let mut traces = Traces::default();
+    let mut answer = || -> io::Result<bool> {
+        let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
         let reply = match request.kind {
             Kind::Look => Ok(look(device, parent)),
-            Kind::Nvme => nvme(&file, &request),
+            Kind::Nvme => nvme(&file, namespace, &request, &mut traces),
             Kind::Scsi => scsi(&file, &request),
-            Kind::Attribute => attribute(&request.data),
+            Kind::Attribute => attribute(&request.data, &mut traces),
         };
-        Reply::of(reply).send(&mut socket)?;
-    }
-    Ok(())
+        Reply::of(reply).send(&mut socket).map(|()| true)
+    };
+    let ended = loop {
+        match answer() {
+            Ok(true) => {}
+            Ok(false) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    // Whoever asked has ended, in order or killed.
+    traces.remove(&file);
+    ended
 }
 
 /// Opens the drive for reading, by the kernel's name of its number.
@@ -121,16 +140,24 @@ fn refused() -> io::Error {
     io::Error::from_raw_os_error(libc::EPERM)
 }
 
-fn nvme(file: &File, request: &Request) -> io::Result<Reply> {
+/// Passes a command on; a format reaches the namespace of the drive alone, which is number `own`.
+fn nvme(
+    file: &File,
+    own: Option<u32>,
+    request: &Request,
+    traces: &mut Traces,
+) -> io::Result<Reply> {
     let opcode = request.values[0].to_le_bytes()[0];
     let (head, data) = request.data.split_at_checked(24).ok_or_else(refused)?;
-    if !NVME.contains(&opcode) {
+    let is_elsewhere = opcode == FORMAT && own != Some(request.values[1]);
+    if !NVME.contains(&opcode) || is_elsewhere {
         return Err(refused());
     }
     let mut words = [0u32; 6];
     for (word, bytes) in words.iter_mut().zip(head.chunks_exact(4)) {
         *word = u32::from_le_bytes(bytes.try_into().expect("chunks of four"));
     }
+    traces.before(file, opcode, words);
     let mut data = data.to_vec();
     let (namespace, limit) = (request.values[1], request.timeout_ms);
     let (status, result) = sys::nvme_admin(file, opcode, namespace, words, &mut data, limit)?;
@@ -140,6 +167,7 @@ fn nvme(file: &File, request: &Request) -> io::Result<Reply> {
 fn scsi(file: &File, request: &Request) -> io::Result<Reply> {
     let (command, data) = request.data.split_first_chunk::<16>().ok_or_else(refused)?;
     let allowed = match command[0] {
+        0x85 if command[14] == SET_FEATURES => WRITE_CACHE.contains(&command[4]),
         0x85 => ATA.contains(&command[14]),
         other => SCSI.contains(&other),
     };
@@ -162,7 +190,7 @@ fn scsi(file: &File, request: &Request) -> io::Result<Reply> {
     Ok(Reply { status: 0, values, data })
 }
 
-fn attribute(data: &[u8]) -> io::Result<Reply> {
+fn attribute(data: &[u8], traces: &mut Traces) -> io::Result<Reply> {
     let text = std::str::from_utf8(data).map_err(|_| refused())?;
     let (path, value) = text.split_once('\0').ok_or_else(refused)?;
     let path = std::fs::canonicalize(path)?;
@@ -171,7 +199,7 @@ fn attribute(data: &[u8]) -> io::Result<Reply> {
     if !path.starts_with("/sys/devices") || !ATTRIBUTES.contains(&name) || !plain {
         return Err(refused());
     }
-    std::fs::write(path, value)?;
+    traces.write(&path, value)?;
     Ok(Reply::default())
 }
 
@@ -187,7 +215,14 @@ mod tests {
         };
         for opcode in (0..=255).filter(|opcode| !NVME.contains(opcode)) {
             let request = Request::nvme(opcode, 1, [0; 6], &[], 1_000).unwrap();
-            assert!(is_refused(nvme(&file, &request)), "{opcode:#x}");
+            let reply = nvme(&file, Some(1), &request, &mut Traces::default());
+            assert!(is_refused(reply), "{opcode:#x}");
+        }
+        // A format of another namespace, of all of them, or of nobody knows which.
+        for (own, asked) in [(Some(1), 2), (Some(1), u32::MAX), (None, 1)] {
+            let request = Request::nvme(FORMAT, asked, [0; 6], &[], 1_000).unwrap();
+            let reply = nvme(&file, own, &request, &mut Traces::default());
+            assert!(is_refused(reply), "{own:?} {asked}");
         }
         // WRITE (10), WRITE SAME, UNMAP, FORMAT UNIT, WRITE BUFFER.
         for command in [0x2a, 0x41, 0x42, 0x04, 0x3b] {
@@ -196,8 +231,8 @@ mod tests {
             let request = Request::scsi(&cdb, sys::ScsiDirection::Out, &[], 1_000).unwrap();
             assert!(is_refused(scsi(&file, &request)), "{command:#x}");
         }
-        // ATA WRITE DMA, DOWNLOAD MICROCODE.
-        for command in [0xca, 0x92] {
+        // ATA WRITE DMA, DOWNLOAD MICROCODE, SET FEATURES without a feature.
+        for command in [0xca, 0x92, SET_FEATURES] {
             let mut cdb = [0; 16];
             (cdb[0], cdb[14]) = (0x85, command);
             let request = Request::scsi(&cdb, sys::ScsiDirection::Out, &[], 1_000).unwrap();
@@ -210,7 +245,7 @@ mod tests {
             ("/sys/devices/../../etc/hostname", "x"),
         ] {
             let request = Request::attribute(Path::new(path), value).unwrap();
-            assert!(attribute(&request.data).is_err(), "{path}");
+            assert!(attribute(&request.data, &mut Traces::default()).is_err(), "{path}");
         }
     }
 }

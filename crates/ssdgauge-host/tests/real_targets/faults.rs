@@ -62,7 +62,11 @@ fn a_drive_that_vanishes_is_gone() {
     for case in CASES.into_iter().filter(|(_, percent)| *percent == 100) {
         let Some(device) = Loop::attach(SIZE) else { return };
         let mut rig = open(&device);
-        let (keeper, error) = during(case, &mut rig, || cut(&device, 0, true));
+        // Before it: between both calls of a cut reads would fail in another way.
+        cut(&device, 0, true);
+        let mut keeper = Keeper::default();
+        let workload = random(case.0, case.1, 4, SPAN);
+        let error = rig.run(&workload, &for_millis(30_000), &mut keeper).unwrap_err();
         assert!(matches!(error, RigError::Gone(_)), "{case:?}: {error}");
         assert!(has(&keeper, FindingKind::DriveGone), "{:?}", keeper.findings);
     }
@@ -133,4 +137,28 @@ fn somebody_else_on_the_drive_is_told() {
         rig.run(&workload, &for_millis(3_000), &mut keeper).unwrap();
     });
     assert!(has(&keeper, FindingKind::OtherTraffic), "{:?}", keeper.findings);
+}
+
+#[test]
+fn reads_of_what_was_never_written_are_told_and_reads_of_data_are_not() {
+    let Some(device) = Loop::attach(SIZE) else { return };
+    let candidate = Candidate::find(&device.path, None).unwrap();
+    let mut rig = LinuxRig::open(candidate, Some(&device.confirmation(SIZE)), 3).unwrap();
+    let told = |rig: &mut LinuxRig, span: Bytes| {
+        let mut keeper = Keeper::default();
+        rig.run(&random(Engine::IoUring, 100, 2, span), &for_millis(50), &mut keeper).unwrap();
+        let of = |finding: &ssdgauge_core::Finding| finding.kind == FindingKind::Unwritten;
+        keeper.findings.into_iter().find(of).map(|finding| finding.text)
+    };
+    let fresh = told(&mut rig, SPAN).unwrap();
+    assert!(fresh.starts_with("64 of 64 sampled blocks"), "{fresh}");
+    filled(&mut rig);
+    assert_eq!(told(&mut rig, SPAN), None);
+    // A third of what is read was filled, the rest never.
+    let part = told(&mut rig, Bytes(SPAN.0 * 3)).unwrap();
+    assert!(part.starts_with("42 of 64 sampled blocks"), "{part}");
+    // What another run has left is data too.
+    std::fs::write(device.image(), vec![0x5a; SIZE as usize]).unwrap();
+    assert_eq!(told(&mut rig, Bytes(SIZE)), None);
+    drop(rig);
 }

@@ -85,8 +85,12 @@ pub(super) fn remaining(
         for place in &all[..anew] {
             let kind = plan.tests[place.test].phases[place.phase].kind;
             let action = &step_at(plan, *place).action;
-            if matches!(action, Action::Prepare(Preparation::Power(_))) {
-                // A test that chooses a power state begins anew, and ended tests put it back.
+            let is_setting = matches!(
+                action,
+                Action::Prepare(Preparation::Power(_) | Preparation::WriteCache(_))
+            );
+            if is_setting {
+                // A test that chooses a setting begins anew, and the drive is as it was found.
             } else if let Action::Prepare(preparation) = action {
                 if place.test == current || !done.contains(&preparation) {
                     done.push(preparation);

@@ -6,12 +6,14 @@ mod points;
 mod scores;
 
 use crate::error::SuiteError;
-use crate::schema::{self, ArrivalKind, Prepare, Span};
+use crate::schema::{self, ArrivalKind, Prepare, Span, Switch};
 use crate::suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };
 use ssdgauge_core::search::Limits;
-use ssdgauge_core::{Arrival, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule};
+use ssdgauge_core::{
+    Arrival, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule, WriteCache,
+};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
@@ -23,9 +25,11 @@ impl Suite {
         let parsed: schema::File = toml::from_str(text).map_err(|error| reader.toml(&error))?;
         let table: toml::Table = toml::from_str(text).map_err(|error| reader.toml(&error))?;
         let head = parsed.suite;
-        if let Some(rule) = head.prepare.iter().find(|rule| rule.get_ref().power.is_some()) {
+        let sets = |rule: &&Spanned<Prepare>| rule.get_ref().is_setting();
+        if let Some(rule) = head.prepare.iter().find(sets) {
             let hint = "put it into `prepare` of each test that needs it";
-            return Err(reader.error(rule.span(), "a power state lasts for one test", hint));
+            let message = "a power state or a write cache is chosen for one test";
+            return Err(reader.error(rule.span(), message, hint));
         }
         let mut tests = Vec::new();
         let mut ids = BTreeSet::new();
@@ -86,7 +90,7 @@ impl Reader<'_> {
         let points = self.points(&test)?;
         let streams = || points.iter().flat_map(|point| &point.streams);
         let place = test.engine.as_ref().map_or(test.id.span(), Spanned::span);
-        let restart = self.check_power(&test, &points)?;
+        let restart = self.check_settings(&test, &points)?;
         self.check_engine(engine, streams(), place)?;
         let score = self.checked_score(&test.score, &points, &test)?;
         let also = test.also.iter().map(|score| self.checked_score(score, &points, &test));
@@ -116,8 +120,8 @@ impl Reader<'_> {
     }
 
     /// Returns where a run that was cut off goes on. What a test leaves alone, or the power state
-    /// that it chose, does not outlast a pause.
-    fn check_power(
+    /// and the write cache that it chose, does not outlast a pause.
+    fn check_settings(
         &self,
         test: &schema::Test,
         points: &[PointRule],
@@ -125,8 +129,17 @@ impl Reader<'_> {
         let sets = test.prepare.iter().any(|rule| rule.get_ref().power.is_some())
             || points.iter().any(|point| point.power.is_some());
         let idles = points.iter().any(|point| point.idle.is_some());
+        let caches = test.prepare.iter().any(|rule| rule.get_ref().write_cache.is_some());
+        if caches && (test.search.is_some() || test.restart == Some(Restart::Step)) {
+            return Err(self.error(
+                test.id.span(),
+                "a test that switches the write cache begins anew after a pause",
+                "leave out search and restart = \"step\"",
+            ));
+        }
         if !sets && !idles {
-            return Ok(test.restart.unwrap_or(Restart::Step));
+            let usual = if caches { Restart::Test } else { Restart::Step };
+            return Ok(test.restart.unwrap_or(usual));
         }
         if test.search.is_some() || test.rounds.is_some() || test.restart == Some(Restart::Step) {
             return Err(self.error(
@@ -235,7 +248,7 @@ impl Reader<'_> {
                 "a preparation does exactly one thing",
                 "write one of { purge = true }, { trim = true }, { fill = \"sequential\" }, \
                  { precondition = { … }, until = { … } }, { rest = \"60s\" }, \
-                 { power = \"active\" }; `span` goes with \
+                 { power = \"active\" }, { write_cache = \"off\" }; `span` goes with \
                  trim and fill, `block_size` with fill, `engine` and `until` with precondition",
             )
         };
@@ -243,12 +256,20 @@ impl Reader<'_> {
             return Err(wrong());
         }
         let named = (keys.span.is_some(), keys.block_size.is_some());
-        if let Some(power) = keys.power {
+        if keys.is_setting() {
             let others = keys.purge.is_some() || keys.trim.is_some() || keys.fill.is_some();
             let others = others || keys.precondition.is_some() || keys.rest.is_some();
-            return match others || named != (false, false) {
-                true => Err(wrong()),
-                false => Ok(PrepareRule::Power(power.0.0)),
+            return match (keys.power, keys.write_cache) {
+                (Some(power), None) if !others && named == (false, false) => {
+                    Ok(PrepareRule::Power(power.0.0))
+                }
+                (None, Some(switch)) if !others && named == (false, false) => {
+                    Ok(PrepareRule::WriteCache(match switch {
+                        Switch::On => WriteCache::On,
+                        Switch::Off => WriteCache::Off,
+                    }))
+                }
+                (_, _) => Err(wrong()),
             };
         }
         match (keys.purge, keys.trim, keys.fill, &keys.precondition, keys.rest, named) {

@@ -93,6 +93,7 @@ impl Rig for Script {
             Preparation::Trim { .. } => "trim".to_owned(),
             Preparation::Fill { access, span, .. } => format!("fill {access:?} {span}"),
             Preparation::Power(saving) => format!("power {saving}"),
+            Preparation::WriteCache(switch) => format!("cache {switch}"),
         };
         let stopped = self.note(words)?;
         Ok(Prepared { method: "script".into(), written: Bytes(0), elapsed: Nanos::SECOND, stopped })

@@ -52,6 +52,12 @@ fn an_error_names_the_line_and_the_remedy() {
     check(&idle("idle = \"9s\"\nsweep = { power = [\"PS32\"] }\n"), 10, &["PS32", "PS31"]);
     check(&idle("idle = \"9s\"\nrestart = \"step\"\n"), 6, &["idle times", "once, in order"]);
     check(&with("prepare = [{ power = \"low\", rest = \"5s\" }]"), 10, &["exactly one thing"]);
+    let cache = "prepare = [{ purge = true }, { write_cache = \"off\" }]";
+    suite(&with(cache)).unwrap();
+    check(&with("prepare = [{ write_cache = \"maybe\" }]"), 10, &["maybe", "`on` or `off`"]);
+    check(&with("prepare = [{ write_cache = \"on\", purge = true }]"), 10, &["exactly one thing"]);
+    check(&with("prepare = [{ write_cache = \"on\", power = \"low\" }]"), 10, &["exactly one"]);
+    check(&with(&format!("{cache}\nrestart = \"step\"")), 6, &["begins anew", "restart"]);
     let rounds = |keys: &str| format!("{STREAM}rounds = {{ {keys} }}\n{END}");
     check(
         &rounds("at_most = 25, tracking = \"x\", metric = \"iops\""),

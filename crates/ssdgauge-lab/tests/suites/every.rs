@@ -20,6 +20,7 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("act", 60, "tiny"),
     ("load-curve", 60, "tiny"),
     ("size-curve", 5, "tiny"),
+    ("demo", 10, "tiny"),
 ];
 
 #[test]

@@ -72,7 +72,7 @@ fn a_drive_that_may_not_save_power_wakes_at_once() {
 #[test]
 fn a_power_state_is_put_back_behind_each_test_and_asked_for_again_after_a_pause() {
     let keys = format!(
-        "sweep = {{ power = [\"PS0\", \"PS1\"] }}\nscore = {{ best_of = \"iops\" }}\n\
+        "sweep = {{ power = [\"PS0\", \"PS1\", \"PS9\"] }}\nscore = {{ best_of = \"iops\" }}\n\
          prepare = [{{ fill = \"sequential\", span = \"8MB\" }}]\n{READ}"
     );
     let run = own(&keys, "tiny");
@@ -87,7 +87,29 @@ fn a_power_state_is_put_back_behind_each_test_and_asked_for_again_after_a_pause(
             Action::Prepare(_) | Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
         })
         .collect();
-    assert_eq!(powers, [PowerSaving::State(0), PowerSaving::State(1), PowerSaving::AsFound]);
-    // A virtual drive has one operational state, and says so.
-    assert!(found(test, FindingKind::PowerState)[0].contains("no power state PS1"));
+    let states = [0, 1, 9].map(PowerSaving::State);
+    assert_eq!(powers, [&states[..], &[PowerSaving::AsFound]].concat());
+    // A drive that lacks a state says so.
+    let findings = found(test, FindingKind::PowerState);
+    assert!(findings.len() == 1 && findings[0].contains("no power state PS9"), "{findings:?}");
+}
+
+#[test]
+fn a_sweep_over_power_states_finds_the_idle_power_of_each() {
+    let keys = "prepare = [{ purge = true }]\nidle = \"10s\"\n\
+                sweep = { power = [\"PS0\", \"PS1\", \"PS2\"] }\n\
+                score = { metric = \"power_w\", mean_of_last = \"5s\" }\n";
+    let run = own(keys, "tlc-client?capacity=1GB");
+    let watts: Vec<f64> = run.tests[0]
+        .points
+        .iter()
+        .map(|point| point.point.totals.value(Metric::PowerW, Scope::All).unwrap())
+        .collect();
+    let profile = ssdgauge_sim::VirtualRig::open("tlc-client", 1).unwrap().profile().power.clone();
+    let expected = [profile.idle_w, profile.states[0].w, profile.states[1].w];
+    for (found, expected) in watts.iter().zip(expected) {
+        // The mean holds the way into the state.
+        assert!((found - expected).abs() < 0.05 * expected.max(0.1), "{watts:?} {expected}");
+    }
+    assert_eq!(watts.len(), 3);
 }

@@ -14,3 +14,4 @@ mod open_loop;
 mod repetitions;
 mod rounds;
 mod support;
+mod write_cache;

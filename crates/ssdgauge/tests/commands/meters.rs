@@ -1,8 +1,9 @@
 //! Power meters from the command line to the report.
 
-use crate::support::{Bench, query, text};
+use crate::support::{Bench, measures, query, signal, text, wait_for};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::process::Stdio;
 
 /// A test of a few seconds whose headline is an efficiency.
 const SUITE: &str = r#"
@@ -212,4 +213,26 @@ fn meters_in_the_network_measure_and_a_server_that_hangs_up_costs_a_finding() {
     assert!(found.contains("quarch is gone: QIS"), "{found}");
     let plugged = "SELECT count(*) FROM reading WHERE quantity = 'host_ac_power_w' AND value = 80";
     assert!(query(&bench.path("a.ssdg"), plugged) > 0);
+}
+
+#[test]
+fn a_run_that_goes_on_without_its_meters_says_so() {
+    let meter = "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.1; done'";
+    for (with, told) in [(true, 0), (false, 1)] {
+        let bench = Bench::new();
+        std::fs::write(bench.path("suite.toml"), SUITE).unwrap();
+        let arguments =
+            ["run", "suite.toml", ".", "--size", "8MiB", "--out", "a.ssdg", "--power", meter];
+        let mut child = bench.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
+        wait_for("the measuring step", || measures(&bench.path("a.ssdg")));
+        signal(&child, "INT");
+        assert_eq!(child.wait().unwrap().code(), Some(75));
+        let same = ["resume", "a.ssdg", "--power", meter];
+        let output = bench.call(if with { &same } else { &same[..2] });
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(said.contains("other power meters"), !with, "{said}");
+        let count = "SELECT count(*) FROM finding WHERE kind = 'meter' AND text LIKE '%now none%'";
+        assert_eq!(query(&bench.path("a.ssdg"), count), told);
+    }
 }

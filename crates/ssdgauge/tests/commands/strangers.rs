@@ -1,7 +1,9 @@
 //! Files of strangers: what stands in a suite or a profile reaches no terminal and no page as more
 //! than words.
 
-use crate::support::{Bench, figure, text};
+use crate::support::{Bench, Loop, figure, text};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
 /// Markup, terminal escapes, a turn of direction, a formula, a query, mathematics: as TOML.
 const STRINGS: [&str; 6] = [
@@ -73,4 +75,65 @@ fn calm(said: &str, what: &str) {
     for forbidden in FORBIDDEN {
         assert!(!said.contains(forbidden), "{what} lets {forbidden:?} through: {said}");
     }
+}
+
+/// Whatever a command writes, it never writes through a link or into a node that it finds.
+#[test]
+fn no_output_goes_through_a_link_or_into_a_device() {
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "100", "--out", "a.ssdg"]);
+    let victim = bench.path("victim");
+    std::fs::write(&victim, "precious").unwrap();
+    let Some(device) = Loop::attach(bench.folder.path(), 1 << 20) else { return };
+    let mut node = std::process::Command::new("mknod");
+    let made = node.args(["null", "c", "1", "3"]).current_dir(bench.folder.path()).status();
+    assert!(made.unwrap().success());
+    let content = || std::fs::read(bench.path("image")).unwrap();
+    let before = content();
+    for name in ["page.html", "page.html.partial", "pictures/iops.svg", "log", "b.ssdg"] {
+        std::fs::create_dir_all(bench.path("pictures")).unwrap();
+        std::os::unix::fs::symlink(&device.path, bench.path(name)).unwrap();
+    }
+    bench.print(&["report", "a.ssdg", "-o", "page.html"]);
+    assert!(std::fs::read_to_string(bench.path("page.html")).unwrap().contains("<html"));
+    let pictures = ["report", "a.ssdg", "--svg", "pictures"];
+    bench.print(&pictures);
+    for picture in std::fs::read_dir(bench.path("pictures")).unwrap() {
+        let path = picture.unwrap().path();
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+    }
+    bench.print(&pictures);
+    for line in [
+        vec!["report", "a.ssdg", "-o", &device.path],
+        vec!["report", "a.ssdg", "-o", "null"],
+        vec!["report", &device.path],
+        vec!["resume", &device.path],
+        vec!["quick", "null:", "--shorten", "100", "--out", &device.path],
+        vec!["quick", "null:", "--shorten", "100", "--out", "b.ssdg"],
+        vec![
+            "quick",
+            ".",
+            "--size",
+            "8MiB",
+            "--shorten",
+            "100",
+            "--out",
+            "c.ssdg",
+            "--log-ios",
+            "log",
+        ],
+        vec!["quick", ".", "--size", "8MiB", "--out", "d.ssdg", "--log-ios", &device.path],
+    ] {
+        let output = bench.call(&line);
+        assert_ne!(output.status.code(), Some(0), "{line:?}");
+        assert!(text(&output.stderr).contains("hint: "), "{line:?}");
+    }
+    assert_eq!(content(), before, "a device was written to");
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+    let is_node = |path: &Path| {
+        let kind = std::fs::symlink_metadata(path).unwrap().file_type();
+        kind.is_block_device() || kind.is_char_device()
+    };
+    assert!(is_node(device.path.as_ref()) && is_node(&bench.path("null")), "a node was replaced");
 }

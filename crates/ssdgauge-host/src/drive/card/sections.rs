@@ -107,6 +107,10 @@ pub(super) fn identity(place: &Place, answers: &Answers) -> Section {
     add(CONTROLLER, "vendor_id", "Vendor and subsystem", "", of(&answers.controller, vendor));
     let oui = |c: &Controller| Some(c.ieee_oui.clone());
     add(CONTROLLER, "ieee_oui", "Maker's number", "", of(&answers.controller, oui));
+    let slots = |c: &Controller| Some(c.firmware_slots).filter(|slots| *slots > 0);
+    add(CONTROLLER, "firmware_slots", "Firmware slots", "", of(&answers.controller, slots));
+    let name = |c: &Controller| c.subsystem_name.clone();
+    add(CONTROLLER, "subsystem_name", "Subsystem", "", of(&answers.controller, name));
     let id = |c: &Controller| Some(c.controller_id);
     add(CONTROLLER, "controller_id", "Controller number", "", of(&answers.controller, id));
     add(NAMESPACE, "nguid", "NGUID", "", of(namespace, |n| n.nguid.clone()));
@@ -314,16 +318,29 @@ pub(super) fn power(answers: &Answers) -> Section {
         Some(Table { columns: vec!["from", "to", "after_ms"], rows: rows.collect() })
     });
     section.add(FEATURES, "autonomous", "Its transitions", "", table);
+    let off = of(&answers.controller, |c| c.off_and_on_us.0);
+    section.add(CONTROLLER, "off_us", "Power-off takes at most", "µs", off);
+    let on = of(&answers.controller, |c| c.off_and_on_us.1);
+    section.add(CONTROLLER, "on_us", "Ready after power-on within", "µs", on);
+    let wish = of(&answers.controller, |c| c.host_memory.map(|(preferred, _)| preferred));
+    section.add(CONTROLLER, "host_memory_wish_bytes", "Host memory that it would like", "B", wish);
+    let given = of(&answers.host_memory, |value| Some(value & 1 == 1));
+    section.add(FEATURES, "host_memory_on", "Host memory in use", "", given);
+    section
+}
+
+pub(super) fn measured_power(answers: &Answers) -> Section {
+    let mut section = Section::new("measured_power", "Power that it has measured of itself");
     let log = &answers.power_log;
     let measured = |log: &PowerLog| log.count > 0;
     let samples = of(log, |log| measured(log).then_some(log.count));
-    section.add(POWER_LOG, "measured_samples", "Measured by itself, samples", "", samples);
+    section.add(POWER_LOG, "samples", "Samples", "", samples);
     let mean = of(log, |log| log.mean_w.filter(|_| measured(log)));
-    section.add(POWER_LOG, "measured_mean_w", "Mean of these", "W", mean);
+    section.add(POWER_LOG, "mean_w", "Mean", "W", mean);
     let most = of(log, |log| log.most_w.filter(|_| measured(log)));
-    section.add(POWER_LOG, "measured_most_w", "Highest of these", "W", most);
+    section.add(POWER_LOG, "highest_w", "Highest", "W", most);
     let estimated = of(log, |log| measured(log).then_some(log.is_estimated));
-    section.add(POWER_LOG, "measured_is_estimated", "Estimated by the drive", "", estimated);
+    section.add(POWER_LOG, "is_estimated", "Estimated, not measured", "", estimated);
     let bins = of(log, |log| {
         let row = |(from, to, samples): &(f64, f64, u32)| {
             vec![(*from).into(), (*to).into(), (*samples).into()]
@@ -331,11 +348,7 @@ pub(super) fn power(answers: &Answers) -> Section {
         let columns = vec!["from_w", "to_w", "samples"];
         measured(log).then(|| Table { columns, rows: log.bins.iter().map(row).collect() })
     });
-    section.add(POWER_LOG, "measured", "Their distribution", "", bins);
-    let wish = of(&answers.controller, |c| c.host_memory.map(|(preferred, _)| preferred));
-    section.add(CONTROLLER, "host_memory_wish_bytes", "Host memory that it would like", "B", wish);
-    let given = of(&answers.host_memory, |value| Some(value & 1 == 1));
-    section.add(FEATURES, "host_memory_on", "Host memory in use", "", given);
+    section.add(POWER_LOG, "distribution", "Distribution", "", bins);
     section
 }
 
@@ -465,6 +478,10 @@ pub(super) fn health(answers: &Answers) -> Section {
     for (key, label, unit, get) in only {
         section.add(SMART, key, label, unit, of(health, get));
     }
+    let entries = of(&answers.controller, |c| Some(c.error_entries));
+    section.add(CONTROLLER, "error_log_room", "Room in that log", "", entries);
+    let minutes = of(&answers.controller, |c| c.self_test_minutes);
+    section.add(CONTROLLER, "self_test_minutes", "Extended self-test takes", "min", minutes);
     section.add(
         SMART,
         "power_w",

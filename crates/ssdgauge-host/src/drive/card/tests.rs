@@ -93,14 +93,14 @@ fn a_drive_that_measures_its_power_shows_the_distribution() {
     check(
         &card,
         &[
-            ("power", "measured_mean_w", Value::Real(3.1)),
-            ("power", "measured_most_w", Value::Real(7.2)),
-            ("power", "measured_is_estimated", Value::Flag(false)),
-            ("power", "measured", Value::Table(table)),
+            ("measured_power", "mean_w", Value::Real(3.1)),
+            ("measured_power", "highest_w", Value::Real(7.2)),
+            ("measured_power", "is_estimated", Value::Flag(false)),
+            ("measured_power", "distribution", Value::Table(table)),
         ],
     );
     let plain = nvme_card(&Fixture::nvme(), "16.0 GT/s PCIe");
-    assert_eq!(plain.value("power", "measured_mean_w"), None, "it is not available, never 0");
+    assert_eq!(plain.value("measured_power", "mean_w"), None, "it is not available, never 0");
 }
 
 #[test]
