@@ -85,6 +85,15 @@ impl Below {
     }
 }
 
+/// Asks the kernel not to note when `file` is read: looking at the time took 40 ns of each read,
+/// and behind writes the note itself would be written to the drive under test. Refused, and then
+/// done without, where the file belongs to somebody else.
+fn keep_access_time(file: &File) {
+    if let Ok(flags) = rustix::fs::fcntl_getfl(file) {
+        let _ = rustix::fs::fcntl_setfl(file, flags | rustix::fs::OFlags::NOATIME);
+    }
+}
+
 /// Returns the size of a block device as it is now; it sends no request.
 fn size_of(place: &OpenPlace) -> Option<Bytes> {
     match place {
@@ -110,6 +119,11 @@ impl LinuxRig {
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
         let Opened { place, cached } = candidate.open(mandate)?;
+        match &place {
+            OpenPlace::Null => {}
+            OpenPlace::Scratch(file) => keep_access_time(file),
+            OpenPlace::Drive(drive) => keep_access_time(drive.file()),
+        }
         if let (true, Some(results)) = (mandate.give_up_rights, mandate.results) {
             let device = match &place {
                 OpenPlace::Drive(drive) => Some(drive.number()),
@@ -175,6 +189,7 @@ impl LinuxRig {
         clock::calibrate();
         let flags = if direct { libc::O_DIRECT } else { 0 };
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        keep_access_time(&file);
         let facts = file.metadata()?;
         if !facts.is_file() {
             return Err(std::io::Error::other("no regular file"));

@@ -1,10 +1,13 @@
 //! A thousand strings that a drive could call itself: none gets through any output unescaped.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
 mod support;
 
 use ssdgauge_core::Random;
 use ssdgauge_report::{
-    PageOptions, card, clean_device, clean_prose, csv, figures, json, markdown, openmetrics, page,
+    PageOptions, Specification, card, clean_device, clean_prose, csv, figures, json, markdown,
+    openmetrics, page,
 };
 use std::path::Path;
 use support::{Recipe, quick, run};
@@ -122,9 +125,73 @@ fn a_thousand_hostile_strings_get_through_no_output() {
             without_markup(&picture.svg, "a chart", &of);
         }
     }
+    let result = "0 through page, chart, card, CSV, Markdown, JSON, OpenMetrics";
+    figure("drive strings", "1000 hostile names", result);
+}
+
+/// Leaves a line for the table of the check.
+fn figure(name: &str, count: &str, result: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
-    let line = "drive strings\t1000 hostile names\t0 through page, chart, card, CSV, Markdown, JSON, \
-                OpenMetrics\tcargo test -p ssdgauge-report --test strings\n";
-    std::fs::write(folder.join("drive-strings"), line).unwrap();
+    let command = "cargo test -p ssdgauge-report --test strings";
+    let line = format!("{name}\t{count}\t{result}\t{command}\n");
+    std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
+}
+
+const CLAIMS: &str = r#"
+[drive]
+model = "Alpha"
+source = "an invented data sheet"
+tolerance_percent = 5
+[[claim]]
+metric = "iops"
+value = 100000
+access = "sequential"
+block_size = "4KiB"
+read_percent = 0
+queue_depth = 32
+state = "fresh"
+cache = "inside"
+"#;
+
+#[test]
+fn no_text_of_a_spec_file_makes_a_panic_or_an_error_without_a_place() {
+    let seed = 20_261_121;
+    println!("seed {seed}");
+    let mut random = Random::new(seed, 0);
+    let tries = if std::env::var_os("SSDGAUGE_LONG").is_some() { 200_000 } else { 2_000 };
+    assert_eq!(Specification::parse("a.toml", CLAIMS).err(), None);
+    let (mut refused, mut read) = (0, 0);
+    for number in 0..tries {
+        let mut bytes = CLAIMS.as_bytes().to_vec();
+        for _ in 0..=random.below(3) {
+            let at = random.below(bytes.len() as u64) as usize;
+            match random.below(4) {
+                0 => bytes[at] ^= 1 << random.below(8),
+                1 => bytes.truncate(at.max(1)),
+                2 => {
+                    let piece = string(number, &mut random);
+                    bytes.splice(at..at, piece.into_bytes());
+                }
+                _ => {
+                    let end = (at + random.below(60) as usize).min(bytes.len());
+                    let piece = bytes[at..end].to_vec();
+                    bytes.extend(piece);
+                }
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        match Specification::parse("a\u{1b}.toml", &text) {
+            Ok(_) => read += 1,
+            Err(error) => {
+                refused += 1;
+                let is_placed = error.line > 0 && !error.hint.is_empty();
+                assert!(is_placed && error.span.start <= error.text.len(), "{error:?}");
+                assert!(!error.file.contains('\u{1b}'));
+            }
+        }
+    }
+    assert!(refused > tries / 4 && read > tries / 50, "{refused} refused, {read} read");
+    let result = format!("{refused} refused with a place, {read} read, 0 panics");
+    figure("spec files", &format!("{tries} damaged texts"), &result);
 }

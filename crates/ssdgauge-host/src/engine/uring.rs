@@ -16,6 +16,9 @@ use ssdgauge_core::{Direction, Request};
 use std::io;
 use std::os::fd::AsRawFd;
 
+/// The calls in a row after which a target is taken to answer within the call.
+const SURE: u8 = 4;
+
 /// A request in flight.
 #[derive(Clone, Copy)]
 struct Slot {
@@ -91,10 +94,10 @@ struct Loop {
     batch: usize,
     /// The same while nothing is, on a target that answers within the call.
     from_idle: usize,
-    /// Whether the last requests were answered within the call that handed them over, as those to
-    /// the page cache are. Requests in flight that have all come back while this thread had no
-    /// processor prove nothing: a full queue at once would bring the drive into lockstep with it.
-    inline: bool,
+    /// How many calls in a row have been answered in full before they returned, as those to the
+    /// page cache are; counted up to [`SURE`]. A single one proves nothing: a thread that loses its
+    /// processor finds everything answered on any drive.
+    inline: u8,
     /// Whether the last call waited for a completion.
     waited: bool,
     in_flight: usize,
@@ -137,7 +140,7 @@ impl Loop {
             durable: if assignment.sync { libc::RWF_DSYNC } else { 0 },
             batch: (depth / 8).clamp(1, most),
             from_idle: if assignment.sequential { most } else { depth },
-            inline: false,
+            inline: 0,
             waited: true,
             in_flight: 0,
             queued: 0,
@@ -259,7 +262,7 @@ impl Loop {
         if self.stopping {
             return;
         }
-        let most = match self.inline && self.in_flight == 0 {
+        let most = match self.inline == SURE && self.in_flight == 0 {
             true => self.from_idle,
             false => self.batch,
         };
@@ -324,7 +327,7 @@ impl Loop {
     fn enter(&mut self, ring: &Ring) -> io::Result<()> {
         // A target that answers within the call is not waited for, which shows when it ceases to.
         let all_out = self.free.is_empty() || self.stopping;
-        self.waited = all_out && !(self.inline && self.queued > 0);
+        self.waited = all_out && !(self.inline == SURE && self.queued > 0);
         let result = ring.enter(self.queued, u32::from(self.waited), None);
         self.enters += 1;
         match result {
@@ -397,7 +400,7 @@ impl Loop {
             }
         }
         if !self.waited {
-            self.inline = self.in_flight == 0;
+            self.inline = if self.in_flight == 0 { SURE.min(self.inline + 1) } else { 0 };
         }
     }
 }

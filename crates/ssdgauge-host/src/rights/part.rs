@@ -21,7 +21,8 @@ use std::time::Duration;
 
 /// What the part answers: questions, features, format, sanitize (NVM Express Base Specification
 /// 2.0, figure 138), and security receive for TCG discovery.
-const NVME: [u8; 7] = [0x02, 0x06, 0x09, 0x0a, 0x80, 0x82, 0x84];
+const NVME: [u8; 7] = [0x02, 0x06, 0x09, 0x0a, FORMAT, 0x82, 0x84];
+const FORMAT: u8 = 0x80;
 /// ATA through SCSI: identify, SMART, read log, trusted receive, power mode, sanitize, and the
 /// commands of the security set that an erase takes (ACS-4, table 27). SET FEATURES is beside it:
 /// of its many subcommands only the two of the write cache are let through.
@@ -95,12 +96,14 @@ pub fn serve(device: &str) -> io::Result<()> {
     set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
     set_no_new_privs(true)?;
     let file = open(device)?;
+    let namespace = std::fs::read_to_string(format!("/sys/dev/block/{device}/nsid"));
+    let namespace = namespace.ok().and_then(|text| text.trim().parse().ok());
     let mut traces = Traces::default();
     let mut answer = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
         let reply = match request.kind {
             Kind::Look => Ok(look(device, parent)),
-            Kind::Nvme => nvme(&file, &request, &mut traces),
+            Kind::Nvme => nvme(&file, namespace, &request, &mut traces),
             Kind::Scsi => scsi(&file, &request),
             Kind::Attribute => attribute(&request.data, &mut traces),
         };
@@ -137,10 +140,17 @@ fn refused() -> io::Error {
     io::Error::from_raw_os_error(libc::EPERM)
 }
 
-fn nvme(file: &File, request: &Request, traces: &mut Traces) -> io::Result<Reply> {
+/// Passes a command on; a format reaches the namespace of the drive alone, which is number `own`.
+fn nvme(
+    file: &File,
+    own: Option<u32>,
+    request: &Request,
+    traces: &mut Traces,
+) -> io::Result<Reply> {
     let opcode = request.values[0].to_le_bytes()[0];
     let (head, data) = request.data.split_at_checked(24).ok_or_else(refused)?;
-    if !NVME.contains(&opcode) {
+    let is_elsewhere = opcode == FORMAT && own != Some(request.values[1]);
+    if !NVME.contains(&opcode) || is_elsewhere {
         return Err(refused());
     }
     let mut words = [0u32; 6];
@@ -205,8 +215,14 @@ mod tests {
         };
         for opcode in (0..=255).filter(|opcode| !NVME.contains(opcode)) {
             let request = Request::nvme(opcode, 1, [0; 6], &[], 1_000).unwrap();
-            let reply = nvme(&file, &request, &mut Traces::default());
+            let reply = nvme(&file, Some(1), &request, &mut Traces::default());
             assert!(is_refused(reply), "{opcode:#x}");
+        }
+        // A format of another namespace, of all of them, or of nobody knows which.
+        for (own, asked) in [(Some(1), 2), (Some(1), u32::MAX), (None, 1)] {
+            let request = Request::nvme(FORMAT, asked, [0; 6], &[], 1_000).unwrap();
+            let reply = nvme(&file, own, &request, &mut Traces::default());
+            assert!(is_refused(reply), "{own:?} {asked}");
         }
         // WRITE (10), WRITE SAME, UNMAP, FORMAT UNIT, WRITE BUFFER.
         for command in [0x2a, 0x41, 0x42, 0x04, 0x3b] {

@@ -46,7 +46,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Freezes the file system at `point` once in each second; returns when it was frozen.
+/// Freezes the file system at `point` once in each second; returns when it certainly was frozen:
+/// both calls take their time on a busy machine, and writes may go on meanwhile.
 fn freeze(point: &Path) -> Vec<(Instant, Instant)> {
     const FIFREEZE: libc::c_ulong = 0xc004_5877;
     const FITHAW: libc::c_ulong = 0xc004_5878;
@@ -61,11 +62,11 @@ fn freeze(point: &Path) -> Vec<(Instant, Instant)> {
     for second in 0..SECONDS {
         let when = Duration::from_millis(second * 1_000 + 450);
         std::thread::sleep(when.saturating_sub(begin.elapsed()));
-        let since = Instant::now();
         call(FIFREEZE);
+        let since = Instant::now();
         std::thread::sleep(FREEZE);
-        call(FITHAW);
         frozen.push((since, Instant::now()));
+        call(FITHAW);
     }
     frozen
 }
