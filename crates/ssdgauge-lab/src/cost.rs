@@ -3,7 +3,9 @@
 //! Limits of bytes are certain. What a step writes within a time depends on the drive, so a rate is
 //! assumed for it, and every figure says which of the two it rests on.
 
-use ssdgauge_core::{Access, Action, Bytes, DriveInfo, Nanos, Plan, Preparation, Step, Stream};
+use ssdgauge_core::{
+    Access, Action, Bytes, DriveInfo, Nanos, Plan, Preparation, Step, Stream, Test,
+};
 use thiserror::Error;
 
 /// The rate that a drive is assumed to write at where only time limits a step: what a client drive
@@ -68,6 +70,28 @@ impl Estimate {
         self.written_at_rate += self.at_rate(&step.action) * times;
     }
 
+    fn add_test(&mut self, test: &Test) {
+        for (number, phase) in test.phases.iter().enumerate() {
+            if test.is_in_order(number) {
+                phase.steps.iter().for_each(|step| self.add(step, 1));
+            }
+        }
+        if let Some(rounds) = test.rounds {
+            let steps = &test.phases[rounds.phase].steps;
+            steps.iter().for_each(|step| self.add(step, u64::from(rounds.at_most)));
+        }
+        let Some(search) = &test.search else { return };
+        self.searches = true;
+        let last = |phase: usize| test.phases[phase].steps.last();
+        let rungs = test.phases[search.trials].steps.len() as u32;
+        // Doubling up to the first failure, then halving the gap: see `search::next`.
+        let probes = 2 * rungs.next_power_of_two().ilog2() + 2;
+        last(search.probes).into_iter().for_each(|step| self.add(step, u64::from(probes)));
+        last(search.trials).into_iter().for_each(|step| self.add(step, 1));
+        let again = search.recondition.iter().flat_map(|phase| &test.phases[*phase].steps);
+        again.for_each(|step| self.add(step, u64::from(probes / 2)));
+    }
+
     /// Returns what `action` writes at the assumed rate, and no more than its limit of bytes.
     fn at_rate(&self, action: &Action) -> Bytes {
         let limit = action.writes_at_most();
@@ -101,28 +125,20 @@ fn write_rate(stream: &Stream, most: Bytes) -> f64 {
 /// Returns what `plan` will cost on a drive that writes `rate` bytes a second.
 pub fn estimate(plan: &Plan, rate: Bytes) -> Estimate {
     let mut sum = Estimate { rate, ..Estimate::default() };
-    for test in &plan.tests {
-        for (number, phase) in test.phases.iter().enumerate() {
-            if test.is_in_order(number) {
-                phase.steps.iter().for_each(|step| sum.add(step, 1));
-            }
-        }
-        if let Some(rounds) = test.rounds {
-            let steps = &test.phases[rounds.phase].steps;
-            steps.iter().for_each(|step| sum.add(step, u64::from(rounds.at_most)));
-        }
-        let Some(search) = &test.search else { continue };
-        sum.searches = true;
-        let last = |phase: usize| test.phases[phase].steps.last();
-        let rungs = test.phases[search.trials].steps.len() as u32;
-        // Doubling up to the first failure, then halving the gap: see `search::next`.
-        let probes = 2 * rungs.next_power_of_two().ilog2() + 2;
-        last(search.probes).into_iter().for_each(|step| sum.add(step, u64::from(probes)));
-        last(search.trials).into_iter().for_each(|step| sum.add(step, 1));
-        let again = search.recondition.iter().flat_map(|phase| &test.phases[*phase].steps);
-        again.for_each(|step| sum.add(step, u64::from(probes / 2)));
-    }
+    plan.tests.iter().for_each(|test| sum.add_test(test));
     sum
+}
+
+/// Returns the test of `plan` that writes most on a drive that writes `rate` bytes a second, with
+/// what it writes; `None` where nothing is written.
+pub fn writes_most(plan: &Plan, rate: Bytes) -> Option<(&Test, Bytes)> {
+    let written = |test: &Test| {
+        let mut sum = Estimate { rate, ..Estimate::default() };
+        sum.add_test(test);
+        sum.written_at_rate
+    };
+    let each = plan.tests.iter().map(|test| (test, written(test)));
+    each.max_by_key(|(_, written)| *written).filter(|(_, written)| written.0 > 0)
 }
 
 /// What is wished of a drive's endurance.

@@ -54,6 +54,14 @@ impl SuiteError {
         Some((line, column))
     }
 
+    /// Returns the file and the line, as `own.toml:6`.
+    pub(crate) fn line_in_file(&self) -> String {
+        match self.line_and_column() {
+            Some((line, _)) => format!("{}:{line}", self.file),
+            None => self.file.clone(),
+        }
+    }
+
     fn place(&self) -> String {
         let message = &self.message;
         match (self.file.as_str(), self.line_and_column()) {

@@ -19,7 +19,7 @@ pub use built_in::{built_in, find_built_in};
 pub use conductor::{Completion, ConductError, Glimpse, Watcher, conduct, resume};
 pub use cost::{
     Endurance, Estimate, RATED_KEY, SHARE, USED_KEY, WRITE_RATE, Wear, WearError, admit, estimate,
-    wear,
+    wear, writes_most,
 };
 pub use error::SuiteError;
 pub use planner::{Options, PlanError, needed_span, plan};

@@ -30,6 +30,8 @@ pub struct Suite {
 pub struct TestRule {
     /// Its id.
     pub id: String,
+    /// The file and the line that it stands in, as `own.toml:6`.
+    pub place: String,
     /// Its revision.
     pub revision: u32,
     /// Its title.

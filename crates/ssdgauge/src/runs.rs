@@ -40,13 +40,25 @@ pub(crate) fn endurance_of(choice: &Choice) -> Endurance {
 }
 
 /// Refuses a run that would wear the drive too much, before anything is written.
-fn check_endurance(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Result<(), Failure> {
+fn check_endurance(
+    suite: &Suite,
+    plan: &Plan,
+    drive: &DriveInfo,
+    choice: &Choice,
+) -> Result<(), Failure> {
     let wish = endurance_of(choice);
     let cost = ssdgauge_lab::estimate(plan, choice.write_rate);
-    match ssdgauge_lab::wear(&cost, drive, &wish) {
-        Some(wear) => Ok(ssdgauge_lab::admit(&wear, drive, &wish)?),
-        None => Ok(()),
-    }
+    let Some(wear) = ssdgauge_lab::wear(&cost, drive, &wish) else { return Ok(()) };
+    ssdgauge_lab::admit(&wear, drive, &wish).map_err(|error| {
+        let mut failure = Failure::from(error);
+        if let Some((test, written)) = ssdgauge_lab::writes_most(plan, choice.write_rate) {
+            let rule = suite.tests.iter().find(|rule| rule.id == test.id);
+            let place = rule.map_or(String::new(), |rule| format!(" ({})", rule.place));
+            let most = format!("; test '{}'{place} writes {} of it", test.id, written.about());
+            failure.hint.push_str(&most);
+        }
+        failure
+    })
 }
 
 /// Returns what the planner is asked.
@@ -67,7 +79,7 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     let mut target = Target::find(target, size, seed)?;
     target.read_health_every(&options.health_every.to_string());
     let plan = ssdgauge_lab::plan(suite, target.info(), &options_of(&options.choice))?;
-    check_endurance(&plan, target.info(), &options.choice)?;
+    check_endurance(suite, &plan, target.info(), &options.choice)?;
     target.check_room()?;
     let now = world::unix_ms();
     let out = options.out.clone().unwrap_or_else(|| usual_name(&plan, now));

@@ -45,10 +45,15 @@ pub(crate) fn list(arguments: &arguments::Suites) -> Result<(), Failure> {
     for suite in &suites {
         world::print_words(&match arguments.suite {
             Some(_) => in_full(suite),
-            None => format!("{:<18} {}\n{:18} {}", suite.id, suite.title, "", suite.summary),
+            None => in_short(suite),
         });
     }
     Ok(())
+}
+
+fn in_short(suite: &Suite) -> String {
+    let Suite { id, title, summary, source, .. } = suite;
+    format!("{id:<18} {title}\n{:18} {summary}\n{:18} Source: {source}", "", "")
 }
 
 fn in_full(suite: &Suite) -> String {

@@ -82,7 +82,14 @@ impl Reader<'_> {
 
     fn toml(&self, error: &toml::de::Error) -> SuiteError {
         let hint = "docs/suites.md describes every key of a suite file";
-        SuiteError::at(self.file, self.text, error.span(), error.message(), hint)
+        // The words of the parser are those of a programmer.
+        let message = error.message().replace("expected i64", "expected a whole number");
+        let message = message.replace("expected f64", "expected a number");
+        let message = match message.split_once("expected struct ") {
+            Some((before, _)) => format!("{before}expected a table such as {{ key = \"value\" }}"),
+            None => message,
+        };
+        SuiteError::at(self.file, self.text, error.span(), message, hint)
     }
 
     fn test(&self, test: schema::Test, values: &toml::Value) -> Result<TestRule, SuiteError> {
@@ -100,6 +107,7 @@ impl Reader<'_> {
             test.chosen.iter().map(|key| self.chosen(key, values)).collect();
         Ok(TestRule {
             chosen: chosen?,
+            place: self.error(test.id.span(), "", "").line_in_file(),
             id: test.id.into_inner().0,
             revision: test.revision.0,
             title: test.title,

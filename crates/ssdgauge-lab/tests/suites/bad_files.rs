@@ -131,3 +131,85 @@ fn steps_and_streams_are_listed_in_one_way_only() {
         format!("{}sweep = {{ queue_depth = [1] }}\n", streams(["name = \"a\",", "name = \"b\","]));
     check(&swept, 12, &["single stream"]);
 }
+
+/// Every key with a value that it cannot have: the answer names the line, the value or what is
+/// allowed, and has a remedy.
+#[test]
+fn every_key_says_where_it_stands_and_what_it_takes() {
+    let of_test = [
+        ("title = 5", "string"),
+        ("source = 5", "string"),
+        ("engine = \"libaio\"", "io_uring"),
+        ("idle = \"5\"", "unit"),
+        ("streams = 5", "sequence"),
+        ("steps = 5", "sequence"),
+        ("repeat = \"often\"", "a whole number"),
+        ("also = [{ best_of = \"speed\" }]", "throughput_mb_s"),
+        ("figures = [\"pie\"]", "ranking"),
+        ("chosen = 5", "sequence"),
+        ("restart = \"never\"", "step"),
+        ("sweep = { load = [\"x\"] }", "a number"),
+        ("sweep = { full_percent = [101] }", "0 and 100"),
+        ("sweep = { power = [\"on\"] }", "active"),
+        ("sweep = { idle = [\"5\"] }", "unit"),
+        ("sweep = { span = [\"0%\"] }", "1% and 100%"),
+        ("sweep = { block_size = [4096] }", "4KiB"),
+        ("sweep = { threads = [0] }", "1 and 4096"),
+        ("sweep = { queue_depth = [5000] }", "1 and 4096"),
+        ("sweep = { total_queue_depth = [\"x\"] }", "a whole number"),
+        ("sweep = { per_second = [0.0] }", "10000000"),
+        ("sweep = { read_percent = [-1] }", "0 and 100"),
+        ("search = { probe = \"90\", slice = \"1h\", above = [[\"1ms\", 5.0]] }", "unit"),
+        ("search = { probe = \"90s\", slice = \"soon\", above = [[\"1ms\", 5.0]] }", "soon"),
+        ("search = { probe = \"90s\", slice = \"1h\", above = [[\"1ms\", \"few\"]] }", "a number"),
+        ("search = { probe = \"90s\", slice = \"1h\", above = [], recondition = [5] }", "table"),
+        ("rounds = { at_most = 0, tracking = \"x\", metric = \"iops\" }", "1 and 4096"),
+        ("rounds = { at_most = 25, tracking = 5, metric = \"iops\" }", "string"),
+        ("rounds = { at_most = 25, tracking = \"x\", metric = \"speed\" }", "throughput_mb_s"),
+        ("rest = { time = \"5\" }", "unit"),
+        ("rest = { duty_cycle = 1.5, at_most = \"5s\" }", "0 and 1"),
+        ("rest = { duty_cycle = 0.5 }", "at_most"),
+        ("prepare = [{ purge = \"yes\" }]", "boolean"),
+        ("prepare = [{ trim = true, span = \"101%\" }]", "1% and 100%"),
+        ("prepare = [{ fill = \"backwards\" }]", "sequential"),
+        ("prepare = [{ fill = \"random\", block_size = \"1GiB\" }]", "64MiB"),
+        ("prepare = [{ rest = \"5\" }]", "unit"),
+        ("prepare = [{ power = \"PS99\" }]", "PS31"),
+    ];
+    for (line, word) in of_test {
+        // A key that the base has already is written twice, which is wrong in the same line.
+        let text = format!("{STREAM}{line}\n{END}");
+        let twice = line.starts_with("title");
+        check(&text, 10, &[if twice { "duplicate" } else { word }]);
+    }
+    for (keys, word) in [
+        ("access = \"zigzag\"", "sequential"),
+        ("name = \"Main\"", "a-z"),
+        ("block_size = 4096", "4KiB"),
+        ("read_percent = \"all\"", "a whole number"),
+        ("queue_depth = 0", "1 and 4096"),
+        ("threads = -1", "1 and 4096"),
+        ("span = \"5 apples\"", "apples"),
+        ("data = \"lorem\"", "incompressible"),
+        ("per_second = \"fast\"", "a number"),
+        ("arrival = \"burst\"", "poisson"),
+        ("sync = 1", "boolean"),
+    ] {
+        let key = keys.split(' ').next().unwrap();
+        let base = ["access = \"random\"", "block_size = \"4KiB\"", "read_percent = 70"];
+        let others = base.into_iter().filter(|other| !other.starts_with(key));
+        let all: Vec<&str> = others.chain([keys]).collect();
+        check(&format!("stream = {{ {} }}\n{END}", all.join(", ")), 9, &[word]);
+    }
+    for (until, word) in [
+        ("{ time = \"5\" }", "unit"),
+        ("{ time = 5 }", "unit"),
+        ("{ bytes = \"5 apples\" }", "apples"),
+        ("{ passes = 0 }", "1 and 4096"),
+        ("{ time = \"0s\" }", "limit above zero"),
+        ("{ time = \"5s\", steady = { metric = \"iops\", round = \"x\" } }", "x"),
+    ] {
+        let text = format!("{STREAM}until = {until}\nscore = {{ best_of = \"iops\" }}\n");
+        check(&text, 10, &[word]);
+    }
+}

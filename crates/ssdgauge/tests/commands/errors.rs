@@ -12,6 +12,7 @@ fn check(arguments: &[&str], code: i32, expected: Data) {
     std::fs::write(bench.path("bad-chosen.toml"), BAD_CHOSEN).unwrap();
     std::fs::write(bench.path("no-limit.toml"), NO_LIMIT).unwrap();
     std::fs::write(bench.path("too-deep.toml"), TOO_DEEP).unwrap();
+    std::fs::write(bench.path("wears.toml"), WEARS).unwrap();
     let before = bench.names();
     let output = bench.call(arguments);
     let words = text(&output.stderr).replace(bench.folder.path().to_str().unwrap(), "[FOLDER]");
@@ -35,6 +36,10 @@ const TOO_DEEP: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n
     revision = 1\ntitle = \"A\"\nengine = \"synchronous\"\n\
     stream = { access = \"random\", block_size = \"4KiB\", read_percent = 100, queue_depth = 4 }\n\
     until = { time = \"1s\" }\nscore = { mean_of = \"iops\" }\n";
+const WEARS: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\nid = \"a\"\n\
+    revision = 1\ntitle = \"A\"\n\
+    stream = { access = \"random\", block_size = \"4KiB\", read_percent = 0, queue_depth = 32 }\n\
+    until = { time = \"10h\" }\nscore = { mean_of = \"iops\" }\n";
 
 #[test]
 fn targets_that_cannot_be_tested() {
@@ -64,6 +69,13 @@ fn suites_that_do_not_exist_or_make_no_sense() {
         3,
         file!["snapshots/span-too-large.txt"],
     );
+}
+
+#[test]
+fn suites_that_would_wear_the_drive_too_much() {
+    // Ten hours of random writes at 500 MB/s on a drive that is rated for 1 TB.
+    let wears = ["run", "wears.toml", "sim:tiny", "--endurance", "1TBW"];
+    check(&wears, 3, file!["snapshots/wears-too-much.txt"]);
 }
 
 #[test]

@@ -33,6 +33,18 @@ const SUITES: &[(&str, u32)] = &[
 ];
 
 #[test]
+fn every_suite_is_listed_with_its_source() {
+    let bench = Bench::new();
+    let suites: Value = serde_json::from_str(&bench.print(&["suites", "--json"])).unwrap();
+    let list = bench.print(&["suites"]);
+    for suite in suites["suites"].as_array().unwrap() {
+        let (id, source) = (suite["id"].as_str().unwrap(), suite["source"].as_str().unwrap());
+        let (_, after) = list.split_once(&format!("{id} ")).unwrap();
+        assert!(after.lines().nth(2).unwrap().ends_with(&format!("Source: {source}")), "{list}");
+    }
+}
+
+#[test]
 fn every_suite_is_run_here() {
     let suites = Bench::new().print(&["suites", "--json"]);
     let suites: Value = serde_json::from_str(&suites).unwrap();

@@ -1,0 +1,227 @@
+//! Every suite in full length, in virtual time, with the shapes that its drive must show.
+
+use crate::support::{remarks, run};
+use ssdgauge_core::{Action, Metric, Nanos, Scope};
+use ssdgauge_report::{Run, TestRun};
+
+/// Runs a whole suite as its source has it, on a drive of 1 GB that spans are cut down to.
+fn whole(suite: &str, target: &str) -> Run {
+    let run = run(suite, &[], target, 1);
+    assert!(run.complete && run.head.plan.shortened == 1, "{suite}");
+    for test in &run.tests {
+        assert!(test.complete, "{suite}/{}", test.test.id);
+        // 1 GB has no last 16 GB: what has no headline says why.
+        let says = test.findings.iter().any(|found| found.metrics.contains(&"headline".to_owned()));
+        assert!(test.headline.value.is_some_and(|value| value > 0.0) || says, "{}", test.test.id);
+        let limit = |point: &ssdgauge_report::PointRun| {
+            let steps = test.test.phases.iter().flat_map(|phase| &phase.steps);
+            let mut same = steps.filter(|step| step.label == point.point.label);
+            same.find_map(|step| match &step.action {
+                Action::Run { until, .. } => until.time,
+                Action::Idle(time) => Some(*time),
+                Action::Prepare(_) | Action::Rest(_) => None,
+            })
+        };
+        for point in &test.points {
+            // What only time limits lasts that long, to the last request; what fell behind its
+            // load was given up.
+            let asked = limit(point).filter(|_| point.ended_by == "time");
+            let late = Nanos(asked.unwrap_or_default().0 + Nanos::SECOND.0 * 20);
+            let lasted = point.point.totals.elapsed;
+            let rounds = if test.test.rounds.is_some() { 5 } else { 1 };
+            assert!(
+                asked.is_none_or(|asked| lasted >= asked * rounds && lasted <= late * rounds),
+                "{suite}/{} {}: {lasted}",
+                test.test.id,
+                point.point.label
+            );
+        }
+    }
+    run
+}
+
+fn test<'a>(run: &'a Run, id: &str) -> &'a TestRun {
+    run.tests.iter().find(|test| test.test.id == id).unwrap_or_else(|| panic!("no test {id}"))
+}
+
+/// Returns `metric` at every point of the test `id`.
+fn values(run: &Run, id: &str, metric: Metric) -> Vec<f64> {
+    let value = |point: &ssdgauge_report::PointRun| {
+        let value = point.point.totals.value(metric, Scope::All);
+        value.unwrap_or_else(|| panic!("{id} {}: no {metric:?}", point.point.label))
+    };
+    test(run, id).points.iter().map(value).collect()
+}
+
+fn headline(run: &Run, id: &str) -> f64 {
+    test(run, id).headline.value.unwrap_or_else(|| panic!("{id} has no headline"))
+}
+
+/// Expects each value at most so many times the one before it.
+fn falls(values: &[f64], at_most: f64) {
+    assert!(values.windows(2).all(|pair| pair[1] <= at_most * pair[0]), "{values:?}");
+}
+
+/// Expects each value at least so many times the one before it.
+fn rises(values: &[f64], at_least: f64) {
+    assert!(values.windows(2).all(|pair| pair[1] >= at_least * pair[0]), "{values:?}");
+}
+
+#[test]
+fn quick_and_the_demonstration() {
+    let quick = whole("quick", "tiny");
+    assert!(headline(&quick, "sequential-read") > 5.0 * headline(&quick, "sequential-write"));
+    let random = values(&quick, "random-read-4k", Metric::Iops);
+    rises(&random, 4.0);
+    let demo = whole("demo", "tiny");
+    rises(&values(&demo, "random-read", Metric::Iops), 1.0);
+    falls(&values(&demo, "mixed-random", Metric::ThroughputMbS), 1.02);
+    assert_eq!(headline(&demo, "database"), 4.0);
+}
+
+#[test]
+fn the_suite_of_2015() {
+    let run = whole("iometer-2015", "tiny");
+    for id in ["random-read", "random-write", "sequential-read", "sequential-write"] {
+        assert_eq!(test(&run, id).points.len(), 6, "{id}");
+        let first = &values(&run, id, Metric::ThroughputMbS)[..3];
+        let mean = first.iter().sum::<f64>() / 3.0;
+        assert!((headline(&run, id) / mean - 1.0).abs() < 1e-9, "{id}");
+    }
+    rises(&values(&run, "random-read", Metric::ThroughputMbS), 1.05);
+    // Garbage collection bounds writes at every depth.
+    rises(&values(&run, "random-write", Metric::ThroughputMbS), 0.85);
+    falls(&values(&run, "random-write", Metric::ThroughputMbS), 1.05);
+    for id in ["mixed-random", "mixed-sequential"] {
+        let mixes = values(&run, id, Metric::ThroughputMbS);
+        falls(&mixes, 0.85);
+        let mean = mixes.iter().sum::<f64>() / 6.0;
+        assert!((headline(&run, id) / mean - 1.0).abs() < 1e-9, "{id}");
+    }
+}
+
+#[test]
+fn the_client_suite_of_2018() {
+    let run = whole("client-2018", "tiny");
+    let bursts = ["burst-random-read", "burst-random-write", "burst-sequential-read"];
+    let counts = bursts.map(|id| test(&run, id).points.len());
+    assert_eq!(counts, [32, 32, 8]);
+    // A burst finds room in the fast cache, a minute of writes does not.
+    assert!(
+        headline(&run, "burst-random-write") > 3.0 * headline(&run, "sustained-random-write"),
+        "the cache takes the bursts"
+    );
+    rises(&values(&run, "sustained-random-read", Metric::ThroughputMbS), 1.05);
+    for id in ["mixed-random", "mixed-sequential"] {
+        assert_eq!(test(&run, id).points.len(), 11, "{id}");
+        falls(&values(&run, id, Metric::ThroughputMbS), 0.95);
+    }
+    let fill = test(&run, "whole-drive-fill");
+    let written = fill.points[0].point.totals.directions[1].bytes;
+    assert!(written.abs_diff(run.head.drive.capacity.0) < 131_072, "{written}");
+    assert!(headline(&run, "idle-power-low") < 0.01 * headline(&run, "idle-power-active"));
+    let awake = values(&run, "burst-random-read", Metric::LatMeanUs)[0];
+    assert!(headline(&run, "wake-up") > 50.0 * awake, "asleep and awake: {awake}");
+}
+
+#[test]
+fn the_client_suite_of_2021() {
+    let run = whole("client-2021", "tiny");
+    for id in ["burst-random-read", "sustained-random-read", "mixed-random", "mixed-sequential"] {
+        let points = |state: &str| test(&run, &format!("{id}-{state}")).points.len();
+        assert_eq!(points("empty"), points("full"), "{id}");
+    }
+    for state in ["empty", "full"] {
+        rises(&values(&run, &format!("sustained-random-read-{state}"), Metric::Iops), 1.05);
+        falls(&values(&run, &format!("mixed-sequential-{state}"), Metric::ThroughputMbS), 0.95);
+        let burst = headline(&run, &format!("burst-random-write-{state}"));
+        let sustained = headline(&run, &format!("sustained-random-write-{state}"));
+        assert!(burst > 1.2 * sustained, "{state}: {burst} {sustained}");
+    }
+    // The second pass overwrites what the first one wrote in order: no worse for the flash.
+    let pass = |id: &str| values(&run, id, Metric::ThroughputMbS)[0];
+    let ratio = pass("fill-second-pass") / pass("fill-first-pass");
+    assert!((0.8..=1.01).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn the_enterprise_suites_of_2019_and_2020() {
+    let [of_2019, of_2020] = ["enterprise-2019", "enterprise-2020"].map(|id| whole(id, "tiny"));
+    for run in [&of_2019, &of_2020] {
+        let ladder = values(run, "peak-random-read", Metric::Iops);
+        assert_eq!(ladder.len(), 10);
+        rises(&ladder, 1.0);
+        let knee = headline(run, "peak-random-read");
+        let place = ladder.iter().position(|iops| *iops == knee).unwrap();
+        assert!(knee >= 0.95 * ladder[9] && ladder[place - 1] < 0.95 * ladder[9], "{ladder:?}");
+        let index = run.tests.iter().position(|t| t.test.id == "peak-random-read").unwrap();
+        let words = remarks(run, index);
+        assert!(words.contains("reached at QD32 (in every resample)"), "{words}");
+        assert!(words.contains("interpolated at 31") && words.contains("(95 %: "), "{words}");
+        let blocks = values(run, "qd1-random-read", Metric::ThroughputMbS);
+        assert_eq!(blocks.len(), 12);
+        rises(&blocks, 1.03);
+        assert!(headline(run, "steady-random-write") < 0.3 * headline(run, "qd1-random-read"));
+        for id in ["mixed-random-qd32", "mixed-random-qd128"] {
+            let mixes = values(run, id, Metric::ThroughputMbS);
+            falls(&mixes, 0.97);
+            assert_eq!(headline(run, id), mixes[3], "the point of 70 % reads");
+        }
+        let tail = values(run, "peak-random-read", Metric::LatP99999Us);
+        let middle = values(run, "peak-random-read", Metric::LatP50Us);
+        assert!(tail.iter().zip(&middle).all(|(tail, middle)| tail > middle), "{tail:?}");
+    }
+    // In virtual time no processor is in the way: threads and rings find the same drive.
+    for id in ["qd1-random-read", "peak-random-read", "mixed-random-qd32"] {
+        let ratio = headline(&of_2020, id) / headline(&of_2019, id);
+        assert!((ratio - 1.0).abs() < 0.02, "{id}: {ratio}");
+    }
+}
+
+#[test]
+fn the_load_of_a_database() {
+    let run = whole("act", "tiny");
+    let storage = test(&run, "storage");
+    assert_eq!(storage.headline.value, Some(4.0));
+    let borne = |multiple: f64| {
+        let point = storage.points.iter().find(|point| point.point.position == multiple);
+        point.and_then(|point| point.point.totals.reading("borne"))
+    };
+    assert_eq!(borne(4.0), Some(1.0));
+    // The next multiple failed in a probe of 90 s or in a full hour.
+    assert_ne!(borne(5.0), Some(1.0));
+    let hour = storage.points.iter().find(|point| point.point.position == 4.0).unwrap();
+    assert_eq!(hour.point.totals.elapsed, Nanos::from_secs(3_600));
+    // An hour of 8,000 + 94.1 + 94.1 requests a second, each of them sent: exact to 0.1 %.
+    let all: u64 = hour.point.totals.directions.iter().map(|direction| direction.ios).sum();
+    let asked = 4.0 * (2_000.0 + 2.0 * 2.0 * 1_000.0 / 85.0) * 3_600.0;
+    assert!((all as f64 / asked - 1.0).abs() < 1e-3, "{all} of {asked}");
+}
+
+#[test]
+fn fill_levels_loads_and_sizes() {
+    let ladder = whole("fill-ladder", "tiny");
+    falls(&values(&ladder, "random-write", Metric::Iops), 0.95);
+    falls(&values(&ladder, "mixed-random", Metric::Iops), 0.95);
+    let load = whole("load-curve", "tiny");
+    let offered: Vec<f64> = (0..10).map(|step| 1_000.0 * f64::from(1 << step)).collect();
+    let served = values(&load, "random-read", Metric::Iops);
+    let p99 = values(&load, "random-read", Metric::LatP99Us);
+    for (step, offered) in offered.iter().enumerate() {
+        assert!(served[step] <= 1.05 * offered, "{served:?}");
+        // Below the knee everything is served and waits little; beyond it the wait grows and grows.
+        let below = *offered <= 64_000.0;
+        assert_eq!(served[step] > 0.95 * offered, below, "{served:?}");
+        assert_eq!(p99[step] < 1_000.0, below, "{p99:?}");
+    }
+    assert_eq!(headline(&load, "random-read"), served[6]);
+    let sizes = whole("size-curve", "tiny");
+    let read = values(&sizes, "read", Metric::ThroughputMbS);
+    assert_eq!(read.len(), 18);
+    rises(&read, 0.98);
+    for id in ["read", "write"] {
+        // The model stores what it is given: a difference would be a drive that compresses.
+        let pair = [id.to_owned(), format!("{id}-compressible")].map(|id| headline(&sizes, &id));
+        assert!((pair[1] / pair[0] - 1.0).abs() < 0.05, "{id}: {pair:?}");
+    }
+}
