@@ -1,4 +1,6 @@
 //! The style sheet of the page: one column, quiet tables, colours for light, dark and paper.
+//!
+//! Paper gets what is open: the numbers behind every fold would be hundreds of pages.
 
 use crate::figure::draw::{PALETTE_DARK, PALETTE_LIGHT};
 use std::fmt::Write;
@@ -147,7 +149,7 @@ footer.page{padding-bottom:3rem}
  .chart,figcaption,tr,ul.findings li{break-inside:avoid}
  h2,h3,figcaption,figcaption *,.protocol{break-after:avoid}
  .scroll,.chart{overflow:visible}
- details::details-content{content-visibility:visible;display:block;height:auto}
+ main details:not([open]){display:none}
  summary{list-style:none;color:var(--muted)}
  details.numbers table{font-size:6.5pt}
  details.numbers :is(th,td){padding:.2rem;min-width:0}

@@ -11,7 +11,7 @@ mod fio;
 mod interruption;
 mod meters;
 mod quick;
+mod review;
 mod shortened;
-mod signals;
 mod strangers;
 mod support;

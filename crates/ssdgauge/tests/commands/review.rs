@@ -1,0 +1,107 @@
+//! Reports, comparisons and the demonstration, as people call them.
+
+use crate::support::{Bench, text};
+use serde_json::Value;
+
+const CLAIMS: &str = "[drive]\nmodel = \"tlc-client\"\nsource = \"an invented sheet\"\n\n[[claim]]\n\
+    metric = \"iops\"\nvalue = 500000\naccess = \"random\"\nblock_size = \"4KiB\"\nread_percent = 100\n\
+    queue_depth = 32\n";
+
+/// Returns a folder with a quick run of two virtual drives.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    for drive in ["tlc-client", "mlc-client"] {
+        let target = format!("sim:{drive}?capacity=16GB");
+        bench.print(&["quick", &target, "--shorten", "2", "--out", &format!("{drive}.ssdg")]);
+    }
+    bench
+}
+
+const RUNS: [&str; 3] = ["report", "tlc-client.ssdg", "mlc-client.ssdg"];
+
+fn failed(bench: &Bench, arguments: &[&str], code: i32) -> String {
+    let output = bench.call(arguments);
+    let words = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {words}");
+    words
+}
+
+#[test]
+fn a_report_has_every_form() {
+    let bench = bench();
+    std::fs::write(bench.path("claims.toml"), CLAIMS).unwrap();
+    let more = ["-o", "both.html", "--png", "png", "--svg", "svg", "--vega", "vega"];
+    let spec = ["--spec", "claims.toml", "--highlight", "mlc"];
+    bench.print(&[&RUNS[..], &more, &spec].concat());
+    let page = std::fs::read_to_string(bench.path("both.html")).unwrap();
+    assert!(page.contains("Specification against measurement") && page.contains("▸ "));
+    let names = |folder: &str| {
+        let entries = std::fs::read_dir(bench.path(folder)).unwrap();
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            name.split('.').next().unwrap().to_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("png"), names("svg"));
+    assert_eq!(names("png"), names("vega"));
+    assert!(names("png").len() > 10);
+    for name in names("svg") {
+        let svg = std::fs::read_to_string(bench.path(&format!("svg/{name}.svg"))).unwrap();
+        assert!(svg.contains("firmware ") && svg.contains("run 2"), "{name}");
+    }
+    let json: Value =
+        serde_json::from_str(&bench.print(&[&RUNS[..], &spec, &["--json"]].concat())).unwrap();
+    assert_eq!(json["specifications"][0]["claims"][0]["verdict"], "not-comparable");
+    assert_eq!(json["runs"].as_array().unwrap().len(), 2);
+    let csv = bench.print(&[&RUNS[..], &["--csv"]].concat());
+    assert!(csv.lines().count() > 100);
+    assert!(bench.print(&[&RUNS[..], &["--openmetrics"]].concat()).ends_with("# EOF\n"));
+}
+
+#[test]
+fn a_report_refuses_what_it_cannot_mean() {
+    let bench = bench();
+    std::fs::write(bench.path("bad.toml"), CLAIMS.replace("500000", "-1")).unwrap();
+    let with = |more: &[&str]| failed(&bench, &[&RUNS[..], more].concat(), 2);
+    let words = with(&["--spec", "bad.toml"]);
+    assert!(words.contains("bad.toml:7") && words.contains("hint: "), "{words}");
+    let words = with(&["--spec", "none.toml"]);
+    assert!(words.contains("none.toml") && words.contains("hint: "), "{words}");
+    let words = with(&["--highlight", "client"]);
+    assert!(words.contains("the drives are"), "{words}");
+    let words = with(&["--fill-level", "80"]);
+    assert!(words.contains("80 % full") && words.contains("fill-ladder"), "{words}");
+    assert_eq!(bench.names().iter().filter(|name| name.ends_with(".html")).count(), 2);
+}
+
+#[test]
+fn a_gate_fails_with_its_own_exit_code() {
+    let bench = bench();
+    let pair = ["compare", "mlc-client.ssdg", "tlc-client.ssdg"];
+    let output = bench.call(&[&pair[..], &["--threshold", "5", "--junit"]].concat());
+    let xml = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(4), "{xml}");
+    assert!(
+        xml.starts_with("<?xml") && xml.contains("<testsuite") && xml.contains("MODEL"),
+        "{xml}"
+    );
+    let same = ["compare", "tlc-client.ssdg", "tlc-client.ssdg", "--threshold", "5"];
+    assert!(bench.print(&same).contains("1.00"));
+    let words = failed(&bench, &[&pair[..], &["--noise=-1"]].concat(), 2);
+    assert!(words.contains("hint: "), "{words}");
+}
+
+#[test]
+fn a_demonstration_overwrites_nothing() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("demo.html"), "mine").unwrap();
+    let words = failed(&bench, &["demo", "-o", "demo.html"], 3);
+    assert!(words.contains("exists already") && words.contains("nothing was written"), "{words}");
+    std::fs::create_dir(bench.path("other-runs")).unwrap();
+    let words = failed(&bench, &["demo", "-o", "other.html"], 3);
+    assert!(words.contains("other-runs"), "{words}");
+    assert_eq!(bench.names(), ["demo.html", "other-runs"]);
+}
