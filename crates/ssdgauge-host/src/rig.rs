@@ -31,6 +31,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -56,6 +57,8 @@ pub struct LinuxRig {
     pool: Pool,
     stamps: Stamps,
     log: Option<Log>,
+    /// Whether the run shall stop.
+    wish: Arc<AtomicBool>,
     /// How rings are set up, once it was tried.
     ring: Option<Choice>,
     /// The size that a block device had when it was opened.
@@ -179,6 +182,7 @@ impl LinuxRig {
             pool,
             stamps: Stamps::new(tag),
             log: None,
+            wish: Arc::default(),
             ring: None,
         })
     }
@@ -224,8 +228,15 @@ impl LinuxRig {
             pool: Pool::default(),
             stamps: Stamps::new(0),
             log: None,
+            wish: Arc::default(),
             ring: None,
         })
+    }
+
+    /// Lets the threads that load the drive see `wish` themselves: once it is true they send nothing
+    /// more, even while the run file is being written.
+    pub fn stop_on(&mut self, wish: Arc<AtomicBool>) {
+        self.wish = wish;
     }
 
     /// Writes down every request that is measured from now on: sixteen bytes each, in the format
@@ -298,6 +309,7 @@ impl LinuxRig {
             pool: &self.pool,
             stamps: &self.stamps,
             ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
+            wish: &self.wish,
             log: self.log.as_mut().filter(|_| !covering),
         };
         let folder = self.below.as_ref().map(|below| below.folder.as_path());
@@ -362,6 +374,7 @@ impl LinuxRig {
             pool: &self.pool,
             stamps: &self.stamps,
             ring_flags: RingFlags::Plain,
+            wish: &self.wish,
             log: None,
         }));
     }

@@ -3,7 +3,7 @@
 use crate::arguments::{self, Choice, RunOptions};
 use crate::failure::{Failure, Kind};
 use crate::progress::Progress;
-use crate::target::{Consent, HEALTH_EVERY, Opened, SizeWish, Target};
+use crate::target::{Beside, Consent, HEALTH_EVERY, Opened, SizeWish, Target};
 use crate::world::{self, StopWish};
 use crate::{meters, reports, suites};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
@@ -86,9 +86,8 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     refuse_existing(&out)?;
     let stop = listen()?;
     let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
-    let log = options.log_ios.as_deref();
-    let Opened { mut rig, meters: described } =
-        target.open(&plan, consent, &out, seed, log, &specs)?;
+    let beside = Beside { stop: &stop, log_ios: options.log_ios.as_deref(), meters: &specs };
+    let Opened { mut rig, meters: described } = target.open(&plan, consent, &out, seed, beside)?;
     let id = world::run_id(now).map_err(|error| {
         Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
     })?;
@@ -129,8 +128,9 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let same = target.info().fingerprint() == head.drive.fingerprint();
     let erase = arguments.erase.as_deref().or(confirm.filter(|_| same));
     let consent = Consent { confirm, erase };
+    let beside = Beside { stop: &stop, log_ios: None, meters: &specs };
     let Opened { mut rig, meters: described } =
-        target.open(plan, consent, &arguments.file, plan.seed, None, &specs)?;
+        target.open(plan, consent, &arguments.file, plan.seed, beside)?;
     let others = meters::changed(&head.environment, &described);
     if let Some(finding) = &others {
         world::talk(&format!("warning: {}", finding.text));

@@ -1,6 +1,7 @@
 //! From the name of a target to the rig that tests it: the one place that knows every kind.
 
 use crate::failure::{Failure, Kind};
+use crate::world::StopWish;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
 use ssdgauge_host::{Candidate, LinuxRig, Mandate, MeterSpec, Place, TargetError, confirmation_of};
 use ssdgauge_sim::VirtualRig;
@@ -98,17 +99,16 @@ impl Target {
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `consent` or by typing; it must not hold `results`, the run file. `log_ios` is where every
-    /// measured request is written down. `meters` read from then on.
+    /// `consent` or by typing; it must not hold `results`, the run file.
     pub(crate) fn open(
         self,
         plan: &Plan,
         consent: Consent<'_>,
         results: &Path,
         seed: u64,
-        log_ios: Option<&Path>,
-        meters: &[MeterSpec],
+        beside: Beside<'_>,
     ) -> Result<Opened, Failure> {
+        let Beside { stop, log_ios, meters } = beside;
         let precious = self.is_precious(plan);
         match self {
             Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
@@ -137,6 +137,7 @@ impl Target {
                     writes_at_most: writes_at_most(plan),
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &mandate, seed)?;
+                rig.stop_on(stop.flag());
                 let meters = rig.attach(meters)?;
                 if let Some(path) = log_ios {
                     crate::log::begin(&mut rig, path)?;
@@ -145,6 +146,17 @@ impl Target {
             }
         }
     }
+}
+
+/// What goes along with a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside<'a> {
+    /// Ends it.
+    pub(crate) stop: &'a StopWish,
+    /// Where every measured request is written down.
+    pub(crate) log_ios: Option<&'a Path>,
+    /// Read from its start on.
+    pub(crate) meters: &'a [MeterSpec],
 }
 
 /// The words of the owner of a drive, from the command line.

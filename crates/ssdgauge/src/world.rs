@@ -85,6 +85,11 @@ impl StopWish {
         Ok(StopWish(wish))
     }
 
+    /// Returns what the signal sets, for those who cannot wait to be told.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+
     /// Returns whether somebody wants the run to stop.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)

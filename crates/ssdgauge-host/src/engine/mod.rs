@@ -22,7 +22,7 @@ use ssdgauge_core::{RequestSource, Schedule, Until, Workload};
 use stamp::{Expected, Ink};
 use std::fs::File;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 pub(crate) use control::{Outcome, run};
 pub(crate) use log::{Log, Written};
@@ -45,30 +45,45 @@ pub(crate) enum Device {
 pub(crate) const MOST_FAULTS: u64 = 100;
 
 /// Whether the threads shall go on. Written a few times in a workload, read in every turn.
-#[derive(Debug, Default)]
-pub(crate) struct Order(AtomicU8);
+///
+/// Whoever wants the whole run to stop is heard without the control thread, which may be waiting for
+/// the run file.
+#[derive(Debug)]
+pub(crate) struct Order {
+    word: AtomicU8,
+    wish: Arc<AtomicBool>,
+}
 
 impl Order {
     const STOP: u8 = 1;
     const ABANDON: u8 = 2;
 
+    fn new(wish: &Arc<AtomicBool>) -> Order {
+        Order { word: AtomicU8::new(0), wish: wish.clone() }
+    }
+
+    /// Returns whether somebody wants the whole run to stop.
+    fn is_wished(&self) -> bool {
+        self.wish.load(Ordering::Relaxed)
+    }
+
     /// Asks the threads to send nothing more and to wait for what is in flight.
     pub(crate) fn stop(&self) {
-        self.0.fetch_max(Self::STOP, Ordering::Relaxed);
+        self.word.fetch_max(Self::STOP, Ordering::Relaxed);
     }
 
     /// Asks the threads to leave even what is in flight: the drive does not answer.
     pub(crate) fn abandon(&self) {
-        self.0.fetch_max(Self::ABANDON, Ordering::Relaxed);
+        self.word.fetch_max(Self::ABANDON, Ordering::Relaxed);
     }
 
     #[inline]
     fn stops(&self) -> bool {
-        self.0.load(Ordering::Relaxed) >= Self::STOP
+        self.word.load(Ordering::Relaxed) >= Self::STOP || self.is_wished()
     }
 
     fn abandons(&self) -> bool {
-        self.0.load(Ordering::Relaxed) >= Self::ABANDON
+        self.word.load(Ordering::Relaxed) >= Self::ABANDON
     }
 }
 
@@ -171,6 +186,8 @@ pub(crate) struct Load<'a> {
     pub(crate) stamps: &'a Stamps,
     /// How rings are set up.
     pub(crate) ring_flags: RingFlags,
+    /// The wish that the whole run stop.
+    pub(crate) wish: &'a Arc<AtomicBool>,
     /// Where every single request is written down, if anywhere.
     pub(crate) log: Option<&'a mut Log>,
 }

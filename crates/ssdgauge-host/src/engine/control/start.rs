@@ -56,7 +56,7 @@ struct Ready {
 pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
     let Load { device, workload, until, seed, covering, .. } = *load;
     let clock = Clock::best();
-    let order = Arc::new(Order::default());
+    let order = Arc::new(Order::new(load.wish));
     let (sender, messages) = channel();
     let mut threads = Vec::new();
     let mut gates = Vec::new();

@@ -38,7 +38,7 @@ impl Crew {
             self.note_silence(since);
             self.emit(sink);
             self.wake_late_threads();
-            if !self.stopped && sink.stop() {
+            if !self.stopped && (self.order.is_wished() || sink.stop()) {
                 self.stopped = true;
                 stop_since = Some(looked);
                 self.order.stop();
@@ -50,6 +50,8 @@ impl Crew {
                 return;
             }
         }
+        // The threads may have heard of it and ended before this one looked.
+        self.stopped |= self.order.is_wished();
     }
 
     pub(super) fn take(&mut self, message: Message) {
