@@ -28,13 +28,14 @@ const WORDS: [&str; 14] = [
 
 /// Each place, how many such words stand there outside its tests, and why none of them reaches a
 /// drive beside the guard.
-const KNOWN: [(&str, usize, &str); 12] = [
+const KNOWN: [(&str, usize, &str); 13] = [
     ("ssdgauge-host/src/guard.rs", 1, "the guard: `open_exclusively`"),
     ("ssdgauge-host/src/guard/lease.rs", 1, "a lock file in /run/ssdgauge, links not followed"),
     ("ssdgauge-host/src/target.rs", 2, "scratch files: O_TMPFILE in a folder, or a new file"),
     ("ssdgauge-host/src/engine/log.rs", 1, "a new file"),
     ("ssdgauge-host/src/rights.rs", 1, "an attribute of a drive in /sys, by the power control"),
-    ("ssdgauge-host/src/rights/part.rs", 2, "an attribute of a list in /sys; ourselves once more"),
+    ("ssdgauge-host/src/rights/part.rs", 1, "ourselves once more"),
+    ("ssdgauge-host/src/rights/traces.rs", 2, "attributes of a list in /sys, and what was there"),
     ("ssdgauge-host/src/meter/command.rs", 1, "the program that its user names as a meter"),
     ("ssdgauge-host/src/sys.rs", 7, "calls on descriptors that others opened"),
     (

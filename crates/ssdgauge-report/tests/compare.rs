@@ -179,5 +179,6 @@ fn efficiencies_of_different_scopes_are_neither_compared_nor_ranked() {
     assert!(plain.ratio.is_some());
     let page = ssdgauge_report::page(&[drive, other, wall], &Default::default());
     assert!(page.contains("power of another scope: host-ac"));
+    assert!(page.contains("power of the drive by the instrument: "), "who measured is told");
     assert!(page.contains("power of the host, AC for every second"));
 }

@@ -2,7 +2,7 @@
 //!
 //! Three kinds of files: decoders turn bytes of a drive into plain structs (`controller`,
 //! `health`, `power_log`, `state`, `ata`), `sysfs` reads what the kernel knows, and `wire` carries commands.
-//! `ask` holds the questions; [`card`] puts everything together. Nothing in this folder changes a
+//! `ask` holds the questions; [`card()`] puts everything together. Nothing in this folder changes a
 //! drive.
 
 pub(crate) mod ask;

@@ -25,13 +25,14 @@ fn races() -> u32 {
 /// very same words: only its identity tells it apart.
 #[test]
 fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
-    let Some(device) = Loop::attach(SIZE) else { return };
-    let other = device.image().with_file_name("other");
+    let Some(mut device) = Loop::attach(SIZE) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other");
     let pattern = vec![0x5a; SIZE as usize];
     std::fs::write(&other, &pattern).unwrap();
-    let words = device.confirmation(SIZE);
     let (mut refused, mut written) = (0, 0);
     for race in 0..races() {
+        let words = device.confirmation(SIZE);
         let candidate = Candidate::find(&device.path, None).unwrap();
         // Spread over the whole way from the look to the end of the first write.
         let moment = Duration::from_micros(u64::from(race * 7_919 % 40_000));
@@ -50,7 +51,9 @@ fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
             Err(_) => refused += 1,
         }
         swap.join().unwrap();
-        put_back(&device);
+        if !put_back(&device, &other) {
+            device = Loop::attach(SIZE).unwrap();
+        }
         assert!(std::fs::read(&other).unwrap() == pattern, "race {race}: misdirected write");
     }
     println!("{refused} refused, {written} written to the drive that was meant, 0 misdirected");
@@ -77,15 +80,25 @@ fn swap_after(moment: Duration, path: &str, other: &Path) {
     let _ = quiet(Command::new("losetup").args(["--direct-io=on", path]).arg(other));
 }
 
-/// Attaches the first image again.
-fn put_back(device: &Loop) {
+/// Attaches the first image again; returns false where somebody else has the device by now.
+fn put_back(device: &Loop, other: &Path) -> bool {
     let since = Instant::now();
+    let quiet = |command: &mut Command| {
+        command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
     loop {
-        let _ = Command::new("losetup").args(["-d", &device.path]).stderr(Stdio::null()).status();
-        let mut attach = Command::new("losetup");
-        attach.args(["--direct-io=on", &device.path]).arg(device.image()).stderr(Stdio::null());
-        if attach.status().unwrap().success() {
-            return;
+        match device.backing() {
+            Some(file) if file == device.image() || file == other => {
+                quiet(Command::new("losetup").args(["-d", &device.path]));
+            }
+            Some(_) => return false,
+            None => {
+                let mut attach = Command::new("losetup");
+                attach.args(["--direct-io=on", &device.path]).arg(device.image());
+                if quiet(&mut attach) {
+                    return true;
+                }
+            }
         }
         assert!(since.elapsed() < Duration::from_secs(20), "the loop device does not come back");
     }

@@ -159,11 +159,19 @@ impl Loop {
     pub(crate) fn image(&self) -> std::path::PathBuf {
         self._folder.path().join("image")
     }
+
+    /// Returns the file that is attached now, which may be somebody else's.
+    pub(crate) fn backing(&self) -> Option<std::path::PathBuf> {
+        let file = format!("/sys/block/{}/loop/backing_file", self.name());
+        Some(std::fs::read_to_string(file).ok()?.trim().into())
+    }
 }
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["-d", &self.path]).status();
+        if self.backing().is_some_and(|file| file == self.image()) {
+            let _ = Command::new("losetup").args(["-d", &self.path]).status();
+        }
     }
 }
 

@@ -84,19 +84,25 @@ fn meters(member: &Member<'_>, quantity: &str) -> Vec<String> {
     meters
 }
 
+/// Returns what measured the power of the members of `group` that were measured in `scope`.
+pub(super) fn measured_by(group: &Group<'_>, scope: &[PowerScope]) -> String {
+    let mut meters: Vec<String> = group
+        .members
+        .iter()
+        .filter(|member| missing::power_scopes(member.test) == scope)
+        .flat_map(|member| scope.iter().flat_map(|scope| meters(member, scope.quantity())))
+        .collect();
+    meters.sort();
+    meters.dedup();
+    let name = scope.first().map_or("drive", |scope| scope.name());
+    format!("power of the {name} by the instrument: {}", meters.join(", "))
+}
+
 /// Returns bars of `metric` at the steps that each headline speaks of.
 fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
     let scopes = |member: &Member<'_>| missing::power_scopes(member.test);
     let scope = group.members.iter().map(scopes).find(|scopes| !scopes.is_empty());
     let scope = scope.unwrap_or_default();
-    let mut meters: Vec<String> = group
-        .members
-        .iter()
-        .filter(|member| scopes(member) == scope)
-        .flat_map(|member| scope.iter().flat_map(|scope| meters(member, scope.quantity())))
-        .collect();
-    meters.sort();
-    meters.dedup();
     let value = |member: &Member<'_>| -> Result<f64, String> {
         let own = scopes(member);
         let points = rests::points(member.test);
@@ -133,9 +139,8 @@ fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
         title: format!("{}: {}", title(group), lower(metric)),
         notes: vec![format!(
             "{unit}, {better} is better: arithmetic mean over the steps of the headline ({rule}); \
-             n = 1 run each; power of the {} by the instrument: {}.",
-            scope.first().map_or("drive", |scope| scope.name()),
-            meters.join(", ")
+             n = 1 run each; {}.",
+            measured_by(group, &scope)
         )],
         drawing: Drawing::Bars { unit: unit.to_owned(), bars },
         table: Table {

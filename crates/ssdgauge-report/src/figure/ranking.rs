@@ -1,7 +1,7 @@
 //! The ranking: one bar for each drive, a headline of the test.
 
 use crate::clean;
-use crate::figure::{Bar, Cast, Chart, Drawing, LATENCY, Table, title};
+use crate::figure::{Bar, Cast, Chart, Drawing, LATENCY, Table, instruments, title};
 use crate::group::{Group, Member};
 use crate::missing;
 use crate::number;
@@ -73,13 +73,25 @@ fn ranking<'a>(
             None => bar(member, headline, cast),
         })
         .collect();
-    let rows = ranked.iter().map(|(member, headline)| row(member, headline, cast)).collect();
+    let row = |(member, headline): &(&Member<'_>, &Headline)| {
+        let mut row = row(member, headline, cast);
+        if let Some(why) = elsewhere(member) {
+            row[1] = why;
+            row[2..4].fill(number::optional(None));
+        }
+        row
+    };
+    let rows = ranked.iter().map(row).collect();
+    let mut notes = notes(group, score, &ranked);
+    if !scope.is_empty() {
+        let measured_by = instruments::measured_by(group, &scope);
+        notes.push(format!("The {measured_by}."));
+    }
     let head = ["Drive", "Value", "95 % low", "95 % high", "Full seconds", "Steps"];
     let unit = metric.unit().to_owned();
-    let headlines: Vec<&Headline> = ranked.iter().map(|(_, headline)| *headline).collect();
     Chart {
         title: format!("{}: {}", title(group), metric.title()),
-        notes: notes(group, score, &headlines),
+        notes,
         drawing: Drawing::Bars { unit, bars },
         table: Table { head: head.map(str::to_owned).to_vec(), rows },
         kind: "ranking",
@@ -163,7 +175,8 @@ fn row(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Vec<String> {
     ]
 }
 
-fn notes(group: &Group<'_>, score: &Score, headlines: &[&Headline]) -> Vec<String> {
+fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) -> Vec<String> {
+    let headlines: Vec<&Headline> = ranked.iter().map(|(_, headline)| *headline).collect();
     let metric = score.metric();
     let better = if metric.more_is_better() { "more is better" } else { "less is better" };
     let rule = settings::rule(&group.first().test.test, score);

@@ -59,7 +59,7 @@ fn no_cut_gives_a_wrong_reading() {
     }
     figure(
         "truncations",
-        &format!("{cuts} of {} lengths", bytes.len()),
+        &format!("{cuts} lengths of a file of {} bytes", bytes.len()),
         &format!("0 wrong readings, {read_whole} cuts lost nothing"),
         "cargo test -p ssdgauge-runfile --test format no_cut",
     );

@@ -13,6 +13,5 @@ mod meters;
 mod quick;
 mod review;
 mod shortened;
-mod signals;
 mod strangers;
 mod support;

@@ -1,10 +1,19 @@
 //! Signals and stops: what was asked to end ends, in time, and leaves a run that goes on.
+//!
+//! A program of its own, so that no other test takes the processor from it meanwhile.
 
-use crate::support::{Bench, Loop, figure, measures, query, signal, wait_for};
+// A test ends at the first thing that does not work.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+#[allow(dead_code, reason = "the tests of commands use the rest of it")]
+#[path = "../commands/support.rs"]
+mod support;
+
 use rustix::process::Signal;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use support::{Bench, Loop, figure, measures, query, signal, wait_for};
 
 /// How often each signal is sent, at moments that differ.
 const TIMES: u64 = 4;
@@ -120,7 +129,7 @@ fn each_signal_stops_the_requests_at_once_and_leaves_nobody_behind() {
             latest.as_millis(),
             slowest.as_millis()
         ),
-        "cargo test -p ssdgauge --test commands each_signal",
+        "cargo test -p ssdgauge --test signals each_signal",
     );
 }
 
@@ -225,7 +234,7 @@ fn nobody_goes_on_when_the_program_is_killed() {
         "orphans",
         "kill -9 under load, and every signal",
         "0 processes hold the device, 0 requests after the end",
-        "cargo test -p ssdgauge --test commands nobody_goes_on",
+        "cargo test -p ssdgauge --test signals nobody_goes_on",
     );
 }
 
