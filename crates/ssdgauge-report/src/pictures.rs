@@ -64,11 +64,9 @@ pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
         let name = names.of(chart.kind.to_owned());
         let mut origin: Vec<String> = Vec::new();
         for index in of_drive {
-            origin.push(format!(
-                "{} · {}",
-                names::suite(&runs[index]),
-                facts(&cast.names[index], &runs[index])
-            ));
+            let facts = facts(&cast.names[index], &runs[index]);
+            let line = format!("{} · {facts}", names::suite(&runs[index]));
+            origin.extend(draw::wrapped(&line, ROOM));
         }
         let frame = with_notes(&chart, origin);
         figures.push(named(name, chart, frame));
@@ -104,7 +102,7 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
     );
     let mut origin = draw::wrapped(&test, ROOM);
     for member in &group.members {
-        origin.push(facts(&cast.names[member.index], member.run));
+        origin.extend(draw::wrapped(&facts(&cast.names[member.index], member.run), ROOM));
     }
     with_notes(chart, origin)
 }

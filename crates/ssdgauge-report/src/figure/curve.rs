@@ -129,7 +129,8 @@ fn lines(
             colour: cast.drive(member.index),
             dashed: right,
             right,
-            marked: true,
+            // A PNG has no dashes: the line without marks is the one on the right.
+            marked: !right,
             stretches: vec![points],
         }
     };
