@@ -65,23 +65,28 @@ fn rounds(rig: &mut VirtualRig, seed: u64) -> (Vec<f64>, f64) {
 }
 
 /// A window is called steady too early where its mean is further from the truth than the rule lets
-/// the values of a window be from each other; a steady drive is missed where its last rounds are
-/// called unsteady.
+/// the values of a window be from each other, and missed where no window is called steady at all. A
+/// single window of a steady drive may still be called unsteady: a test then goes on for a round.
 #[test]
-fn at_most_one_random_drive_in_a_hundred_is_called_steady_too_early() {
+fn at_most_one_random_drive_in_a_hundred_is_judged_wrong() {
     let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 10_000 } else { 1_000 };
-    let (mut early, mut missed) = (Vec::new(), Vec::new());
+    let (mut early, mut missed, mut windows) = (Vec::new(), Vec::new(), 0);
     for seed in 0..drives {
         let (rounds, truth) = rounds(&mut slow_drive(seed), seed);
-        let found = steady::find(&rounds).map(|(_, verdict)| verdict.mean / truth - 1.0);
-        if found.is_some_and(|off| off.abs() > RANGE) {
-            early.push(seed);
+        match steady::find(&rounds).map(|(_, verdict)| verdict.mean / truth - 1.0) {
+            Some(off) if off.abs() > RANGE => early.push(seed),
+            Some(_) => {}
+            None => missed.push(seed),
         }
-        if !steady::judge(&rounds[rounds.len() - WINDOW..]).unwrap().steady {
-            missed.push(seed);
-        }
+        let last = steady::judge(&rounds[rounds.len() - WINDOW..]).unwrap();
+        windows += usize::from(!last.steady);
     }
-    println!("of {drives}: too early {}, missed {}", early.len(), missed.len());
-    assert!(early.len() * 100 <= drives as usize, "too early: seeds {early:?}");
-    assert!(missed.len() * 20 <= drives as usize, "missed: seeds {missed:?}");
+    println!(
+        "of {drives}: too early {}, missed {}, last windows called unsteady {windows}",
+        early.len(),
+        missed.len()
+    );
+    let wrong = early.len() + missed.len();
+    assert!(wrong * 100 <= drives as usize, "too early: {early:?}; missed: {missed:?}");
+    assert!(windows * 20 <= drives as usize, "{windows} last windows called unsteady");
 }

@@ -77,11 +77,14 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
         }
         let others = moved.saturating_sub(issued);
         let share = others as f64 / issued.max(1) as f64;
+        let beside = match issued {
+            0 => "where we had nothing there".to_owned(),
+            _ => format!("{:.1} % of ours", share * 100.0),
+        };
         let text = format!(
-            "somebody else has {} {} on the drive meanwhile, {:.1} % of ours",
+            "somebody else has {} {} on the drive meanwhile, {beside}",
             if direction == 0 { "read" } else { "written" },
             Bytes(others).about(),
-            share * 100.0
         );
         let (told, severity) = match is_ours {
             true => (
