@@ -39,6 +39,7 @@ pub(crate) fn put_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         }
         Ok(_) | Err(_) => {}
     }
+    remove_abandoned(path);
     let mut partial = path.as_os_str().to_owned();
     partial.push(format!(".{}.partial", std::process::id()));
     let mut file = std::fs::File::create_new(&partial)?;
@@ -48,6 +49,24 @@ pub(crate) fn put_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let _ = std::fs::remove_file(&partial);
     }
     result
+}
+
+/// Removes the half files for `path` whose writers were killed: their names end in the number of a
+/// process that is no more.
+fn remove_abandoned(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let process = || {
+            let rest = found.to_str()?.strip_prefix(name.to_str()?)?;
+            rest.strip_prefix('.')?.strip_suffix(".partial")?.parse::<u32>().ok()
+        };
+        if process().is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists()) {
+            // Where it cannot be removed it is in nobody's way.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Returns whether people look at stderr.
@@ -113,4 +132,26 @@ pub(crate) fn run_id(unix_ms: i64) -> std::io::Result<String> {
     let mut chance = [0u8; 4];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut chance)?;
     Ok(format!("{}-{:08x}", stamp(unix_ms), u32::from_be_bytes(chance)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_page_leaves_no_half_file_of_a_killed_writer_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.html");
+        // No process has a number that large; process 1 lives.
+        for name in ["a.html.4194305.partial", "a.html.1.partial", "b.html.4194305.partial"] {
+            std::fs::write(folder.path().join(name), "half").unwrap();
+        }
+        put_file(&path, b"whole").unwrap();
+        let mut names: Vec<_> =
+            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["a.html", "a.html.1.partial", "b.html.4194305.partial"]);
+    }
 }
