@@ -32,6 +32,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use uses::Openers;
 
 /// What the owner of a drive allows, and what a run brings with it.
@@ -307,16 +308,31 @@ fn check_confirmation(path: &Path, expected: &str, given: Option<&str>) -> Resul
     }
 }
 
+/// How often a claimed device is tried again: the kernel lets go of what a killed program held a
+/// moment after its end.
+const TRIES: u32 = 10;
+const BETWEEN_TRIES: Duration = Duration::from_millis(200);
+
 /// The one place in the program that opens a block device for writing.
 fn open_exclusively(path: &Path) -> Result<File, Refusal> {
     // O_EXCL without O_CREAT on a block device: the kernel refuses whatever is claimed.
     let flags = libc::O_EXCL | libc::O_DIRECT | libc::O_NOFOLLOW;
-    OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).map_err(|error| {
-        match error.raw_os_error() {
-            Some(libc::EBUSY) => in_use(path, "the kernel says that it is claimed"),
-            Some(libc::EROFS) => Refusal::ReadOnly { path: shown(path) },
-            _ => Refusal::Denied { path: shown(path), cause: error.to_string() },
+    let open = || OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
+    let is_busy = |result: &std::io::Result<File>| {
+        result.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
+    };
+    let mut result = open();
+    for _ in 1..TRIES {
+        if !is_busy(&result) {
+            break;
         }
+        std::thread::sleep(BETWEEN_TRIES);
+        result = open();
+    }
+    result.map_err(|error| match error.raw_os_error() {
+        Some(libc::EBUSY) => in_use(path, "the kernel says that it is claimed"),
+        Some(libc::EROFS) => Refusal::ReadOnly { path: shown(path) },
+        _ => Refusal::Denied { path: shown(path), cause: error.to_string() },
     })
 }
 
