@@ -117,6 +117,23 @@ impl Score {
         }
     }
 
+    /// Returns the metric of the seconds and the last part of a step that the headline counts; `None`
+    /// where it counts whole steps.
+    pub fn last_part(&self) -> Option<(Metric, Window)> {
+        match *self {
+            Score::MeanOfLast { metric, window }
+            | Score::MeanOverSigmaOfLast { metric, window } => Some((metric, window)),
+            Score::MeanOf(_)
+            | Score::MeanAt { .. }
+            | Score::BestOf(_)
+            | Score::At { .. }
+            | Score::Knee(_)
+            | Score::KneeOfLoad(_)
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => None,
+        }
+    }
+
     /// Returns whether the headline needs the point at `position`.
     pub fn rests_on(&self, position: f64) -> bool {
         match self {
@@ -267,18 +284,9 @@ impl<'a> Series<'a> {
             points.iter().filter(|point| score.rests_on(point.position)).collect();
         let counted = |point: &&'a Point| {
             let full = full_seconds(point);
-            match score {
-                Score::MeanOfLast { window, .. } | Score::MeanOverSigmaOfLast { window, .. } => {
-                    window.of(&full).map(<[_]>::to_vec)
-                }
-                Score::MeanOf(_)
-                | Score::MeanAt { .. }
-                | Score::BestOf(_)
-                | Score::At { .. }
-                | Score::Knee(_)
-                | Score::KneeOfLoad(_)
-                | Score::HighestBorne
-                | Score::HighestBorneFromSending => Some(full),
+            match score.last_part() {
+                Some((_, window)) => window.of(&full).map(<[_]>::to_vec),
+                None => Some(full),
             }
         };
         if score.metric().needs_power() {

@@ -5,7 +5,7 @@ use crate::error::ReportError;
 use crate::run::{Counted, StepFinding, TestRun};
 use ssdgauge_core::statistics::steady::{self, RANGE, SLOPE, Verdict, WINDOW};
 use ssdgauge_core::{
-    Action, Finding, FindingKind, Metric, Nanos, Scope, Score, Severity, SteadyRule, Test, Totals,
+    Action, Finding, FindingKind, Metric, Nanos, Scope, Severity, SteadyRule, Test, Totals,
 };
 use ssdgauge_runfile::{RunFile, StepId};
 
@@ -144,17 +144,7 @@ pub(crate) fn left(test: &TestRun) -> Option<StepFinding> {
 /// Returns the tracked metric and its values in full minutes, for a test with a single step that
 /// is scored by its last part and lasts five minutes at least.
 fn minutes(test: &TestRun) -> Option<(Metric, Vec<f64>)> {
-    let metric = match test.test.score {
-        Score::MeanOfLast { metric, .. } | Score::MeanOverSigmaOfLast { metric, .. } => metric,
-        Score::MeanOf(_)
-        | Score::MeanAt { .. }
-        | Score::BestOf(_)
-        | Score::At { .. }
-        | Score::Knee(_)
-        | Score::KneeOfLoad(_)
-        | Score::HighestBorne
-        | Score::HighestBorneFromSending => return None,
-    };
+    let (metric, _) = test.test.score.last_part()?;
     let [point] = test.points.as_slice() else { return None };
     let full: Vec<&Totals> =
         point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();

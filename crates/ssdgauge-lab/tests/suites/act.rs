@@ -1,10 +1,10 @@
 //! The search for the highest load, on drives whose answer is known.
 
-use crate::support::{Quiet, carried_out, planned, rig, run};
+use crate::support::{Quiet, begun, carried_out, planned, rig, run};
+use ssdgauge_core::Action;
 use ssdgauge_core::search::{Next, Tried, next};
-use ssdgauge_core::{Action, Rig};
 use ssdgauge_lab::{Completion, conduct, resume};
-use ssdgauge_runfile::{Opening, RunFile, Writer};
+use ssdgauge_runfile::{RunFile, Writer};
 
 #[test]
 fn the_rates_are_those_of_the_tool_at_every_multiple() {
@@ -63,19 +63,8 @@ fn a_search_that_was_cut_off_goes_on_and_comes_to_an_answer() {
     let plan = planned("act", &[], &rig, 600);
     let whole = carried_out(&plan, &mut rig).tests[0].headline.value;
     for steps in [4, 6] {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("run.ssdg");
         let mut first = crate::support::rig("tiny");
-        let drive = first.drive().clone();
-        let opening = Opening {
-            id: "test",
-            program: "ssdgauge test",
-            unix_ms: 0,
-            plan: &plan,
-            drive: &drive,
-            environment: &[],
-        };
-        let mut writer = Writer::create(&path, &opening).unwrap();
+        let (_folder, path, mut writer) = begun(&plan, &first);
         let mut watcher = Quiet { steps_left: steps, ..Quiet::default() };
         let cut = conduct(&plan, &mut first, &mut writer, &mut watcher).unwrap();
         assert_eq!(cut, Completion::Interrupted);

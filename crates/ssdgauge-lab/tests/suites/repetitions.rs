@@ -1,9 +1,9 @@
 //! Tests that are carried out several times.
 
-use crate::support::{Quiet, carried_out, rig};
+use crate::support::{Quiet, begun, carried_out, rig};
 use ssdgauge_core::Rig;
 use ssdgauge_lab::{Options, PlanError, conduct, find_built_in, plan, resume};
-use ssdgauge_runfile::{Opening, Writer};
+use ssdgauge_runfile::Writer;
 
 fn options(repeat: u32) -> Options {
     let only = vec!["random-read-4k".into(), "mixed-70-30".into()];
@@ -40,18 +40,7 @@ fn a_run_that_was_cut_off_goes_on_in_its_repetition() {
     let mut first = rig("tiny");
     let suite = find_built_in("quick").unwrap();
     let plan = plan(&suite, first.drive(), &options(2)).unwrap();
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = folder.path().join("run.ssdg");
-    let drive = first.drive().clone();
-    let opening = Opening {
-        id: "test",
-        program: "ssdgauge test",
-        unix_ms: 0,
-        plan: &plan,
-        drive: &drive,
-        environment: &[],
-    };
-    let mut writer = Writer::create(&path, &opening).unwrap();
+    let (_folder, path, mut writer) = begun(&plan, &first);
     // The fill, three steps of the first repetitions, and one of the second.
     let mut watcher = Quiet { steps_left: 5, ..Quiet::default() };
     conduct(&plan, &mut first, &mut writer, &mut watcher).unwrap();

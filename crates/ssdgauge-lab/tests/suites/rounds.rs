@@ -1,9 +1,9 @@
 //! Rounds to a steady state by the SNIA rule.
 
-use crate::support::{Quiet, found, planned, rig, run};
+use crate::support::{Quiet, begun, found, planned, rig, run};
 use ssdgauge_core::{FindingKind, Nanos, Rig};
 use ssdgauge_lab::{Completion, conduct, resume};
-use ssdgauge_runfile::{Opening, Writer};
+use ssdgauge_runfile::Writer;
 
 #[test]
 fn the_cells_of_the_iops_test_are_merged_over_five_steady_rounds() {
@@ -26,18 +26,7 @@ fn the_cells_of_the_iops_test_are_merged_over_five_steady_rounds() {
 fn rounds_that_were_cut_off_begin_anew_with_their_preparation() {
     let mut first = rig("tiny");
     let plan = planned("snia-pts-c", &["latency"], &first, 60);
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = folder.path().join("run.ssdg");
-    let drive = first.drive().clone();
-    let opening = Opening {
-        id: "test",
-        program: "ssdgauge test",
-        unix_ms: 0,
-        plan: &plan,
-        drive: &drive,
-        environment: &[],
-    };
-    let mut writer = Writer::create(&path, &opening).unwrap();
+    let (_folder, path, mut writer) = begun(&plan, &first);
     // Three preparations, one whole round of nine cells, and four cells of the next.
     let mut watcher = Quiet { steps_left: 16, ..Quiet::default() };
     let cut = conduct(&plan, &mut first, &mut writer, &mut watcher).unwrap();

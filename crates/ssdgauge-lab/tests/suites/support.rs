@@ -5,6 +5,7 @@ use ssdgauge_lab::{Completion, Glimpse, Options, Watcher, conduct, find_built_in
 use ssdgauge_report::{Run, TestRun};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A watcher in virtual time, who wishes for nothing but an end after so many steps.
@@ -59,8 +60,8 @@ pub fn planned(suite: &str, tests: &[&str], rig: &VirtualRig, shorten: u32) -> P
     plan(&suite, rig.drive(), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Carries `plan` out on `rig` and reads the run back.
-pub fn carried_out(plan: &Plan, rig: &mut VirtualRig) -> Run {
+/// Begins a run of `plan` on `rig` in a folder of its own.
+pub fn begun(plan: &Plan, rig: &VirtualRig) -> (TempDir, PathBuf, Writer) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("run.ssdg");
     let opening = Opening {
@@ -71,7 +72,13 @@ pub fn carried_out(plan: &Plan, rig: &mut VirtualRig) -> Run {
         drive: rig.drive(),
         environment: &[],
     };
-    let mut writer = Writer::create(&path, &opening).unwrap();
+    let writer = Writer::create(&path, &opening).unwrap();
+    (folder, path, writer)
+}
+
+/// Carries `plan` out on `rig` and reads the run back.
+pub fn carried_out(plan: &Plan, rig: &mut VirtualRig) -> Run {
+    let (_folder, path, mut writer) = begun(plan, rig);
     let completion = conduct(plan, rig, &mut writer, &mut Quiet::default()).unwrap();
     assert_eq!(completion, Completion::Finished);
     drop(writer);

@@ -9,7 +9,7 @@ use crate::number;
 use crate::run::PointRun;
 use crate::timeline::Second;
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Direction, Metric, Nanos, Score, Window};
+use ssdgauge_core::{Direction, Metric, Nanos, Window};
 
 /// More boundaries than this would hide the lines.
 const MOST_BOUNDARIES: usize = 12;
@@ -85,23 +85,9 @@ pub(super) enum Part {
 /// Returns the window that the headline counts, where the test has one step and counts its end.
 fn last_part(group: &Group<'_>) -> Option<Nanos> {
     let one = |member: &Member<'_>| member.test.points.len() <= 1;
-    match &group.first().test.test.score {
-        Score::MeanOfLast { window: Window::Time(time), .. }
-        | Score::MeanOverSigmaOfLast { window: Window::Time(time), .. }
-            if group.members.iter().all(one) =>
-        {
-            Some(*time)
-        }
-        Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. }
-        | Score::MeanOf(_)
-        | Score::MeanAt { .. }
-        | Score::BestOf(_)
-        | Score::At { .. }
-        | Score::Knee(_)
-        | Score::KneeOfLoad(_)
-        | Score::HighestBorne
-        | Score::HighestBorneFromSending => None,
+    match group.first().test.test.score.last_part()? {
+        (_, Window::Time(time)) if group.members.iter().all(one) => Some(time),
+        (_, Window::Time(_) | Window::Bytes(_)) => None,
     }
 }
 
