@@ -9,6 +9,7 @@
 
 mod card;
 mod drive;
+mod headline;
 pub mod io_log;
 mod metric;
 mod plan;
@@ -25,6 +26,7 @@ mod workload;
 
 pub use card::{DriveCard, Fact, Section, Table, Value};
 pub use drive::{DriveInfo, TargetKind};
+pub use headline::{Headline, KneeFound, Point, Ratio};
 pub use metric::{DirectionTotals, Family, Metric, Scope, Totals};
 pub use plan::{
     Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, Rounds, SteadyRule, Step,
@@ -38,7 +40,7 @@ pub use rig::{
 };
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
-pub use score::{BORNE, BORNE_FROM_SENDING, Headline, KneeFound, Point, Ratio, Score, Window};
+pub use score::{BORNE, BORNE_FROM_SENDING, Score, Window};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{Access, Arrival, Data, Engine, Rest, Stream, Until, Workload};
