@@ -70,18 +70,16 @@ impl Writer {
         if path.symlink_metadata().is_ok() {
             return Err(RunFileError::Exists(path.to_owned()));
         }
+        remove_abandoned(path);
         let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.opening", std::process::id()));
+        name.push(format!(".{}{OPENING}", std::process::id()));
         let unnamed = PathBuf::from(name);
         let created = Writer::write_opening(&unnamed, opening).and_then(|lock| {
             give_name(&unnamed, path)?;
             Ok(lock)
         });
         // The journal is of no use any more, and what failed would only puzzle.
-        let mut journal = unnamed.clone().into_os_string();
-        journal.push("-journal");
-        let _ = std::fs::remove_file(journal);
-        let _ = std::fs::remove_file(&unnamed);
+        remove_with_journal(&unnamed);
         let mut writer = Writer::over(path, created?)?;
         // The first write under this name: it makes the journal, whose room is reserved then.
         writer.batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {}", schema::FORMAT))?;
@@ -118,6 +116,7 @@ impl Writer {
             .open(path)
             .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
         let mut writer = Writer::over(path, file)?;
+        remove_abandoned(path);
         let run = RunFile::open(path)?;
         writer.begin()?;
         writer.reserve_journal();
@@ -389,6 +388,35 @@ const INTERVAL: &str = "INSERT INTO interval VALUES \
     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 const READING: &str = "INSERT INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const FINDING: &str = "INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+/// Ends the name of a file that has no opening record yet, after the number of its process.
+const OPENING: &str = ".opening";
+
+/// Removes what processes that are no more have left of their starts for `path`: a file without an
+/// opening record, or a second name of the run file.
+fn remove_abandoned(path: &Path) {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
+    for entry in entries.into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let process = || {
+            let rest = found.to_str()?.strip_prefix(name)?.strip_prefix('.')?;
+            rest.strip_suffix(OPENING)?.parse::<u32>().ok()
+        };
+        if process().is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists()) {
+            remove_with_journal(&entry.path());
+        }
+    }
+}
+
+/// Removes a file and its journal. What cannot be removed is in nobody's way.
+fn remove_with_journal(path: &Path) {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    let _ = std::fs::remove_file(journal);
+    let _ = std::fs::remove_file(path);
+}
 
 /// Gives the file `unnamed` the name `path`, durably, and never takes it from another file.
 fn give_name(unnamed: &Path, path: &Path) -> Result<(), RunFileError> {

@@ -31,32 +31,45 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
     let seed = 20_261_120;
     println!("seed {seed}");
     let mut random = Random::new(seed, 0);
-    let (mut killed, mut completed, mut lost, mut unreadable) = (0, 0, 0, 0);
+    let (mut killed, mut early, mut completed, mut lost, mut unreadable) = (0, 0, 0, 0, 0);
+    let talk = tempfile::tempdir().unwrap();
+    let said = talk.path().join("said");
     while killed < kills {
         let bench = Bench::new();
+        let file = bench.path("a.ssdg");
         // One run in four writes a real file; the others load nothing, and are killed sooner.
         let real = killed % 4 == 0;
         let target = if real { "." } else { "null:" };
         let run = ["quick", target, "--size", "16MiB", "--shorten", "100", "--out", "a.ssdg"];
-        let mut child = begin(&bench, &run);
-        wait_for_run_file(&bench);
         let mut safe = BTreeSet::new();
-        let ended = loop {
+        loop {
+            // Killed before there was a run file: it is begun again.
+            let line = if file.exists() { &["resume", "a.ssdg"][..] } else { &run };
+            let talk = std::fs::File::create(&said).unwrap();
+            let mut command = bench.command(line);
+            let mut child = command.stdout(Stdio::null()).stderr(talk).spawn().unwrap();
             let moment = Duration::from_millis(random.below(if real { 600 } else { 300 }));
             let since = Instant::now();
             while since.elapsed() < moment && child.try_wait().unwrap().is_none() {
                 std::thread::sleep(Duration::from_micros(200));
             }
-            if child.try_wait().unwrap().is_some() {
-                break child.wait().unwrap();
+            if let Some(ended) = child.try_wait().unwrap() {
+                let said = std::fs::read_to_string(&said).unwrap();
+                assert_eq!(ended.code(), Some(0), "after {killed} kills: {said}");
+                break;
             }
             child.kill().unwrap();
             child.wait().unwrap();
             killed += 1;
+            if !file.exists() {
+                early += 1;
+                assert!(safe.is_empty(), "a run file is gone");
+                continue;
+            }
             // Reading it rolls back what the kill cut off.
-            let Ok(run) = RunFile::open(&bench.path("a.ssdg")) else {
+            let Ok(run) = RunFile::open(&file) else {
                 unreadable += 1;
-                break child.wait().unwrap();
+                break;
             };
             let now: BTreeSet<StepPlace> = run
                 .steps()
@@ -67,24 +80,25 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
                 .collect();
             lost += safe.difference(&now).count();
             safe = now;
-            drop(run);
-            child = begin(&bench, &["resume", "a.ssdg"]);
-        };
-        if ended.code() == Some(0) {
-            completed += 1;
-            let file = bench.path("a.ssdg");
-            let twice = "SELECT count(*) FROM (SELECT 1 FROM step WHERE state='finished' AND \
-                         phase_kind='measure' GROUP BY test, phase, step HAVING count(*) > 1)";
-            assert_eq!(query(&file, twice), 0, "a measured step was done twice");
-            assert_eq!(finished(&bench), 14);
-            assert_eq!(bench.names(), ["a.html", "a.ssdg"], "nothing else is left behind");
+        }
+        if unreadable > 0 {
+            break;
+        }
+        completed += 1;
+        let twice = "SELECT count(*) FROM (SELECT 1 FROM step WHERE state='finished' AND \
+                     phase_kind='measure' GROUP BY test, phase, step HAVING count(*) > 1)";
+        assert_eq!(query(&file, twice), 0, "a measured step was done twice");
+        assert_eq!(finished(&bench), 14);
+        assert_eq!(bench.names(), ["a.html", "a.ssdg"], "nothing else is left behind");
+        if completed % 100 == 0 {
+            println!("{killed} kills, {completed} runs completed");
         }
     }
     assert_eq!((lost, unreadable), (0, 0), "after {killed} kills");
     assert!(completed > 0, "no run was completed between {killed} kills");
     figure(
         "kill -9",
-        &format!("{killed} at random moments"),
+        &format!("{killed} at random moments, {early} of them before there was a run file"),
         &format!(
             "{lost} finished steps lost, {unreadable} unreadable files, {completed} runs completed"
         ),
