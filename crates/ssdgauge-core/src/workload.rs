@@ -12,6 +12,14 @@ pub struct Workload {
     pub streams: Vec<Stream>,
 }
 
+impl Workload {
+    /// Returns how many requests are kept in flight; `None` where a stream follows a rate instead.
+    pub fn closed_depth(&self) -> Option<u32> {
+        let closed = |stream: &Stream| stream.arrival.per_second().is_none();
+        self.streams.iter().map(|stream| closed(stream).then(|| stream.total_depth())).sum()
+    }
+}
+
 /// Requests of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stream {

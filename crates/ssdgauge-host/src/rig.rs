@@ -18,8 +18,8 @@ use crate::witness::{self, Seen, Witness};
 use crate::write_cache::CacheSwitch;
 use open::size_of;
 use ssdgauge_core::{
-    Bytes, Data, DriveInfo, Ended, Finding, FindingKind, Nanos, Preparation, Prepared, Rig,
-    RigError, Severity, Sink, Stream, Until, Workload,
+    Bytes, Data, DriveInfo, Ended, EndedBy, Finding, FindingKind, Nanos, Preparation, Prepared,
+    Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -165,7 +165,9 @@ impl LinuxRig {
             kind: self.info.kind,
             workload,
             elapsed: outcome.elapsed,
+            in_flight: outcome.report.in_flight,
             whole: outcome.faults.is_empty() && outcome.silence.is_none(),
+            stopped: outcome.by == EndedBy::Stop,
             cached: self.cached.is_some(),
         };
         let findings = witness.end(&step, &seen);

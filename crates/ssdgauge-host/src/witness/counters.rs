@@ -15,12 +15,14 @@ const OTHERS_ON_FILES: f64 = 0.1;
 const SLACK_ON_FILES: u64 = 16 << 20;
 
 /// The counts of a block device, from the file `stat` of its folder in /sys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
     /// Bytes read and written.
-    bytes: [u64; 2],
+    pub(super) bytes: [u64; 2],
     /// Requests that were merged into their neighbours.
-    merges: u64,
+    pub(super) merges: u64,
+    /// The milliseconds that reads and writes spent in the device, summed up.
+    pub(super) held_ms: u64,
 }
 
 impl Counters {
@@ -35,7 +37,8 @@ impl Counters {
         let fields = fields.filter(|fields| fields.len() == 8)?;
         // The kernel counts sectors of 512 bytes, whatever the device's own block is.
         let bytes = [fields[2].wrapping_mul(512), fields[6].wrapping_mul(512)];
-        Some(Counters { bytes, merges: fields[1] + fields[5] })
+        let [merges, held_ms] = [fields[1] + fields[5], fields[3] + fields[7]];
+        Some(Counters { bytes, merges, held_ms })
     }
 }
 
@@ -117,11 +120,22 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
+    fn compared(before: Counters, after: Counters) -> Compared {
+        Compared {
+            before,
+            after,
+            issued: [0; 2],
+            kind: TargetKind::Block,
+            random: true,
+            cached: false,
+        }
+    }
+
     fn check(issued: [u64; 2], moved: [u64; 2], kind: TargetKind, expected: &[FindingKind]) {
-        let before = Counters { bytes: [7 * MIB, 9 * MIB], merges: 3 };
+        let before = Counters { bytes: [7 * MIB, 9 * MIB], merges: 3, held_ms: 11 };
         let bytes = [before.bytes[0] + moved[0], before.bytes[1] + moved[1]];
-        let after = Counters { bytes, merges: 3 };
-        let compared = Compared { before, after, issued, kind, random: true, cached: false };
+        let after = Counters { bytes, ..before };
+        let compared = Compared { issued, kind, ..compared(before, after) };
         let kinds: Vec<FindingKind> = compare(&compared).into_iter().map(|f| f.kind).collect();
         assert_eq!(kinds, expected, "{issued:?} {moved:?} {kind:?}");
     }
@@ -149,16 +163,8 @@ mod tests {
         let stat = "  10  2  2048  5  20  1  4096  7  0 1 1 0 0 0 0 0 0\n";
         std::fs::write(folder.path().join("stat"), stat).unwrap();
         let counters = Counters::read(folder.path()).unwrap();
-        assert_eq!(counters, Counters { bytes: [MIB, 2 * MIB], merges: 3 });
-        let after = Counters { merges: 9, ..counters };
-        let mut compared = Compared {
-            before: counters,
-            after,
-            issued: [0; 2],
-            kind: TargetKind::Block,
-            random: true,
-            cached: false,
-        };
+        assert_eq!(counters, Counters { bytes: [MIB, 2 * MIB], merges: 3, held_ms: 12 });
+        let mut compared = compared(counters, Counters { merges: 9, ..counters });
         assert_eq!(compare(&compared)[0].kind, FindingKind::Merged);
         compared.random = false;
         assert!(compare(&compared).is_empty());

@@ -6,10 +6,12 @@
 
 mod counters;
 mod heartbeat;
+mod queue;
 
 use crate::environment::attribute;
 use counters::{Compared, Counters};
 use heartbeat::{Beats, Heartbeat};
+use queue::Held;
 use ssdgauge_core::{
     Access, Engine, Finding, FindingKind, Interval, Nanos, Reading, Severity, Sink, TargetKind,
     Workload,
@@ -41,8 +43,12 @@ pub(crate) struct Step<'a> {
     pub(crate) kind: TargetKind,
     pub(crate) workload: &'a Workload,
     pub(crate) elapsed: Nanos,
+    /// How many requests were in flight on average, as the engine counts.
+    pub(crate) in_flight: Option<f64>,
     /// Whether every request completed in full: the kernel's counts of others mean nothing.
     pub(crate) whole: bool,
+    /// Whether somebody stopped it.
+    pub(crate) stopped: bool,
     /// Whether it is known already that the page cache stood between.
     pub(crate) cached: bool,
 }
@@ -68,7 +74,8 @@ impl Witness {
         findings.extend(busy(&beats, step));
         findings.extend(seen.stall(step.workload));
         let is_random = |stream: &ssdgauge_core::Stream| stream.access == Access::Random;
-        if let (Some(before), Some(after), true) = (self.counters, after, step.whole) {
+        let counted = self.counters.zip(after).filter(|_| step.whole);
+        if let Some((before, after)) = counted {
             findings.extend(counters::compare(&Compared {
                 before,
                 after,
@@ -78,6 +85,9 @@ impl Witness {
                 cached: step.cached,
             }));
         }
+        let held = counted.zip(self.device.as_deref());
+        let held = held.map(|((before, after), folder)| Held::between(&before, &after, folder));
+        findings.extend(queue::finding(step, held));
         findings.extend(self.device.as_deref().and_then(heat));
         findings
     }
@@ -98,9 +108,7 @@ impl<'a> Seen<'a> {
 
     /// In a closed loop no request waits for anything but the drive.
     fn stall(&self, workload: &Workload) -> Option<Finding> {
-        if workload.streams.iter().any(|stream| stream.arrival.per_second().is_some()) {
-            return None;
-        }
+        workload.closed_depth()?;
         let (nanos, second, direction) = self.longest.filter(|(nanos, ..)| *nanos >= STALL.0)?;
         Some(Finding::new(
             FindingKind::Stalled,
@@ -212,7 +220,7 @@ fn busy(beats: &Beats, step: &Step<'_>) -> Vec<Finding> {
             "stop other programs on this machine, and run the step again",
         ));
     }
-    let is_closed = step.workload.streams.iter().all(|s| s.arrival.per_second().is_none());
+    let is_closed = step.workload.closed_depth().is_some();
     let is_ring = step.workload.engine == Engine::IoUring;
     let least = beats.threads().map(|thread| thread.running).reduce(f64::min);
     if let Some(running) = least.filter(|running| *running >= CEILING)

@@ -2,7 +2,8 @@
 
 use crate::support::{Keeper, Loop, for_bytes, for_millis, random};
 use ssdgauge_core::{
-    Access, Bytes, Direction, EndedBy, Engine, Nanos, Preparation, Rig, RigError, Workload,
+    Access, Bytes, Direction, EndedBy, Engine, Finding, FindingKind, Nanos, Preparation, Rig,
+    RigError, Workload,
 };
 use ssdgauge_host::{Candidate, LinuxRig};
 
@@ -109,6 +110,31 @@ fn the_kernel_counts_the_same_requests_as_we_do() {
     let after = device.kernel_counts();
     assert_eq!([after[0] - before[0], after[1] - before[1]], counted);
     assert!(counted[0] > 0 && counted[1] > 0);
+}
+
+#[test]
+fn a_queue_that_holds_less_than_was_asked_is_told() {
+    let size = 64 << 20;
+    let Some(device) = Loop::in_memory(size) else { return };
+    let candidate = Candidate::find(&device.path, None).unwrap();
+    let confirm = device.confirmation(size);
+    let mut rig = LinuxRig::open(candidate, Some(&confirm), 3).unwrap();
+    filled(&mut rig);
+    let length = format!("/sys/block/{}/queue/nr_requests", device.name());
+    let before = std::fs::read_to_string(&length).unwrap();
+    std::fs::write(&length, "4").unwrap();
+    let mut keeper = Keeper::default();
+    let workload = random(Engine::IoUring, 100, 32, SPAN);
+    let ended = rig.run(&workload, &for_millis(1_200), &mut keeper);
+    // The kernel keeps it for the next image on this device.
+    std::fs::write(&length, before).unwrap();
+    assert_eq!(ended.unwrap().by, EndedBy::Time);
+    let of = |finding: &Finding| finding.kind == FindingKind::QueueNotReached;
+    let text = keeper.findings.into_iter().find(of).map(|finding| finding.text);
+    let text = text.expect("a queue of four holds no thirty-two");
+    assert!(text.starts_with("the drive held ") && text.ends_with("; its queue takes 4"), "{text}");
+    let held = text.split(' ').nth(3).unwrap();
+    assert!((1.0..=4.1).contains(&held.parse().unwrap()), "{text}");
 }
 
 #[test]

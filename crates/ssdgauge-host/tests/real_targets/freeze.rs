@@ -2,7 +2,9 @@
 //! the percentiles with its full weight.
 
 use crate::support::{Keeper, Loop, for_millis, has_program, random};
-use ssdgauge_core::{Access, Arrival, Bytes, Engine, Histogram, Preparation, Rig, Stream};
+use ssdgauge_core::{
+    Access, Arrival, Bytes, Engine, FindingKind, Histogram, Preparation, Rig, Stream,
+};
 use ssdgauge_host::{Candidate, LinuxRig};
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -108,6 +110,9 @@ fn an_open_loop_shows_a_freeze_with_its_full_weight() {
         let freezer = std::thread::spawn(move || freeze(&point));
         rig.run(&workload, &for_millis(SECONDS * 1_000), &mut keeper).unwrap();
         let frozen = freezer.join().unwrap();
+        // The frozen requests of the ring stand in workers of the kernel, and it says so.
+        let punted = keeper.findings.iter().any(|finding| finding.kind == FindingKind::Punted);
+        assert_eq!(punted, engine == Engine::IoUring, "{:?}", keeper.findings);
         let mut latency = Histogram::default();
         keeper.intervals.iter().for_each(|interval| latency.merge(&interval.latency));
         for share in [0.95, 0.99] {

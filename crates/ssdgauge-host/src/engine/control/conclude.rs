@@ -19,7 +19,7 @@ impl Crew {
         let end = if self.silence.is_some() { self.clock.now() } else { last };
         let elapsed = Nanos(self.clock.nanos(end - self.start));
         self.finish_seconds(elapsed, sink);
-        self.tell(elapsed, sink);
+        self.tell(sink);
         let used = processor_time().saturating_sub(self.processor_time);
         let ios = self.ios;
         let all: u64 = ios.iter().sum();
@@ -103,7 +103,7 @@ impl Crew {
     }
 
     /// Tells what bears on the numbers.
-    fn tell(&self, elapsed: Nanos, sink: &mut dyn Sink) {
+    fn tell(&self, sink: &mut dyn Sink) {
         let mut tell = |kind, severity, text: String, advice: &str| {
             sink.finding(Finding::new(kind, severity, text, advice));
         };
@@ -129,15 +129,6 @@ impl Crew {
                         without blocking";
             let advice = "the synchronous engine costs less processor time on such a target";
             tell(FindingKind::Punted, Severity::Note, text.into(), advice);
-        }
-        let asked = self.closed_depth();
-        let is_closed = self.streams.iter().all(|stream| stream.arrival.per_second().is_none());
-        let reached = self.busy as f64 / elapsed.0.max(1) as f64;
-        let long_enough = elapsed >= Nanos::SECOND && !self.stopped;
-        if is_closed && long_enough && !self.is_null && reached < 0.95 * f64::from(asked) {
-            let text = format!("{reached:.1} of {asked} requests were in flight on average");
-            let advice = "the host, not the drive, limits this step";
-            tell(FindingKind::QueueNotReached, Severity::Note, text, advice);
         }
     }
 }

@@ -92,7 +92,6 @@ struct Crew {
     streams: Vec<Stream>,
     setup: String,
     refusal: Option<String>,
-    is_null: bool,
     pending: BTreeMap<u32, Vec<[Page; 2]>>,
     emitted: u32,
     ios: [u64; 2],

@@ -153,7 +153,6 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
         streams: workload.streams.clone(),
         setup,
         refusal,
-        is_null: matches!(device, Device::Null),
         pending: BTreeMap::new(),
         emitted: 0,
         ios: [0; 2],
