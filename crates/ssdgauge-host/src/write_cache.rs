@@ -1,7 +1,8 @@
 //! The volatile write cache of a drive: whether writes may be acknowledged that a loss of power
 //! would undo.
 //!
-//! What it changes it puts back, at the latest when it is dropped. The kernel is not told: it goes
+//! What it changes it puts back, at the latest when it is dropped; where the run is killed, the
+//! privileged part does. The kernel is not told: it goes
 //! on to send the flushes that it sent before, which do no harm.
 
 use crate::drive::ask::{self, feature};
@@ -82,7 +83,7 @@ impl Drop for CacheSwitch {
 
 /// Switches the cache, and looks whether the drive did it. Returns whether it was on before; `None`
 /// where the drive has none.
-fn switch(way: Way, wire: &dyn Wire, on: bool) -> Result<Option<bool>, Unanswered> {
+pub(crate) fn switch(way: Way, wire: &dyn Wire, on: bool) -> Result<Option<bool>, Unanswered> {
     let Some(before) = is_on(way, wire)? else { return Ok(None) };
     if before == on {
         return Ok(Some(before));
@@ -106,7 +107,7 @@ fn switch(way: Way, wire: &dyn Wire, on: bool) -> Result<Option<bool>, Unanswere
 }
 
 /// Returns whether the cache is on; `None` where the drive has none.
-fn is_on(way: Way, wire: &dyn Wire) -> Result<Option<bool>, Unanswered> {
+pub(crate) fn is_on(way: Way, wire: &dyn Wire) -> Result<Option<bool>, Unanswered> {
     match way {
         Way::Nvme => {
             if !ask::controller(wire)?.has_volatile_cache {
@@ -134,57 +135,7 @@ fn finding(wanted: WriteCache, cause: &str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::fixture::{Fixture, UNKNOWN};
-    use std::sync::Mutex;
-
-    /// A drive whose cache can be switched, and what it was told.
-    struct Switched {
-        drive: Fixture,
-        on: Mutex<bool>,
-        told: Mutex<Vec<bool>>,
-        /// Whether it does what it is told.
-        obeys: bool,
-    }
-
-    impl Switched {
-        fn new(drive: Fixture, on: bool) -> Switched {
-            Switched { drive, on: Mutex::new(on), told: Mutex::default(), obeys: true }
-        }
-
-        fn tell(&self, on: bool) {
-            self.told.lock().unwrap().push(on);
-            if self.obeys {
-                *self.on.lock().unwrap() = on;
-            }
-        }
-    }
-
-    impl Wire for Switched {
-        fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
-            match (command.opcode, command.words) {
-                (0x09, [0x06, value, ..]) => {
-                    self.tell(value == 1);
-                    Ok(0)
-                }
-                (0x0a, [0x06, ..]) => Ok(u32::from(*self.on.lock().unwrap())),
-                (_, _) => self.drive.nvme(command, data),
-            }
-        }
-
-        fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
-            match (command.command, command.feature) {
-                (0xef, 0x02) => self.tell(true),
-                (0xef, 0x82) => self.tell(false),
-                (_, _) => self.drive.ata(command, data)?,
-            }
-            if command.command == 0xec {
-                // Word 85, bit 5.
-                let bit = u8::from(*self.on.lock().unwrap()) << 5;
-                data[170] = data[170] & !(1 << 5) | bit;
-            }
-            Ok(())
-        }
-    }
+    use crate::drive::fixture::{Fixture, Switched, UNKNOWN};
 
     #[test]
     fn a_cache_is_off_while_it_is_asked_for_and_on_again_as_it_was_found() {
@@ -211,7 +162,8 @@ mod tests {
             let (words, found) = switch.choose(wanted);
             (words, found.map(|finding| finding.text).unwrap_or_default())
         };
-        let liar = Switched { obeys: false, ..Switched::new(Fixture::nvme(), true) };
+        let mut liar = Switched::new(Fixture::nvme(), true);
+        liar.obeys = false;
         let (words, found) = text(Arc::new(liar), WriteCache::Off);
         assert!(words == "unknown" && found.contains("took the command and kept it"), "{found}");
         let mut refuses = Fixture::nvme();

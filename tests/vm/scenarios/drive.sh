@@ -300,6 +300,34 @@ END
     finds c.ssdg power-state 'could not be brought into PS1'
 }
 
+# caching DRIVE NUMBER: whether its write cache is on (1) or off (0), as the drive says now: NVMe by
+# nvme-cli, SATA by its identity.
+caching() {
+    case $1 in
+        nvme*) nvme get-feature "/dev/$1" -f 6 | grep -q "value:[0x]*$2\$" ;;
+        *) card "/dev/$1" && [ "$(fact write_cache_on)" = "$([ "$2" = 1 ] && echo true || echo false)" ] ;;
+    esac
+}
+
+the_write_cache_is_put_back_even_after_a_kill() {
+    for drive in "$(named FORMAT)" sda; do
+        caching "$drive" 1 || fail "$drive: the cache is not on"
+        purges cache
+        sed -i 's/^prepare = \[$/prepare = [ { write_cache = "off" },/' cache.toml
+        words=$(confirmation "$drive")
+        gauge_later run cache.toml "/dev/$drive" --confirm "$words" --out "$drive.ssdg"
+        until_true caching "$drive" 0
+        gauge_ends 0
+        is "$drive: what was in force" "$(way "$drive.ssdg" cache)" 'write cache off'
+        caching "$drive" 1 || fail "$drive: the cache is not on behind a run"
+        gauge_later run cache.toml "/dev/$drive" --confirm "$words" --out "$drive-killed.ssdg"
+        until_true caching "$drive" 0
+        kill -9 $gauge_pid
+        gauge_ends 137
+        until_true caching "$drive" 1
+    done
+}
+
 # without_trim FILE DEVICE WORDS: trims it, which must fail because of what WORDS name.
 without_trim() {
     gauge 0 run erase.toml "/dev/$2" --confirm "$(confirmation "$2")" --out "$1"
@@ -338,4 +366,5 @@ scenarios the_card_says_what_nvme_cli_says a_drive_with_two_paths_is_shown_throu
     a_drive_that_calls_itself_read_only_is_refused \
     a_drive_that_leaves_while_it_is_formatted_is_gone a_drive_that_leaves_while_it_is_filled_is_gone \
     a_sata_drive_has_a_card_and_is_purged \
-    the_power_saving_of_a_link_is_put_back_even_after_a_kill a_layer_that_passes_no_trims_on_is_named
+    the_power_saving_of_a_link_is_put_back_even_after_a_kill \
+    the_write_cache_is_put_back_even_after_a_kill a_layer_that_passes_no_trims_on_is_named

@@ -224,3 +224,54 @@ fn discovery() -> Vec<u8> {
     data[..4].copy_from_slice(&length.to_be_bytes());
     data
 }
+
+/// A drive whose write cache can be switched, and what it was told.
+pub(crate) struct Switched {
+    drive: Fixture,
+    /// Whether its cache is on.
+    pub(crate) on: Mutex<bool>,
+    /// Everything that its cache was told.
+    pub(crate) told: Mutex<Vec<bool>>,
+    /// Whether it does what it is told.
+    pub(crate) obeys: bool,
+}
+
+impl Switched {
+    pub(crate) fn new(drive: Fixture, on: bool) -> Switched {
+        Switched { drive, on: Mutex::new(on), told: Mutex::default(), obeys: true }
+    }
+
+    fn tell(&self, on: bool) {
+        self.told.lock().unwrap().push(on);
+        if self.obeys {
+            *self.on.lock().unwrap() = on;
+        }
+    }
+}
+
+impl Wire for Switched {
+    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
+        match (command.opcode, command.words) {
+            (0x09, [0x06, value, ..]) => {
+                self.tell(value == 1);
+                Ok(0)
+            }
+            (0x0a, [0x06, ..]) => Ok(u32::from(*self.on.lock().unwrap())),
+            (_, _) => self.drive.nvme(command, data),
+        }
+    }
+
+    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+        match (command.command, command.feature) {
+            (0xef, 0x02) => self.tell(true),
+            (0xef, 0x82) => self.tell(false),
+            (_, _) => self.drive.ata(command, data)?,
+        }
+        if command.command == 0xec {
+            // Word 85, bit 5.
+            let bit = u8::from(*self.on.lock().unwrap()) << 5;
+            data[170] = data[170] & !(1 << 5) | bit;
+        }
+        Ok(())
+    }
+}

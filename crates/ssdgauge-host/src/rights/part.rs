@@ -3,8 +3,10 @@
 
 use super::message::{Kind, Reply, Request};
 use super::traces::Traces;
+use crate::drive::wire::Port;
 use crate::guard;
 use crate::sys;
+use crate::write_cache::Way;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
 };
@@ -16,7 +18,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What the part answers: questions, features, format, sanitize (NVM Express Base Specification
@@ -95,16 +97,17 @@ pub fn serve(device: &str) -> io::Result<()> {
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
     set_no_new_privs(true)?;
-    let file = open(device)?;
+    let file = Arc::new(open(device)?);
     let namespace = std::fs::read_to_string(format!("/sys/dev/block/{device}/nsid"));
     let namespace = namespace.ok().and_then(|text| text.trim().parse().ok());
-    let mut traces = Traces::default();
+    let port = Port(Arc::clone(&file));
+    let mut traces = Traces::of(&port);
     let mut answer = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
         let reply = match request.kind {
             Kind::Look => Ok(look(device, parent)),
             Kind::Nvme => nvme(&file, namespace, &request, &mut traces),
-            Kind::Scsi => scsi(&file, &request),
+            Kind::Scsi => scsi(&file, &request, &mut traces),
             Kind::Attribute => attribute(&request.data, &mut traces),
         };
         Reply::of(reply).send(&mut socket).map(|()| true)
@@ -117,7 +120,7 @@ pub fn serve(device: &str) -> io::Result<()> {
         }
     };
     // Whoever asked has ended, in order or killed.
-    traces.remove(&file);
+    traces.remove();
     ended
 }
 
@@ -145,7 +148,7 @@ fn nvme(
     file: &File,
     own: Option<u32>,
     request: &Request,
-    traces: &mut Traces,
+    traces: &mut Traces<'_>,
 ) -> io::Result<Reply> {
     let opcode = request.values[0].to_le_bytes()[0];
     let (head, data) = request.data.split_at_checked(24).ok_or_else(refused)?;
@@ -157,14 +160,14 @@ fn nvme(
     for (word, bytes) in words.iter_mut().zip(head.chunks_exact(4)) {
         *word = u32::from_le_bytes(bytes.try_into().expect("chunks of four"));
     }
-    traces.before(file, opcode, words);
+    traces.before(opcode, words);
     let mut data = data.to_vec();
     let (namespace, limit) = (request.values[1], request.timeout_ms);
     let (status, result) = sys::nvme_admin(file, opcode, namespace, words, &mut data, limit)?;
     Ok(Reply { status: 0, values: [u32::from(status), result, 0, 0], data })
 }
 
-fn scsi(file: &File, request: &Request) -> io::Result<Reply> {
+fn scsi(file: &File, request: &Request, traces: &mut Traces<'_>) -> io::Result<Reply> {
     let (command, data) = request.data.split_first_chunk::<16>().ok_or_else(refused)?;
     let allowed = match command[0] {
         0x85 if command[14] == SET_FEATURES => WRITE_CACHE.contains(&command[4]),
@@ -173,6 +176,9 @@ fn scsi(file: &File, request: &Request) -> io::Result<Reply> {
     };
     if !allowed {
         return Err(refused());
+    }
+    if (command[0], command[14]) == (0x85, SET_FEATURES) {
+        traces.before_cache(Way::Ata, command[4] == WRITE_CACHE[0]);
     }
     let direction = match request.values[0] {
         0 => sys::ScsiDirection::None,
@@ -190,7 +196,7 @@ fn scsi(file: &File, request: &Request) -> io::Result<Reply> {
     Ok(Reply { status: 0, values, data })
 }
 
-fn attribute(data: &[u8], traces: &mut Traces) -> io::Result<Reply> {
+fn attribute(data: &[u8], traces: &mut Traces<'_>) -> io::Result<Reply> {
     let text = std::str::from_utf8(data).map_err(|_| refused())?;
     let (path, value) = text.split_once('\0').ok_or_else(refused)?;
     let path = std::fs::canonicalize(path)?;
@@ -209,19 +215,21 @@ mod tests {
 
     #[test]
     fn what_is_not_on_the_list_is_refused() {
-        let file = File::open("/dev/null").unwrap();
+        let file = Arc::new(File::open("/dev/null").unwrap());
+        let port = Port(Arc::clone(&file));
+        let mut traces = Traces::of(&port);
         let is_refused = |result: io::Result<Reply>| {
             result.is_err_and(|error| error.raw_os_error() == Some(libc::EPERM))
         };
         for opcode in (0..=255).filter(|opcode| !NVME.contains(opcode)) {
             let request = Request::nvme(opcode, 1, [0; 6], &[], 1_000).unwrap();
-            let reply = nvme(&file, Some(1), &request, &mut Traces::default());
+            let reply = nvme(&file, Some(1), &request, &mut traces);
             assert!(is_refused(reply), "{opcode:#x}");
         }
         // A format of another namespace, of all of them, or of nobody knows which.
         for (own, asked) in [(Some(1), 2), (Some(1), u32::MAX), (None, 1)] {
             let request = Request::nvme(FORMAT, asked, [0; 6], &[], 1_000).unwrap();
-            let reply = nvme(&file, own, &request, &mut Traces::default());
+            let reply = nvme(&file, own, &request, &mut traces);
             assert!(is_refused(reply), "{own:?} {asked}");
         }
         // WRITE (10), WRITE SAME, UNMAP, FORMAT UNIT, WRITE BUFFER.
@@ -229,14 +237,14 @@ mod tests {
             let mut cdb = [0; 16];
             cdb[0] = command;
             let request = Request::scsi(&cdb, sys::ScsiDirection::Out, &[], 1_000).unwrap();
-            assert!(is_refused(scsi(&file, &request)), "{command:#x}");
+            assert!(is_refused(scsi(&file, &request, &mut traces)), "{command:#x}");
         }
         // ATA WRITE DMA, DOWNLOAD MICROCODE, SET FEATURES without a feature.
         for command in [0xca, 0x92, SET_FEATURES] {
             let mut cdb = [0; 16];
             (cdb[0], cdb[14]) = (0x85, command);
             let request = Request::scsi(&cdb, sys::ScsiDirection::Out, &[], 1_000).unwrap();
-            assert!(is_refused(scsi(&file, &request)), "{command:#x}");
+            assert!(is_refused(scsi(&file, &request, &mut traces)), "{command:#x}");
         }
         for (path, value) in [
             ("/etc/hostname", "x"),
@@ -245,7 +253,7 @@ mod tests {
             ("/sys/devices/../../etc/hostname", "x"),
         ] {
             let request = Request::attribute(Path::new(path), value).unwrap();
-            assert!(attribute(&request.data, &mut Traces::default()).is_err(), "{path}");
+            assert!(attribute(&request.data, &mut traces).is_err(), "{path}");
         }
     }
 }
