@@ -118,7 +118,7 @@ fn finding(
     written: u64,
     edge: &Edge,
 ) -> Option<StepFinding> {
-    let size = format!("{} ± {}", Bytes(edge.bytes).about(), Bytes(edge.uncertainty).about());
+    let size = edge.in_words(|bytes| Bytes(bytes).about());
     let (held, written) = (Bytes(held).about(), Bytes(written).about());
     let text = match place {
         CachePlace::Inside => return None,

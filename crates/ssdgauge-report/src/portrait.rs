@@ -71,10 +71,9 @@ fn cache(test: &TestRun) -> Option<String> {
     let gb = |bytes: u64| number::text(bytes as f64 / 1e9);
     Some(match fill::edge(point) {
         Some(edge) => format!(
-            "It leaves its fast cache after {} ± {} GB of writes in order: {} MB/s before, {} MB/s \
+            "It leaves its fast cache after {} GB of writes in order: {} MB/s before, {} MB/s \
              behind ({title}).",
-            gb(edge.bytes),
-            gb(edge.uncertainty),
+            edge.in_words(gb),
             number::text(edge.before / 1e6),
             number::text(edge.behind / 1e6)
         ),

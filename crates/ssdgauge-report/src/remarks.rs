@@ -74,9 +74,8 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
 fn cache(test: &TestRun) -> impl Iterator<Item = String> {
     let size = cached::edge(test).map(|edge| {
         format!(
-            "fast cache of {} ± {}: {:.0} MB/s before its end, {:.0} MB/s behind",
-            Bytes(edge.bytes).about(),
-            Bytes(edge.uncertainty).about(),
+            "fast cache of {}: {:.0} MB/s before its end, {:.0} MB/s behind",
+            edge.in_words(|bytes| Bytes(bytes).about()),
             edge.before / 1e6,
             edge.behind / 1e6
         )

@@ -22,6 +22,17 @@ pub struct Edge {
     pub behind: f64,
 }
 
+impl Edge {
+    /// Returns where the edge lies, in words; `show` writes a number of bytes.
+    pub fn in_words(&self, show: impl Fn(u64) -> String) -> String {
+        match self.bytes.checked_sub(self.uncertainty) {
+            Some(1..) => format!("{} ± {}", show(self.bytes), show(self.uncertainty)),
+            // It may have been anywhere in the first samples.
+            Some(0) | None => format!("at most {}", show(self.bytes + self.uncertainty)),
+        }
+    }
+}
+
 /// Finds the edge in `samples`, the bytes that were written in equal times; `None` where the
 /// throughput never falls for good.
 ///
@@ -85,6 +96,13 @@ mod tests {
     fn of_two_falls_the_first_is_the_cache() {
         let samples: Vec<u64> = [vec![2_400; 20], vec![900; 60], vec![300; 120]].concat();
         assert_eq!(edge(&samples).unwrap().bytes, 48_000);
+    }
+
+    #[test]
+    fn an_edge_within_the_first_samples_has_no_least_size() {
+        let words = |samples: &[u64]| edge(samples).unwrap().in_words(|bytes| bytes.to_string());
+        assert_eq!(words(&[2_400, 900, 900, 900, 900]), "at most 4800");
+        assert_eq!(words(&[2_400, 2_400, 900, 900, 900, 900]), "4800 ± 2400");
     }
 
     #[test]

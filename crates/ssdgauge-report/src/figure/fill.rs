@@ -122,11 +122,7 @@ fn row(name: &str, segments: &[(f64, f64)], edge: Option<Edge>) -> Vec<String> {
     let mut row = vec![name.to_owned(), at(0.0), at(0.5), at(1.0)];
     row.extend(match edge {
         Some(edge) => [
-            format!(
-                "{} ± {}",
-                number::text(edge.bytes as f64 / 1e9),
-                number::text(edge.uncertainty as f64 / 1e9)
-            ),
+            edge.in_words(|bytes| number::text(bytes as f64 / 1e9)),
             number::text(edge.before / 1e6),
             number::text(edge.behind / 1e6),
         ],
