@@ -324,6 +324,7 @@ the_write_cache_is_put_back_even_after_a_kill() {
         until_true caching "$drive" 0
         kill -9 $gauge_pid
         gauge_ends 137
+        blank "/dev/$drive"
         until_true caching "$drive" 1
     done
 }
