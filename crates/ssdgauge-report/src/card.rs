@@ -84,14 +84,28 @@ fn findings(run: &Run, paint: &Paint) -> Vec<String> {
         (_, _) => format!("{}, {}", word(serious, "warning"), word(notes, "note")),
     };
     let mut lines = vec![paint.plain(&summary)];
-    // Notes are put into words only where nothing worse competes for the place.
-    let shown = if serious > 0 { serious.min(IN_WORDS) } else { notes.min(1) };
-    for finding in distinct.into_iter().take(shown) {
-        let advice = match finding.advice.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", clean::prose(&finding.advice)),
+    // Where there are too many, those that differ in their figures alone take one line.
+    let mut alike: Vec<(&Finding, usize)> = Vec::new();
+    for finding in distinct {
+        let is_alike = |known: &Finding| {
+            serious > IN_WORDS && (known.kind, &known.advice) == (finding.kind, &finding.advice)
         };
-        let text = format!("{}{advice}", clean::prose(&finding.text));
+        match alike.iter_mut().find(|(known, _)| is_alike(known)) {
+            Some((_, more)) => *more += 1,
+            None => alike.push((finding, 0)),
+        }
+    }
+    // Notes are put into words only where nothing worse competes for the place.
+    let is_serious = |(finding, _): &&(&Finding, usize)| finding.severity > Severity::Note;
+    let shown = if serious > 0 { alike.iter().filter(is_serious).count().min(IN_WORDS) } else { 1 };
+    for (finding, more) in alike.into_iter().take(shown) {
+        let mut text = clean::prose(&finding.text);
+        if more > 0 {
+            text.push_str(&format!("; {more} more like it"));
+        }
+        if !finding.advice.is_empty() {
+            text.push_str(&format!(" ({})", clean::prose(&finding.advice)));
+        }
         lines.extend(paint.wrapped(severity(finding.severity), finding.severity, &text));
     }
     lines

@@ -28,6 +28,27 @@ fn the_card_of_a_quick_run_has_the_familiar_rows() {
 }
 
 #[test]
+fn a_card_gathers_findings_that_differ_in_their_figures_alone() {
+    let waited = |share| {
+        let text = format!("a thread waited for {share} % of the time");
+        Finding::new(FindingKind::Disturbed, Severity::Warning, text, "stop other programs")
+    };
+    let mut recipe = model();
+    let (_, cached) = recipe.findings.remove(0);
+    recipe.findings = [2, 3, 4].map(|share| (Some(0), waited(share))).into();
+    recipe.findings.push((None, cached.clone()));
+    let gathered = card(&run(&recipe), 120, false);
+    assert!(gathered.contains("4 warnings"), "{gathered}");
+    let lines: Vec<&str> = gathered.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(lines.len(), 2, "{gathered}");
+    let line = "a thread waited for 2 % of the time; 2 more like it (stop other programs)";
+    assert!(lines.iter().any(|text| text.ends_with(line)), "{gathered}");
+    // Where there is room for all of them, each is told.
+    recipe.findings = [2, 3].map(|share| (Some(0), waited(share))).into();
+    assert!(!card(&run(&recipe), 120, false).contains("like it"));
+}
+
+#[test]
 fn the_card_of_another_suite_has_its_headlines() {
     let mut recipe = Recipe::new("0193f1c2-cc33", client(6, 8), "Disk");
     recipe.steps = 15;
