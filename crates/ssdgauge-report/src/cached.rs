@@ -3,10 +3,11 @@
 
 use crate::clean;
 use crate::figure::fill;
+use crate::number;
 use crate::run::{PointRun, StepFinding, TestRun};
 use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::{
-    Action, Bytes, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
+    Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
 };
 
 /// Where a step lay.
@@ -118,8 +119,8 @@ fn finding(
     written: u64,
     edge: &Edge,
 ) -> Option<StepFinding> {
-    let size = edge.in_words(|bytes| Bytes(bytes).about());
-    let (held, written) = (Bytes(held).about(), Bytes(written).about());
+    let size = edge.in_words(number::capacity);
+    let (held, written) = (number::capacity(held), number::capacity(written));
     let text = match place {
         CachePlace::Inside => return None,
         CachePlace::Crossing => format!(

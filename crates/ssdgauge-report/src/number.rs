@@ -1,6 +1,6 @@
 //! Numbers in words for people: as many digits as a reader can use, thousands set apart.
 
-use ssdgauge_core::Metric;
+use ssdgauge_core::{Metric, Ratio};
 
 /// What stands where nobody measured.
 pub(crate) const NOTHING: &str = "–";
@@ -43,6 +43,18 @@ pub(crate) fn capacity(bytes: u64) -> String {
     match UNITS.into_iter().find(|(_, unit)| value >= *unit) {
         Some((name, unit)) => format!("{} {name}", text(value / unit)),
         None => format!("{bytes} B"),
+    }
+}
+
+/// Returns a ratio with so many decimals, and with half the width of its interval where that shows
+/// in them.
+pub(crate) fn ratio(ratio: Ratio, decimals: usize) -> String {
+    let value = format!("{:.decimals$}", ratio.value);
+    let Some((low, high)) = ratio.interval else { return value };
+    let half = format!("{:.decimals$}", (high - ratio.value).max(ratio.value - low));
+    match half.contains(|digit| matches!(digit, '1'..='9')) {
+        true => format!("{value} ± {half}"),
+        false => value,
     }
 }
 
@@ -130,5 +142,12 @@ mod tests {
         assert_eq!(capacity(1_000_204_886_016), "1.00 TB");
         assert_eq!(capacity(500_107_862_016), "500 GB");
         assert_eq!(capacity(17), "17 B");
+    }
+    #[test]
+    fn an_interval_that_the_decimals_do_not_show_is_left_out() {
+        let of = |value, interval| ratio(Ratio { value, interval }, 2);
+        assert_eq!(of(1.561, None), "1.56");
+        assert_eq!(of(1.561, Some((1.557, 1.564))), "1.56");
+        assert_eq!(of(1.561, Some((1.554, 1.563))), "1.56 ± 0.01");
     }
 }

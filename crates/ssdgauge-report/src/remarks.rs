@@ -8,7 +8,7 @@ use crate::settings;
 use crate::steadiness;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::{knee, summary};
-use ssdgauge_core::{Bytes, KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
+use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
 
 /// Returns what a reader must know beside the headline of `test`; empty where it has no value.
 pub(crate) fn of(test: &TestRun) -> Vec<String> {
@@ -74,10 +74,10 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
 fn cache(test: &TestRun) -> impl Iterator<Item = String> {
     let size = cached::edge(test).map(|edge| {
         format!(
-            "fast cache of {}: {:.0} MB/s before its end, {:.0} MB/s behind",
-            edge.in_words(|bytes| Bytes(bytes).about()),
-            edge.before / 1e6,
-            edge.behind / 1e6
+            "fast cache of {}: {} MB/s before its end, {} MB/s behind",
+            edge.in_words(number::capacity),
+            number::text(edge.before / 1e6),
+            number::text(edge.behind / 1e6)
         )
     });
     let places = cached::words(test).filter(|_| test.points.len() > 1);

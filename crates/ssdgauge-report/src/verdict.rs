@@ -80,23 +80,12 @@ fn leader(group: &Group<'_>, cast: &Cast) -> TestVerdict {
         let sentence = format!("{title}: {} and {tied} cannot be told apart{behind}.", all[0]);
         return TestVerdict { sentence, judged: true };
     }
-    let by = ratios[0].map_or_else(|| number::NOTHING.to_owned(), times);
+    let by = ratios[0].map_or_else(|| number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 2));
     let sentence = match metric.more_is_better() {
         true => format!("{title}: {} leads, with {by} times {}.", all[0], all[1]),
         false => format!("{title}: {} leads; {} has {by} times as much.", all[0], all[1]),
     };
     TestVerdict { sentence, judged: true }
-}
-
-/// Returns a ratio with half the width of its interval.
-fn times(ratio: Ratio) -> String {
-    match ratio.interval {
-        None => format!("{:.2}", ratio.value),
-        Some((low, high)) => {
-            let half = (high - ratio.value).max(ratio.value - low);
-            format!("{:.2} ± {half:.2}", ratio.value)
-        }
-    }
 }
 
 /// Returns how many times the better of the two is the other, above 1 where it leads.

@@ -4,7 +4,6 @@ use super::{Comparison, Difference, TestComparison};
 use crate::json::SCHEMA;
 use crate::number;
 use serde_json::{Value, json};
-use ssdgauge_core::Ratio;
 
 /// What stands below every comparison, because no number in it can say so.
 const CAVEAT: &str = "The intervals come from the seconds of one run each; they cannot say how \
@@ -49,7 +48,7 @@ impl Comparison {
                 md(&test.title),
                 value(test.values[0]),
                 value(test.values[1]),
-                test.ratio.map_or(number::NOTHING.to_owned(), ratio),
+                test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 3)),
                 md(&verdict(&test.difference))
             ));
         }
@@ -106,17 +105,7 @@ pub(super) fn sentence(test: &TestComparison) -> String {
     let verdict = verdict(&test.difference);
     match test.ratio {
         None => verdict,
-        Some(ratio) => format!("B is {} times A: {verdict} ({metric})", self::ratio(ratio)),
-    }
-}
-
-fn ratio(ratio: Ratio) -> String {
-    match ratio.interval {
-        None => format!("{:.3}", ratio.value),
-        Some((low, high)) => {
-            let half = (high - ratio.value).max(ratio.value - low);
-            format!("{:.3} ± {half:.3}", ratio.value)
-        }
+        Some(ratio) => format!("B is {} times A: {verdict} ({metric})", number::ratio(ratio, 3)),
     }
 }
 
