@@ -315,10 +315,10 @@ pub(crate) struct Bench {
     #[arg(default_value = "null:")]
     pub(crate) target: String,
     /// Requests in flight of each thread.
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) queue_depth: u32,
     /// Threads.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) threads: u32,
     /// Uses synchronous threads, one for each request in flight, in place of io_uring.
     #[arg(long)]
@@ -327,7 +327,7 @@ pub(crate) struct Bench {
     #[arg(long, conflicts_with = "synchronous")]
     pub(crate) polled: bool,
     /// The length of each request.
-    #[arg(long, default_value = "4KiB")]
+    #[arg(long, default_value = "4KiB", value_parser = block_size)]
     pub(crate) block_size: Bytes,
     /// The share of reads.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
@@ -342,16 +342,16 @@ pub(crate) struct Bench {
     #[arg(long)]
     pub(crate) no_fill: bool,
     /// Sends requests at equal times, this many a second.
-    #[arg(long, value_name = "PER_SECOND")]
+    #[arg(long, value_name = "PER_SECOND", value_parser = per_second)]
     pub(crate) rate: Option<f64>,
     /// Sends them at random times.
     #[arg(long, requires = "rate")]
     pub(crate) poisson: bool,
     /// Seconds of each run.
-    #[arg(long, default_value_t = 2.0)]
+    #[arg(long, default_value_t = 2.0, value_parser = seconds)]
     pub(crate) seconds: f64,
     /// Ends each run after this many requests.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
     /// Runs; one before them warms up, unless there is only one.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -388,6 +388,31 @@ fn share(text: &str) -> Result<f64, String> {
     match text.trim().trim_end_matches('%').trim().parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent),
         Ok(_) | Err(_) => Err("use a percentage above 0 and up to 100, such as 5".to_owned()),
+    }
+}
+
+/// Reads the length of a request.
+fn block_size(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Bytes>() {
+        Ok(size) if (512..=64 << 20).contains(&size.0) => Ok(size),
+        Ok(_) => Err("use 512B to 64MiB".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Reads a number of requests in a second.
+fn per_second(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate < 1e9 => Ok(rate),
+        Ok(_) | Err(_) => Err("use a number above 0 and below 1e9, such as 2000".to_owned()),
+    }
+}
+
+/// Reads a time in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(time) if (0.01..=86_400.0).contains(&time) => Ok(time),
+        Ok(_) | Err(_) => Err("use a number of seconds from 0.01 to 86400".to_owned()),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::failure::{Failure, Kind};
 use crate::world;
 use serde_json::json;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, EngineReport, Finding, Histogram, Interval, Nanos,
-    Preparation, Reading, Rig, RigError, Sink, Stream, Until, Workload,
+    Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
+    Nanos, Preparation, Reading, Rig, RigError, Sink, Stream, Until, Workload,
 };
 use ssdgauge_host::{Candidate, LinuxRig, Mandate};
 use std::path::Path;
@@ -40,7 +40,25 @@ pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
     if !arguments.json {
         show(arguments, &runs)?;
     }
-    Ok(())
+    match runs.iter().map(|run| run.seen.errors).sum::<u64>() {
+        0 => Ok(()),
+        failed => {
+            let what = format!("{failed} requests failed: what is told holds for the others");
+            Err(Failure::new(Kind::Broke, what, ""))
+        }
+    }
+}
+
+/// Refuses requests that the target does not take.
+fn check_block(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
+    let least = drive.logical_block;
+    if block.0.is_multiple_of(least.0) {
+        return Ok(());
+    }
+    let what =
+        format!("requests of {block} do not fit {}, which has blocks of {least}", drive.target);
+    let advice = format!("nothing was written; use multiples of {least}");
+    Err(Failure::new(Kind::Refused, what, advice))
 }
 
 fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
@@ -52,11 +70,15 @@ fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
         }
         let rig = LinuxRig::reading(path, !arguments.cached)
             .map_err(|error| refused(format!("cannot read {}: {error}", path.display())))?;
+        if !arguments.cached {
+            check_block(arguments.block_size, rig.drive())?;
+        }
         let span = Bytes(rig.drive().capacity.0.min(arguments.size.0));
         return Ok((rig, span));
     }
     let size = (arguments.target != "null:").then_some(arguments.size);
     let candidate = Candidate::find(&arguments.target, size)?;
+    check_block(arguments.block_size, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
     let confirm = arguments.confirm.as_deref();
     let mandate = Mandate { confirm, erase: arguments.erase.as_deref(), ..Mandate::default() };
@@ -111,11 +133,8 @@ fn once(rig: &mut LinuxRig, arguments: &arguments::Bench, span: Bytes) -> Result
         (true, false) => Arrival::Uniform { per_second },
         (true, true) => Arrival::Poisson { per_second },
     };
-    if arguments.rate.is_some_and(|rate| !(rate > 0.0 && rate < 1e9)) {
-        return Err(Failure::new(Kind::Usage, "a rate must be above 0 and below 1e9", ""));
-    }
-    if span.blocks_of(arguments.block_size) == 0 || arguments.threads == 0 {
-        let text = "the target holds no whole request, or there is no thread to send it";
+    if span.blocks_of(arguments.block_size) == 0 {
+        let text = "the target holds no whole request";
         return Err(Failure::new(Kind::Usage, text, "name a larger --size"));
     }
     let stream = Stream {
@@ -123,7 +142,7 @@ fn once(rig: &mut LinuxRig, arguments: &arguments::Bench, span: Bytes) -> Result
         access: if arguments.sequential { Access::Sequential } else { Access::Random },
         block_size: arguments.block_size,
         read_percent: arguments.read_percent,
-        queue_depth: arguments.queue_depth.clamp(1, 4_096),
+        queue_depth: arguments.queue_depth,
         threads: arguments.threads,
         offset: Bytes(0),
         span,
@@ -168,13 +187,14 @@ fn show(arguments: &arguments::Bench, runs: &[Run]) -> Result<(), Failure> {
         report.in_flight.unwrap_or_default(),
     ));
     for open in &report.open_loop {
+        let late = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.3}"));
         world::print(&format!(
-            "asked {} a second, sent {:.1}; late p50 {:?}, p90 {:?}, p99 {:?} us\n",
+            "asked {} a second, sent {:.1}; late p50 {}, p90 {}, p99 {} us\n",
             open.asked_per_second,
             open.sent_per_second,
-            open.lateness_p50_us,
-            open.lateness_p90_us,
-            open.lateness_p99_us,
+            late(open.lateness_p50_us),
+            late(open.lateness_p90_us),
+            late(open.lateness_p99_us),
         ));
     }
     Ok(())
