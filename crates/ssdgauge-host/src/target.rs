@@ -235,6 +235,9 @@ fn resolve(name: &str) -> Result<Place, TargetError> {
     if name == "null:" {
         return Ok(Place::Null);
     }
+    if name.is_empty() {
+        return Err(TargetError::Unfit { path: "''".into(), what: "no name of a target".into() });
+    }
     let path = Path::new(name);
     let kind = match std::fs::metadata(path) {
         Ok(metadata) => metadata,

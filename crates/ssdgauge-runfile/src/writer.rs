@@ -74,7 +74,7 @@ impl Writer {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}{OPENING}", std::process::id()));
         let unnamed = PathBuf::from(name);
-        let created = Writer::write_opening(&unnamed, opening).and_then(|lock| {
+        let created = Writer::write_opening(&unnamed, path, opening).and_then(|lock| {
             give_name(&unnamed, path)?;
             Ok(lock)
         });
@@ -88,23 +88,26 @@ impl Writer {
         Ok(writer)
     }
 
-    fn write_opening(path: &Path, opening: &Opening<'_>) -> Result<File, RunFileError> {
+    /// Writes the opening record into `unnamed`, which shall be `path`, and returns its lock.
+    fn write_opening(
+        unnamed: &Path,
+        path: &Path,
+        opening: &Opening<'_>,
+    ) -> Result<File, RunFileError> {
+        let system = |cause| RunFileError::System { path: path.to_owned(), cause };
         let file = OpenOptions::new()
             .write(true)
             .read(true)
             .create_new(true)
             .mode(0o600)
-            .open(path)
-            .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
-        let mut writer = Writer::over(path, file)?;
+            .open(unnamed)
+            .map_err(system)?;
+        let mut writer = Writer::over(unnamed, file)?;
         schema::create(&writer.connection).map_err(|cause| RunFileError::of(path, cause))?;
         writer.open_record(opening)?;
         writer.batch("COMMIT")?;
         // The same lock: it outlives the writer under the old name.
-        writer
-            .lock
-            .try_clone()
-            .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })
+        writer.lock.try_clone().map_err(system)
     }
 
     /// Opens `path` to go on with its run, and returns what it holds.

@@ -240,7 +240,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "DRIVE")]
     pub(crate) highlight: Option<String>,
     /// Ranks drives that are so full, where a test climbs a ladder of fill levels.
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) fill_level: Option<f64>,
     /// The title of the page.
     #[arg(long, value_name = "TEXT")]
@@ -283,10 +283,10 @@ pub(crate) struct Compare {
     /// The run that is judged.
     pub(crate) second: PathBuf,
     /// Fails with exit code 4 where the second run is worse by more than this many percent.
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) threshold: Option<f64>,
     /// What counts as noise between runs, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
     pub(crate) noise: f64,
     /// Compares a drive with itself under another firmware.
     #[arg(long)]
@@ -380,6 +380,14 @@ fn endurance(text: &str) -> Result<Bytes, String> {
         Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
         Ok(_) => Err("an endurance above zero is needed, such as 600TBW".to_owned()),
         Err(error) => Err(format!("{error}; write it as 600TBW")),
+    }
+}
+
+/// Reads a percentage that may be more than a whole.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim().trim_end_matches('%').trim().parse::<f64>() {
+        Ok(percent) if (0.0..=1_000.0).contains(&percent) => Ok(percent),
+        Ok(_) | Err(_) => Err("use a percentage from 0 to 1000, such as 5".to_owned()),
     }
 }
 

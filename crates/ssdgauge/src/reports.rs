@@ -100,11 +100,6 @@ fn specifications(files: &[PathBuf], runs: &[Run]) -> Result<Vec<Specification>,
 /// Tells how a run differs from another.
 pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
     let share = |percent: f64| percent / 100.0;
-    let is_share = |percent: &f64| (0.0..=1_000.0).contains(percent);
-    if ![Some(arguments.noise), arguments.threshold].iter().flatten().all(is_share) {
-        let hint = "give a number between 0 and 1000";
-        return Err(Failure::new(Kind::Usage, "a percentage makes no sense", hint));
-    }
     let options = CompareOptions {
         any_firmware: arguments.any_firmware,
         noise: share(arguments.noise),
