@@ -2,7 +2,9 @@
 //!
 //! It must never turn a silence into a number, and it opens the drive for reading only.
 
-mod sections;
+mod condition;
+mod description;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -207,16 +209,16 @@ pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveC
     let mut card = DriveCard {
         target: target.into(),
         sections: vec![
-            sections::identity(place, answers),
-            sections::link(place, answers),
-            sections::blocks(place, answers),
-            sections::erasing(place, answers),
-            sections::power(answers),
-            sections::measured_power(answers),
-            sections::thermal(place, answers),
-            sections::health(answers),
-            sections::security(answers),
-            sections::queue(place),
+            description::identity(place, answers),
+            description::link(place, answers),
+            description::blocks(place, answers),
+            description::erasing(place, answers),
+            condition::power(answers),
+            condition::measured_power(answers),
+            condition::thermal(place, answers),
+            condition::health(answers),
+            description::security(answers),
+            description::queue(place),
         ],
         findings: Vec::new(),
     };

@@ -3,19 +3,21 @@
 //! Every finished step is durable before the next one begins. What was cut off is found again
 //! from the run file alone.
 
+mod act;
 mod remaining;
 mod rounds;
 mod sink;
 mod slices;
 
+use act::{By, act};
 use remaining::{TriedLoads, places, remaining, searches};
-use rounds::{RoundValues, Rounds};
+use rounds::RoundValues;
 use sink::StepSink;
 use slices::Slices;
 use ssdgauge_core::search::{self, Next, Tried};
 use ssdgauge_core::{
-    Action, Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, OpenLoop, Phase, Plan, Restart,
-    Rig, RigError, Severity, Sink, Step, Test, Totals,
+    Bytes, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Restart, Rig, RigError, Severity,
+    Step, Test, Totals,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -422,82 +424,4 @@ impl<'a> Conductor<'a> {
             None => Ok(rested?),
         }
     }
-}
-
-/// What an action came to.
-struct Done {
-    by: By,
-    elapsed: Nanos,
-    report: String,
-    /// The times of the first stream from sending to completion, where it is an open loop.
-    service: Option<Histogram>,
-}
-
-/// What ended an action.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
-    /// A limit of its workload.
-    Limit(EndedBy),
-    /// The rule of steadiness.
-    Steady,
-    /// It was done.
-    Done,
-}
-
-impl By {
-    /// Returns the word used in run files and pages.
-    fn name(self) -> &'static str {
-        match self {
-            By::Limit(limit) => limit.name(),
-            By::Steady => "steady",
-            By::Done => "done",
-        }
-    }
-
-    fn stopped(stopped: bool) -> By {
-        if stopped { By::Limit(EndedBy::Stop) } else { By::Done }
-    }
-}
-
-fn act(rig: &mut dyn Rig, action: &Action, sink: &mut StepSink<'_>) -> Result<Done, RigError> {
-    let json = "reports always serialise";
-    match action {
-        Action::Prepare(preparation) => {
-            let prepared = rig.prepare(preparation, sink)?;
-            let by = By::stopped(prepared.stopped);
-            let report = serde_json::to_string(&prepared).expect(json);
-            Ok(Done { by, elapsed: prepared.elapsed, report, service: None })
-        }
-        Action::Run { workload, until, steady } => {
-            sink.rounds = steady.map(Rounds::new);
-            let ended = rig.run(workload, until, sink)?;
-            let rounds = sink.rounds.take();
-            let verdict = rounds.as_ref().and_then(Rounds::steady);
-            let by = match (ended.by, verdict) {
-                (EndedBy::Stop, Some(_)) => By::Steady,
-                (by, _) => By::Limit(by),
-            };
-            let report = serde_json::to_string(&ended.engine).expect(json);
-            match (rounds, by) {
-                (Some(_), By::Limit(EndedBy::Stop | EndedBy::Faults)) | (None, _) => {}
-                (Some(rounds), By::Limit(_) | By::Steady | By::Done) => {
-                    sink.finding(rounds.finding());
-                }
-            }
-            let service = ended.engine.open_loop.first().and_then(OpenLoop::service);
-            Ok(Done { by, elapsed: ended.elapsed, report, service })
-        }
-        Action::Rest(duration) => {
-            rig.rest(*duration, sink)?;
-            Ok(left_alone(*duration, sink))
-        }
-        Action::Idle(duration) => {
-            rig.idle(*duration, sink)?;
-            Ok(left_alone(*duration, sink))
-        }
-    }
-}
-
-fn left_alone(duration: Nanos, sink: &mut StepSink<'_>) -> Done {
-    Done { by: By::stopped(sink.stop()), elapsed: duration, report: "{}".into(), service: None }
 }

@@ -1,0 +1,350 @@
+//! Binds the rules of a suite to one drive: tests, phases, streams and spans in bytes.
+
+use super::{Options, PlanError};
+use crate::suite::{
+    Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, TestRule, UntilRule,
+};
+use ssdgauge_core::search::{Limits, Search};
+use ssdgauge_core::{
+    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, PowerSaving,
+    Preparation, Rest, Rounds, Score, SteadyRule, Step, Stream, Test, Until, Window, Workload,
+    WriteCache,
+};
+
+/// The rules of a suite meet a drive here.
+pub(super) struct Binder<'a> {
+    pub(super) drive: &'a DriveInfo,
+    pub(super) options: &'a Options,
+    /// Whether a span was cut down to the drive.
+    pub(super) scaled: bool,
+}
+
+impl Binder<'_> {
+    pub(super) fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
+        let mut phases = self.prepare(&rule.id, &rule.prepare)?;
+        let (mut full, mut power) = (None, None);
+        let block = self.drive.logical_block;
+        let sent = |point: &&PointRule| {
+            point.streams.iter().all(|stream| stream.block_size.0.is_multiple_of(block.0))
+        };
+        // A drive with larger blocks misses the smallest requests, and says so; a test that
+        // would miss all of them is refused where its streams are bound.
+        let some = rule.points.iter().any(|point| sent(&point));
+        let left_out: Vec<&str> = rule
+            .points
+            .iter()
+            .filter(|point| some && !sent(point))
+            .map(|point| point.label.as_str())
+            .collect();
+        for point in rule.points.iter().filter(|point| !some || sent(point)) {
+            let mut before = Vec::new();
+            if point.full_percent != full || phases.is_empty() {
+                before.extend(self.level(&rule.id, point.full_percent)?);
+                full = point.full_percent;
+            }
+            if let Some(saving) = point.power.filter(|_| point.power != power) {
+                before.push(power_phase(saving));
+                power = point.power;
+            }
+            if let (Some(idle), false) = (point.idle, point.streams.is_empty()) {
+                before.push(idle_phase(self.shorter(idle)));
+            }
+            let follows = phases.last().is_some_and(|phase| phase.kind == PhaseKind::Measure);
+            if !follows || !before.is_empty() {
+                phases.extend(before);
+                phases.push(Phase { kind: PhaseKind::Measure, steps: Vec::new() });
+            }
+            let step = Step {
+                label: point.label.clone(),
+                position: point.position,
+                action: self.load(&rule.id, rule.engine, point)?,
+                rest: self.rest(point.rest),
+            };
+            phases.last_mut().expect("a phase was just begun").steps.push(step);
+        }
+        if rule.sets_power() {
+            phases.push(power_phase(PowerSaving::AsFound));
+        }
+        Ok(Test {
+            id: rule.id.clone(),
+            revision: rule.revision,
+            title: rule.title.clone(),
+            source: rule.source.clone(),
+            score: self.score(&rule.score),
+            also: rule.also.iter().map(|score| self.score(score)).collect(),
+            figures: rule.figures.clone(),
+            chosen: rule.chosen.iter().cloned().chain(missing_points(&left_out, block)).collect(),
+            restart: rule.restart,
+            rounds: rule.rounds.as_ref().and_then(|rounds| bound(rounds, &phases)),
+            repetition: 1,
+            search: rule
+                .search
+                .as_ref()
+                .map(|search| self.search(rule, search, &mut phases))
+                .transpose()?,
+            phases,
+        })
+    }
+
+    /// Puts the probes and what follows a failed load into `phases`, behind the full trials.
+    fn search(
+        &mut self,
+        rule: &TestRule,
+        search: &SearchRule,
+        phases: &mut Vec<Phase>,
+    ) -> Result<Search, PlanError> {
+        let by = u64::from(self.options.shorten);
+        let trials = phases.len() - 1;
+        let mut probes = phases[trials].clone();
+        probes.kind = PhaseKind::Search;
+        for step in &mut probes.steps {
+            if let Action::Run { until, .. } = &mut step.action {
+                let probe = Nanos((search.probe.0 / by).max(Nanos::SECOND.0));
+                until.time = Some(until.time.map_or(probe, |time| time.min(probe)));
+            }
+        }
+        phases.push(probes);
+        let first = phases.len();
+        phases.extend(self.prepare(&rule.id, &search.recondition)?);
+        let slice = Nanos((search.limits.slice.0 / by).max(Nanos::SECOND.0));
+        Ok(Search {
+            probes: trials + 1,
+            trials,
+            recondition: (first..phases.len()).collect(),
+            limits: Limits { slice, above: search.limits.above.clone() },
+        })
+    }
+
+    /// Returns the phases that bring a fresh drive to a level of fill.
+    fn level(&mut self, test: &str, percent: Option<u8>) -> Result<Vec<Phase>, PlanError> {
+        let fill = |percent| PrepareRule::Fill {
+            access: Access::Sequential,
+            block_size: Bytes(128 << 10),
+            span: Extent::Percent(percent),
+        };
+        match percent {
+            None => Ok(Vec::new()),
+            Some(0) => self.prepare(test, &[PrepareRule::Purge]),
+            Some(percent) => self.prepare(test, &[PrepareRule::Purge, fill(percent)]),
+        }
+    }
+
+    fn load(&mut self, test: &str, engine: Engine, point: &PointRule) -> Result<Action, PlanError> {
+        if point.streams.is_empty() {
+            return Ok(Action::Idle(self.shorter(point.idle.unwrap_or_default())));
+        }
+        let what = format!("test {test}");
+        let streams: Result<Vec<Stream>, PlanError> =
+            point.streams.iter().map(|rule| self.stream(&what, engine, rule)).collect();
+        let mut streams = streams?;
+        let (until, steady) = self.until(&point.until, &streams[0]);
+        if let ([stream], Some(bytes)) = (streams.as_mut_slice(), until.bytes) {
+            take_turn(stream, bytes, u64::from(point.turn));
+        }
+        Ok(Action::Run { workload: Workload { engine, streams }, until, steady })
+    }
+
+    fn stream(
+        &mut self,
+        what: &str,
+        engine: Engine,
+        rule: &StreamRule,
+    ) -> Result<Stream, PlanError> {
+        let drive = self.drive;
+        if !rule.block_size.0.is_multiple_of(drive.logical_block.0) {
+            return Err(PlanError::Misaligned {
+                what: what.to_owned(),
+                block_size: rule.block_size,
+                target: drive.target.clone(),
+                logical_block: drive.logical_block,
+            });
+        }
+        let span = self.span(what, rule.span, rule.block_size)?;
+        let queue_depth = match engine {
+            Engine::IoUring => rule.queue_depth,
+            Engine::Synchronous => 1,
+        };
+        Ok(Stream {
+            name: rule.name.clone(),
+            access: rule.access,
+            block_size: rule.block_size,
+            read_percent: rule.read_percent,
+            queue_depth,
+            threads: rule.threads,
+            offset: Bytes(0),
+            span,
+            arrival: rule.arrival,
+            data: rule.data,
+            sync: rule.sync,
+        })
+    }
+
+    pub(super) fn prepare(
+        &mut self,
+        what: &str,
+        rules: &[PrepareRule],
+    ) -> Result<Vec<Phase>, PlanError> {
+        rules.iter().map(|rule| self.prepare_phase(what, rule)).collect()
+    }
+
+    fn prepare_phase(&mut self, what: &str, rule: &PrepareRule) -> Result<Phase, PlanError> {
+        let what = format!("the preparation of {what}");
+        let (kind, label, action) = match *rule {
+            PrepareRule::Precondition { engine, ref stream, ref until } => {
+                let stream = self.stream(&what, engine, stream)?;
+                let (until, steady) = self.until(until, &stream);
+                let label = format!("precondition {}", stream.span);
+                let workload = Workload { engine, streams: vec![stream] };
+                (PhaseKind::Precondition, label, Action::Run { workload, until, steady })
+            }
+            PrepareRule::Purge => {
+                let purge = self.options.purge.map_or(Preparation::Purge, Preparation::PurgeBy);
+                (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(purge))
+            }
+            PrepareRule::Trim(extent) => {
+                let span = self.span(&what, extent, self.drive.logical_block)?;
+                let trim = Preparation::Trim { offset: Bytes(0), span };
+                (PhaseKind::Trim, format!("trim {span}"), Action::Prepare(trim))
+            }
+            PrepareRule::Fill { access, block_size, span } => {
+                let span = self.span(&what, span, block_size)?;
+                let fill = Preparation::Fill { access, block_size, offset: Bytes(0), span };
+                (PhaseKind::Fill, format!("fill {span}"), Action::Prepare(fill))
+            }
+            PrepareRule::Rest(time) => {
+                let time = Nanos(time.0 / u64::from(self.options.shorten));
+                (PhaseKind::Rest, format!("rest {time}"), Action::Rest(time))
+            }
+            PrepareRule::Power(saving) => return Ok(power_phase(saving)),
+            PrepareRule::WriteCache(switch) => return Ok(cache_phase(switch)),
+        };
+        Ok(single(kind, label, action))
+    }
+
+    fn span(&mut self, what: &str, extent: Extent, block: Bytes) -> Result<Bytes, PlanError> {
+        let capacity = self.drive.capacity;
+        let too_small = |span| PlanError::TooSmall {
+            what: what.to_owned(),
+            span,
+            target: self.drive.target.clone(),
+            capacity,
+        };
+        let span = match extent {
+            Extent::Size(bytes) if bytes > capacity && self.options.scale_spans => {
+                self.scaled = true;
+                capacity
+            }
+            Extent::Size(bytes) if bytes > capacity => return Err(too_small(bytes)),
+            Extent::Size(bytes) => bytes,
+            Extent::Percent(100) => capacity,
+            Extent::Percent(percent) => {
+                Bytes((u128::from(capacity.0) * u128::from(percent) / 100) as u64)
+            }
+        };
+        // A span ends on the grid of the target.
+        let span = Bytes(span.0 - span.0 % self.drive.physical_block.0.max(512));
+        match span < block {
+            true => Err(too_small(block)),
+            false => Ok(span),
+        }
+    }
+
+    fn until(&self, rule: &UntilRule, stream: &Stream) -> (Until, Option<SteadyRule>) {
+        let by = u64::from(self.options.shorten);
+        let passes = rule.passes.map(|passes| stream.span * u64::from(passes));
+        let bytes = rule.bytes.into_iter().chain(passes).min();
+        let until = Until {
+            time: rule.time.map(|time| Nanos((time.0 / by).max(1))),
+            bytes: bytes.map(|bytes| Bytes((bytes.0 / by).max(stream.block_size.0))),
+        };
+        // Samples are seconds, so a round has one at least.
+        let whole = |time: Nanos| Nanos::from_secs((time.0 / by / Nanos::SECOND.0).max(1));
+        let steady = rule.steady.map(|rule| SteadyRule { round: whole(rule.round), ..rule });
+        (until, steady)
+    }
+
+    fn shorter(&self, time: Nanos) -> Nanos {
+        Nanos((time.0 / u64::from(self.options.shorten)).max(1))
+    }
+
+    /// Returns the rule of the headline with its window as much shortened as the steps.
+    fn score(&self, score: &Score) -> Score {
+        let by = u64::from(self.options.shorten);
+        let shorter = |window: Window| match window {
+            Window::Time(time) => Window::Time(Nanos((time.0 / by).max(1))),
+            Window::Bytes(bytes) => Window::Bytes(Bytes((bytes.0 / by).max(1))),
+        };
+        match *score {
+            Score::MeanOfLast { metric, window } => {
+                Score::MeanOfLast { metric, window: shorter(window) }
+            }
+            Score::MeanOverSigmaOfLast { metric, window } => {
+                Score::MeanOverSigmaOfLast { metric, window: shorter(window) }
+            }
+            Score::MeanOf(_)
+            | Score::MeanAt { .. }
+            | Score::BestOf(_)
+            | Score::At { .. }
+            | Score::Knee(_)
+            | Score::KneeOfLoad(_)
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => score.clone(),
+        }
+    }
+
+    fn rest(&self, rest: Rest) -> Rest {
+        let by = u64::from(self.options.shorten);
+        match rest {
+            Rest::None => Rest::None,
+            Rest::For(time) => Rest::For(Nanos(time.0 / by)),
+            Rest::DutyCycle { busy, at_most } => {
+                Rest::DutyCycle { busy, at_most: Nanos(at_most.0 / by) }
+            }
+        }
+    }
+}
+
+/// Returns the phase that chooses how much power the drive may save.
+fn power_phase(saving: PowerSaving) -> Phase {
+    single(PhaseKind::Power, saving.to_string(), Action::Prepare(Preparation::Power(saving)))
+}
+
+/// Returns the phase that chooses what the drive's write cache may do.
+pub(super) fn cache_phase(switch: WriteCache) -> Phase {
+    let action = Action::Prepare(Preparation::WriteCache(switch));
+    single(PhaseKind::WriteCache, format!("write cache {switch}"), action)
+}
+
+/// Returns the phase that leaves the drive alone before a load that wakes it.
+fn idle_phase(time: Nanos) -> Phase {
+    single(PhaseKind::Rest, format!("idle {time}"), Action::Idle(time))
+}
+
+fn single(kind: PhaseKind, label: String, action: Action) -> Phase {
+    let step = Step { label, position: 0.0, action, rest: Rest::None };
+    Phase { kind, steps: vec![step] }
+}
+
+/// Returns what is said of the points that a target cannot take.
+fn missing_points(labels: &[&str], block: Bytes) -> Option<Chosen> {
+    let value = format!("{}: the blocks of the target have {block}", labels.join(", "));
+    (!labels.is_empty()).then(|| Chosen { key: "left out".into(), value })
+}
+
+/// Returns the rounds over the last of `phases`; `None` where the tracked point is left out.
+fn bound(rule: &RoundsRule, phases: &[Phase]) -> Option<Rounds> {
+    let phase = phases.len().checked_sub(1)?;
+    let tracking = phases[phase].steps.iter().position(|step| step.label == rule.tracking)?;
+    Some(Rounds { phase, at_most: rule.at_most, tracking, metric: rule.metric })
+}
+
+/// Gives each repetition of a sequential step a part of the span of its own, one behind the
+/// other and round the end, so that a burst never meets the data of the burst before.
+fn take_turn(stream: &mut Stream, bytes: Bytes, turn: u64) {
+    let part = stream.block_size * bytes.0.div_ceil(stream.block_size.0);
+    let parts = stream.span.blocks_of(part);
+    if stream.access == Access::Sequential && turn > 0 && parts > 1 {
+        stream.offset += part * (turn % parts);
+        stream.span = part;
+    }
+}
