@@ -43,4 +43,4 @@ pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
 pub use score::{BORNE, BORNE_FROM_SENDING, Score, Window};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use units::{Bytes, Nanos, UnitError};
-pub use workload::{Access, Arrival, Data, Engine, Rest, Stream, Until, Workload};
+pub use workload::{Access, Arrival, BLOCK_SIZES, Data, Engine, Rest, Stream, Until, Workload};

@@ -133,6 +133,22 @@ impl Score {
         }
     }
 
+    /// Returns the same rule with its last part as `change` makes it.
+    pub fn with_last_part(&self, change: impl FnOnce(Window) -> Window) -> Score {
+        match (self.clone(), self.last_part()) {
+            (Score::MeanOfLast { metric, .. }, Some((_, window))) => {
+                Score::MeanOfLast { metric, window: change(window) }
+            }
+            (Score::MeanOverSigmaOfLast { metric, .. }, Some((_, window))) => {
+                Score::MeanOverSigmaOfLast { metric, window: change(window) }
+            }
+            (other, last) => {
+                debug_assert!(last.is_none(), "{other:?} keeps the last part of its full length");
+                other
+            }
+        }
+    }
+
     /// Returns whether the headline needs the point at `position`.
     pub fn rests_on(&self, position: f64) -> bool {
         match self {

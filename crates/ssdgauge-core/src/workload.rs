@@ -2,6 +2,10 @@
 
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// The lengths of a request that the engines send, in bytes.
+pub const BLOCK_SIZES: RangeInclusive<Bytes> = Bytes(512)..=Bytes(64 << 20);
 
 /// One or more streams that run side by side on one drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

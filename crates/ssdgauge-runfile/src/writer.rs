@@ -1,5 +1,6 @@
 //! Writing a run: append, commit, never rewrite.
 
+use crate::abandoned::abandoned;
 use crate::error::RunFileError;
 use crate::histogram;
 use crate::record::reader::RunFile;
@@ -70,7 +71,7 @@ impl Writer {
         if path.symlink_metadata().is_ok() {
             return Err(RunFileError::Exists(path.to_owned()));
         }
-        remove_abandoned(path);
+        remove_openings(path);
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}{OPENING}", std::process::id()));
         let unnamed = PathBuf::from(name);
@@ -119,7 +120,7 @@ impl Writer {
             .open(path)
             .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
         let mut writer = Writer::over(path, file)?;
-        remove_abandoned(path);
+        remove_openings(path);
         let run = RunFile::open(path)?;
         writer.begin()?;
         writer.reserve_journal();
@@ -395,22 +396,10 @@ const FINDING: &str = "INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 /// Ends the name of a file that has no opening record yet, after the number of its process.
 const OPENING: &str = ".opening";
 
-/// Removes what processes that are no more have left of their starts for `path`: a file without an
-/// opening record, or a second name of the run file.
-fn remove_abandoned(path: &Path) {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let entries = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
-    for entry in entries.into_iter().flatten().flatten() {
-        let found = entry.file_name();
-        let process = || {
-            let rest = found.to_str()?.strip_prefix(name)?.strip_prefix('.')?;
-            rest.strip_suffix(OPENING)?.parse::<u32>().ok()
-        };
-        if process().is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists()) {
-            remove_with_journal(&entry.path());
-        }
-    }
+/// Removes what killed processes have left of their starts for `path`: a file without an opening
+/// record, or a second name of the run file.
+fn remove_openings(path: &Path) {
+    abandoned(path, OPENING).iter().for_each(|left| remove_with_journal(left));
 }
 
 /// Removes a file and its journal. What cannot be removed is in nobody's way.

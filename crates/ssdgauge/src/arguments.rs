@@ -1,7 +1,7 @@
 //! The command line. Every flag is one documented field.
 
 use clap::{Args, Parser, Subcommand};
-use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
+use ssdgauge_core::{BLOCK_SIZES, Bytes, Nanos, PurgeMethod};
 use std::path::PathBuf;
 
 /// The SSD review lab: prepares a drive, loads it, measures every second, judges and reports.
@@ -385,43 +385,42 @@ fn endurance(text: &str) -> Result<Bytes, String> {
 
 /// Reads a percentage that may be more than a whole.
 fn percent(text: &str) -> Result<f64, String> {
-    match text.trim().trim_end_matches('%').trim().parse::<f64>() {
-        Ok(percent) if (0.0..=1_000.0).contains(&percent) => Ok(percent),
-        Ok(_) | Err(_) => Err("use a percentage from 0 to 1000, such as 5".to_owned()),
-    }
+    number(text, "%", |percent| (0.0..=1_000.0).contains(&percent))
+        .ok_or_else(|| "use a percentage from 0 to 1000, such as 5".to_owned())
 }
 
 /// Reads a share in percent.
 fn share(text: &str) -> Result<f64, String> {
-    match text.trim().trim_end_matches('%').trim().parse::<f64>() {
-        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent),
-        Ok(_) | Err(_) => Err("use a percentage above 0 and up to 100, such as 5".to_owned()),
-    }
+    number(text, "%", |percent| percent > 0.0 && percent <= 100.0)
+        .ok_or_else(|| "use a percentage above 0 and up to 100, such as 5".to_owned())
 }
 
 /// Reads the length of a request.
 fn block_size(text: &str) -> Result<Bytes, String> {
     match text.parse::<Bytes>() {
-        Ok(size) if (512..=64 << 20).contains(&size.0) => Ok(size),
-        Ok(_) => Err("use 512B to 64MiB".to_owned()),
+        Ok(size) if BLOCK_SIZES.contains(&size) => Ok(size),
+        Ok(_) => Err(format!("use {} to {}", BLOCK_SIZES.start(), BLOCK_SIZES.end())),
         Err(error) => Err(error.to_string()),
     }
 }
 
 /// Reads a number of requests in a second.
 fn per_second(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(rate) if rate > 0.0 && rate < 1e9 => Ok(rate),
-        Ok(_) | Err(_) => Err("use a number above 0 and below 1e9, such as 2000".to_owned()),
-    }
+    number(text, "/s", |rate| rate > 0.0 && rate < 1e9)
+        .ok_or_else(|| "use a number above 0 and below 1e9, such as 2000".to_owned())
 }
 
 /// Reads a time in seconds.
 fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(time) if (0.01..=86_400.0).contains(&time) => Ok(time),
-        Ok(_) | Err(_) => Err("use a number of seconds from 0.01 to 86400".to_owned()),
-    }
+    number(text, "s", |time| (0.01..=86_400.0).contains(&time))
+        .ok_or_else(|| "use a number of seconds from 0.01 to 86400".to_owned())
+}
+
+/// Reads a number that may carry its unit, where it is `allowed`.
+fn number(text: &str, unit: &str, allowed: impl Fn(f64) -> bool) -> Option<f64> {
+    let text = text.trim();
+    let number = text.strip_suffix(unit).unwrap_or(text).trim_end().parse().ok()?;
+    allowed(number).then_some(number)
 }
 
 /// Reads a rate such as `2GB` or `2GB/s`.

@@ -9,6 +9,7 @@ use ssdgauge_core::{
     Nanos, Preparation, Reading, Rig, RigError, Sink, Stream, Until, Workload,
 };
 use ssdgauge_host::{Candidate, LinuxRig, Mandate};
+use ssdgauge_lab::PlanError;
 use std::path::Path;
 
 /// Measures and prints the cost of each request.
@@ -51,14 +52,15 @@ pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
 
 /// Refuses requests that the target does not take.
 fn check_block(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
-    let least = drive.logical_block;
-    if block.0.is_multiple_of(least.0) {
+    if block.0.is_multiple_of(drive.logical_block.0) {
         return Ok(());
     }
-    let what =
-        format!("requests of {block} do not fit {}, which has blocks of {least}", drive.target);
-    let advice = format!("nothing was written; use multiples of {least}");
-    Err(Failure::new(Kind::Refused, what, advice))
+    Err(Failure::from(PlanError::Misaligned {
+        what: "the benchmark".into(),
+        block_size: block,
+        target: drive.target.clone(),
+        logical_block: drive.logical_block,
+    }))
 }
 
 fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {

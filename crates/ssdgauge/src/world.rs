@@ -29,6 +29,9 @@ pub(crate) fn tame(text: &str) -> String {
     text.lines().map(ssdgauge_report::clean_prose).collect::<Vec<_>>().join("\n")
 }
 
+/// Ends the name of a file that is not whole yet, after the number of its process.
+const PARTIAL: &str = ".partial";
+
 /// Puts a file with `bytes` at `path`, in the place of a regular file or a link that may be there.
 /// It is written under a new name first: no half file is ever seen, no link is followed, and what
 /// is no file, such as a drive, is left alone.
@@ -39,9 +42,12 @@ pub(crate) fn put_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         }
         Ok(_) | Err(_) => {}
     }
-    remove_abandoned(path);
+    // Half files of killed writers; where one cannot be removed it is in nobody's way.
+    for left in ssdgauge_runfile::abandoned(path, PARTIAL) {
+        let _ = std::fs::remove_file(left);
+    }
     let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".{}.partial", std::process::id()));
+    partial.push(format!(".{}{PARTIAL}", std::process::id()));
     let mut file = std::fs::File::create_new(&partial)?;
     let result = file.write_all(bytes).and_then(|()| std::fs::rename(&partial, path));
     if result.is_err() {
@@ -49,24 +55,6 @@ pub(crate) fn put_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let _ = std::fs::remove_file(&partial);
     }
     result
-}
-
-/// Removes the half files for `path` whose writers were killed: their names end in the number of a
-/// process that is no more.
-fn remove_abandoned(path: &Path) {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let found = entry.file_name();
-        let process = || {
-            let rest = found.to_str()?.strip_prefix(name.to_str()?)?;
-            rest.strip_prefix('.')?.strip_suffix(".partial")?.parse::<u32>().ok()
-        };
-        if process().is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists()) {
-            // Where it cannot be removed it is in nobody's way.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
 }
 
 /// Returns whether people look at stderr.

@@ -141,20 +141,24 @@ impl LinuxRig {
     }
 
     pub(super) fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
-        let since = Instant::now();
-        let (method, findings) = self.power.choose(saving);
-        findings.into_iter().for_each(|finding| sink.finding(finding));
-        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
-        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+        setting(|| self.power.choose(saving), sink)
     }
 
     pub(super) fn switch_cache(&mut self, switch: WriteCache, sink: &mut dyn Sink) -> Prepared {
-        let since = Instant::now();
-        let (method, finding) = self.write_cache.choose(switch);
-        finding.into_iter().for_each(|finding| sink.finding(finding));
-        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
-        Prepared { method, written: Bytes(0), elapsed, stopped: false }
+        setting(|| self.write_cache.choose(switch), sink)
     }
+}
+
+/// Brings a setting of the drive about; `choose` returns what is in force then, and what bears on it.
+fn setting<F: IntoIterator<Item = Finding>>(
+    choose: impl FnOnce() -> (String, F),
+    sink: &mut dyn Sink,
+) -> Prepared {
+    let since = Instant::now();
+    let (method, findings) = choose();
+    findings.into_iter().for_each(|finding| sink.finding(finding));
+    let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+    Prepared { method, written: Bytes(0), elapsed, stopped: false }
 }
 
 /// Returns the way to ask the drive that is open as `file`, and its place in /sys.

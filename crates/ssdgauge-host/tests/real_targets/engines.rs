@@ -89,11 +89,8 @@ fn seconds_are_complete_and_their_sum_is_the_whole() {
 
 #[test]
 fn the_kernel_counts_the_same_requests_as_we_do() {
-    let size = 64 << 20;
-    let Some(device) = Loop::attach(size) else { return };
-    let candidate = Candidate::find(&device.path, None).unwrap();
-    let confirm = device.confirmation(size);
-    let mut rig = LinuxRig::open(candidate, Some(&confirm), 3).unwrap();
+    let Some(device) = Loop::attach(64 << 20) else { return };
+    let mut rig = device.rig();
     let before = device.kernel_counts();
     let fill = filled(&mut rig);
     // The first block that is ever written is our mark, and is read back.
@@ -114,11 +111,8 @@ fn the_kernel_counts_the_same_requests_as_we_do() {
 
 #[test]
 fn a_queue_that_holds_less_than_was_asked_is_told() {
-    let size = 64 << 20;
-    let Some(device) = Loop::in_memory(size) else { return };
-    let candidate = Candidate::find(&device.path, None).unwrap();
-    let confirm = device.confirmation(size);
-    let mut rig = LinuxRig::open(candidate, Some(&confirm), 3).unwrap();
+    let Some(device) = Loop::in_memory(64 << 20) else { return };
+    let mut rig = device.rig();
     filled(&mut rig);
     let length = format!("/sys/block/{}/queue/nr_requests", device.name());
     let before = std::fs::read_to_string(&length).unwrap();
@@ -139,10 +133,8 @@ fn a_queue_that_holds_less_than_was_asked_is_told() {
 
 #[test]
 fn sequential_requests_reach_the_drive_one_by_one_and_are_never_merged() {
-    let size = 64 << 20;
-    let Some(device) = Loop::attach(size) else { return };
-    let candidate = Candidate::find(&device.path, None).unwrap();
-    let mut rig = LinuxRig::open(candidate, Some(&device.confirmation(size)), 3).unwrap();
+    let Some(device) = Loop::attach(64 << 20) else { return };
+    let mut rig = device.rig();
     let before = device.merges();
     filled(&mut rig);
     let mut workload = random(Engine::IoUring, 100, 32, SPAN);

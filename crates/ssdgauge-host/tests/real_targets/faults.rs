@@ -3,7 +3,7 @@
 use crate::engines::filled;
 use crate::support::{Keeper, Loop, figure, for_millis, random};
 use ssdgauge_core::{Bytes, Direction, EndedBy, Engine, FindingKind, Rig, RigError};
-use ssdgauge_host::{Candidate, LinuxRig};
+use ssdgauge_host::LinuxRig;
 
 const SIZE: u64 = 64 << 20;
 const SPAN: Bytes = Bytes(16 << 20);
@@ -17,8 +17,7 @@ const CASES: [(Engine, u8); 4] = [
 ];
 
 fn open(device: &Loop) -> LinuxRig {
-    let candidate = Candidate::find(&device.path, None).unwrap();
-    let mut rig = LinuxRig::open(candidate, Some(&device.confirmation(SIZE)), 3).unwrap();
+    let mut rig = device.rig();
     filled(&mut rig);
     rig
 }
@@ -142,8 +141,7 @@ fn somebody_else_on_the_drive_is_told() {
 #[test]
 fn reads_of_what_was_never_written_are_told_and_reads_of_data_are_not() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let candidate = Candidate::find(&device.path, None).unwrap();
-    let mut rig = LinuxRig::open(candidate, Some(&device.confirmation(SIZE)), 3).unwrap();
+    let mut rig = device.rig();
     let told = |rig: &mut LinuxRig, span: Bytes| {
         let mut keeper = Keeper::default();
         rig.run(&random(Engine::IoUring, 100, 2, span), &for_millis(50), &mut keeper).unwrap();

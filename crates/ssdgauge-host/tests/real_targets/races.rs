@@ -105,11 +105,6 @@ fn put_back(device: &Loop, other: &Path) -> bool {
 }
 
 /// Admits a fresh loop device.
-fn admitted(device: &Loop, size: u64) -> LinuxRig {
-    let candidate = Candidate::find(&device.path, None).unwrap();
-    LinuxRig::open(candidate, Some(&device.confirmation(size)), 1).unwrap()
-}
-
 /// Checks that a step that writes does not begin, says `words`, and leaves the drive as it is.
 fn stops(device: &Loop, rig: &mut LinuxRig, words: &str) {
     let before = std::fs::read(device.image()).unwrap();
@@ -139,7 +134,7 @@ fn stops(device: &Loop, rig: &mut LinuxRig, words: &str) {
 #[test]
 fn a_program_that_opens_the_drive_for_writing_stops_the_run_before_its_next_write() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let mut rig = admitted(&device, SIZE);
+    let mut rig = device.rig();
     rig.prepare(&FILL, &mut Keeper::default()).unwrap();
     let reader = stays(&format!("exec 7<{}; echo; exec sleep 60", device.path));
     rig.prepare(&FILL, &mut Keeper::default()).unwrap();
@@ -152,7 +147,7 @@ fn a_program_that_opens_the_drive_for_writing_stops_the_run_before_its_next_writ
 #[test]
 fn a_loop_device_that_appears_on_the_drive_stops_the_run() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let mut rig = admitted(&device, SIZE);
+    let mut rig = device.rig();
     let output = Command::new("losetup").args(["--show", "-f", &device.path]).output().unwrap();
     assert!(output.status.success());
     let above = String::from_utf8(output.stdout).unwrap().trim().to_owned();
@@ -163,7 +158,7 @@ fn a_loop_device_that_appears_on_the_drive_stops_the_run() {
 #[test]
 fn a_drive_that_shrinks_stops_the_run_before_its_next_write() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let mut rig = admitted(&device, SIZE);
+    let mut rig = device.rig();
     let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
     image.set_len(SIZE / 2).unwrap();
     drop(image);

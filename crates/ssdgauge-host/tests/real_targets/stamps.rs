@@ -6,18 +6,13 @@ use ssdgauge_core::{
     Access, Bytes, Data, EndedBy, Engine, Finding, FindingKind, Preparation, Rig, Severity,
     Workload,
 };
-use ssdgauge_host::{Candidate, LinuxRig};
+use ssdgauge_host::LinuxRig;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
 const SIZE: u64 = 64 << 20;
 const SPAN: Bytes = Bytes(16 << 20);
 const BLOCK: u64 = 4_096;
-
-fn open(device: &Loop) -> LinuxRig {
-    let candidate = Candidate::find(&device.path, None).unwrap();
-    LinuxRig::open(candidate, Some(&device.confirmation(SIZE)), 3).unwrap()
-}
 
 /// Changes the medium behind the drive's back.
 fn tamper(device: &Loop, change: impl FnOnce(&File)) {
@@ -41,7 +36,7 @@ fn read_all(rig: &mut LinuxRig, engine: Engine) -> (Vec<Finding>, u64, EndedBy) 
 #[test]
 fn lost_misplaced_and_foreign_data_are_found_with_their_place() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let mut rig = open(&device);
+    let mut rig = device.rig();
     for engine in [Engine::IoUring, Engine::Synchronous] {
         filled(&mut rig);
         assert_eq!(read_all(&mut rig, engine), (vec![], 0, EndedBy::Bytes));
@@ -67,7 +62,7 @@ fn lost_misplaced_and_foreign_data_are_found_with_their_place() {
 #[test]
 fn a_drive_that_drops_the_second_fill_is_found_out() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let mut rig = open(&device);
+    let mut rig = device.rig();
     filled(&mut rig);
     let mut before = vec![0; 1 << 20];
     tamper(&device, |image| image.read_exact_at(&mut before, 3 << 20).unwrap());
@@ -83,7 +78,7 @@ fn a_drive_that_drops_the_second_fill_is_found_out() {
 #[test]
 fn a_false_capacity_is_found_out() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let mut rig = open(&device);
+    let mut rig = device.rig();
     filled(&mut rig);
     // Only the upper half exists: what was written below it last lies at its place.
     tamper(&device, |image| {
@@ -99,7 +94,7 @@ fn a_false_capacity_is_found_out() {
 #[test]
 fn an_honest_drive_raises_no_alarm_under_overlapping_writes_of_any_size() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let mut rig = open(&device);
+    let mut rig = device.rig();
     filled(&mut rig);
     for engine in [Engine::IoUring, Engine::Synchronous] {
         for block_size in [512, 4_096, 12_288, 131_072] {
@@ -122,7 +117,7 @@ fn an_honest_drive_raises_no_alarm_under_overlapping_writes_of_any_size() {
 #[test]
 fn what_is_unknown_is_not_called_wrong() {
     let Some(device) = Loop::attach(SIZE) else { return };
-    let mut rig = open(&device);
+    let mut rig = device.rig();
     filled(&mut rig);
     let mut zeros = random(Engine::IoUring, 0, 4, Bytes(1 << 20));
     zeros.streams[0].data = Data::Zeros;

@@ -4,6 +4,7 @@ use ssdgauge_core::{
     Access, Arrival, Bytes, Data, Direction, Engine, Finding, Interval, Nanos, Reading, Sink,
     Stream, Until, Workload,
 };
+use ssdgauge_host::{Candidate, LinuxRig};
 use std::path::Path;
 use std::process::Command;
 
@@ -75,6 +76,7 @@ pub(crate) fn for_bytes(bytes: u64) -> Until {
 #[derive(Debug)]
 pub(crate) struct Loop {
     pub(crate) path: String,
+    size: u64,
     _folder: tempfile::TempDir,
 }
 
@@ -105,13 +107,19 @@ impl Loop {
                 let path = String::from_utf8(output.stdout).unwrap().trim().to_owned();
                 // A test that was killed may have left the flag on this device.
                 let _ = Command::new("blockdev").args(["--setrw", &path]).status();
-                Some(Loop { path, _folder: folder })
+                Some(Loop { path, size, _folder: folder })
             }
             other => {
                 println!("skipped: no loop device to be had ({other:?})");
                 None
             }
         }
+    }
+
+    /// Returns a rig that may write to all of it.
+    pub(crate) fn rig(&self) -> LinuxRig {
+        let candidate = Candidate::find(&self.path, None).unwrap();
+        LinuxRig::open(candidate, Some(&self.confirmation(self.size)), 3).unwrap()
     }
 
     /// Returns the name in /sys/block.

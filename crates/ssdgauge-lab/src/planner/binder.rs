@@ -270,26 +270,10 @@ impl Binder<'_> {
     /// Returns the rule of the headline with its window as much shortened as the steps.
     fn score(&self, score: &Score) -> Score {
         let by = u64::from(self.options.shorten);
-        let shorter = |window: Window| match window {
+        score.with_last_part(|window| match window {
             Window::Time(time) => Window::Time(Nanos((time.0 / by).max(1))),
             Window::Bytes(bytes) => Window::Bytes(Bytes((bytes.0 / by).max(1))),
-        };
-        match *score {
-            Score::MeanOfLast { metric, window } => {
-                Score::MeanOfLast { metric, window: shorter(window) }
-            }
-            Score::MeanOverSigmaOfLast { metric, window } => {
-                Score::MeanOverSigmaOfLast { metric, window: shorter(window) }
-            }
-            Score::MeanOf(_)
-            | Score::MeanAt { .. }
-            | Score::BestOf(_)
-            | Score::At { .. }
-            | Score::Knee(_)
-            | Score::KneeOfLoad(_)
-            | Score::HighestBorne
-            | Score::HighestBorneFromSending => score.clone(),
-        }
+        })
     }
 
     fn rest(&self, rest: Rest) -> Rest {

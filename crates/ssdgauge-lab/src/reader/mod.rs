@@ -12,7 +12,7 @@ use crate::suite::{
 };
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Arrival, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule, WriteCache,
+    Arrival, BLOCK_SIZES, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule, WriteCache,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -61,9 +61,6 @@ impl Suite {
         })
     }
 }
-
-/// The largest request that the engines send.
-const MOST: u64 = 64 << 20;
 
 struct Reader<'a> {
     file: &'a str,
@@ -388,12 +385,12 @@ impl Reader<'_> {
     }
 
     fn check_block_size(&self, size: Bytes, place: Range<usize>) -> Result<(), SuiteError> {
-        match (512..=MOST).contains(&size.0) {
+        match BLOCK_SIZES.contains(&size) {
             true => Ok(()),
             false => Err(self.error(
                 place,
                 format!("a block size of {size} cannot be sent"),
-                format!("use 512 B to {}", Bytes(MOST)),
+                format!("use {} to {}", BLOCK_SIZES.start(), BLOCK_SIZES.end()),
             )),
         }
     }

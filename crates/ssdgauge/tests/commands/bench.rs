@@ -21,7 +21,7 @@ fn what_it_cannot_do_is_refused_and_never_done_otherwise() {
         (["--seconds", "0"], 2, "0.01 to 86400"),
         (["--rate", "nan"], 2, "above 0"),
         (["--block-size", "3"], 2, "512B to 64MiB"),
-        (["--block-size", "5000"], 3, "use multiples of"),
+        (["--block-size", "5000"], 3, "block sizes that are multiples of"),
     ] {
         let line: Vec<&str> = ["bench", "."].into_iter().chain(arguments).collect();
         let output = bench.call(&line);

@@ -43,7 +43,7 @@ impl Crew {
         let report = EngineReport {
             engine: engine.name().into(),
             setup: self.setup.clone(),
-            in_flight_asked: self.closed_depth(),
+            in_flight_asked: self.asked(),
             in_flight: Some(self.busy as f64 / elapsed.0.max(1) as f64).filter(|_| all > 0),
             ios_per_enter: (enters > 0).then(|| all as f64 / enters as f64),
             cpu_per_io: (all > 0).then(|| Nanos(used / all)),
@@ -69,7 +69,7 @@ impl Crew {
     }
 
     /// Returns the requests that closed loops keep in flight.
-    fn closed_depth(&self) -> u32 {
+    fn asked(&self) -> u32 {
         let closed = self.streams.iter().filter(|stream| stream.arrival.per_second().is_none());
         closed.map(Stream::total_depth).sum()
     }
