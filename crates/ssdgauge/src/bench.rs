@@ -45,7 +45,8 @@ pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
         0 => Ok(()),
         failed => {
             let what = format!("{failed} requests failed: what is told holds for the others");
-            Err(Failure::new(Kind::Broke, what, ""))
+            let hint = "see the findings, and the kernel's log (dmesg)";
+            Err(Failure::new(Kind::Broke, what, hint))
         }
     }
 }
@@ -98,7 +99,7 @@ fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
 }
 
 fn broke(error: RigError) -> Failure {
-    Failure::new(Kind::Broke, error.to_string(), "")
+    Failure::new(Kind::Broke, error.to_string(), "see the kernel's log (dmesg)")
 }
 
 /// One run.
@@ -171,7 +172,8 @@ fn show(arguments: &arguments::Bench, runs: &[Run]) -> Result<(), Failure> {
         runs.iter().filter_map(|run| Some((run.report.cpu_per_io?.0, run))).collect();
     costs.sort_by_key(|(cost, _)| *cost);
     let Some((median, run)) = costs.get(costs.len() / 2) else {
-        return Err(Failure::new(Kind::Broke, "nothing completed", ""));
+        let hint = "see the findings, or give it more --seconds";
+        return Err(Failure::new(Kind::Broke, "nothing completed", hint));
     };
     let (least, most) = (costs[0].0, costs[costs.len() - 1].0);
     let report = &run.report;

@@ -63,9 +63,7 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
         let text = format!("cannot create {}: {error}", folder.display());
         Failure::new(Kind::Refused, text, "nothing was written; name another page with -o FILE")
     })?;
-    let stop = StopWish::listen().map_err(|error| {
-        Failure::new(Kind::Refused, format!("cannot listen to signals: {error}"), "")
-    })?;
+    let stop = StopWish::listen()?;
     world::talk(&format!("demo: six virtual drives (MODEL), run files in {}", folder.display()));
     let files: Vec<PathBuf> = works.iter().map(|work| work.file.clone()).collect();
     let board = Board::new(works.iter().map(|work| work.plan.steps().count()).sum());
@@ -123,9 +121,7 @@ fn carry_out(works: Vec<Work>, board: &Board, stop: &StopWish, now: i64) -> Resu
 
 fn one(work: Work, board: &Board, stop: &StopWish, now: i64) -> Result<(), Failure> {
     let Work { file, plan, mut rig } = work;
-    let id = world::run_id(now).map_err(|error| {
-        Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
-    })?;
+    let id = world::run_id(now)?;
     let opening = Opening {
         id: &id,
         program: concat!("ssdgauge ", env!("CARGO_PKG_VERSION")),

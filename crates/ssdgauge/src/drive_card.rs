@@ -29,9 +29,11 @@ fn virtual_card(target: &str) -> Result<DriveCard, Failure> {
     let size = SizeWish { exact: None, scratch: Bytes(0), at_most: None };
     match Target::find(target, size, 1)? {
         Target::Virtual(rig) => Ok(rig.card()),
-        Target::Real(_) => {
-            Err(Failure::new(Kind::Usage, format!("{target} is no virtual drive"), ""))
-        }
+        Target::Real(_) => Err(Failure::new(
+            Kind::Usage,
+            format!("{target} is no virtual drive"),
+            "name one as sim:PROFILE",
+        )),
     }
 }
 

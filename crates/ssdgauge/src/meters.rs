@@ -149,9 +149,7 @@ pub(crate) fn show(arguments: &arguments::Meters) -> Result<(), Failure> {
             "name it: --drive /dev/nvme0n1; nothing is written to it",
         ));
     }
-    let stop = StopWish::listen().map_err(|error| {
-        Failure::new(Kind::Refused, format!("cannot listen to signals: {error}"), "")
-    })?;
+    let stop = StopWish::listen()?;
     let mut meters = look_at_meters(&specs, arguments.drive.as_deref())?;
     for (name, text) in meters.described(&specs) {
         world::talk(&format!("{name}: {text}"));

@@ -114,7 +114,10 @@ pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
         (_, _, true) => comparison.junit(),
         (false, false, false) => comparison.text(),
     });
-    let failure = |words: &str| Err(Failure::new(Kind::Criterion, words, ""));
+    let failure = |words: &str| {
+        let hint = "each test is judged above; --threshold and --noise set what is allowed";
+        Err(Failure::new(Kind::Criterion, words, hint))
+    };
     match comparison.gate {
         Some(Gate::Failed) => failure("a test is worse than the threshold allows"),
         Some(Gate::Undecided) => failure("a test could not be judged, so the gate stays shut"),

@@ -84,13 +84,11 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     let now = world::unix_ms();
     let out = options.out.clone().unwrap_or_else(|| usual_name(&plan, now));
     refuse_existing(&out)?;
-    let stop = listen()?;
+    let stop = StopWish::listen()?;
     let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
     let beside = Beside { stop: &stop, log_ios: options.log_ios.as_deref(), meters: &specs };
     let Opened { mut rig, meters: described } = target.open(&plan, consent, &out, seed, beside)?;
-    let id = world::run_id(now).map_err(|error| {
-        Failure::new(Kind::Refused, format!("no randomness for a run id: {error}"), "")
-    })?;
+    let id = world::run_id(now)?;
     let mut environment = ssdgauge_host::environment();
     environment.extend(meters::facts(&described));
     let opening = Opening {
@@ -116,7 +114,7 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let (mut writer, run) = Writer::resume(&arguments.file)?;
     let head = run.head();
     let plan = &head.plan;
-    let stop = listen()?;
+    let stop = StopWish::listen()?;
     let size =
         SizeWish { exact: Some(head.drive.capacity), scratch: head.drive.capacity, at_most: None };
     let mut target = Target::find(&head.drive.target, size, plan.seed)?;
@@ -146,12 +144,6 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     }
     drop((writer, rig, run));
     conclude(result, &arguments.file, arguments.json)
-}
-
-fn listen() -> Result<StopWish, Failure> {
-    StopWish::listen().map_err(|error| {
-        Failure::new(Kind::Refused, format!("cannot listen to signals: {error}"), "")
-    })
 }
 
 fn usual_name(plan: &Plan, now: i64) -> PathBuf {

@@ -1,5 +1,6 @@
 //! The surroundings of a run: output, signals, time of day, chance.
 
+use crate::failure::{Failure, Kind};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
@@ -83,11 +84,13 @@ pub(crate) struct StopWish(Arc<AtomicBool>);
 
 impl StopWish {
     /// Begins to listen.
-    pub(crate) fn listen() -> std::io::Result<StopWish> {
+    pub(crate) fn listen() -> Result<StopWish, Failure> {
         let wish = Arc::new(AtomicBool::new(false));
+        let denied = |error| denied(&format!("cannot listen to signals: {error}"));
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-            signal_hook::flag::register_conditional_default(signal, wish.clone())?;
-            signal_hook::flag::register(signal, wish.clone())?;
+            let default = signal_hook::flag::register_conditional_default(signal, wish.clone());
+            default.map_err(denied)?;
+            signal_hook::flag::register(signal, wish.clone()).map_err(denied)?;
         }
         Ok(StopWish(wish))
     }
@@ -103,6 +106,12 @@ impl StopWish {
     }
 }
 
+/// Returns the error of a system that does not give what every program gets.
+fn denied(what: &str) -> Failure {
+    let hint = "nothing was written; see what the container or its security profile denies";
+    Failure::new(Kind::Refused, what, hint)
+}
+
 /// Returns the time of day in milliseconds since 1970 (UTC).
 pub(crate) fn unix_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
@@ -116,9 +125,11 @@ pub(crate) fn stamp(unix_ms: i64) -> String {
 }
 
 /// Returns an id that no other run has.
-pub(crate) fn run_id(unix_ms: i64) -> std::io::Result<String> {
+pub(crate) fn run_id(unix_ms: i64) -> Result<String, Failure> {
     let mut chance = [0u8; 4];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut chance)?;
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut source| source.read_exact(&mut chance))
+        .map_err(|error| denied(&format!("no randomness from /dev/urandom: {error}")))?;
     Ok(format!("{}-{:08x}", stamp(unix_ms), u32::from_be_bytes(chance)))
 }
 
