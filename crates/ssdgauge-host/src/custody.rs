@@ -110,7 +110,7 @@ impl Custody {
 
     /// Writes our mark as the first block, and compares what the drive gives back.
     fn mark(&mut self, drive: &Admitted, sink: &mut dyn Sink) -> Result<(), RigError> {
-        let block = signatures::stamp(drive.words());
+        let block = drive.label().to_vec();
         let result = within(SILENCE, drive.file(), move |file| {
             write_block(file, &block)?;
             Ok(read_block(file)? == block)
@@ -140,7 +140,7 @@ impl Custody {
     pub(crate) fn leave(&mut self, place: &OpenPlace) {
         let OpenPlace::Drive(drive) = place else { return };
         if self.marked && !self.in_doubt && drive.check_again().is_ok() {
-            let block = signatures::stamp(drive.words());
+            let block = drive.label().to_vec();
             // Where that fails the next run asks for one consent more; nothing else is lost.
             let _ =
                 within(Duration::from_secs(4), drive.file(), move |file| write_block(file, &block));

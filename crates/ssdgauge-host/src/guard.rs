@@ -26,6 +26,7 @@ use crate::environment::attribute;
 use crate::sys;
 use identity::{difference, folder_of, name_of};
 use lease::Lease;
+use signatures::Owner;
 use ssdgauge_core::{Bytes, DriveInfo};
 use stack::Kernel;
 use std::fs::{self, File, OpenOptions};
@@ -43,6 +44,11 @@ pub struct Mandate<'a> {
     /// The same words once more: they give up the file systems, RAID members and other data that
     /// were found on it.
     pub erase: Option<&'a str>,
+    /// The id of the run. The ownership label and the verification headers carry it, so that a
+    /// continuation of this very run recognises its own data.
+    pub run_id: Option<&'a str>,
+    /// What an interrupted run knew of its drive, where this run continues it.
+    pub continues: Option<&'a Continued>,
     /// The run file. The drive that holds it is never tested.
     pub results: Option<&'a Path>,
     /// Whether the process shall give up its rights as soon as the target is open; only where it
@@ -53,6 +59,18 @@ pub struct Mandate<'a> {
     pub writes_at_most: Option<Bytes>,
 }
 
+/// What an interrupted run knew of its drive.
+///
+/// A serial proves that a drive is the same one. A device without a serial is only the same where
+/// it has not been attached again, which the kernel numbers from each boot on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Continued {
+    /// The kernel's number of the device's attachment (`diskseq`), where it gives one.
+    pub disk_sequence: Option<String>,
+    /// The kernel's id of the boot.
+    pub boot_id: Option<String>,
+}
+
 /// A block device that may be written, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Admitted {
@@ -60,7 +78,7 @@ pub(crate) struct Admitted {
     name: String,
     folder: PathBuf,
     identity: Identity,
-    words: String,
+    label: Vec<u8>,
     results: Option<PathBuf>,
     // Held for its lock.
     _lease: Option<File>,
@@ -85,6 +103,7 @@ pub(crate) fn admit(
     check_state(path, &folder)?;
     // The owner named this drive and no other.
     check_confirmation(path, &expected.confirmation, mandate.confirm)?;
+    check_attachment(path, expected, mandate)?;
     // One descriptor for the whole run. The kernel refuses whatever is claimed.
     let file = open_exclusively(path)?;
     // From here on the path is not used again, but in words.
@@ -102,7 +121,7 @@ pub(crate) fn admit(
     // Whoever came between the first look and the claim is seen now; who comes later is refused
     // by the kernel, or found by the next look.
     check_uses(&Kernel::look(), path, &folder, mandate.results, Openers::All)?;
-    check_contents(&file, path, expected, mandate.erase)?;
+    check_contents(&file, path, expected, mandate)?;
     let file = Arc::new(file);
     check_health(&file, path, &folder)?;
     Ok(Admitted {
@@ -110,7 +129,7 @@ pub(crate) fn admit(
         name: shown(path),
         folder,
         identity: expected.identity.clone(),
-        words: expected.confirmation.clone(),
+        label: signatures::stamp(&expected.confirmation, mandate.run_id),
         results: mandate.results.map(Path::to_owned),
         _lease: lease,
     })
@@ -132,9 +151,9 @@ impl Admitted {
         &self.identity.number
     }
 
-    /// Returns the words that confirm the drive.
-    pub(crate) fn words(&self) -> &str {
-        &self.words
+    /// Returns the block by which the run marks the drive as its own.
+    pub(crate) fn label(&self) -> &[u8] {
+        &self.label
     }
 
     /// Asks again, before a destructive step, whether this is the drive that was admitted and
@@ -180,14 +199,14 @@ pub(crate) fn inspect(path: &Path) -> Result<Facts, Refusal> {
 pub(crate) fn objections(
     path: &Path,
     facts: &Facts,
-    results: Option<&Path>,
+    mandate: &Mandate<'_>,
 ) -> (Vec<Refusal>, Vec<String>) {
     let folder = match check_node(path) {
         Ok(folder) => folder,
         Err(refusal) => return (vec![refusal], Vec::new()),
     };
     let kernel = Kernel::look();
-    let mut found: Vec<Refusal> = uses::protected(&kernel, &folder, results)
+    let mut found: Vec<Refusal> = uses::protected(&kernel, &folder, mandate.results)
         .map(|what| Refusal::Protected { path: shown(path), what })
         .into_iter()
         .collect();
@@ -204,7 +223,8 @@ pub(crate) fn objections(
     }
     // What is in use is refused whatever it holds.
     if found.is_empty() {
-        match look_inside(path, &folder, facts) {
+        found.extend(attached_again(path, facts, mandate));
+        match look_inside(path, &folder, facts, mandate) {
             Ok(inside) => found.extend(inside),
             Err(error) => unseen.push(format!("what it holds and how it feels ({error})")),
         }
@@ -213,9 +233,14 @@ pub(crate) fn objections(
 }
 
 /// Returns what the device itself says, and what it holds, against writing to it.
-fn look_inside(path: &Path, folder: &Path, facts: &Facts) -> std::io::Result<Vec<Refusal>> {
+fn look_inside(
+    path: &Path,
+    folder: &Path,
+    facts: &Facts,
+    mandate: &Mandate<'_>,
+) -> std::io::Result<Vec<Refusal>> {
     let file = Arc::new(File::open(path)?);
-    let contents = signatures::contents(&file, facts.identity.size)?;
+    let contents = signatures::contents(&file, facts.identity.size, &owner(facts, mandate))?;
     let health = check_health(&file, path, folder).err();
     Ok(health.into_iter().chain(holds(path, facts, contents)).collect())
 }
@@ -365,14 +390,48 @@ fn check_contents(
     file: &File,
     path: &Path,
     expected: &Facts,
-    erase: Option<&str>,
+    mandate: &Mandate<'_>,
 ) -> Result<(), Refusal> {
-    let contents = signatures::contents(file, expected.identity.size)
+    let contents = signatures::contents(file, expected.identity.size, &owner(expected, mandate))
         .map_err(|error| Refusal::Denied { path: shown(path), cause: error.to_string() })?;
     match holds(path, expected, contents) {
-        Some(refusal) if erase != Some(&expected.confirmation) => Err(refusal),
+        Some(refusal) if mandate.erase != Some(&expected.confirmation) => Err(refusal),
         Some(_) | None => Ok(()),
     }
+}
+
+/// Returns whose test data count as nothing. For a new run any ownership label says that all may
+/// be lost. A continued run needs its own data back, so that it recognises no other run's.
+fn owner<'a>(facts: &'a Facts, mandate: &Mandate<'a>) -> Owner<'a> {
+    match (mandate.continues, mandate.run_id) {
+        (Some(_), Some(run_id)) => Owner::Run { words: &facts.confirmation, run_id },
+        (Some(_) | None, _) => Owner::AnyRun,
+    }
+}
+
+/// Refuses to continue a run on a device without a serial that has been attached again, unless its
+/// owner gave its contents up once more.
+fn check_attachment(path: &Path, facts: &Facts, mandate: &Mandate<'_>) -> Result<(), Refusal> {
+    match attached_again(path, facts, mandate) {
+        Some(refusal) if mandate.erase != Some(&facts.confirmation) => Err(refusal),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn attached_again(path: &Path, facts: &Facts, mandate: &Mandate<'_>) -> Option<Refusal> {
+    let before = mandate.continues.filter(|_| facts.identity.serial.is_none())?;
+    let now = Continued {
+        disk_sequence: facts.identity.sequence.map(|number| number.to_string()),
+        boot_id: attribute(Path::new("/proc/sys/kernel/random/boot_id")),
+    };
+    let differs = |what: &str, was: &Option<String>, is: &Option<String>| {
+        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".into());
+        let same = was.is_some() && was == is;
+        (!same).then(|| format!("its {what} was {} and is {}", known(was), known(is)))
+    };
+    let what = differs("boot", &before.boot_id, &now.boot_id)
+        .or_else(|| differs("disk sequence", &before.disk_sequence, &now.disk_sequence))?;
+    Some(Refusal::AttachedAgain { path: shown(path), what, expected: facts.confirmation.clone() })
 }
 
 fn holds(path: &Path, facts: &Facts, contents: Vec<String>) -> Option<Refusal> {

@@ -29,7 +29,7 @@ mod write_cache;
 
 pub use drive::{CardError, card};
 pub use environment::environment;
-pub use guard::{Mandate, Refusal, confirmation_of};
+pub use guard::{Continued, Mandate, Refusal, confirmation_of};
 pub use instruments::look_at_meters;
 pub use meter::{Live, MeterError, MeterSpec, Meters, Sensor, sensors};
 pub use rig::LinuxRig;

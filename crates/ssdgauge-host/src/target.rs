@@ -152,9 +152,9 @@ impl Candidate {
 
     /// Returns what speaks against writing to a block device, the gravest first, and what could
     /// not be looked at; nothing for other places. Nothing is written.
-    pub fn objections(&self, results: Option<&Path>) -> (Vec<Refusal>, Vec<String>) {
+    pub fn objections(&self, mandate: &Mandate<'_>) -> (Vec<Refusal>, Vec<String>) {
         match (&self.place, &self.facts) {
-            (Place::Block(path), Some(facts)) => guard::objections(path, facts, results),
+            (Place::Block(path), Some(facts)) => guard::objections(path, facts, mandate),
             (Place::Block(_) | Place::Null | Place::Folder(_) | Place::NewFile(_), _) => {
                 (Vec::new(), Vec::new())
             }

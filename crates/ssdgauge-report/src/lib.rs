@@ -43,12 +43,13 @@ pub use compare::{
 };
 pub use csv::csv;
 pub use error::ReportError;
+pub use figure::vega::VEGA_LITE_MARK;
 pub use json::json;
 pub use markdown::markdown;
 pub use names::find_run;
 pub use openmetrics::openmetrics;
-pub use page::{PageOptions, page};
-pub use pictures::{NamedFigure, figures};
+pub use page::{PAGE_MARK, PageOptions, page};
+pub use pictures::{NamedFigure, PNG_MARK, SVG_MARK, figures};
 pub use run::{PlacedFinding, PointRun, Repetition, Run, StepFinding, TestRun, read, read_all};
 pub use specification::{
     CacheSide, Claim, Specification, SpecificationError, State, claims_json, claims_markdown,

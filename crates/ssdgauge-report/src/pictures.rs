@@ -31,6 +31,33 @@ const ROOM: usize = 112;
 /// Pixels of a PNG for each unit of its SVG.
 const DENSITY: f32 = 2.0;
 
+/// Stands in every SVG file: how the program recognises one.
+pub const SVG_MARK: &str = "<!-- ssdgauge -->";
+
+/// Stands in every PNG file: the keyword and the text of a `tEXt` chunk (PNG, section 11.3.3.2).
+pub const PNG_MARK: &[u8] = b"tEXtSoftware\0ssdgauge";
+
+/// The bytes of a PNG file before its second chunk: the signature, and the chunk `IHDR` (13 bytes
+/// of data between length, type and checksum).
+const PNG_HEAD: usize = 8 + 12 + 13;
+
+/// Returns the PNG file `png` with the mark of the program behind its header.
+fn marked_png(png: &[u8]) -> Vec<u8> {
+    let (head, rest) = png.split_at(PNG_HEAD.min(png.len()));
+    // Length and checksum leave each other out; the length also leaves out the type.
+    let length = (PNG_MARK.len() - 4) as u32;
+    let checksum = crc32fast::hash(PNG_MARK);
+    [head, &length.to_be_bytes(), PNG_MARK, &checksum.to_be_bytes(), rest].concat()
+}
+
+/// Returns the SVG file `svg` with the mark of the program behind its first tag.
+fn marked_svg(svg: &str) -> String {
+    match svg.split_once('>') {
+        Some((head, rest)) => format!("{head}>{SVG_MARK}{rest}"),
+        None => svg.to_owned(),
+    }
+}
+
 impl NamedFigure {
     /// Returns the same figure as a Vega-Lite 5 specification with its data in it.
     pub fn vega_lite(&self) -> serde_json::Value {
@@ -43,6 +70,7 @@ impl NamedFigure {
         kuva::RasterBackend::new()
             .with_scale(DENSITY)
             .render_scene(&scene)
+            .map(|png| marked_png(&png))
             .map_err(|cause| ReportError::Picture { name: self.name.clone(), cause })
     }
 }
@@ -87,7 +115,7 @@ impl Names {
 }
 
 fn named(name: String, chart: Chart, frame: Frame) -> NamedFigure {
-    let svg = draw::svg(&chart, Ink::Light, &frame, &Sheet::WIDE, "f");
+    let svg = marked_svg(&draw::svg(&chart, Ink::Light, &frame, &Sheet::WIDE, "f"));
     NamedFigure { name, title: chart.title.clone(), svg, chart, frame }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
         .unwrap_or_else(|| PathBuf::from(format!("ssdgauge-demo-{}.html", world::stamp(now))));
     let folder = runs_beside(&page);
     for path in [&page, &folder] {
-        if path.exists() {
+        if path.symlink_metadata().is_ok() {
             return Err(Failure::new(
                 Kind::Refused,
                 format!("{} exists already", path.display()),
@@ -43,6 +43,7 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
             ));
         }
     }
+    crate::reports::check_page(&page, &[])?;
     let suite = crate::suites::find("demo")?;
     let rigs = DRIVES.iter().map(|drive| {
         let rig = VirtualRig::open(drive, 1);
@@ -71,7 +72,8 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
     board.finish();
     let runs = ssdgauge_report::read_all(&files)?;
     let title = Some("Six virtual drives compared".to_owned());
-    crate::reports::write_page(&page, &runs, &PageOptions { title, ..PageOptions::default() })?;
+    let options = PageOptions { title, ..PageOptions::default() };
+    crate::reports::write_page(&page, &[], &runs, &options)?;
     world::talk(&format!("run files: {}\nreport:    {}", folder.display(), page.display()));
     if world::has_desktop() && open(&page).is_err() {
         world::talk("no browser was found: open the report in one");

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::world;
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
-use ssdgauge_host::{Candidate, Refusal, TargetError, confirmation_of};
+use ssdgauge_host::{Candidate, Mandate, Refusal, TargetError, confirmation_of};
 use ssdgauge_report::clean_device;
 
 /// The columns of the list.
@@ -37,7 +37,7 @@ struct Seen {
 fn see((path, found): (String, Result<Candidate, TargetError>)) -> Seen {
     match found {
         Ok(candidate) => {
-            let (refusals, unseen) = candidate.objections(None);
+            let (refusals, unseen) = candidate.objections(&Mandate::default());
             Seen { path, info: Some(candidate.info), refusals, unseen }
         }
         Err(TargetError::Refused(refusal)) => {

@@ -187,7 +187,7 @@ fn refused(refusal: &Refusal) -> Failure {
             "nothing was written; save what is on it, and test another drive".into()
         }
         Refusal::Changed { .. } => "nothing was written; look at the drive and start again".into(),
-        Refusal::Holds { expected, .. } => format!(
+        Refusal::Holds { expected, .. } | Refusal::AttachedAgain { expected, .. } => format!(
             "nothing was written; if all of that may be lost, add --erase {expected} beside \
              --confirm {expected}"
         ),

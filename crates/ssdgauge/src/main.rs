@@ -12,6 +12,7 @@ mod drives;
 mod failure;
 mod log;
 mod meters;
+mod output;
 mod plans;
 mod progress;
 mod reports;

@@ -2,12 +2,24 @@
 
 use crate::arguments;
 use crate::failure::{Failure, Kind};
+use crate::output::{self, Form};
 use crate::world;
 use ssdgauge_report::{CompareOptions, Gate, PageOptions, Run, Specification};
 use std::path::{Path, PathBuf};
 
 /// Draws the report of run files, or prints their results.
 pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
+    let inputs = inputs(arguments);
+    let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.vega];
+    let wants_text = arguments.json || arguments.csv || arguments.markdown || arguments.openmetrics;
+    let page = match &arguments.output {
+        Some(output) => Some(output.clone()),
+        None if wants_text || wants_files.iter().any(|file| file.is_some()) => None,
+        None => Some(page_beside(&arguments.files[0])),
+    };
+    if let Some(page) = &page {
+        output::check(page, Form::Page, &inputs)?;
+    }
     let mut runs = ssdgauge_report::read_all(&arguments.files)?;
     if let Some(percent) = arguments.fill_level {
         runs = at_fill_level(runs, percent)?;
@@ -21,11 +33,13 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
             .transpose()?,
         specifications: specifications(&arguments.specifications, &runs)?,
     };
-    if let Some(output) = &arguments.output {
-        write_page(output, &runs, &options)?;
+    if let Some(page) = &page {
+        write_page(page, &inputs, &runs, &options)?;
+        if arguments.output.is_none() {
+            world::talk(&format!("report: {}", page.display()));
+        }
     }
-    write_pictures(arguments, &runs, &options)?;
-    let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.vega];
+    write_pictures(arguments, &inputs, &runs, &options)?;
     let claims = &options.specifications;
     if arguments.json {
         let mut value = ssdgauge_report::json(&runs);
@@ -40,12 +54,13 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
         world::print(&ssdgauge_report::claims_markdown(&runs, claims));
     } else if arguments.openmetrics {
         world::print(&ssdgauge_report::openmetrics(&runs));
-    } else if wants_files.iter().all(|file| file.is_none()) {
-        let output = page_beside(&arguments.files[0]);
-        write_page(&output, &runs, &options)?;
-        world::talk(&format!("report: {}", output.display()));
     }
     Ok(())
+}
+
+/// Returns the files that a report is made from.
+fn inputs(arguments: &arguments::Report) -> Vec<&Path> {
+    arguments.files.iter().chain(&arguments.specifications).map(PathBuf::as_path).collect()
 }
 
 /// Ranks every ladder of fill levels at `percent`.
@@ -128,30 +143,31 @@ pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
 /// Writes every chart into the folders that were asked for.
 fn write_pictures(
     arguments: &arguments::Report,
+    inputs: &[&Path],
     runs: &[Run],
     options: &PageOptions,
 ) -> Result<(), Failure> {
     if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
         return Ok(());
     }
-    let write = |folder: &Path, name: &str, bytes: &[u8]| {
-        std::fs::create_dir_all(folder)
-            .and_then(|()| world::put_file(&folder.join(name), bytes))
-            .map_err(|error| {
-                let text = format!("cannot write {}: {error}", folder.join(name).display());
-                Failure::new(Kind::Broke, text, "the run files are untouched")
-            })
+    let write = |folder: &Path, name: &str, form: Form, bytes: &[u8]| {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let text = format!("cannot create {}: {error}", folder.display());
+            Failure::new(Kind::Broke, text, "the run files are untouched; choose another folder")
+        })?;
+        output::write(&folder.join(name), form, inputs, bytes)
     };
     for figure in ssdgauge_report::figures(runs, options) {
         if let Some(folder) = &arguments.svg {
-            write(folder, &format!("{}.svg", figure.name), figure.svg.as_bytes())?;
+            write(folder, &format!("{}.svg", figure.name), Form::Svg, figure.svg.as_bytes())?;
         }
         if let Some(folder) = &arguments.png {
-            write(folder, &format!("{}.png", figure.name), &figure.png()?)?;
+            write(folder, &format!("{}.png", figure.name), Form::Png, &figure.png()?)?;
         }
         if let Some(folder) = &arguments.vega {
             let specification = format!("{:#}\n", figure.vega_lite());
-            write(folder, &format!("{}.vl.json", figure.name), specification.as_bytes())?;
+            let name = format!("{}.vl.json", figure.name);
+            write(folder, &name, Form::VegaLite, specification.as_bytes())?;
         }
     }
     Ok(())
@@ -162,16 +178,18 @@ pub(crate) fn page_beside(file: &Path) -> PathBuf {
     file.with_extension("html")
 }
 
-/// Writes the page.
+/// Refuses `page` where no report must be written; `inputs` are the files that it is made from.
+pub(crate) fn check_page(page: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    output::check(page, Form::Page, inputs)
+}
+
+/// Writes the page of `runs`, which were read from `inputs`.
 pub(crate) fn write_page(
     output: &Path,
+    inputs: &[&Path],
     runs: &[Run],
     options: &PageOptions,
 ) -> Result<(), Failure> {
     let page = ssdgauge_report::page(runs, options);
-    let failure = |error: std::io::Error| {
-        let text = format!("cannot write {}: {error}", output.display());
-        Failure::new(Kind::Broke, text, "the run files are untouched; choose another -o FILE")
-    };
-    world::put_file(output, page.as_bytes()).map_err(failure)
+    output::write(output, Form::Page, inputs, page.as_bytes())
 }

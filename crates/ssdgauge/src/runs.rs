@@ -3,10 +3,11 @@
 use crate::arguments::{self, Choice, RunOptions};
 use crate::failure::{Failure, Kind};
 use crate::progress::Progress;
-use crate::target::{Beside, Consent, HEALTH_EVERY, Opened, SizeWish, Target};
+use crate::target::{Beside, Consent, HEALTH_EVERY, Opened, Origin, SizeWish, Target};
 use crate::world::{self, StopWish};
 use crate::{meters, reports, suites};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
+use ssdgauge_host::Continued;
 use ssdgauge_lab::{Completion, ConductError, Endurance, Options, Suite, needed_span};
 use ssdgauge_report::PageOptions;
 use ssdgauge_runfile::{FindingRecord, Opening, Writer};
@@ -83,12 +84,14 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     target.check_room()?;
     let now = world::unix_ms();
     let out = options.out.clone().unwrap_or_else(|| usual_name(&plan, now));
-    refuse_existing(&out)?;
+    check_outputs(&out, options.log_ios.as_deref())?;
+    let id = world::run_id(now)?;
+    let origin = Origin { run_id: &id, results: &out, continues: None };
     let stop = StopWish::listen()?;
     let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
     let beside = Beside { stop: &stop, log_ios: options.log_ios.as_deref(), meters: &specs };
-    let Opened { mut rig, meters: described } = target.open(&plan, consent, &out, seed, beside)?;
-    let id = world::run_id(now)?;
+    let Opened { mut rig, meters: described } =
+        target.open(&plan, consent, origin, seed, beside)?;
     let mut environment = ssdgauge_host::environment();
     environment.extend(meters::facts(&described));
     let opening = Opening {
@@ -121,14 +124,18 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     if let Some(seconds) = head.drive.details.get(HEALTH_EVERY) {
         target.read_health_every(seconds);
     }
-    let confirm = arguments.confirm.as_deref();
-    // What the run itself left on its drive needs no second consent.
-    let same = target.info().fingerprint() == head.drive.fingerprint();
-    let erase = arguments.erase.as_deref().or(confirm.filter(|_| same));
+    reports::check_page(&reports::page_beside(&arguments.file), &[arguments.file.as_path()])?;
+    let (confirm, erase) = (arguments.confirm.as_deref(), arguments.erase.as_deref());
     let consent = Consent { confirm, erase };
+    // What the run itself left on its drive needs no second consent: the guard recognises it.
+    let before = Continued {
+        disk_sequence: head.drive.details.get("disk_sequence").cloned(),
+        boot_id: head.environment.get("boot_id").cloned(),
+    };
+    let origin = Origin { run_id: &head.id, results: &arguments.file, continues: Some(&before) };
     let beside = Beside { stop: &stop, log_ios: None, meters: &specs };
     let Opened { mut rig, meters: described } =
-        target.open(plan, consent, &arguments.file, plan.seed, beside)?;
+        target.open(plan, consent, origin, plan.seed, beside)?;
     let others = meters::changed(&head.environment, &described);
     if let Some(finding) = &others {
         world::talk(&format!("warning: {}", finding.text));
@@ -150,13 +157,23 @@ fn usual_name(plan: &Plan, now: i64) -> PathBuf {
     PathBuf::from(format!("{}-{}.ssdg", plan.suite.id, world::stamp(now)))
 }
 
-fn refuse_existing(out: &Path) -> Result<(), Failure> {
-    for path in [out.to_owned(), reports::page_beside(out)] {
-        if path.exists() {
+/// Refuses names of outputs that exist already or mean one file twice, before anything is written.
+fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
+    let page = reports::page_beside(out);
+    let files = [Some(out), Some(&page), log];
+    for (at, path) in files.iter().flatten().enumerate() {
+        if path.symlink_metadata().is_ok() {
             return Err(Failure::new(
                 Kind::Refused,
                 format!("{} exists already", path.display()),
                 "nothing was written; name another --out, or go on with `ssdgauge resume`",
+            ));
+        }
+        if files.iter().flatten().take(at).any(|other| other == path) {
+            return Err(Failure::new(
+                Kind::Usage,
+                format!("{} is named for two outputs of this run", path.display()),
+                "nothing was written; a run file ends in .ssdg, its report in .html beside it",
             ));
         }
     }
@@ -187,7 +204,8 @@ fn conclude(
         let width = 100;
         world::print(&ssdgauge_report::card(&run, width, world::has_colour()));
     }
-    reports::write_page(&page, std::slice::from_ref(&run), &PageOptions::default())?;
+    let runs = std::slice::from_ref(&run);
+    reports::write_page(&page, &[file], runs, &PageOptions::default())?;
     world::talk(&format!("run file: {}\nreport:   {}", file.display(), page.display()));
     Ok(())
 }

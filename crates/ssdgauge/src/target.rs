@@ -3,7 +3,9 @@
 use crate::failure::{Failure, Kind};
 use crate::world::StopWish;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
-use ssdgauge_host::{Candidate, LinuxRig, Mandate, MeterSpec, Place, TargetError, confirmation_of};
+use ssdgauge_host::{
+    Candidate, Continued, LinuxRig, Mandate, MeterSpec, Place, TargetError, confirmation_of,
+};
 use ssdgauge_sim::VirtualRig;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
@@ -99,12 +101,12 @@ impl Target {
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `consent` or by typing; it must not hold `results`, the run file.
+    /// `consent` or by typing; it must not hold the results.
     pub(crate) fn open(
         self,
         plan: &Plan,
         consent: Consent<'_>,
-        results: &Path,
+        origin: Origin<'_>,
         seed: u64,
         beside: Beside<'_>,
     ) -> Result<Opened, Failure> {
@@ -123,18 +125,23 @@ impl Target {
                 "leave --power out: its profile knows what it would take",
             )),
             Target::Real(candidate) => {
+                let given = Mandate {
+                    confirm: consent.confirm,
+                    erase: consent.erase,
+                    run_id: Some(origin.run_id),
+                    continues: origin.continues,
+                    results: Some(origin.results),
+                    give_up_rights: true,
+                    writes_at_most: writes_at_most(plan),
+                };
                 let typed = match consent.confirm {
-                    None if precious && std::io::stdin().is_terminal() => {
-                        ask(&candidate, results, consent.erase.is_some())?
-                    }
+                    None if precious && std::io::stdin().is_terminal() => ask(&candidate, &given)?,
                     None | Some(_) => Typed::default(),
                 };
                 let mandate = Mandate {
-                    confirm: consent.confirm.or(typed.confirm.as_deref()),
-                    erase: consent.erase.or(typed.erase.as_deref()),
-                    results: Some(results),
-                    give_up_rights: true,
-                    writes_at_most: writes_at_most(plan),
+                    confirm: given.confirm.or(typed.confirm.as_deref()),
+                    erase: given.erase.or(typed.erase.as_deref()),
+                    ..given
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &mandate, seed)?;
                 rig.stop_on(stop.flag());
@@ -157,6 +164,17 @@ pub(crate) struct Beside<'a> {
     pub(crate) log_ios: Option<&'a Path>,
     /// Read from its start on.
     pub(crate) meters: &'a [MeterSpec],
+}
+
+/// The run that a target is opened for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    /// Its id.
+    pub(crate) run_id: &'a str,
+    /// Its run file.
+    pub(crate) results: &'a Path,
+    /// What it knew of its drive, where it was interrupted and goes on.
+    pub(crate) continues: Option<&'a Continued>,
 }
 
 /// The words of the owner of a drive, from the command line.
@@ -214,10 +232,10 @@ const COUNTDOWN: u32 = 5;
 
 /// Shows what would be lost and asks for the words that confirm it. A drive that no words can
 /// open is refused before anybody is asked.
-fn ask(candidate: &Candidate, results: &Path, may_erase: bool) -> Result<Typed, Failure> {
+fn ask(candidate: &Candidate, given: &Mandate<'_>) -> Result<Typed, Failure> {
     let info = &candidate.info;
     let Some(expected) = confirmation_of(info) else { return Ok(Typed::default()) };
-    let (objections, _) = candidate.objections(Some(results));
+    let (objections, _) = candidate.objections(given);
     let grave = objections.iter().find(|objection| !objection.yields_to_consent());
     if let Some(refusal) = grave {
         return Err(TargetError::Refused(refusal.clone()).into());
@@ -231,6 +249,7 @@ fn ask(candidate: &Candidate, results: &Path, may_erase: bool) -> Result<Typed, 
     ));
     let confirm = Some(typed_words(expected));
     let mut erase = None;
+    let may_erase = given.erase.is_some();
     for objection in
         objections.iter().filter(|_| !may_erase && confirm.as_deref() == Some(expected))
     {

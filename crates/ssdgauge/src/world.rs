@@ -3,7 +3,6 @@
 use crate::failure::{Failure, Kind};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::io::{IsTerminal, Read, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,34 +27,6 @@ pub(crate) fn talk(text: &str) {
 /// anything.
 pub(crate) fn tame(text: &str) -> String {
     text.lines().map(ssdgauge_report::clean_prose).collect::<Vec<_>>().join("\n")
-}
-
-/// Ends the name of a file that is not whole yet, after the number of its process.
-const PARTIAL: &str = ".partial";
-
-/// Puts a file with `bytes` at `path`, in the place of a regular file or a link that may be there.
-/// It is written under a new name first: no half file is ever seen, no link is followed, and what
-/// is no file, such as a drive, is left alone.
-pub(crate) fn put_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    match path.symlink_metadata().map(|there| there.file_type()) {
-        Ok(kind) if !kind.is_file() && !kind.is_symlink() => {
-            return Err(std::io::Error::other("it is there, and is no regular file"));
-        }
-        Ok(_) | Err(_) => {}
-    }
-    // Half files of killed writers; where one cannot be removed it is in nobody's way.
-    for left in ssdgauge_runfile::abandoned(path, PARTIAL) {
-        let _ = std::fs::remove_file(left);
-    }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".{}{PARTIAL}", std::process::id()));
-    let mut file = std::fs::File::create_new(&partial)?;
-    let result = file.write_all(bytes).and_then(|()| std::fs::rename(&partial, path));
-    if result.is_err() {
-        // It is ours; the error that is told is the first one.
-        let _ = std::fs::remove_file(&partial);
-    }
-    result
 }
 
 /// Returns whether people look at stderr.
@@ -131,26 +102,4 @@ pub(crate) fn run_id(unix_ms: i64) -> Result<String, Failure> {
         .and_then(|mut source| source.read_exact(&mut chance))
         .map_err(|error| denied(&format!("no randomness from /dev/urandom: {error}")))?;
     Ok(format!("{}-{:08x}", stamp(unix_ms), u32::from_be_bytes(chance)))
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-
-    #[test]
-    fn a_page_leaves_no_half_file_of_a_killed_writer_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.html");
-        // No process has a number that large; process 1 lives.
-        for name in ["a.html.4194305.partial", "a.html.1.partial", "b.html.4194305.partial"] {
-            std::fs::write(folder.path().join(name), "half").unwrap();
-        }
-        put_file(&path, b"whole").unwrap();
-        let mut names: Vec<_> =
-            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        assert_eq!(names, ["a.html", "a.html.1.partial", "b.html.4194305.partial"]);
-    }
 }

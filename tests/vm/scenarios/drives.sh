@@ -2,6 +2,7 @@
 # Real NVMe drives, whole: a quick look, a suite, resume, blocks of 4 KiB, a partition, a serial
 # that a terminal or a browser would obey.
 # vm: --nvme 64M --nvme 64M,logical_block_size=4096,physical_block_size=4096
+# vm: --virtio 64M --copy mkfs.ext4:/usr/sbin/mkfs.ext4
 # vm: --nvme $'64M,serial=A\e[31m"><q7>$x=1'
 . /usr/bin/expect.sh
 
@@ -31,6 +32,43 @@ a_run_that_was_killed_is_resumed_on_the_same_drive_only() {
     finished="SELECT count(*) FROM step WHERE phase_kind='measure' AND state='finished'"
     is 'the number of measured steps' "$(sql a.ssdg "$finished")" 3
     is 'the number of fills' "$(sql a.ssdg "SELECT count(*) FROM step WHERE label LIKE 'fill%'")" 1
+}
+
+# is_not_resumed WORDS: resume refuses with WORDS, and the virtio drive keeps every byte.
+is_not_resumed() {
+    sync
+    before=$(sectors vda)
+    cat /dev/vda >kept
+    gauge 3 resume a.ssdg --confirm vda:67108864
+    says "$1"
+    says 'nothing was written'
+    is 'the number of sectors written' "$(sectors vda)" "$before"
+    cmp /dev/vda kept || fail 'bytes changed on the drive'
+    rm kept
+}
+
+a_drive_without_a_serial_is_resumed_with_its_own_test_data_only() {
+    [ -z "$(cat /sys/block/vda/serial)" ] || fail "it has a serial"
+    suite mine 16MiB 70 2s 'sweep = { queue_depth = [1, 2, 4] }'
+    gauge_later run mine.toml /dev/vda --confirm vda:67108864 --out a.ssdg
+    until_true runs_step a.ssdg QD2
+    kill -9 $gauge_pid
+    gauge_ends 137
+    cat /dev/vda >mine
+    # A file system that was made since.
+    until_true mkfs.ext4 -q -F /dev/vda
+    is_not_resumed 'ext4 file system'
+    dd if=mine of=/dev/vda bs=1M conv=fsync 2>/dev/null
+    # Another drive of equal size in its place, empty, and with a copy of the run's own data.
+    vm-monitor device_del virtio0 >/dev/null
+    until_true test ! -e /sys/block/vda
+    vm-monitor device_add virtio-blk-pci,id=other,bus=vport0,drive=vspare0 >/dev/null
+    until_true test -b /dev/vda
+    is_not_resumed 'may be another drive'
+    dd if=mine of=/dev/vda bs=1M conv=fsync 2>/dev/null
+    is_not_resumed 'may be another drive'
+    gauge 0 resume a.ssdg --confirm vda:67108864 --erase vda:67108864
+    finds a.ssdg resumed
 }
 
 a_drive_with_blocks_of_4_kib_takes_no_smaller_requests() {
@@ -75,5 +113,6 @@ a_hostile_serial_reaches_neither_terminal_nor_page() {
 }
 
 scenarios a_quick_look_at_a_real_nvme_drive a_run_that_was_killed_is_resumed_on_the_same_drive_only \
+    a_drive_without_a_serial_is_resumed_with_its_own_test_data_only \
     a_drive_with_blocks_of_4_kib_takes_no_smaller_requests a_partition_is_no_target \
     a_hostile_serial_reaches_neither_terminal_nor_page

@@ -61,6 +61,16 @@ pub enum Refusal {
         /// The words that give it up.
         expected: String,
     },
+    /// A device without a serial was attached again since the run that is continued.
+    #[error("{path} may be another drive than the run began with: it has no serial, and {what}")]
+    AttachedAgain {
+        /// The device.
+        path: String,
+        /// What differs.
+        what: String,
+        /// The words that give up what it holds.
+        expected: String,
+    },
     /// The plan writes to the drive and nobody confirmed that.
     #[error("{path} would be overwritten, and nobody has confirmed that")]
     NotConfirmed {
@@ -100,6 +110,7 @@ impl Refusal {
             Refusal::Unhealthy { .. } => "unhealthy",
             Refusal::Changed { .. } => "changed",
             Refusal::Holds { .. } => "holds-data",
+            Refusal::AttachedAgain { .. } => "attached-again",
             Refusal::NotConfirmed { .. } => "not-confirmed",
             Refusal::WrongConfirmation { .. } => "wrong-confirmation",
             Refusal::Denied { .. } => "denied",
@@ -113,7 +124,9 @@ impl Refusal {
             Refusal::Protected { what, .. } => format!("carries {what}"),
             Refusal::InUse { holder, .. } => holder.clone(),
             Refusal::ReadOnly { .. } => "read-only".into(),
-            Refusal::Unhealthy { what, .. } | Refusal::Changed { what, .. } => what.clone(),
+            Refusal::Unhealthy { what, .. }
+            | Refusal::Changed { what, .. }
+            | Refusal::AttachedAgain { what, .. } => what.clone(),
             Refusal::Holds { contents, .. } => format!("holds {}", contents.join(", ")),
             Refusal::NotConfirmed { expected, .. }
             | Refusal::WrongConfirmation { expected, .. } => {
@@ -127,6 +140,7 @@ impl Refusal {
     pub fn yields_to_consent(&self) -> bool {
         match self {
             Refusal::Holds { .. }
+            | Refusal::AttachedAgain { .. }
             | Refusal::NotConfirmed { .. }
             | Refusal::WrongConfirmation { .. } => true,
             Refusal::Part { .. }

@@ -118,16 +118,26 @@ const MARKS: &[Mark] = &[
     mark("a boot sector or partition table (MBR)", 510, &[0x55, 0xaa]),
 ];
 
+/// Whose test data count as nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Owner<'a> {
+    /// Those of any run that left its ownership label in the first block.
+    AnyRun,
+    /// Those of the run `run_id` alone, on the drive that `words` confirm: the first block is its
+    /// ownership label, or a block of its workload.
+    Run { words: &'a str, run_id: &'a str },
+}
+
 /// Returns what lies on the device `file` of `size` bytes, in words with the place; nothing where
-/// both its ends are zero, or ours.
-pub(crate) fn contents(file: &File, size: Bytes) -> io::Result<Vec<String>> {
+/// both its ends are zero, or the first block is that of `owner`.
+pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner<'_>) -> io::Result<Vec<String>> {
     let head = read(file, 0, size.0.min(HEAD))?;
     let from = size.0.saturating_sub(TAIL) / 4_096 * 4_096;
     let tail = read(file, from, size.0 - from)?;
-    Ok(judge(&head, &tail, from, size.0))
+    Ok(judge(&head, &tail, from, size.0, owner))
 }
 
-fn judge(head: &[u8], tail: &[u8], from: u64, size: u64) -> Vec<String> {
+fn judge(head: &[u8], tail: &[u8], from: u64, size: u64, owner: &Owner<'_>) -> Vec<String> {
     let mut found: Vec<(u64, String)> = Vec::new();
     for mark in MARKS {
         let at = match mark.at {
@@ -158,7 +168,11 @@ fn judge(head: &[u8], tail: &[u8], from: u64, size: u64) -> Vec<String> {
         }
     }
     let mut words: Vec<String> = found.into_iter().map(|(_, words)| words).collect();
-    if words.is_empty() && !is_stamped(head) {
+    if words.is_empty() && !owner.owns(head) {
+        if is_labelled(head) {
+            words.push("the test data of another run of ssdgauge".into());
+            return words;
+        }
         let head = &head[..head.len().min(EMPTY as usize)];
         words.extend(unknown(head, 0).or_else(|| unknown(tail, from)));
     }
@@ -210,17 +224,67 @@ fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     Ok(region.bytes().to_vec())
 }
 
-/// Returns the block that says that everything here is ours, for the drive that `words` confirm.
-pub(crate) fn stamp(words: &str) -> Vec<u8> {
+/// Returns the ownership label: the block that says that everything here is test data of the run
+/// `run_id`, for the drive that `words` confirm.
+pub(crate) fn stamp(words: &str, run_id: Option<&str>) -> Vec<u8> {
     let mut block = STAMP.to_vec();
     block.extend(words.as_bytes().iter().take(256));
+    if let Some(run_id) = run_id {
+        block.extend_from_slice(b"\nrun ");
+        block.extend(run_id.as_bytes().iter().take(256));
+        block.push(b'\n');
+    }
     block.resize(STAMP_LENGTH, 0);
     block
 }
 
-/// Returns whether a drive that begins with `head` was left behind by us.
-fn is_stamped(head: &[u8]) -> bool {
-    head.starts_with(STAMP)
+/// Returns whether a drive that begins with `head` carries the ownership label of some run, whole:
+/// text, and behind it zeros.
+fn is_labelled(head: &[u8]) -> bool {
+    let Some(behind) = head.get(..STAMP_LENGTH).and_then(|block| block.strip_prefix(STAMP)) else {
+        return false;
+    };
+    let end = behind.iter().position(|byte| *byte == 0).unwrap_or(behind.len());
+    behind[end..].iter().all(|byte| *byte == 0)
+}
+
+impl Owner<'_> {
+    /// Returns whether the first block of `head` says that all may be lost.
+    fn owns(&self, head: &[u8]) -> bool {
+        match self {
+            Owner::AnyRun => is_labelled(head),
+            Owner::Run { words, run_id } => {
+                let label = stamp(words, Some(run_id));
+                head.get(..STAMP_LENGTH) == Some(&label[..]) || is_written_by(head, run_id)
+            }
+        }
+    }
+}
+
+/// Returns the tag that the verification headers of the run `run_id` are mixed with: a random half,
+/// and a half that ties it to the run.
+pub(crate) fn tag(run_id: &str, random: u64) -> u64 {
+    let low = random & 0xffff_ffff;
+    tie(run_id, low) << 32 | low
+}
+
+/// Returns whether the block at byte 0, the first of `head`, begins with a verification header of
+/// the run `run_id`. There a header begins with the bare tag.
+fn is_written_by(head: &[u8], run_id: &str) -> bool {
+    let Some(word) = head.get(..8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()) else {
+        return false;
+    };
+    let word = u64::from_ne_bytes(word);
+    word == tag(run_id, word)
+}
+
+/// FNV-1a over the id and the random half, of which the upper half is taken: the better mixed one.
+fn tie(run_id: &str, low: u64) -> u64 {
+    let bytes = run_id.bytes().chain(low.to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash >> 32
 }
 
 #[cfg(test)]
@@ -231,7 +295,15 @@ mod tests {
 
     fn judged(drive: &[u8]) -> Vec<String> {
         let from = drive.len() - TAIL as usize;
-        judge(&drive[..HEAD as usize], &drive[from..], from as u64, drive.len() as u64)
+        let head = &drive[..HEAD as usize];
+        judge(head, &drive[from..], from as u64, drive.len() as u64, &Owner::AnyRun)
+    }
+
+    fn judged_for(run_id: &str, drive: &[u8]) -> Vec<String> {
+        let from = drive.len() - TAIL as usize;
+        let owner = Owner::Run { words: "S123", run_id };
+        let head = &drive[..HEAD as usize];
+        judge(head, &drive[from..], from as u64, drive.len() as u64, &owner)
     }
 
     fn with(at: usize, bytes: &[u8]) -> Vec<u8> {
@@ -288,10 +360,41 @@ mod tests {
         let found = judged(&with(SIZE - 5, &[1]));
         assert_eq!(found, [format!("data of an unknown kind at byte {}", SIZE - 5)]);
         let mut ours = with(700_000, &[1; 300]);
-        ours[..STAMP_LENGTH].copy_from_slice(&stamp("S123"));
+        ours[..STAMP_LENGTH].copy_from_slice(&stamp("S123", Some("r1")));
         assert_eq!(judged(&ours), Vec::<String>::new());
         // A file system that was made on top of our mark is found all the same.
         ours[65_600..65_608].copy_from_slice(b"_BHRfS_M");
         assert_eq!(judged(&ours), ["a btrfs file system at byte 65600"]);
+        // A label that something was written into is none.
+        let mut damaged = with(700_000, &[1; 300]);
+        damaged[..STAMP_LENGTH].copy_from_slice(&stamp("S123", Some("r1")));
+        damaged[4_000] = 1;
+        assert!(!judged(&damaged).is_empty());
+    }
+
+    #[test]
+    fn a_continued_run_recognises_its_own_label_and_headers_and_no_others() {
+        let with_head = |block: &[u8]| {
+            let mut drive = with(700_000, &[1; 300]);
+            drive[..block.len()].copy_from_slice(block);
+            drive
+        };
+        let own = Vec::<String>::new();
+        assert_eq!(judged_for("r1", &vec![0; SIZE]), own);
+        assert_eq!(judged_for("r1", &with_head(&stamp("S123", Some("r1")))), own);
+        for random in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
+            let header = tag("r1", random).to_ne_bytes();
+            assert_eq!(judged_for("r1", &with_head(&header)), own);
+            assert!(!judged_for("r2", &with_head(&header)).is_empty());
+            // Without an interrupted run to continue, a block of a workload is unknown data.
+            assert!(!judged(&with_head(&header)).is_empty());
+        }
+        for foreign in [stamp("S123", Some("r2")), stamp("S124", Some("r1")), stamp("S123", None)] {
+            let found = judged_for("r1", &with_head(&foreign));
+            assert_eq!(found, ["the test data of another run of ssdgauge"]);
+        }
+        let mut made = with_head(&stamp("S123", Some("r1")));
+        made[65_600..65_608].copy_from_slice(b"_BHRfS_M");
+        assert_eq!(judged_for("r1", &made), ["a btrfs file system at byte 65600"]);
     }
 }

@@ -8,7 +8,7 @@ use crate::drive::vitals::{self, Vitals};
 use crate::drive::wire::Wire;
 use crate::engine::{self, Pool, Stamps};
 use crate::environment::block_device_of;
-use crate::guard::Mandate;
+use crate::guard::{Mandate, signatures};
 use crate::instruments::Instruments;
 use crate::meter::folder_of;
 use crate::power::{self, PowerControl};
@@ -101,8 +101,9 @@ impl LinuxRig {
         };
         let write_cache = CacheSwitch::of(cache_of(&place));
         let instruments = Instruments::of_drive(folder.as_deref());
-        let tag = engine::random_tag()
+        let random = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
+        let tag = mandate.run_id.map_or(random, |run_id| signatures::tag(run_id, random));
         let below = Below::of(&place);
         let mut info = info;
         let vitals = vitals_of(&place, &mut info);

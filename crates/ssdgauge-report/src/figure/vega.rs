@@ -4,6 +4,9 @@ use crate::figure::draw::PALETTE_LIGHT;
 use crate::figure::{Axis, Bar, Chart, Drawing, Line, Scale};
 use serde_json::{Value, json};
 
+/// Stands in every specification: how the program recognises one.
+pub const VEGA_LITE_MARK: &str = "\"generator\": \"ssdgauge\"";
+
 /// Returns `chart` as a Vega-Lite 5 specification with its data in it.
 pub(crate) fn specification(chart: &Chart) -> Value {
     let mut specification = match &chart.drawing {
@@ -13,6 +16,7 @@ pub(crate) fn specification(chart: &Chart) -> Value {
     specification["$schema"] = json!("https://vega.github.io/schema/vega-lite/v5.json");
     specification["title"] = json!({ "text": chart.title, "subtitle": chart.notes });
     specification["width"] = json!(640);
+    specification["usermeta"] = json!({ "generator": "ssdgauge" });
     specification
 }
 

@@ -18,7 +18,7 @@ use crate::group;
 use crate::names;
 use crate::run::Run;
 use crate::specification::Specification;
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// How a page is made.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +30,9 @@ pub struct PageOptions {
     /// What makers claim of the drives.
     pub specifications: Vec<Specification>,
 }
+
+/// Stands in the head of every page: how the program recognises one.
+pub const PAGE_MARK: &str = r#"<meta name="generator" content="ssdgauge">"#;
 
 /// What the page may do: nothing but show itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
@@ -48,7 +51,7 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content="ssdgauge";
+                (PreEscaped(PAGE_MARK))
                 title { (title) }
                 style { (maud::PreEscaped(style::sheet())) }
             }

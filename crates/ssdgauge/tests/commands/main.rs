@@ -10,6 +10,7 @@ mod errors;
 mod fio;
 mod interruption;
 mod meters;
+mod outputs;
 mod quick;
 mod review;
 mod shortened;

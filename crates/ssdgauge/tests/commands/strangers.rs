@@ -94,17 +94,16 @@ fn no_output_goes_through_a_link_or_into_a_device() {
         std::fs::create_dir_all(bench.path("pictures")).unwrap();
         std::os::unix::fs::symlink(&device.path, bench.path(name)).unwrap();
     }
-    bench.print(&["report", "a.ssdg", "-o", "page.html"]);
-    assert!(std::fs::read_to_string(bench.path("page.html")).unwrap().contains("<html"));
-    let pictures = ["report", "a.ssdg", "--svg", "pictures"];
+    let pictures = vec!["report", "a.ssdg", "--svg", "pictures"];
     bench.print(&pictures);
     for picture in std::fs::read_dir(bench.path("pictures")).unwrap() {
         let path = picture.unwrap().path();
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&victim, &path).unwrap();
     }
-    bench.print(&pictures);
     for line in [
+        pictures,
+        vec!["report", "a.ssdg", "-o", "page.html"],
         vec!["report", "a.ssdg", "-o", &device.path],
         vec!["report", "a.ssdg", "-o", "null"],
         vec!["report", &device.path],

@@ -8,5 +8,6 @@ mod bench;
 mod contents;
 mod in_use;
 mod names;
+mod resume;
 mod rights;
 mod table;

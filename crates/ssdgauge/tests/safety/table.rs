@@ -58,7 +58,7 @@ pub(crate) fn go_through(title: &str, scenarios: &[Scenario], least: usize) {
 }
 
 /// Leaves a line for the table that `./check` prints at its end.
-fn leave_figure(title: &str, count: usize) {
+pub(crate) fn leave_figure(title: &str, count: usize) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
     let command = "cargo test -p ssdgauge --test safety -- --nocapture";

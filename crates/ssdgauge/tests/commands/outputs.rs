@@ -1,0 +1,74 @@
+//! Files that commands write: no input, no run file and no stranger's file is ever replaced.
+
+use crate::support::{Bench, text};
+
+/// Calls the program, which has to refuse; every file that stood there before is unchanged.
+fn refused(bench: &Bench, code: i32, arguments: &[&str], words: &str) {
+    let read = |name: &String| std::fs::read(bench.path(name)).unwrap_or_default();
+    let before: Vec<(String, Vec<u8>)> =
+        bench.names().into_iter().map(|name| (name.clone(), read(&name))).collect();
+    let output = bench.call(arguments);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+    assert!(said.contains(words) && said.contains("nothing was written"), "{arguments:?}: {said}");
+    let after: Vec<(String, Vec<u8>)> =
+        bench.names().into_iter().map(|name| (name.clone(), read(&name))).collect();
+    assert!(before == after, "{arguments:?} changed a file");
+}
+
+#[test]
+fn no_output_replaces_an_input_a_run_file_or_a_strangers_file() {
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);
+    bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "b.ssdg"]);
+    let copy = |from: &str, to: &str| {
+        std::fs::copy(bench.path(from), bench.path(to)).unwrap();
+    };
+    let put = |name: &str, words: &str| std::fs::write(bench.path(name), words).unwrap();
+    copy("a.ssdg", "run.html");
+    copy("a.ssdg", "c.ssdg");
+    put("c.html", "a page of my own");
+    put("notes.html", "<html>notes</html>");
+    put("spec.toml", "model = \"tiny\"\n");
+    std::os::unix::fs::symlink("a.ssdg", bench.path("link.html")).unwrap();
+    std::fs::hard_link(bench.path("a.ssdg"), bench.path("second.html")).unwrap();
+
+    refused(&bench, 3, &["report", "a.ssdg", "-o", "a.ssdg"], "name of a run file");
+    refused(&bench, 3, &["report", "a.ssdg", "-o", "b.ssdg"], "name of a run file");
+    refused(&bench, 3, &["report", "a.ssdg", "-o", "new.ssdg"], "name of a run file");
+    refused(&bench, 3, &["report", "a.ssdg", "-o", "new.SSDG"], "name of a run file");
+    refused(&bench, 3, &["report", "a.ssdg", "-o", "notes.html"], "not written by ssdgauge");
+    refused(&bench, 3, &["report", "a.ssdg", "-o", "link.html"], "read by this command");
+    refused(&bench, 3, &["report", "b.ssdg", "-o", "link.html"], "not written by ssdgauge");
+    refused(&bench, 3, &["report", "a.ssdg", "-o", "second.html"], "read by this command");
+    // Without -o the page stands beside the first run file.
+    refused(&bench, 3, &["report", "run.html"], "read by this command");
+    refused(&bench, 3, &["report", "c.ssdg"], "not written by ssdgauge");
+    refused(&bench, 3, &["resume", "c.ssdg"], "not written by ssdgauge");
+    let spec = ["report", "a.ssdg", "--spec", "spec.toml", "-o", "spec.toml"];
+    refused(&bench, 3, &spec, "read by this command");
+    refused(&bench, 3, &["demo", "-o", "new.ssdg"], "name of a run file");
+    let quick = ["quick", "sim:tiny", "--shorten", "50", "--out"];
+    refused(&bench, 2, &[&quick[..], &["new.html"]].concat(), "two outputs");
+    let log = |name| ["quick", ".", "--size", "1MiB", "--out", "d.ssdg", "--log-ios", name];
+    refused(&bench, 2, &log("d.ssdg"), "two outputs");
+    refused(&bench, 2, &log("d.html"), "two outputs");
+    refused(&bench, 3, &log("notes.html"), "exists already");
+
+    // What ssdgauge wrote itself is renewed.
+    bench.print(&["report", "a.ssdg", "b.ssdg"]);
+    bench.print(&["report", "a.ssdg", "b.ssdg", "-o", "a.html"]);
+    bench.print(&["resume", "a.ssdg"]);
+    let pictures = ["report", "a.ssdg", "--svg", "f", "--png", "f", "--vega", "f"];
+    bench.print(&pictures);
+    bench.print(&pictures);
+    for (option, suffix) in [("--svg", "svg"), ("--png", "png"), ("--vega", "json")] {
+        let files = std::fs::read_dir(bench.path("f")).unwrap();
+        let mut files = files.map(|file| file.unwrap().path());
+        let file = files.find(|file| file.extension().is_some_and(|is| is == suffix)).unwrap();
+        std::fs::write(&file, "mine").unwrap();
+        let output = bench.call(&["report", "a.ssdg", option, "f"]);
+        assert_eq!(output.status.code(), Some(3), "{}", file.display());
+        assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+    }
+}

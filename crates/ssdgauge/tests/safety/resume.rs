@@ -1,0 +1,168 @@
+//! A consent is good for the contents that it was given for: `resume` overwrites nothing but the
+//! test data of its own run.
+
+use crate::bench::{Bench, SIZE, confirmation, writes};
+use crate::table::leave_figure;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// A loop device with a run on it that was killed while it measured.
+struct Killed {
+    bench: Bench,
+    device: String,
+    image: PathBuf,
+    words: String,
+}
+
+impl Killed {
+    /// Starts a run on a new loop device and kills it; `None` without root.
+    fn start() -> Option<Killed> {
+        let mut bench = Bench::new();
+        let (device, image) = bench.drive()?;
+        let words = confirmation(&device);
+        let killed = Killed { bench, device, image, words };
+        let size = SIZE.to_string();
+        let run = ["quick", &killed.device, "--size", &size, "--shorten", "25"];
+        let mut child = killed.command(&run).arg("--out").arg(killed.file()).spawn().unwrap();
+        let since = Instant::now();
+        while !killed.measures() {
+            assert!(since.elapsed() < Duration::from_secs(60), "the run does not measure");
+            assert!(child.try_wait().unwrap().is_none(), "the run has ended");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        Some(killed)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.bench.path("a.ssdg")
+    }
+
+    fn measures(&self) -> bool {
+        let sql = "SELECT 1 FROM step WHERE phase_kind='measure' AND state='running'";
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        rusqlite::Connection::open_with_flags(self.file(), flags)
+            .is_ok_and(|connection| connection.query_row(sql, [], |_| Ok(())).is_ok())
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
+        command.args(arguments).args(["--confirm", &self.words]);
+        command.stdin(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command
+    }
+
+    fn resume(&self, more: &[&str]) -> Output {
+        let file = self.file();
+        self.command(&["resume", file.to_str().unwrap()]).args(more).output().unwrap()
+    }
+
+    /// Resumes the run, which has to be refused with `words`; not a byte of `image` may change.
+    fn is_refused(&self, image: &Path, words: &str) {
+        self.bench.run(&["sync", image.to_str().unwrap()]);
+        let before = std::fs::read(image).unwrap();
+        let counted = writes(&self.device);
+        let output = self.resume(&[]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        for part in [words, "nothing was written", "--erase"] {
+            assert!(said.contains(part), "'{part}' is missing in: {said}");
+        }
+        assert_eq!(writes(&self.device), counted, "the kernel counted writes");
+        assert!(std::fs::read(image).unwrap() == before, "bytes changed on the drive");
+    }
+
+    /// Waits until the kernel lets go of what the killed run held: a moment after its end.
+    fn wait_until_free(&self) {
+        let since = Instant::now();
+        while self.is_claimed() {
+            assert!(since.elapsed() < Duration::from_secs(20), "{} stays busy", self.device);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn is_claimed(&self) -> bool {
+        let flags = rustix::fs::OFlags::EXCL.bits() as i32;
+        std::fs::File::options().write(true).custom_flags(flags).open(&self.device).is_err()
+    }
+
+    /// Attaches the loop device anew, over `image`.
+    fn attach_again(&self, image: &Path) {
+        self.wait_until_free();
+        self.bench.run(&["losetup", "-d", &self.device]);
+        let image = image.to_str().unwrap();
+        let since = Instant::now();
+        // The kernel lets go of a device a moment after it was detached.
+        while !self.bench.tries(&["losetup", "--direct-io=on", &self.device, image]) {
+            assert!(since.elapsed() < Duration::from_secs(20), "{} stays busy", self.device);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self.bench.run(&["blockdev", "--setrw", &self.device]);
+    }
+}
+
+fn write(image: &Path, at: u64, bytes: &[u8]) {
+    std::fs::File::options().write(true).open(image).unwrap().write_all_at(bytes, at).unwrap();
+}
+
+#[test]
+fn a_resumed_run_overwrites_only_its_own_test_data() {
+    let Some(killed) = Killed::start() else {
+        println!("skipped: no loop device to be had");
+        return;
+    };
+    // Its own data, whether the kill left the label or a block of a workload in the first block.
+    let run = killed.resume(&[]);
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+
+    let mut scenarios = 0;
+    let mut refused = |killed: &Killed, image: &Path, words: &str| {
+        killed.is_refused(image, words);
+        scenarios += 1;
+    };
+    // A file system that was made since the kill, with a file on it.
+    let mut killed = Killed::start().unwrap();
+    killed.wait_until_free();
+    killed.bench.format(&killed.device);
+    let device = killed.device.clone();
+    let point = killed.bench.mount(&device, "point", "rw");
+    std::fs::write(point.join("diary"), "dear diary").unwrap();
+    killed.bench.run(&["umount", point.to_str().unwrap()]);
+    refused(&killed, &killed.image, "ext4 file system");
+    // What its owner gives up by name is tested.
+    let words = killed.words.clone();
+    let run = killed.resume(&["--erase", &words]);
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+
+    // File systems that leave the first block alone, and data that replace it.
+    let labels: [(u64, &[u8], &str); 4] = [
+        (65_600, b"_BHRfS_M", "btrfs"),
+        (512, b"EFI PART", "GPT"),
+        (0, b"dear diary", "unknown kind"),
+        (SIZE - 512, b"EFI PART", "backup partition table"),
+    ];
+    let killed = Killed::start().unwrap();
+    for (at, bytes, words) in labels {
+        let before = std::fs::read(&killed.image).unwrap();
+        write(&killed.image, at, bytes);
+        refused(&killed, &killed.image, words);
+        write(&killed.image, 0, &before);
+    }
+
+    // Another image of equal size behind the same device, with data, empty, or a copy; and even
+    // the same image, which cannot be told from a copy without a serial.
+    let other = killed.bench.image("other");
+    write(&other, 700_000, b"dear diary");
+    let empty = killed.bench.image("empty");
+    let copy = killed.bench.path("copy");
+    std::fs::copy(&killed.image, &copy).unwrap();
+    for image in [&other, &empty, &copy, &killed.image] {
+        killed.attach_again(image);
+        refused(&killed, image, "may be another drive than the run began with");
+    }
+    leave_figure("resumed on other contents", scenarios);
+}
