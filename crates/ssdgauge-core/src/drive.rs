@@ -54,6 +54,12 @@ pub struct DriveInfo {
 }
 
 impl DriveInfo {
+    /// The detail that says how often the health of the drive is read within a step, in seconds; 0
+    /// for never.
+    pub const HEALTH_EVERY: &str = "health_every_s";
+    /// The detail that says how often the kernel's sensors of the drive are read, in seconds.
+    pub const TEMPERATURE_EVERY: &str = "temperature_every_s";
+
     /// Returns the shortest name that a person recognises: the model, else the kernel's name of
     /// the drive, else the target.
     pub fn name(&self) -> &str {

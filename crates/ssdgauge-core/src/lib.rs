@@ -14,6 +14,7 @@ pub mod io_log;
 mod metric;
 mod plan;
 mod random;
+mod recording;
 mod request;
 mod rig;
 mod sample;
@@ -33,6 +34,7 @@ pub use plan::{
     SuiteIdentity, Test,
 };
 pub use random::Random;
+pub use recording::{Recording, check_forwarding};
 pub use request::{Request, RequestSource};
 pub use rig::{
     Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError,

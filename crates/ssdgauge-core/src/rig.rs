@@ -58,12 +58,12 @@ pub trait Sink {
     /// Takes one finding about the step that runs.
     fn finding(&mut self, finding: Finding);
 
-    /// Takes a finding about something that cannot be taken back, before it is done; returns
-    /// whether it is recorded durably. Where it is not, the rig must not do it.
-    fn announce(&mut self, finding: Finding) -> bool {
-        self.finding(finding);
-        true
-    }
+    /// Takes a finding about something that cannot be undone, before it is done; returns whether it
+    /// is recorded durably. Where it is not, the rig must not do it.
+    ///
+    /// There is no default: a decorator that did not forward the call would answer for a record
+    /// that was never made. [`crate::check_forwarding`] tests decorators.
+    fn announce(&mut self, finding: Finding) -> bool;
 
     /// Returns whether the rig shall stop; asked at least ten times a second.
     fn stop(&mut self) -> bool;

@@ -1,38 +1,20 @@
-//! Linux: targets and their guard, the engines, and the rig on real drives.
+//! The rig on real drives, in real time.
 //!
-//! The way of a run through this crate: a name is [resolved](Candidate::find) to a candidate, the
-//! guard admits it (the only way to a writable descriptor), [`LinuxRig`] holds it, and an engine
-//! loads it while a control thread that never touches the drive owns limits, seconds and stops.
+//! [`LinuxRig`] holds a target that the guard has admitted, and everything that reads or sets
+//! something beside the load: `preparation` (purge, trim), `settings` (power saving, write cache)
+//! and `monitor` (checks of the host, interference, unwritten reads). Before the first request the
+//! process drops its `privileges`; what needs them is done by the privileged `helper` process.
 //!
-//! This crate never writes to a drive that the guard has not admitted.
+//! This crate holds no logic that one of the crates below it owns.
 
-mod clock;
-mod conditions;
-mod custody;
-mod drive;
-mod engine;
 mod environment;
-mod faults;
-mod guard;
-mod instruments;
-mod meter;
-mod power;
+mod helper;
+mod monitor;
 mod preparation;
+mod privileges;
 mod rig;
-mod rights;
-mod survey;
-mod sys;
-mod target;
-mod unwritten;
-mod witness;
-mod write_cache;
+mod settings;
 
-pub use drive::{CardError, card};
 pub use environment::environment;
-pub use guard::{Continued, Mandate, Refusal, confirmation_of};
-pub use instruments::look_at_meters;
-pub use meter::{Live, MeterError, MeterSpec, Meters, Sensor, sensors};
-pub use rig::LinuxRig;
-pub use rights::serve_as_part;
-pub use survey::drives;
-pub use target::{Candidate, Place, TargetError};
+pub use helper::server::serve as serve_as_helper;
+pub use rig::{LinuxRig, look_at_meters};

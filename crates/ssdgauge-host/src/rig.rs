@@ -1,26 +1,28 @@
 //! The rig on real targets, in real time.
 
+mod instruments;
+mod meters;
 mod open;
 mod prepare;
 
-use crate::clock;
-use crate::conditions;
-use crate::custody::Custody;
-use crate::drive;
-use crate::drive::vitals::Vitals;
-use crate::engine::{self, Choice, Device, Load, Log, Outcome, Pool, RingFlags, Stamps};
-use crate::faults;
-use crate::instruments::{Instruments, Quiet};
-use crate::power::PowerControl;
-use crate::target::OpenPlace;
-use crate::unwritten;
-use crate::witness::{self, Seen, Witness};
-use crate::write_cache::CacheSwitch;
-use open::size_of;
+pub use meters::look_at_meters;
+
+use crate::monitor::{self, Seen, Witness};
+use crate::settings::power_saving::PowerControl;
+use crate::settings::write_cache::CacheSwitch;
+use instruments::{Instruments, Quiet};
 use ssdgauge_core::{
     Bytes, Data, DriveInfo, Ended, EndedBy, Finding, FindingKind, Nanos, Preparation, Prepared,
     Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
+use ssdgauge_drive::health_monitor::Vitals;
+use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_engine::io_errors;
+use ssdgauge_engine::{
+    self as engine, Choice, Device, Load, Log, Outcome, Pool, RingFlags, Stamps,
+};
+use ssdgauge_guard::{Custody, OpenPlace};
+use ssdgauge_os::clock;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,6 +58,10 @@ pub struct LinuxRig {
     below: Option<Below>,
     /// How the drive feels, where it is a whole drive that can be asked.
     pub(crate) vitals: Option<Vitals>,
+    /// Carries out what needs privileges, where this process has dropped them.
+    helper: Option<HelperClient>,
+    /// Which privileges the process kept, in words, where it dropped any.
+    privileges: Option<String>,
 }
 
 /// A block device: its number, and its folder in /sys.
@@ -98,6 +104,11 @@ impl LinuxRig {
             Some("1") => Err(format!("{} is read through the page cache", self.info.target)),
             Some(_) | None => Err(format!("the queue of {} does not poll", self.info.target)),
         }
+    }
+
+    /// Returns which privileges the process kept, in words; `None` where it dropped none.
+    pub fn privileges(&self) -> Option<&str> {
+        self.privileges.as_deref()
     }
 
     pub(crate) fn file(&self) -> Option<&Arc<File>> {
@@ -161,7 +172,7 @@ impl LinuxRig {
             what: format!("cannot load {}", self.info.target),
             cause,
         })?;
-        let step = witness::Step {
+        let step = monitor::Step {
             kind: self.info.kind,
             workload,
             elapsed: outcome.elapsed,
@@ -190,7 +201,7 @@ impl LinuxRig {
             }
         }
         let size = || size_of(&self.place);
-        faults::judge(&self.info, self.opened_size, size, &outcome, sink)?;
+        io_errors::judge(&self.info, self.opened_size, size, &outcome, sink)?;
         self.custody.after_writing(&self.info.target, count, sink)?;
         Ok(outcome)
     }
@@ -241,9 +252,9 @@ impl Rig for LinuxRig {
 
     fn conditions(&mut self) -> Vec<Finding> {
         let number = self.below.as_ref().map(|below| below.number);
-        let mut findings = conditions::conditions(Path::new("/"), number, self.is_block());
+        let mut findings = monitor::conditions(Path::new("/"), number, self.is_block());
         if let Some(subject) = self.subject() {
-            findings.extend(drive::doubts(&subject.place, subject.wire.as_ref()));
+            findings.extend(ssdgauge_drive::doubts(&subject.place, subject.wire.as_ref()));
         }
         findings
     }
@@ -286,7 +297,7 @@ impl Rig for LinuxRig {
         }
         // A drive that rests shall be woken by the step itself.
         if !self.was_idle {
-            let found = unwritten::look(&self.place, &self.stamps, workload);
+            let found = monitor::look(&self.place, &self.stamps, workload);
             found.into_iter().for_each(|finding| sink.finding(finding));
         }
         self.try_rings(workload, until);
@@ -305,5 +316,15 @@ impl Rig for LinuxRig {
 
     fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
         self.leave_alone(duration, Quiet::Yes, sink)
+    }
+}
+
+/// Returns the size of a block device as it is now; it sends no request.
+fn size_of(place: &OpenPlace) -> Option<Bytes> {
+    match place {
+        OpenPlace::Null | OpenPlace::Scratch(_) => None,
+        OpenPlace::Drive(drive) => {
+            ssdgauge_os::block_device::device_size(drive.file()).ok().map(Bytes)
+        }
     }
 }

@@ -34,6 +34,9 @@ impl Sink for Series {
         }
     }
     fn finding(&mut self, _: Finding) {}
+    fn announce(&mut self, _: Finding) -> bool {
+        true
+    }
     fn stop(&mut self) -> bool {
         false
     }

@@ -8,7 +8,8 @@ use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
     Nanos, Preparation, Reading, Rig, RigError, Sink, Stream, Until, Workload,
 };
-use ssdgauge_host::{Candidate, LinuxRig, Mandate};
+use ssdgauge_guard::{Candidate, Mandate, Place};
+use ssdgauge_host::LinuxRig;
 use ssdgauge_lab::PlanError;
 use std::path::Path;
 
@@ -79,8 +80,11 @@ fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
         let span = Bytes(rig.drive().capacity.0.min(arguments.size.0));
         return Ok((rig, span));
     }
-    let size = (arguments.target != "null:").then_some(arguments.size);
-    let candidate = Candidate::find(&arguments.target, size)?;
+    let found = Candidate::find(&arguments.target)?;
+    let candidate = match found.place {
+        Place::Null => found,
+        Place::Folder(_) | Place::NewFile(_) | Place::Block(_) => found.sized(arguments.size)?,
+    };
     check_block(arguments.block_size, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
     let confirm = arguments.confirm.as_deref();
@@ -224,6 +228,10 @@ impl Sink for Keeper {
     fn reading(&mut self, _: &Reading) {}
     fn finding(&mut self, finding: Finding) {
         self.findings.push(finding);
+    }
+    // A benchmark of the engine sends no command that cannot be undone.
+    fn announce(&mut self, _: Finding) -> bool {
+        false
     }
     fn stop(&mut self) -> bool {
         false

@@ -130,7 +130,7 @@ fn one(work: Work, board: &Board, stop: &StopWish, now: i64) -> Result<(), Failu
         unix_ms: now,
         plan: &plan,
         drive: rig.drive(),
-        environment: &ssdgauge_host::environment(),
+        environment: &ssdgauge_host::environment(None),
     };
     let mut writer = Writer::create(&file, &opening)?;
     let name = rig.drive().name().to_owned();

@@ -5,7 +5,7 @@ use crate::target::{SizeWish, Target};
 use crate::world;
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_core::{Bytes, DriveCard, Fact, FindingKind, Severity, Table, Value};
-use ssdgauge_host::CardError;
+use ssdgauge_drive::CardError;
 use ssdgauge_report::{clean_device, clean_prose};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn show(target: &str, as_json: bool) -> Result<(), Failure> {
     let card = match target.starts_with("sim:") {
         true => virtual_card(target)?,
-        false => ssdgauge_host::card(&device(target))?,
+        false => ssdgauge_drive::card(&device(target))?,
     };
     match as_json {
         true => {

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::world;
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
-use ssdgauge_host::{Candidate, Mandate, Refusal, TargetError, confirmation_of};
+use ssdgauge_guard::{Candidate, Mandate, Refusal, TargetError};
 use ssdgauge_report::clean_device;
 
 /// The columns of the list.
@@ -15,7 +15,7 @@ const INDENT: &str = "    ";
 
 /// Prints every drive with what speaks against testing it. Nothing is written to any.
 pub(crate) fn list(arguments: &arguments::Drives) -> Result<(), Failure> {
-    let seen: Vec<Seen> = ssdgauge_host::drives().into_iter().map(see).collect();
+    let seen: Vec<Seen> = ssdgauge_guard::drives().into_iter().map(see).collect();
     if arguments.json {
         let drives: Vec<Value> = seen.iter().map(as_json).collect();
         world::print(&format!("{:#}\n", json!({ "schema_version": 1, "drives": drives })));
@@ -29,6 +29,8 @@ pub(crate) fn list(arguments: &arguments::Drives) -> Result<(), Failure> {
 struct Seen {
     path: String,
     info: Option<DriveInfo>,
+    /// The words that confirm it.
+    confirm: Option<String>,
     refusals: Vec<Refusal>,
     /// What could not be looked at.
     unseen: Vec<String>,
@@ -38,14 +40,15 @@ fn see((path, found): (String, Result<Candidate, TargetError>)) -> Seen {
     match found {
         Ok(candidate) => {
             let (refusals, unseen) = candidate.objections(&Mandate::default());
-            Seen { path, info: Some(candidate.info), refusals, unseen }
+            let confirm = candidate.confirmation().map(str::to_owned);
+            Seen { path, info: Some(candidate.info), confirm, refusals, unseen }
         }
         Err(TargetError::Refused(refusal)) => {
-            Seen { path, info: None, refusals: vec![refusal], unseen: Vec::new() }
+            Seen { path, info: None, confirm: None, refusals: vec![refusal], unseen: Vec::new() }
         }
         Err(error) => {
             let refusal = Refusal::Denied { path: path.clone(), cause: error.to_string() };
-            Seen { path, info: None, refusals: vec![refusal], unseen: Vec::new() }
+            Seen { path, info: None, confirm: None, refusals: vec![refusal], unseen: Vec::new() }
         }
     }
 }
@@ -53,10 +56,6 @@ fn see((path, found): (String, Result<Candidate, TargetError>)) -> Seen {
 impl Seen {
     fn is_testable(&self) -> bool {
         self.refusals.is_empty()
-    }
-
-    fn confirm(&self) -> Option<&str> {
-        self.info.as_ref().and_then(confirmation_of)
     }
 }
 
@@ -76,7 +75,7 @@ fn as_json(seen: &Seen) -> Value {
     });
     let reasons = seen.refusals.iter().map(|refusal| {
         let consent = match refusal.yields_to_consent() {
-            true => seen.confirm().map(|words| format!("--erase {words}")),
+            true => seen.confirm.as_deref().map(|words| format!("--erase {words}")),
             false => None,
         };
         json!({ "kind": refusal.key(), "words": refusal.reason(), "consent": consent })
@@ -84,7 +83,7 @@ fn as_json(seen: &Seen) -> Value {
     json!({
         "path": seen.path,
         "identity": identity,
-        "confirm": seen.confirm(),
+        "confirm": seen.confirm.as_deref(),
         "testable": seen.is_testable(),
         "reasons": reasons.collect::<Vec<_>>(),
         "not_looked_at": seen.unseen,
@@ -112,13 +111,13 @@ fn in_words(drives: &[Seen]) -> String {
         let (model, serial) = (clean_device(model), clean_device(serial));
         text.push_str(&row([name, &size, &model, &serial, answer]));
         for refusal in &seen.refusals {
-            let consent = match (refusal.yields_to_consent(), seen.confirm()) {
+            let consent = match (refusal.yields_to_consent(), seen.confirm.as_deref()) {
                 (true, Some(words)) => format!("; --erase {words} gives that up"),
                 (true, None) | (false, _) => String::new(),
             };
             text.push_str(&wrapped(&format!("{}{consent}", refusal.reason())));
         }
-        if let Some(words) = seen.confirm().filter(|_| consent) {
+        if let Some(words) = seen.confirm.as_deref().filter(|_| consent) {
             text.push_str(&wrapped(&format!("--confirm {words}")));
         }
         for unseen in &seen.unseen {
@@ -178,7 +177,8 @@ mod tests {
         };
         let holder = "open in \u{1b}]0;x\u{7} (process 1)".to_owned();
         let refusals = vec![Refusal::InUse { path: path.clone(), holder }];
-        let seen = Seen { path, info: Some(info), refusals, unseen: Vec::new() };
+        let confirm = Some("S1".to_owned());
+        let seen = Seen { path, info: Some(info), confirm, refusals, unseen: Vec::new() };
         let text = world::tame(&in_words(&[seen]));
         assert_eq!(text.lines().count(), 3, "{text}");
         let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');

@@ -1,8 +1,9 @@
 //! What a person is told when something does not work: an error, a hint, an exit code.
 
 use ssdgauge_core::RigError;
-use ssdgauge_host::{MeterError, Refusal, TargetError};
+use ssdgauge_guard::{Refusal, TargetError};
 use ssdgauge_lab::{ConductError, PlanError, SuiteError, WearError};
+use ssdgauge_meter::MeterError;
 use ssdgauge_report::{CompareError, ReportError, SpecificationError};
 use ssdgauge_runfile::RunFileError;
 use std::ops::Range;

@@ -56,7 +56,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Log(log) => log::print(&log.file),
         Command::Bench(bench) => bench::bench(&bench),
         Command::PrivilegedPart(part) => {
-            ssdgauge_host::serve_as_part(&part.device).map_err(|error| {
+            ssdgauge_host::serve_as_helper(&part.device).map_err(|error| {
                 let hint = "this part is started by the program itself";
                 Failure::new(failure::Kind::Usage, format!("cannot serve: {error}"), hint)
             })

@@ -3,11 +3,11 @@
 use crate::arguments::{self, Choice, RunOptions};
 use crate::failure::{Failure, Kind};
 use crate::progress::Progress;
-use crate::target::{Beside, Consent, HEALTH_EVERY, Opened, Origin, SizeWish, Target};
+use crate::target::{Beside, Consent, Opened, Origin, SizeWish, Target};
 use crate::world::{self, StopWish};
 use crate::{meters, reports, suites};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
-use ssdgauge_host::Continued;
+use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Completion, ConductError, Endurance, Options, Suite, needed_span};
 use ssdgauge_report::PageOptions;
 use ssdgauge_runfile::{FindingRecord, Opening, Writer};
@@ -77,8 +77,7 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
 fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> Result<(), Failure> {
     let seed = options.choice.seed;
     let specs = meters::specs(&options.power.specs)?;
-    let mut target = Target::find(target, size, seed)?;
-    target.read_health_every(&options.health_every.to_string());
+    let target = Target::find(target, size, seed)?;
     let plan = ssdgauge_lab::plan(suite, target.info(), &options_of(&options.choice))?;
     check_endurance(suite, &plan, target.info(), &options.choice)?;
     target.check_room()?;
@@ -89,10 +88,15 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     let origin = Origin { run_id: &id, results: &out, continues: None };
     let stop = StopWish::listen()?;
     let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
-    let beside = Beside { stop: &stop, log_ios: options.log_ios.as_deref(), meters: &specs };
-    let Opened { mut rig, meters: described } =
+    let beside = Beside {
+        stop: &stop,
+        log_ios: options.log_ios.as_deref(),
+        meters: &specs,
+        health_every_s: Some(options.health_every.into()),
+    };
+    let Opened { mut rig, meters: described, privileges } =
         target.open(&plan, consent, origin, seed, beside)?;
-    let mut environment = ssdgauge_host::environment();
+    let mut environment = ssdgauge_host::environment(privileges.as_deref());
     environment.extend(meters::facts(&described));
     let opening = Opening {
         id: &id,
@@ -120,10 +124,9 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let stop = StopWish::listen()?;
     let size =
         SizeWish { exact: Some(head.drive.capacity), scratch: head.drive.capacity, at_most: None };
-    let mut target = Target::find(&head.drive.target, size, plan.seed)?;
-    if let Some(seconds) = head.drive.details.get(HEALTH_EVERY) {
-        target.read_health_every(seconds);
-    }
+    let target = Target::find(&head.drive.target, size, plan.seed)?;
+    let health_every_s =
+        head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
     reports::check_page(&reports::page_beside(&arguments.file), &[arguments.file.as_path()])?;
     let (confirm, erase) = (arguments.confirm.as_deref(), arguments.erase.as_deref());
     let consent = Consent { confirm, erase };
@@ -133,8 +136,8 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
         boot_id: head.environment.get("boot_id").cloned(),
     };
     let origin = Origin { run_id: &head.id, results: &arguments.file, continues: Some(&before) };
-    let beside = Beside { stop: &stop, log_ios: None, meters: &specs };
-    let Opened { mut rig, meters: described } =
+    let beside = Beside { stop: &stop, log_ios: None, meters: &specs, health_every_s };
+    let Opened { mut rig, meters: described, .. } =
         target.open(plan, consent, origin, plan.seed, beside)?;
     let others = meters::changed(&head.environment, &described);
     if let Some(finding) = &others {

@@ -3,9 +3,9 @@
 use crate::failure::{Failure, Kind};
 use crate::world::StopWish;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
-use ssdgauge_host::{
-    Candidate, Continued, LinuxRig, Mandate, MeterSpec, Place, TargetError, confirmation_of,
-};
+use ssdgauge_guard::{Candidate, Continued, Mandate, Place, TargetError};
+use ssdgauge_host::LinuxRig;
+use ssdgauge_meter::MeterSpec;
 use ssdgauge_sim::VirtualRig;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
@@ -19,13 +19,13 @@ pub(crate) enum Target {
     Real(Box<Candidate>),
 }
 
-/// The detail of a drive that says how often its health is read.
-pub(crate) const HEALTH_EVERY: &str = "health_every_s";
 /// A target that was opened, with its meters.
 pub(crate) struct Opened {
     pub(crate) rig: Box<dyn Rig>,
     /// The name of each power meter, and how it is read.
     pub(crate) meters: Vec<(String, String)>,
+    /// Which privileges the process kept, where it dropped any.
+    pub(crate) privileges: Option<String>,
 }
 
 /// How large the tested part of a target shall be.
@@ -52,15 +52,15 @@ impl Target {
         if let Some(spec) = name.strip_prefix("sim:") {
             return Ok(Target::Virtual(Box::new(open_virtual(spec, size, seed)?)));
         }
-        let scratch = size.exact.unwrap_or(size.scratch);
-        let candidate = Candidate::find(name, size.exact)?;
-        let candidate = match candidate.place {
-            Place::Folder(_) | Place::NewFile(_) => Candidate::find(name, Some(scratch))?,
-            Place::Null => candidate,
-            Place::Block(_) => match size.of_drive(candidate.info.capacity) {
-                Some(part) => Candidate::find(name, Some(part))?,
-                None => candidate,
-            },
+        let candidate = Candidate::find(name)?;
+        let size = match candidate.place {
+            Place::Folder(_) | Place::NewFile(_) => Some(size.exact.unwrap_or(size.scratch)),
+            Place::Null => size.exact,
+            Place::Block(_) => size.of_drive(candidate.info.capacity),
+        };
+        let candidate = match size {
+            Some(size) => candidate.sized(size)?,
+            None => candidate,
         };
         Ok(Target::Real(Box::new(candidate)))
     }
@@ -70,14 +70,6 @@ impl Target {
         match self {
             Target::Virtual(rig) => rig.drive(),
             Target::Real(candidate) => &candidate.info,
-        }
-    }
-
-    /// Chooses how often the health of a real drive is read within a step, in whole seconds; 0 is
-    /// never. The run file keeps it.
-    pub(crate) fn read_health_every(&mut self, seconds: &str) {
-        if let Target::Real(candidate) = self {
-            candidate.info.details.insert(HEALTH_EVERY.into(), seconds.to_owned());
         }
     }
 
@@ -110,7 +102,7 @@ impl Target {
         seed: u64,
         beside: Beside<'_>,
     ) -> Result<Opened, Failure> {
-        let Beside { stop, log_ios, meters } = beside;
+        let Beside { stop, log_ios, meters, health_every_s } = beside;
         let precious = self.is_precious(plan);
         match self {
             Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
@@ -118,7 +110,9 @@ impl Target {
                 "a virtual drive has no log of single requests",
                 "nothing was written; leave out --log-ios",
             )),
-            Target::Virtual(rig) if meters.is_empty() => Ok(Opened { rig, meters: Vec::new() }),
+            Target::Virtual(rig) if meters.is_empty() => {
+                Ok(Opened { rig, meters: Vec::new(), privileges: None })
+            }
             Target::Virtual(_) => Err(Failure::new(
                 Kind::Usage,
                 "a virtual drive takes no power that a meter could read",
@@ -133,6 +127,7 @@ impl Target {
                     results: Some(origin.results),
                     give_up_rights: true,
                     writes_at_most: writes_at_most(plan),
+                    health_every_s,
                 };
                 let typed = match consent.confirm {
                     None if precious && std::io::stdin().is_terminal() => ask(&candidate, &given)?,
@@ -149,7 +144,8 @@ impl Target {
                 if let Some(path) = log_ios {
                     crate::log::begin(&mut rig, path)?;
                 }
-                Ok(Opened { rig: Box::new(rig), meters })
+                let privileges = rig.privileges().map(str::to_owned);
+                Ok(Opened { rig: Box::new(rig), meters, privileges })
             }
         }
     }
@@ -164,6 +160,8 @@ pub(crate) struct Beside<'a> {
     pub(crate) log_ios: Option<&'a Path>,
     /// Read from its start on.
     pub(crate) meters: &'a [MeterSpec],
+    /// How often the health of a real drive is read within a step, in seconds; 0 for never.
+    pub(crate) health_every_s: Option<u64>,
 }
 
 /// The run that a target is opened for.
@@ -234,7 +232,7 @@ const COUNTDOWN: u32 = 5;
 /// open is refused before anybody is asked.
 fn ask(candidate: &Candidate, given: &Mandate<'_>) -> Result<Typed, Failure> {
     let info = &candidate.info;
-    let Some(expected) = confirmation_of(info) else { return Ok(Typed::default()) };
+    let Some(expected) = candidate.confirmation() else { return Ok(Typed::default()) };
     let (objections, _) = candidate.objections(given);
     let grave = objections.iter().find(|objection| !objection.yields_to_consent());
     if let Some(refusal) = grave {

@@ -4,8 +4,8 @@
 //! stays locked until it is erased with the password, which the run file names.
 
 use super::Failed;
-use crate::drive::ata::{Identity, SECTOR};
-use crate::drive::wire::{AtaCommand, AtaDirection, Unanswered, Wire};
+use ssdgauge_drive::ata::{Identity, SECTOR};
+use ssdgauge_drive::pass_through::{AtaCommand, AtaDirection, Unanswered, Wire};
 use std::time::Duration;
 
 /// The password that the drive has for the time of the erase.
@@ -65,12 +65,12 @@ fn with_password(wire: &dyn Wire, command: u8, patience: Duration) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::ask;
-    use crate::drive::fixture::Fixture;
+    use ssdgauge_drive::fixture::Fixture;
+    use ssdgauge_drive::query;
 
     #[test]
     fn a_frozen_a_locked_and_a_plain_drive_are_told_apart() {
-        let mut identity = ask::ata_identity(&Fixture::sata()).unwrap();
+        let mut identity = query::ata_identity(&Fixture::sata()).unwrap();
         assert!(obstacle(&identity).unwrap().contains("frozen"));
         let mut security = identity.security.unwrap();
         security.frozen = false;

@@ -2,9 +2,9 @@
 //!
 //! A format keeps the size of blocks, metadata and protection as they are: it only erases.
 
-use crate::drive::ask;
-use crate::drive::controller::{Controller, Namespace};
-use crate::drive::wire::{NvmeCommand, Unanswered, Wire};
+use ssdgauge_drive::controller::{Controller, Namespace};
+use ssdgauge_drive::pass_through::{NvmeCommand, Unanswered, Wire};
+use ssdgauge_drive::query;
 use std::time::Duration;
 
 /// A format of a large drive takes minutes; after this time the kernel gives up waiting.
@@ -42,11 +42,11 @@ impl Look {
     /// Asks the drive about namespace `number`.
     pub(super) fn at(wire: &dyn Wire, number: u32) -> Result<Look, Unanswered> {
         Ok(Look {
-            controller: ask::controller(wire)?,
-            namespace: ask::namespace(wire, number)?,
+            controller: query::controller(wire)?,
+            namespace: query::namespace(wire, number)?,
             number,
-            active: ask::active_namespaces(wire),
-            allocated: ask::allocated_namespaces(wire),
+            active: query::active_namespaces(wire),
+            allocated: query::allocated_namespaces(wire),
         })
     }
 
@@ -118,7 +118,7 @@ pub(super) fn command(look: &Look, erase: Erase) -> NvmeCommand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::fixture::{self, Fixture};
+    use ssdgauge_drive::fixture::{self, Fixture};
 
     fn look(change: impl FnOnce(&mut Look)) -> Look {
         let mut look = Look::at(&Fixture::nvme(), 1).unwrap();

@@ -1,8 +1,8 @@
 //! The proof that a drive forgot: known data at a few places, and a look at what became of it.
 
 use super::Subject;
-use crate::sys::{self, Region};
 use ssdgauge_core::Bytes;
+use ssdgauge_os::memory::Region;
 use std::io;
 
 /// The bytes at each place: the largest block in use.
@@ -23,7 +23,12 @@ impl Probe {
         let places = places(offset.0, span.0, grid.unwrap_or(PROBE));
         for place in &places {
             let data = pattern(*place)?;
-            let written = sys::write_durably_at(&subject.file, data.at(0), PROBE as usize, *place)?;
+            let written = ssdgauge_os::file_io::write_durably_at(
+                &subject.file,
+                data.at(0),
+                PROBE as usize,
+                *place,
+            )?;
             if written != PROBE as usize {
                 return Err(io::Error::from_raw_os_error(libc::ENOSPC));
             }
@@ -42,7 +47,8 @@ impl Probe {
         for place in &self.places {
             let mut expected = pattern(*place)?;
             let mut found = Region::new(PROBE as usize)?;
-            let read = sys::read_at(&subject.file, found.at(0), PROBE as usize, *place)?;
+            let read =
+                ssdgauge_os::file_io::read_at(&subject.file, found.at(0), PROBE as usize, *place)?;
             if read != PROBE as usize {
                 return Err(io::Error::from_raw_os_error(libc::ENODEV));
             }

@@ -4,10 +4,10 @@
 //! else until it is done. So it is only sent where somebody asked for it by name.
 
 use super::Failed;
-use crate::drive::controller::{Controller, Sanitize};
-use crate::drive::state::{SanitizeLog, SanitizeState};
-use crate::drive::wire::{NvmeCommand, QUESTION, Unanswered};
 use ssdgauge_core::PurgeMethod;
+use ssdgauge_drive::controller::{Controller, Sanitize};
+use ssdgauge_drive::pass_through::{NvmeCommand, QUESTION, Unanswered};
+use ssdgauge_drive::state::{SanitizeLog, SanitizeState};
 use std::time::Duration;
 
 /// A drive whose progress stands still for this long is given up. Ten minutes is six times what

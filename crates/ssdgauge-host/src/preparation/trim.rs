@@ -3,12 +3,11 @@
 
 use super::probe::Probe;
 use super::{Failed, Subject, await_answer};
-use crate::drive::ask;
-use crate::drive::sysfs::{Place, file_name};
-use crate::drive::wire::Wire;
-use crate::environment::attribute;
-use crate::sys;
 use ssdgauge_core::{Bytes, Finding, FindingKind, Nanos, Prepared, RigError, Severity, Sink};
+use ssdgauge_drive::pass_through::Wire;
+use ssdgauge_drive::query;
+use ssdgauge_drive::sysfs_device::{Place, file_name};
+use ssdgauge_os::sysfs::attribute;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -79,7 +78,8 @@ pub(super) fn discard(
     while done < span.0 {
         let (from, length) = (offset.0 + done, AT_A_TIME.min(span.0 - done));
         let file = Arc::clone(&subject.file);
-        let answer = await_answer(sink, move || sys::discard(&file, from, length))?;
+        let answer =
+            await_answer(sink, move || ssdgauge_os::block_device::discard(&file, from, length))?;
         answer.map_err(|error| match (subject.is_gone(), error.raw_os_error()) {
             (true, _) | (_, Some(libc::ENODEV | libc::ENXIO)) => Failed::Gone,
             (false, _) => Failed::InVain(format!("{} answers: {error}", subject.place.name())),
@@ -101,8 +101,8 @@ pub(super) fn discard(
 
 fn reads_as(wire: &dyn Wire, place: &Place) -> Option<&'static str> {
     match (place.namespace(), place.is_scsi()) {
-        (Some(number), _) => ask::namespace(wire, number).ok()?.deallocated.words(),
-        (None, true) => ask::ata_identity(wire).ok()?.trim_zeros.then_some("zeros"),
+        (Some(number), _) => query::namespace(wire, number).ok()?.deallocated.words(),
+        (None, true) => query::ata_identity(wire).ok()?.trim_zeros.then_some("zeros"),
         (None, false) => None,
     }
 }
@@ -141,8 +141,8 @@ fn most_trimmed(folder: &Path) -> Option<u64> {
 
 fn drive_can_trim(place: &Place, wire: &dyn Wire) -> Option<bool> {
     match (place.namespace(), place.is_scsi()) {
-        (Some(_), _) => ask::controller(wire).ok().map(|controller| controller.can_deallocate()),
-        (None, true) => ask::ata_identity(wire).ok().map(|identity| identity.can_trim),
+        (Some(_), _) => query::controller(wire).ok().map(|controller| controller.can_deallocate()),
+        (None, true) => query::ata_identity(wire).ok().map(|identity| identity.can_trim),
         (None, false) => None,
     }
 }
@@ -150,8 +150,8 @@ fn drive_can_trim(place: &Place, wire: &dyn Wire) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::fixture::Fixture;
-    use crate::drive::sysfs::tests::Tree;
+    use ssdgauge_drive::fixture::Fixture;
+    use ssdgauge_drive::fixture::Tree;
 
     #[test]
     fn the_layer_that_passes_no_trims_on_is_named() {

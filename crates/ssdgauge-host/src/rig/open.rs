@@ -1,22 +1,20 @@
 //! How a rig comes to its target, and what it finds out on the way.
 
+use super::instruments::Instruments;
 use super::prepare::asked;
-use super::{Below, LinuxRig};
-use crate::clock;
-use crate::custody::Custody;
-use crate::drive::vitals::{self, Vitals};
-use crate::drive::wire::Wire;
-use crate::engine::{self, Pool, Stamps};
-use crate::environment::block_device_of;
-use crate::guard::{Mandate, signatures};
-use crate::instruments::Instruments;
-use crate::meter::folder_of;
-use crate::power::{self, PowerControl};
-use crate::rights;
-use crate::sys;
-use crate::target::{Candidate, OpenPlace, Opened, TargetError};
-use crate::write_cache::{CacheSwitch, Way};
+use super::{Below, LinuxRig, size_of};
+use crate::privileges::{self, Dropped};
+use crate::settings::power_saving::{self, PowerControl};
+use crate::settings::write_cache::{CacheSwitch, Way};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_drive::health_monitor::{self, Vitals};
+use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_drive::pass_through::Wire;
+use ssdgauge_engine::{self as engine, Pool, Stamps};
+use ssdgauge_guard::signatures;
+use ssdgauge_guard::{Candidate, Custody, Mandate, OpenPlace, Opened, TargetError};
+use ssdgauge_os::clock;
+use ssdgauge_os::sysfs::block_device_of;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -45,14 +43,6 @@ fn keep_access_time(file: &File) {
     }
 }
 
-/// Returns the size of a block device as it is now; it sends no request.
-pub(super) fn size_of(place: &OpenPlace) -> Option<Bytes> {
-    match place {
-        OpenPlace::Null | OpenPlace::Scratch(_) => None,
-        OpenPlace::Drive(drive) => sys::device_size(drive.file()).ok().map(Bytes),
-    }
-}
-
 impl LinuxRig {
     /// Opens `candidate`. A block device is admitted only with the words that `confirm` it.
     pub fn open(
@@ -69,18 +59,26 @@ impl LinuxRig {
         mandate: &Mandate<'_>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
-        let Opened { place, cached } = candidate.open(mandate)?;
+        let Opened { mut place, cached } = candidate.open(mandate)?;
         match &place {
             OpenPlace::Null => {}
             OpenPlace::Scratch(file) => keep_access_time(file),
             OpenPlace::Drive(drive) => keep_access_time(drive.file()),
         }
+        let mut dropped = None;
         if let (true, Some(results)) = (mandate.give_up_rights, mandate.results) {
             let device = match &place {
                 OpenPlace::Drive(drive) => Some(drive.number()),
                 OpenPlace::Null | OpenPlace::Scratch(_) => None,
             };
-            rights::give_up(device, results).map_err(TargetError::Rights)?;
+            dropped = Some(privileges::give_up(device, results).map_err(TargetError::Rights)?);
+        }
+        let (helper, privileges) = match dropped {
+            Some(Dropped { helper, words }) => (helper, Some(words)),
+            None => (None, None),
+        };
+        if let (OpenPlace::Drive(drive), Some(helper)) = (&mut place, &helper) {
+            drive.look_through(helper.clone());
         }
         clock::calibrate();
         let pool = Pool::begin();
@@ -90,31 +88,36 @@ impl LinuxRig {
             OpenPlace::Scratch(_) => 0,
         };
         let custody = Custody::new(mandate.writes_at_most);
-        let folder = info.details.get("kernel_name").map(|name| folder_of(name));
+        let below = Below::of(&place);
+        let folder = below.as_ref().map(|below| below.folder.clone());
         let power = match (&place, &folder) {
-            (OpenPlace::Drive(drive), Some(folder)) => {
-                PowerControl::of(folder, power::states_of(folder, drive.file()))
-            }
+            (OpenPlace::Drive(drive), Some(folder)) => PowerControl::of(
+                folder,
+                power_saving::states_of(folder, drive.file(), helper.clone()),
+                helper.clone(),
+            ),
             (OpenPlace::Null | OpenPlace::Scratch(_) | OpenPlace::Drive(_), _) => {
                 PowerControl::none()
             }
         };
-        let write_cache = CacheSwitch::of(cache_of(&place));
+        let write_cache = CacheSwitch::of(cache_of(&place, helper.as_ref()));
         let instruments = Instruments::of_drive(folder.as_deref());
         let random = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
         let tag = mandate.run_id.map_or(random, |run_id| signatures::tag(run_id, random));
-        let below = Below::of(&place);
         let mut info = info;
-        let vitals = vitals_of(&place, &mut info);
-        if vitals.is_none() {
-            info.details.remove(HEALTH_EVERY);
+        let (vitals, health_every_s) = vitals_of(&place, mandate.health_every_s, helper.as_ref());
+        // The run file shows how often the drive was interrupted by commands beside the load.
+        if let Some(seconds) = health_every_s {
+            info.details.insert(DriveInfo::HEALTH_EVERY.into(), seconds.to_string());
         }
         if let Some(period) = instruments.temperature_period() {
-            info.details.insert(TEMPERATURE_EVERY.into(), period.as_secs().to_string());
+            info.details.insert(DriveInfo::TEMPERATURE_EVERY.into(), period.as_secs().to_string());
         }
         Ok(LinuxRig {
             vitals,
+            helper,
+            privileges,
             opened_size: size_of(&place).unwrap_or_default(),
             below,
             info,
@@ -162,6 +165,8 @@ impl LinuxRig {
         Ok(LinuxRig {
             info,
             vitals: None,
+            helper: None,
+            privileges: None,
             opened_size: Bytes::default(),
             below: Below::of(&place),
             place,
@@ -185,27 +190,26 @@ impl LinuxRig {
 
 /// Returns the way to the write cache of a whole drive. One that is no NVMe drive may be a SATA
 /// drive, and says so when it is asked.
-fn cache_of(place: &OpenPlace) -> Option<(Way, Arc<dyn Wire>)> {
+fn cache_of(place: &OpenPlace, helper: Option<&HelperClient>) -> Option<(Way, Arc<dyn Wire>)> {
     let OpenPlace::Drive(drive) = place else { return None };
-    let (place, wire) = asked(drive.file())?;
+    let (place, wire) = asked(drive.file(), helper)?;
     let way = if place.controller.is_some() { Way::Nvme } else { Way::Ata };
     Some((way, wire))
 }
 
-/// The detail that says how often, in seconds, the health of a drive is read within a step; 0 is
-/// never.
-const HEALTH_EVERY: &str = "health_every_s";
-/// The detail that says how often, in seconds, the kernel's sensors of a drive are read.
-const TEMPERATURE_EVERY: &str = "temperature_every_s";
-
-/// Returns what reads the health of a whole drive, and writes down how often it does.
-fn vitals_of(place: &OpenPlace, info: &mut DriveInfo) -> Option<Vitals> {
-    let OpenPlace::Drive(drive) = place else { return None };
-    let (place, wire) = asked(drive.file())?;
-    let mut vitals = Vitals::of(&place, wire)?;
-    let wish = info.details.get(HEALTH_EVERY).and_then(|text| text.parse::<u64>().ok());
-    let seconds = wish.unwrap_or(vitals::USUAL.as_secs());
+/// Returns what reads the health of a whole drive, and every how many seconds it does; `every_s` is
+/// the period that was chosen, if any.
+fn vitals_of(
+    place: &OpenPlace,
+    every_s: Option<u64>,
+    helper: Option<&HelperClient>,
+) -> (Option<Vitals>, Option<u64>) {
+    let OpenPlace::Drive(drive) = place else { return (None, None) };
+    let asked = asked(drive.file(), helper);
+    let Some(mut vitals) = asked.and_then(|(place, wire)| Vitals::of(&place, wire)) else {
+        return (None, None);
+    };
+    let seconds = every_s.unwrap_or(health_monitor::USUAL.as_secs());
     vitals.ask_every((seconds > 0).then(|| Duration::from_secs(seconds)));
-    info.details.insert(HEALTH_EVERY.into(), seconds.to_string());
-    Some(vitals)
+    (Some(vitals), Some(seconds))
 }

@@ -1,14 +1,14 @@
 //! How a rig makes its target ready: fills, purges, trims, power states and the write cache.
 
 use super::LinuxRig;
-use crate::drive::sysfs::Place;
-use crate::drive::wire::{Port, Wire};
 use crate::preparation::{self, Subject};
-use crate::sys;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, EndedBy, Engine, Finding, FindingKind, Nanos, PowerSaving,
     Prepared, PurgeMethod, RigError, Severity, Sink, Stream, Until, Workload, WriteCache,
 };
+use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_drive::pass_through::{OpenDevice, Wire};
+use ssdgauge_drive::sysfs_device::Place;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -74,7 +74,7 @@ impl LinuxRig {
             cause: error.to_string(),
         };
         let data = self.pool.get(length).map_err(|error| cause(std::io::Error::other(error)))?;
-        match sys::write_at(file, data.at(0), length, from.0).map_err(cause)? {
+        match ssdgauge_os::file_io::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),
             n => Err(cause(std::io::Error::other(format!("only {n} were taken")))),
         }
@@ -83,7 +83,7 @@ impl LinuxRig {
     /// Returns the drive for its preparation; `None` where the target is no whole drive.
     pub(super) fn subject(&self) -> Option<Subject> {
         let file = self.file().filter(|_| self.is_block())?.clone();
-        let (place, wire) = asked(&file)?;
+        let (place, wire) = asked(&file, self.helper.as_ref())?;
         Some(Subject { file, wire, place, used: self.info.capacity })
     }
 
@@ -162,9 +162,12 @@ fn setting<F: IntoIterator<Item = Finding>>(
 }
 
 /// Returns the way to ask the drive that is open as `file`, and its place in /sys.
-pub(super) fn asked(file: &Arc<File>) -> Option<(Place, Arc<dyn Wire>)> {
+pub(super) fn asked(
+    file: &Arc<File>,
+    helper: Option<&HelperClient>,
+) -> Option<(Place, Arc<dyn Wire>)> {
     let number = file.metadata().ok()?.rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let place = Place::of_number(Path::new("/sys"), major, minor)?;
-    Some((place, Arc::new(Port(Arc::clone(file)))))
+    Some((place, Arc::new(OpenDevice::through(Arc::clone(file), helper.cloned()))))
 }

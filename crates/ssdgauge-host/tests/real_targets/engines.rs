@@ -1,31 +1,33 @@
 //! The engines on real targets: what they count is what was done.
 
-use crate::support::{Keeper, Loop, for_bytes, for_millis, random};
+use crate::support::{Loop, for_bytes, for_millis, random};
 use ssdgauge_core::{
-    Access, Bytes, Direction, EndedBy, Engine, Finding, FindingKind, Nanos, Preparation, Rig,
-    RigError, Workload,
+    Access, Bytes, Direction, EndedBy, Engine, Finding, FindingKind, Nanos, Preparation, Recording,
+    Rig, RigError, Workload,
 };
-use ssdgauge_host::{Candidate, LinuxRig};
+use ssdgauge_guard::Candidate;
+use ssdgauge_host::LinuxRig;
 
 const SPAN: Bytes = Bytes(16 << 20);
 
-pub(crate) fn filled(rig: &mut LinuxRig) -> Keeper {
-    let mut keeper = Keeper::default();
+pub(crate) fn filled(rig: &mut LinuxRig) -> Recording {
+    let mut seen = Recording::default();
     let fill = Preparation::Fill {
         access: Access::Sequential,
         block_size: Bytes(128 << 10),
         offset: Bytes(0),
         span: SPAN,
     };
-    let prepared = rig.prepare(&fill, &mut keeper).unwrap();
+    let prepared = rig.prepare(&fill, &mut seen).unwrap();
     assert_eq!(prepared.written, SPAN);
     assert!(!prepared.stopped);
-    keeper
+    seen
 }
 
 fn scratch(folder: &tempfile::TempDir) -> LinuxRig {
     let name = folder.path().to_str().unwrap();
-    LinuxRig::open(Candidate::find(name, Some(SPAN)).unwrap(), None, 1).unwrap()
+    LinuxRig::open(Candidate::find(name).and_then(|found| found.sized(SPAN)).unwrap(), None, 1)
+        .unwrap()
 }
 
 const ENGINES: [Engine; 2] = [Engine::IoUring, Engine::Synchronous];
@@ -37,14 +39,14 @@ fn a_byte_limit_is_met_to_the_request() {
     filled(&mut rig);
     for engine in ENGINES {
         for (depth, requests) in [(1, 100), (8, 1_000), (4, 777)] {
-            let mut keeper = Keeper::default();
+            let mut seen = Recording::default();
             let until = for_bytes(requests * 4_096 - 1);
             let workload = random(engine, 50, depth, SPAN);
-            let ended = rig.run(&workload, &until, &mut keeper).unwrap();
+            let ended = rig.run(&workload, &until, &mut seen).unwrap();
             assert_eq!(ended.by, EndedBy::Bytes);
-            let (reads, writes) = (keeper.ios(Direction::Read), keeper.ios(Direction::Write));
+            let (reads, writes) = (seen.ios(Direction::Read), seen.ios(Direction::Write));
             assert_eq!(reads + writes, requests, "{engine:?} QD{depth}");
-            assert_eq!(keeper.errors(), 0);
+            assert_eq!(seen.errors(), 0);
         }
     }
 }
@@ -55,11 +57,11 @@ fn a_mix_is_exact_and_not_a_drifting_coin() {
     let mut rig = scratch(&folder);
     filled(&mut rig);
     for percent in [0, 10, 70, 100] {
-        let mut keeper = Keeper::default();
+        let mut seen = Recording::default();
         let workload = random(Engine::IoUring, percent, 8, SPAN);
-        rig.run(&workload, &for_bytes(2_000 * 4_096), &mut keeper).unwrap();
-        assert_eq!(keeper.ios(Direction::Read), u64::from(percent) * 20);
-        assert_eq!(keeper.ios(Direction::Write), (100 - u64::from(percent)) * 20);
+        rig.run(&workload, &for_bytes(2_000 * 4_096), &mut seen).unwrap();
+        assert_eq!(seen.ios(Direction::Read), u64::from(percent) * 20);
+        assert_eq!(seen.ios(Direction::Write), (100 - u64::from(percent)) * 20);
     }
 }
 
@@ -69,14 +71,14 @@ fn seconds_are_complete_and_their_sum_is_the_whole() {
     let mut rig = scratch(&folder);
     filled(&mut rig);
     for engine in ENGINES {
-        let mut keeper = Keeper::default();
+        let mut seen = Recording::default();
         let workload = random(engine, 70, 2, SPAN);
-        let ended = rig.run(&workload, &for_millis(2_300), &mut keeper).unwrap();
+        let ended = rig.run(&workload, &for_millis(2_300), &mut seen).unwrap();
         assert_eq!(ended.by, EndedBy::Time);
         assert!(ended.elapsed >= Nanos(2_300_000_000), "{:?}", ended.elapsed);
         for direction in Direction::BOTH {
             let of: Vec<_> =
-                keeper.intervals.iter().filter(|one| one.direction == direction).collect();
+                seen.intervals.iter().filter(|one| one.direction == direction).collect();
             let seconds: Vec<u32> = of.iter().map(|one| one.second).collect();
             assert_eq!(seconds, [0, 1, 2]);
             let length: Nanos = of.iter().map(|one| one.length).sum();
@@ -97,11 +99,11 @@ fn the_kernel_counts_the_same_requests_as_we_do() {
     let mut counted = [fill.ios(Direction::Read) + 1, fill.ios(Direction::Write) + 1];
     for engine in ENGINES {
         for percent in [100, 70, 0] {
-            let mut keeper = Keeper::default();
+            let mut seen = Recording::default();
             let workload = random(engine, percent, 4, SPAN);
-            rig.run(&workload, &for_millis(300), &mut keeper).unwrap();
-            counted[0] += keeper.ios(Direction::Read);
-            counted[1] += keeper.ios(Direction::Write);
+            rig.run(&workload, &for_millis(300), &mut seen).unwrap();
+            counted[0] += seen.ios(Direction::Read);
+            counted[1] += seen.ios(Direction::Write);
         }
     }
     let after = device.kernel_counts();
@@ -117,14 +119,14 @@ fn a_queue_that_holds_less_than_was_asked_is_told() {
     let length = format!("/sys/block/{}/queue/nr_requests", device.name());
     let before = std::fs::read_to_string(&length).unwrap();
     std::fs::write(&length, "4").unwrap();
-    let mut keeper = Keeper::default();
+    let mut seen = Recording::default();
     let workload = random(Engine::IoUring, 100, 32, SPAN);
-    let ended = rig.run(&workload, &for_millis(1_200), &mut keeper);
+    let ended = rig.run(&workload, &for_millis(1_200), &mut seen);
     // The kernel keeps it for the next image on this device.
     std::fs::write(&length, before).unwrap();
     assert_eq!(ended.unwrap().by, EndedBy::Time);
     let of = |finding: &Finding| finding.kind == FindingKind::QueueNotReached;
-    let text = keeper.findings.into_iter().find(of).map(|finding| finding.text);
+    let text = seen.findings.into_iter().find(of).map(|finding| finding.text);
     let text = text.expect("a queue of four holds no thirty-two");
     assert!(text.starts_with("the drive held ") && text.ends_with("; its queue takes 4"), "{text}");
     let held = text.split(' ').nth(3).unwrap();
@@ -139,20 +141,20 @@ fn sequential_requests_reach_the_drive_one_by_one_and_are_never_merged() {
     filled(&mut rig);
     let mut workload = random(Engine::IoUring, 100, 32, SPAN);
     workload.streams[0].access = Access::Sequential;
-    rig.run(&workload, &for_millis(300), &mut Keeper::default()).unwrap();
+    rig.run(&workload, &for_millis(300), &mut Recording::default()).unwrap();
     assert_eq!(device.merges(), before);
 }
 
 #[test]
 fn a_stop_ends_a_step_at_once_and_keeps_what_was_seen() {
-    let mut rig = LinuxRig::open(Candidate::find("null:", None).unwrap(), None, 1).unwrap();
+    let mut rig = LinuxRig::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
     for engine in ENGINES {
-        let mut keeper = Keeper { stop_after: Some(3), ..Keeper::default() };
+        let mut seen = Recording { stop_after: Some(3), ..Recording::default() };
         let workload = random(engine, 100, 2, SPAN);
-        let ended = rig.run(&workload, &for_millis(60_000), &mut keeper).unwrap();
+        let ended = rig.run(&workload, &for_millis(60_000), &mut seen).unwrap();
         assert_eq!(ended.by, EndedBy::Stop);
         assert!(ended.elapsed < Nanos::from_secs(5));
-        assert!(keeper.ios(Direction::Read) > 0);
+        assert!(seen.ios(Direction::Read) > 0);
     }
 }
 
@@ -161,7 +163,7 @@ fn a_scratch_file_is_never_read_where_it_was_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut rig = scratch(&folder);
     let workload: Workload = random(Engine::IoUring, 100, 1, SPAN);
-    let error = rig.run(&workload, &for_millis(100), &mut Keeper::default()).unwrap_err();
+    let error = rig.run(&workload, &for_millis(100), &mut Recording::default()).unwrap_err();
     assert!(matches!(error, RigError::Refused(_)), "{error}");
 }
 
@@ -172,7 +174,8 @@ fn a_scratch_file_has_no_name_that_a_kill_could_leave_behind() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     drop(rig);
     let file = folder.path().join("scratch.bin");
-    let candidate = Candidate::find(file.to_str().unwrap(), Some(SPAN)).unwrap();
+    let candidate =
+        Candidate::find(file.to_str().unwrap()).and_then(|found| found.sized(SPAN)).unwrap();
     let _rig = LinuxRig::open(candidate, None, 1).unwrap();
     assert!(!file.exists());
 }
@@ -189,7 +192,7 @@ fn reads_leave_no_access_time_behind() {
     let mut rig = LinuxRig::reading(&ours, false).unwrap();
     for engine in ENGINES {
         let workload = random(engine, 100, 4, Bytes(1 << 20));
-        rig.run(&workload, &for_millis(100), &mut Keeper::default()).unwrap();
+        rig.run(&workload, &for_millis(100), &mut Recording::default()).unwrap();
     }
     assert_eq!(accessed(&ours), before);
     // The first read behind a write is noted on most mounts: there the test can fail.

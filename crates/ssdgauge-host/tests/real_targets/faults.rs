@@ -1,8 +1,8 @@
 //! Drives that fail on the host: each fault has its own outcome and its own finding.
 
 use crate::engines::filled;
-use crate::support::{Keeper, Loop, figure, for_millis, random};
-use ssdgauge_core::{Bytes, Direction, EndedBy, Engine, FindingKind, Rig, RigError};
+use crate::support::{Loop, figure, for_millis, random};
+use ssdgauge_core::{Bytes, Direction, EndedBy, Engine, FindingKind, Recording, Rig, RigError};
 use ssdgauge_host::LinuxRig;
 
 const SIZE: u64 = 64 << 20;
@@ -32,8 +32,8 @@ fn cut(device: &Loop, length: u64, tells: bool) {
     }
 }
 
-fn has(keeper: &Keeper, kind: FindingKind) -> bool {
-    keeper.findings.iter().any(|finding| finding.kind == kind)
+fn has(seen: &Recording, kind: FindingKind) -> bool {
+    seen.findings.iter().any(|finding| finding.kind == kind)
 }
 
 /// Runs a load of four requests in flight while `fault` befalls the drive, and returns how it
@@ -42,17 +42,17 @@ fn during(
     (engine, percent): (Engine, u8),
     rig: &mut LinuxRig,
     fault: impl FnOnce() + Send,
-) -> (Keeper, RigError) {
-    let mut keeper = Keeper::default();
+) -> (Recording, RigError) {
+    let mut seen = Recording::default();
     let error = std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(std::time::Duration::from_millis(300));
             fault();
         });
         let workload = random(engine, percent, 4, SPAN);
-        rig.run(&workload, &for_millis(30_000), &mut keeper).unwrap_err()
+        rig.run(&workload, &for_millis(30_000), &mut seen).unwrap_err()
     });
-    (keeper, error)
+    (seen, error)
 }
 
 #[test]
@@ -63,11 +63,11 @@ fn a_drive_that_vanishes_is_gone() {
         let mut rig = open(&device);
         // Before it: between both calls of a cut reads would fail in another way.
         cut(&device, 0, true);
-        let mut keeper = Keeper::default();
+        let mut seen = Recording::default();
         let workload = random(case.0, case.1, 4, SPAN);
-        let error = rig.run(&workload, &for_millis(30_000), &mut keeper).unwrap_err();
+        let error = rig.run(&workload, &for_millis(30_000), &mut seen).unwrap_err();
         assert!(matches!(error, RigError::Gone(_)), "{case:?}: {error}");
-        assert!(has(&keeper, FindingKind::DriveGone), "{:?}", keeper.findings);
+        assert!(has(&seen, FindingKind::DriveGone), "{:?}", seen.findings);
     }
 }
 
@@ -78,14 +78,14 @@ fn a_target_that_vanishes_in_part_is_noticed_within_one_request() {
         let Some(device) = Loop::attach(SIZE) else { return };
         let mut rig = open(&device);
         // Without an error before: from one moment on reads give 0 bytes, and writes "no space".
-        let (keeper, error) = during(case, &mut rig, || device.limit(4_096));
+        let (seen, error) = during(case, &mut rig, || device.limit(4_096));
         let (drive, was) = (device.path.clone(), Bytes(SIZE));
         assert_eq!(error, RigError::Shrank { drive, was, now: Bytes(4_096) }, "{case:?}");
-        assert!(has(&keeper, FindingKind::TargetShrank), "{:?}", keeper.findings);
+        assert!(has(&seen, FindingKind::TargetShrank), "{:?}", seen.findings);
         // Beyond what was in flight nothing was sent: empty answers are no requests.
-        let errors = keeper.errors();
+        let errors = seen.errors();
         assert!((1..=4).contains(&errors), "{case:?}: {errors} requests at a depth of 4");
-        assert!(keeper.findings.len() <= 6, "{:?}", keeper.findings);
+        assert!(seen.findings.len() <= 6, "{:?}", seen.findings);
         most = most.max(errors);
     }
     figure(
@@ -103,18 +103,17 @@ fn requests_that_fail_are_told_once_with_their_place_and_counted_apart() {
         let mut rig = open(&device);
         // The device does not know yet: what lies beyond answers with an error.
         cut(&device, SPAN.0 / 2, false);
-        let mut keeper = Keeper::default();
+        let mut seen = Recording::default();
         let workload = random(engine, 100, 2, SPAN);
-        let ended = rig.run(&workload, &for_millis(2_000), &mut keeper).unwrap();
+        let ended = rig.run(&workload, &for_millis(2_000), &mut seen).unwrap();
         assert_eq!(ended.by, EndedBy::Faults);
-        let told: Vec<_> =
-            keeper.findings.iter().filter(|f| f.kind == FindingKind::Faults).collect();
-        assert_eq!(told.len(), 1, "{:?}", keeper.findings);
+        let told: Vec<_> = seen.findings.iter().filter(|f| f.kind == FindingKind::Faults).collect();
+        assert_eq!(told.len(), 1, "{:?}", seen.findings);
         assert!(told[0].text.contains("Input/output error"), "{}", told[0].text);
-        assert!(keeper.errors() > 1 && keeper.ios(Direction::Read) > 0);
+        assert!(seen.errors() > 1 && seen.ios(Direction::Read) > 0);
         // Failed requests are in no other figure.
-        let latencies: u64 = keeper.intervals.iter().map(|one| one.latency.count()).sum();
-        assert_eq!(latencies, keeper.ios(Direction::Read));
+        let latencies: u64 = seen.intervals.iter().map(|one| one.latency.count()).sum();
+        assert_eq!(latencies, seen.ios(Direction::Read));
     }
 }
 
@@ -122,7 +121,7 @@ fn requests_that_fail_are_told_once_with_their_place_and_counted_apart() {
 fn somebody_else_on_the_drive_is_told() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = open(&device);
-    let mut keeper = Keeper::default();
+    let mut seen = Recording::default();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(std::time::Duration::from_millis(300));
@@ -133,9 +132,9 @@ fn somebody_else_on_the_drive_is_told() {
         });
         // It only writes: whatever is read belongs to somebody else.
         let workload = random(Engine::IoUring, 0, 1, SPAN);
-        rig.run(&workload, &for_millis(3_000), &mut keeper).unwrap();
+        rig.run(&workload, &for_millis(3_000), &mut seen).unwrap();
     });
-    assert!(has(&keeper, FindingKind::OtherTraffic), "{:?}", keeper.findings);
+    assert!(has(&seen, FindingKind::OtherTraffic), "{:?}", seen.findings);
 }
 
 #[test]
@@ -143,10 +142,10 @@ fn reads_of_what_was_never_written_are_told_and_reads_of_data_are_not() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
     let told = |rig: &mut LinuxRig, span: Bytes| {
-        let mut keeper = Keeper::default();
-        rig.run(&random(Engine::IoUring, 100, 2, span), &for_millis(50), &mut keeper).unwrap();
+        let mut seen = Recording::default();
+        rig.run(&random(Engine::IoUring, 100, 2, span), &for_millis(50), &mut seen).unwrap();
         let of = |finding: &ssdgauge_core::Finding| finding.kind == FindingKind::Unwritten;
-        keeper.findings.into_iter().find(of).map(|finding| finding.text)
+        seen.findings.into_iter().find(of).map(|finding| finding.text)
     };
     let fresh = told(&mut rig, SPAN).unwrap();
     assert!(fresh.starts_with("64 of 64 sampled blocks"), "{fresh}");

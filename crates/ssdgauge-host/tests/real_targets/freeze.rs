@@ -1,11 +1,13 @@
 //! An open loop under a drive that freezes: latencies count from the due time, so the freeze is in
 //! the percentiles with its full weight.
 
-use crate::support::{Keeper, Loop, for_millis, has_program, random};
+use crate::support::{Loop, for_millis, has_program, random};
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Preparation, Rig, Stream,
+    Access, Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Preparation, Recording, Rig,
+    Stream,
 };
-use ssdgauge_host::{Candidate, LinuxRig};
+use ssdgauge_guard::Candidate;
+use ssdgauge_host::LinuxRig;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -129,7 +131,9 @@ fn truth(frozen: &[(Instant, Instant)], share: f64) -> f64 {
 fn an_open_loop_shows_a_freeze_with_its_full_weight() {
     let Some(place) = Mounted::new() else { return };
     for engine in [Engine::IoUring, Engine::Synchronous] {
-        let candidate = Candidate::find(place.point.to_str().unwrap(), Some(SPAN)).unwrap();
+        let candidate = Candidate::find(place.point.to_str().unwrap())
+            .and_then(|found| found.sized(SPAN))
+            .unwrap();
         let mut rig = LinuxRig::open(candidate, None, 3).unwrap();
         let fill = Preparation::Fill {
             access: Access::Sequential,
@@ -137,11 +141,11 @@ fn an_open_loop_shows_a_freeze_with_its_full_weight() {
             offset: Bytes(0),
             span: SPAN,
         };
-        rig.prepare(&fill, &mut Keeper::default()).unwrap();
+        rig.prepare(&fill, &mut Recording::default()).unwrap();
         let mut workload = random(engine, 0, 8, SPAN);
         let stream: &mut Stream = &mut workload.streams[0];
         stream.arrival = Arrival::Uniform { per_second: RATE };
-        let mut keeper = Keeper::default();
+        let mut seen = Recording::default();
         let point = place.point.clone();
         let freezer = std::thread::spawn(move || freeze(&point));
         let (point, stop) = (place.point.clone(), Arc::new(AtomicBool::new(false)));
@@ -149,15 +153,15 @@ fn an_open_loop_shows_a_freeze_with_its_full_weight() {
             let stop = Arc::clone(&stop);
             move || stand_by(&point, &stop)
         });
-        rig.run(&workload, &for_millis(SECONDS * 1_000), &mut keeper).unwrap();
+        rig.run(&workload, &for_millis(SECONDS * 1_000), &mut seen).unwrap();
         let calls = freezer.join().unwrap();
         stop.store(true, Ordering::Relaxed);
         let frozen = frozen(&calls, &probe.join().unwrap());
         // The frozen requests of the ring stand in workers of the kernel, and it says so.
-        let punted = keeper.findings.iter().any(|finding| finding.kind == FindingKind::Punted);
-        assert_eq!(punted, engine == Engine::IoUring, "{:?}", keeper.findings);
+        let punted = seen.findings.iter().any(|finding| finding.kind == FindingKind::Punted);
+        assert_eq!(punted, engine == Engine::IoUring, "{:?}", seen.findings);
         let mut whole = Histogram::default();
-        keeper.intervals.iter().for_each(|interval| whole.merge(&interval.latency));
+        seen.intervals.iter().for_each(|interval| whole.merge(&interval.latency));
         for share in [0.95, 0.99] {
             let error = |told: &Histogram, frozen: &[(Instant, Instant)]| {
                 let error = told.percentile(share).unwrap() as f64 / truth(frozen, share) - 1.0;
@@ -167,7 +171,7 @@ fn an_open_loop_shows_a_freeze_with_its_full_weight() {
                 assert!(error > -0.06, "{engine:?} p{share}: {error}");
                 error * 100.0
             };
-            let seconds: Vec<String> = keeper
+            let seconds: Vec<String> = seen
                 .intervals
                 .iter()
                 .filter(|interval| interval.direction == Direction::Write)

@@ -1,13 +1,14 @@
 //! The guard on real block devices: what is in use is refused, and not one byte is written.
 
 use crate::support::{Loop, has_program};
-use ssdgauge_host::{Candidate, LinuxRig, Refusal, TargetError};
+use ssdgauge_guard::{Candidate, Refusal, TargetError};
+use ssdgauge_host::LinuxRig;
 use std::process::Command;
 
 const SIZE: u64 = 64 << 20;
 
 fn admit(path: &str, confirm: Option<&str>) -> Result<LinuxRig, TargetError> {
-    LinuxRig::open(Candidate::find(path, None)?, confirm, 1)
+    LinuxRig::open(Candidate::find(path)?, confirm, 1)
 }
 
 /// Returns the refusal of `path`, and checks that the image under it did not change.
@@ -97,7 +98,7 @@ fn a_drive_is_held_for_one_run_at_a_time() {
 fn names_that_are_no_target_create_nothing() {
     let before = std::fs::read_dir("/dev").unwrap().count();
     for name in ["/dev/no-such-drive", "/dev/null", "/dev", "/no/such/folder/file", "/etc/passwd"] {
-        let error = Candidate::find(name, None).unwrap_err();
+        let error = Candidate::find(name).unwrap_err();
         println!("{name}: {error}");
     }
     assert_eq!(std::fs::read_dir("/dev").unwrap().count(), before);

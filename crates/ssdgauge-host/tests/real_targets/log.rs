@@ -1,19 +1,23 @@
 //! The log of single requests: complete, exact, and never in the way.
 
 use crate::engines::filled;
-use crate::support::{Keeper, for_millis, random};
+use crate::support::{for_millis, random};
 use ssdgauge_core::io_log::{Frame, FrameKind, MAGIC, RECORD, Record};
-use ssdgauge_core::{Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Rig};
-use ssdgauge_host::{Candidate, LinuxRig};
+use ssdgauge_core::{Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Recording, Rig};
+use ssdgauge_guard::Candidate;
+use ssdgauge_host::LinuxRig;
 use std::path::Path;
 use std::process::Command;
 
 const SPAN: Bytes = Bytes(16 << 20);
 
 fn scratch(folder: &Path) -> LinuxRig {
-    let mut rig =
-        LinuxRig::open(Candidate::find(folder.to_str().unwrap(), Some(SPAN)).unwrap(), None, 1)
-            .unwrap();
+    let mut rig = LinuxRig::open(
+        Candidate::find(folder.to_str().unwrap()).and_then(|found| found.sized(SPAN)).unwrap(),
+        None,
+        1,
+    )
+    .unwrap();
     filled(&mut rig);
     rig
 }
@@ -52,27 +56,27 @@ fn every_measured_request_is_in_the_log_and_proves_the_percentiles() {
     let path = folder.path().join("ios.log");
     let mut rig = scratch(folder.path());
     rig.log_ios(&path).unwrap();
-    let mut keepers = Vec::new();
+    let mut seens = Vec::new();
     for (engine, arrival) in [
         (Engine::IoUring, Arrival::Closed),
         (Engine::Synchronous, Arrival::Closed),
         (Engine::IoUring, Arrival::Poisson { per_second: 5_000.0 }),
     ] {
-        let mut keeper = Keeper::default();
+        let mut seen = Recording::default();
         let mut workload = random(engine, 70, 4, SPAN);
         workload.streams[0].arrival = arrival;
-        rig.run(&workload, &for_millis(1_500), &mut keeper).unwrap();
-        keepers.push(keeper);
+        rig.run(&workload, &for_millis(1_500), &mut seen).unwrap();
+        seens.push(seen);
     }
     drop(rig);
     let loads = read(&path);
-    assert_eq!(loads.len(), keepers.len());
-    for ((records, lost), keeper) in loads.iter().zip(&keepers) {
-        let told = keeper.findings.iter().any(|one| one.kind == FindingKind::LogIncomplete);
+    assert_eq!(loads.len(), seens.len());
+    for ((records, lost), seen) in loads.iter().zip(&seens) {
+        let told = seen.findings.iter().any(|one| one.kind == FindingKind::LogIncomplete);
         assert_eq!(told, *lost > 0);
         for direction in Direction::BOTH {
             let mut latency = Histogram::default();
-            keeper.intervals.iter().filter(|one| one.direction == direction).for_each(|one| {
+            seen.intervals.iter().filter(|one| one.direction == direction).for_each(|one| {
                 latency.merge(&one.latency);
             });
             let mut exact: Vec<u64> = records
@@ -110,17 +114,17 @@ fn a_log_that_finds_no_room_is_told_and_costs_no_result() {
         println!("skipped: no tmpfs may be mounted here");
         return;
     }
-    let mut rig = LinuxRig::open(Candidate::find("null:", None).unwrap(), None, 1).unwrap();
+    let mut rig = LinuxRig::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
     rig.log_ios(&small.join("ios.log")).unwrap();
-    let mut keeper = Keeper::default();
-    let result = rig.run(&random(Engine::IoUring, 100, 8, SPAN), &for_millis(300), &mut keeper);
+    let mut seen = Recording::default();
+    let result = rig.run(&random(Engine::IoUring, 100, 8, SPAN), &for_millis(300), &mut seen);
     drop(rig);
     assert!(Command::new("umount").arg(&small).status().unwrap().success());
     result.unwrap();
     let incomplete = |one: &&ssdgauge_core::Finding| one.kind == FindingKind::LogIncomplete;
-    let finding = keeper.findings.iter().find(incomplete).unwrap();
+    let finding = seen.findings.iter().find(incomplete).unwrap();
     assert!(finding.text.contains("ended early"), "{}", finding.text);
-    assert!(keeper.ios(Direction::Read) > 10_000);
+    assert!(seen.ios(Direction::Read) > 10_000);
 }
 
 #[test]
@@ -128,7 +132,7 @@ fn an_existing_file_is_never_taken_for_a_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine");
     std::fs::write(&path, "mine").unwrap();
-    let mut rig = LinuxRig::open(Candidate::find("null:", None).unwrap(), None, 1).unwrap();
+    let mut rig = LinuxRig::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
     let error = rig.log_ios(&path).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read(&path).unwrap(), b"mine");

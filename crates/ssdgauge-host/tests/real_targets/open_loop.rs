@@ -1,15 +1,18 @@
 //! Open loops on real files: the rate is held, and latencies count from the due time.
 
-use crate::support::{Keeper, for_millis, random};
-use ssdgauge_core::{Arrival, Bytes, Direction, EndedBy, Engine, Rig};
-use ssdgauge_host::{Candidate, LinuxRig};
+use crate::support::{for_millis, random};
+use ssdgauge_core::{Arrival, Bytes, Direction, EndedBy, Engine, Recording, Rig};
+use ssdgauge_guard::Candidate;
+use ssdgauge_host::LinuxRig;
 
 const SPAN: Bytes = Bytes(16 << 20);
 
 #[test]
 fn both_engines_hold_a_rate_and_say_how_punctual_they_were() {
     let folder = tempfile::tempdir().unwrap();
-    let candidate = Candidate::find(folder.path().to_str().unwrap(), Some(SPAN)).unwrap();
+    let candidate = Candidate::find(folder.path().to_str().unwrap())
+        .and_then(|found| found.sized(SPAN))
+        .unwrap();
     let mut rig = LinuxRig::open(candidate, None, 3).unwrap();
     crate::engines::filled(&mut rig);
     for (engine, threads) in [(Engine::IoUring, 1), (Engine::IoUring, 2), (Engine::Synchronous, 4)]
@@ -20,11 +23,11 @@ fn both_engines_hold_a_rate_and_say_how_punctual_they_were() {
             let mut workload = random(engine, 70, 1, SPAN);
             let stream = &mut workload.streams[0];
             (stream.arrival, stream.threads, stream.sync) = (arrival, threads, true);
-            let mut keeper = Keeper::default();
-            let ended = rig.run(&workload, &for_millis(2_000), &mut keeper).unwrap();
-            let ios = keeper.ios(Direction::Read) + keeper.ios(Direction::Write);
+            let mut seen = Recording::default();
+            let ended = rig.run(&workload, &for_millis(2_000), &mut seen).unwrap();
+            let ios = seen.ios(Direction::Read) + seen.ios(Direction::Write);
             let open = &ended.engine.open_loop[0];
-            assert_eq!((ended.by, keeper.errors()), (EndedBy::Time, 0), "{open:?}");
+            assert_eq!((ended.by, seen.errors()), (EndedBy::Time, 0), "{open:?}");
             // 2 s of 500 requests: exact at equal times, five standard deviations at random ones.
             let allowed = if arrival == (Arrival::Uniform { per_second: 500.0 }) { 1 } else { 158 };
             assert!((ios + open.unsent).abs_diff(1_000) <= allowed, "{engine:?}: {ios} {open:?}");

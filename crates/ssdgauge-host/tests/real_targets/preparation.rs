@@ -1,17 +1,22 @@
 //! Preparation of real block devices: what is told to be forgotten is forgotten, and a layer that
 //! lets nothing through is named.
 
-use crate::support::{Keeper, Loop};
+use crate::support::Loop;
 use ssdgauge_core::{
-    Access, Bytes, FindingKind, Preparation, Prepared, PurgeMethod, Rig, RigError,
+    Access, Bytes, FindingKind, Preparation, Prepared, PurgeMethod, Recording, Rig, RigError,
 };
-use ssdgauge_host::{Candidate, LinuxRig};
+use ssdgauge_guard::Candidate;
+use ssdgauge_host::LinuxRig;
 use std::os::unix::fs::FileExt;
 
 const SIZE: u64 = 32 << 20;
 
 fn admitted(device: &Loop, size: Option<Bytes>) -> LinuxRig {
-    let candidate = Candidate::find(&device.path, size).unwrap();
+    let candidate = Candidate::find(&device.path).unwrap();
+    let candidate = match size {
+        Some(size) => candidate.sized(size).unwrap(),
+        None => candidate,
+    };
     LinuxRig::open(candidate, Some(&device.confirmation(SIZE)), 1).unwrap()
 }
 
@@ -19,7 +24,7 @@ fn fill(rig: &mut LinuxRig) {
     let (offset, span) = (Bytes(0), rig.drive().capacity);
     let block_size = Bytes(1 << 20);
     let fill = Preparation::Fill { access: Access::Sequential, block_size, offset, span };
-    rig.prepare(&fill, &mut Keeper::default()).unwrap();
+    rig.prepare(&fill, &mut Recording::default()).unwrap();
 }
 
 fn zeros(device: &Loop) -> (u64, u64) {
@@ -29,9 +34,9 @@ fn zeros(device: &Loop) -> (u64, u64) {
 }
 
 fn prepare(rig: &mut LinuxRig, preparation: &Preparation) -> (Prepared, Vec<FindingKind>) {
-    let mut keeper = Keeper::default();
-    let prepared = rig.prepare(preparation, &mut keeper).unwrap();
-    (prepared, keeper.findings.iter().map(|finding| finding.kind).collect())
+    let mut seen = Recording::default();
+    let prepared = rig.prepare(preparation, &mut seen).unwrap();
+    (prepared, seen.findings.iter().map(|finding| finding.kind).collect())
 }
 
 #[test]
@@ -68,7 +73,7 @@ fn what_a_device_does_not_offer_is_refused_when_it_is_asked_for_by_name() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = admitted(&device, None);
     for method in PurgeMethod::ALL {
-        let result = rig.prepare(&Preparation::PurgeBy(method), &mut Keeper::default());
+        let result = rig.prepare(&Preparation::PurgeBy(method), &mut Recording::default());
         match method {
             PurgeMethod::Discard => assert!(result.is_ok(), "{result:?}"),
             PurgeMethod::Format

@@ -1,8 +1,11 @@
 //! Drives that change between the look and the write: the write never reaches another drive.
 
-use crate::support::{Keeper, Loop, random};
-use ssdgauge_core::{Access, Bytes, Engine, FindingKind, Nanos, Preparation, Rig, RigError, Until};
-use ssdgauge_host::{Candidate, LinuxRig, Mandate};
+use crate::support::{Loop, random};
+use ssdgauge_core::{
+    Access, Bytes, Engine, FindingKind, Nanos, Preparation, Recording, Rig, RigError, Until,
+};
+use ssdgauge_guard::{Candidate, Mandate};
+use ssdgauge_host::LinuxRig;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -33,7 +36,7 @@ fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
     let (mut refused, mut written) = (0, 0);
     for race in 0..races() {
         let words = device.confirmation(SIZE);
-        let candidate = Candidate::find(&device.path, None).unwrap();
+        let candidate = Candidate::find(&device.path).unwrap();
         // Spread over the whole way from the look to the end of the first write.
         let moment = Duration::from_micros(u64::from(race * 7_919 % 40_000));
         let swap = {
@@ -43,7 +46,7 @@ fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
         let mandate = Mandate { confirm: Some(&words), erase: Some(&words), ..Mandate::default() };
         let rig = LinuxRig::open_with(candidate, &mandate, 1);
         let result = rig.map_err(|error| error.to_string()).and_then(|mut rig| {
-            let result = rig.prepare(&FILL, &mut Keeper::default());
+            let result = rig.prepare(&FILL, &mut Recording::default());
             result.map_err(|error| error.to_string())
         });
         match result {
@@ -112,19 +115,19 @@ fn stops(device: &Loop, rig: &mut LinuxRig, words: &str) {
     let load = random(Engine::IoUring, 0, 4, Bytes(256 << 10));
     let until = Until { time: Some(Nanos::from_secs(1)), bytes: Some(Bytes(64 << 10)) };
     for what in ["fill", "trim", "load"] {
-        let mut keeper = Keeper::default();
+        let mut seen = Recording::default();
         let trim = Preparation::Trim { offset: Bytes(0), span: Bytes(64 << 10) };
         let error = match what {
-            "fill" => rig.prepare(&FILL, &mut keeper).map(drop),
-            "trim" => rig.prepare(&trim, &mut keeper).map(drop),
-            _ => rig.run(&load, &until, &mut keeper).map(drop),
+            "fill" => rig.prepare(&FILL, &mut seen).map(drop),
+            "trim" => rig.prepare(&trim, &mut seen).map(drop),
+            _ => rig.run(&load, &until, &mut seen).map(drop),
         };
         let error = error.unwrap_err();
         assert!(
             matches!(&error, RigError::Changed(text) if text.contains(words)),
             "{what}: {error}"
         );
-        let finding = keeper.findings.iter().find(|one| one.kind == FindingKind::DriveChanged);
+        let finding = seen.findings.iter().find(|one| one.kind == FindingKind::DriveChanged);
         assert!(finding.is_some_and(|finding| finding.text.contains(words)), "{what}");
     }
     assert_eq!(device.kernel_counts()[1], counts, "something was written");
@@ -135,9 +138,9 @@ fn stops(device: &Loop, rig: &mut LinuxRig, words: &str) {
 fn a_program_that_opens_the_drive_for_writing_stops_the_run_before_its_next_write() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
-    rig.prepare(&FILL, &mut Keeper::default()).unwrap();
+    rig.prepare(&FILL, &mut Recording::default()).unwrap();
     let reader = stays(&format!("exec 7<{}; echo; exec sleep 60", device.path));
-    rig.prepare(&FILL, &mut Keeper::default()).unwrap();
+    rig.prepare(&FILL, &mut Recording::default()).unwrap();
     drop(reader);
     let writer = stays(&format!("exec 7<>{}; echo; exec sleep 60", device.path));
     stops(&device, &mut rig, "is open in sleep (process");
@@ -169,27 +172,27 @@ fn a_drive_that_shrinks_stops_the_run_before_its_next_write() {
 #[test]
 fn a_run_never_writes_more_than_its_plan() {
     let Some(device) = Loop::attach(64 << 20) else { return };
-    let candidate = Candidate::find(&device.path, None).unwrap();
+    let candidate = Candidate::find(&device.path).unwrap();
     let words = device.confirmation(64 << 20);
     let promised = Some(Bytes(256 << 10));
     let mandate = Mandate { confirm: Some(&words), writes_at_most: promised, ..Mandate::default() };
     let mut rig = LinuxRig::open_with(candidate, &mandate, 1).unwrap();
-    rig.prepare(&FILL, &mut Keeper::default()).unwrap();
+    rig.prepare(&FILL, &mut Recording::default()).unwrap();
     let more = Preparation::Fill {
         access: Access::Sequential,
         block_size: Bytes(64 << 10),
         offset: Bytes(8 << 20),
         span: Bytes(8 << 20),
     };
-    let mut keeper = Keeper::default();
-    let error = rig.prepare(&more, &mut keeper).unwrap_err();
+    let mut seen = Recording::default();
+    let error = rig.prepare(&more, &mut seen).unwrap_err();
     assert!(matches!(error, RigError::OverBudget { .. }), "{error}");
     // Without a byte limit of its own a step is stopped on its way.
     let load = random(Engine::IoUring, 0, 8, Bytes(1 << 20));
     let until = Until { time: Some(Nanos::from_secs(60)), bytes: None };
-    let error = rig.run(&load, &until, &mut keeper).unwrap_err();
+    let error = rig.run(&load, &until, &mut seen).unwrap_err();
     assert!(matches!(error, RigError::OverBudget { .. }), "{error}");
-    let told = keeper.findings.iter().filter(|one| one.kind == FindingKind::OverBudget).count();
+    let told = seen.findings.iter().filter(|one| one.kind == FindingKind::OverBudget).count();
     assert_eq!(told, 2);
     let image = std::fs::read(device.image()).unwrap();
     assert!(image[8 << 20..].iter().all(|byte| *byte == 0), "the second fill has begun");

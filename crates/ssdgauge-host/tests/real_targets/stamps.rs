@@ -1,10 +1,10 @@
 //! Stamps: a drive that loses, misplaces or folds data is found out, and an honest one is not.
 
 use crate::engines::filled;
-use crate::support::{Keeper, Loop, for_bytes, for_millis, random};
+use crate::support::{Loop, for_bytes, for_millis, random};
 use ssdgauge_core::{
-    Access, Bytes, Data, EndedBy, Engine, Finding, FindingKind, Preparation, Rig, Severity,
-    Workload,
+    Access, Bytes, Data, EndedBy, Engine, Finding, FindingKind, Preparation, Recording, Rig,
+    Severity, Workload,
 };
 use ssdgauge_host::LinuxRig;
 use std::fs::{File, OpenOptions};
@@ -26,11 +26,11 @@ fn read_all(rig: &mut LinuxRig, engine: Engine) -> (Vec<Finding>, u64, EndedBy) 
     let mut workload: Workload = random(engine, 100, 4, SPAN);
     workload.streams[0].access = Access::Sequential;
     workload.streams[0].threads = 1;
-    let mut keeper = Keeper::default();
-    let ended = rig.run(&workload, &for_bytes(SPAN.0), &mut keeper).unwrap();
-    let errors = keeper.errors();
+    let mut seen = Recording::default();
+    let ended = rig.run(&workload, &for_bytes(SPAN.0), &mut seen).unwrap();
+    let errors = seen.errors();
     let of = |finding: &Finding| finding.kind == FindingKind::WrongData;
-    (keeper.findings.into_iter().filter(of).collect(), errors, ended.by)
+    (seen.findings.into_iter().filter(of).collect(), errors, ended.by)
 }
 
 #[test]
@@ -99,14 +99,14 @@ fn an_honest_drive_raises_no_alarm_under_overlapping_writes_of_any_size() {
     for engine in [Engine::IoUring, Engine::Synchronous] {
         for block_size in [512, 4_096, 12_288, 131_072] {
             for span in [131_072, SPAN.0] {
-                let mut keeper = Keeper::default();
+                let mut seen = Recording::default();
                 let mut workload = random(engine, 50, 16, Bytes(span));
                 workload.streams[0].block_size = Bytes(block_size);
-                rig.run(&workload, &for_millis(100), &mut keeper).unwrap();
+                rig.run(&workload, &for_millis(100), &mut seen).unwrap();
                 let wrong = |finding: &&Finding| finding.kind == FindingKind::WrongData;
-                let found = keeper.findings.iter().find(wrong);
+                let found = seen.findings.iter().find(wrong);
                 assert_eq!(found, None, "{engine:?} {block_size} {span}");
-                assert_eq!(keeper.errors(), 0);
+                assert_eq!(seen.errors(), 0);
             }
         }
     }
@@ -121,10 +121,10 @@ fn what_is_unknown_is_not_called_wrong() {
     filled(&mut rig);
     let mut zeros = random(Engine::IoUring, 0, 4, Bytes(1 << 20));
     zeros.streams[0].data = Data::Zeros;
-    rig.run(&zeros, &for_bytes(4 << 20), &mut Keeper::default()).unwrap();
+    rig.run(&zeros, &for_bytes(4 << 20), &mut Recording::default()).unwrap();
     assert_eq!(read_all(&mut rig, Engine::IoUring), (vec![], 0, EndedBy::Bytes));
     filled(&mut rig);
     let trim = Preparation::Trim { offset: Bytes(4 << 20), span: Bytes(1 << 20) };
-    rig.prepare(&trim, &mut Keeper::default()).unwrap();
+    rig.prepare(&trim, &mut Recording::default()).unwrap();
     assert_eq!(read_all(&mut rig, Engine::IoUring), (vec![], 0, EndedBy::Bytes));
 }

@@ -1,46 +1,10 @@
 //! Real targets for tests: scratch folders and loop devices.
 
-use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Direction, Engine, Finding, Interval, Nanos, Reading, Sink,
-    Stream, Until, Workload,
-};
-use ssdgauge_host::{Candidate, LinuxRig};
+use ssdgauge_core::{Access, Arrival, Bytes, Data, Engine, Nanos, Stream, Until, Workload};
+use ssdgauge_guard::Candidate;
+use ssdgauge_host::LinuxRig;
 use std::path::Path;
 use std::process::Command;
-
-/// Keeps everything that a rig hands over; asks it to stop after `stop_after` questions.
-#[derive(Debug, Default)]
-pub(crate) struct Keeper {
-    pub(crate) intervals: Vec<Interval>,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) stop_after: Option<u32>,
-    pub(crate) asked: u32,
-}
-
-impl Sink for Keeper {
-    fn interval(&mut self, interval: &Interval) {
-        self.intervals.push(interval.clone());
-    }
-    fn reading(&mut self, _: &Reading) {}
-    fn finding(&mut self, finding: Finding) {
-        self.findings.push(finding);
-    }
-    fn stop(&mut self) -> bool {
-        self.asked += 1;
-        self.stop_after.is_some_and(|most| self.asked > most)
-    }
-}
-
-impl Keeper {
-    pub(crate) fn ios(&self, direction: Direction) -> u64 {
-        let of = self.intervals.iter().filter(|interval| interval.direction == direction);
-        of.map(|interval| interval.ios).sum()
-    }
-
-    pub(crate) fn errors(&self) -> u64 {
-        self.intervals.iter().map(|interval| interval.errors).sum()
-    }
-}
 
 /// A random 4 KiB workload on the first `span` bytes.
 pub(crate) fn random(engine: Engine, read_percent: u8, depth: u32, span: Bytes) -> Workload {
@@ -118,7 +82,7 @@ impl Loop {
 
     /// Returns a rig that may write to all of it.
     pub(crate) fn rig(&self) -> LinuxRig {
-        let candidate = Candidate::find(&self.path, None).unwrap();
+        let candidate = Candidate::find(&self.path).unwrap();
         LinuxRig::open(candidate, Some(&self.confirmation(self.size)), 3).unwrap()
     }
 

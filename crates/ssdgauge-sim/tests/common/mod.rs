@@ -39,6 +39,10 @@ impl Sink for Seen {
     fn finding(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
+    fn announce(&mut self, finding: Finding) -> bool {
+        self.findings.push(finding);
+        true
+    }
     fn stop(&mut self) -> bool {
         self.asked += 1;
         self.stop_after > 0 && self.asked >= self.stop_after

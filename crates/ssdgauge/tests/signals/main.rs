@@ -21,7 +21,7 @@ const TIMES: u64 = 4;
 /// A run of twenty seconds on a loop device, in its measuring step.
 struct Load {
     bench: Bench,
-    device: Loop,
+    pub device: Loop,
     child: Child,
 }
 

@@ -1,0 +1,282 @@
+//! ATA: IDENTIFY DEVICE, device statistics and SMART attributes, as plain structs.
+//!
+//! Words and bits follow ATA/ATAPI Command Set 3 (ACS-3): IDENTIFY DEVICE in section 7.12.7, the
+//! Device Statistics log in section A.5. This module never talks to a drive.
+
+use crate::record::{Record, bit};
+
+/// Bytes of IDENTIFY DEVICE, of a page of a log and of the SMART data.
+pub const SECTOR: usize = 512;
+
+/// What an ATA drive says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Identity {
+    pub(crate) model: Option<String>,
+    pub(crate) serial: Option<String>,
+    pub(crate) firmware: Option<String>,
+    /// Sectors of `logical_block` bytes.
+    pub(crate) sectors: u64,
+    pub(crate) logical_block: u64,
+    pub(crate) physical_block: u64,
+    pub(crate) wwn: Option<String>,
+    /// The fastest generation of SATA that the drive has, and the one in use, 1 to 3.
+    pub(crate) most_generation: Option<u8>,
+    pub(crate) generation: Option<u8>,
+    pub(crate) queue_depth: u8,
+    pub(crate) has_queueing: bool,
+    /// Whether the drive has a volatile write cache.
+    pub has_write_cache: bool,
+    /// Whether that cache is on.
+    pub write_cache_on: bool,
+    pub(crate) has_smart: bool,
+    pub(crate) has_trusted: bool,
+    /// Whether DATA SET MANAGEMENT with TRIM is supported.
+    pub can_trim: bool,
+    /// Whether trimmed sectors always read the same, and whether as zeros.
+    pub(crate) trim_is_deterministic: bool,
+    /// Whether trimmed blocks read as zeros.
+    pub trim_zeros: bool,
+    /// Turns of the medium in a minute; 1 stands for none, `None` for not told.
+    pub(crate) rotation: Option<u16>,
+    /// The security feature set, where there is one.
+    pub security: Option<AtaSecurity>,
+    pub(crate) sanitize: bool,
+}
+
+/// The ATA security feature set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtaSecurity {
+    /// Whether a password is set.
+    pub enabled: bool,
+    /// Whether the drive is locked.
+    pub locked: bool,
+    /// The firmware of the host has closed the feature until the next power cycle.
+    pub frozen: bool,
+    pub(crate) enhanced_erase: bool,
+    /// How long a plain erase takes, in minutes.
+    pub erase_minutes: Option<u32>,
+}
+
+impl Identity {
+    /// Reads IDENTIFY DEVICE; `None` where it is cut short, describes a packet device, or holds
+    /// no sectors.
+    pub(crate) fn decode(data: &[u8]) -> Option<Identity> {
+        let record = Record(data.get(..SECTOR)?);
+        let word = |number: usize| record.u16(2 * number);
+        // An optional word is valid where bit 14 is set and bit 15 is not.
+        let valid = |number: usize| word(number).filter(|word| word >> 14 == 1);
+        let set = |number: usize, at: u32| word(number).is_some_and(|word| bit(word, at));
+        let long = |number: usize| record.u64(2 * number);
+        if set(0, 15) {
+            return None;
+        }
+        let sectors = match set(83, 10) {
+            true => long(100)? & 0xffff_ffff_ffff,
+            false => u64::from(record.u32(120)?),
+        };
+        let sizes = valid(106).unwrap_or(0);
+        let logical = match bit(sizes, 12) {
+            true => u64::from(record.u32(2 * 117)?) * 2,
+            false => 512,
+        };
+        let physical = if bit(sizes, 13) { logical << (sizes & 15) } else { logical };
+        let speeds = word(76).filter(|word| *word != 0 && *word != 0xffff);
+        let generation = word(77).filter(|word| *word != 0xffff).map(|word| (word >> 1 & 7) as u8);
+        let time = word(89)?;
+        Some(Identity {
+            model: swapped(record, 27, 20),
+            serial: swapped(record, 10, 10),
+            firmware: swapped(record, 23, 4),
+            sectors: Some(sectors).filter(|sectors| *sectors > 0)?,
+            logical_block: Some(logical).filter(|bytes| *bytes >= 512)?,
+            physical_block: physical,
+            wwn: (valid(87).is_some_and(|word| bit(word, 8)))
+                .then(|| (108..112).filter_map(word).map(|word| format!("{word:04x}")).collect()),
+            most_generation: speeds
+                .and_then(|word| (1..=3).rev().find(|at| bit(word, *at)))
+                .map(|number| number as u8),
+            generation: generation.filter(|number| (1..=3).contains(number)),
+            queue_depth: (word(75)? & 31) as u8 + 1,
+            has_queueing: speeds.is_some_and(|word| bit(word, 8)),
+            has_write_cache: set(82, 5),
+            write_cache_on: set(85, 5),
+            has_smart: set(82, 0),
+            has_trusted: valid(48).is_some_and(|word| bit(word, 0)),
+            can_trim: set(169, 0),
+            trim_is_deterministic: set(69, 14),
+            trim_zeros: set(69, 14) && set(69, 5),
+            rotation: word(217).filter(|turns| *turns == 1 || (0x401..0xffff).contains(turns)),
+            security: set(128, 0).then(|| AtaSecurity {
+                enabled: set(128, 1),
+                locked: set(128, 2),
+                frozen: set(128, 3),
+                enhanced_erase: set(128, 5),
+                erase_minutes: erase_minutes(time),
+            }),
+            sanitize: set(59, 12),
+        })
+    }
+}
+
+/// Text in ATA has the two characters of each word the wrong way round.
+fn swapped(record: Record<'_>, word: usize, words: usize) -> Option<String> {
+    let bytes = record.bytes(2 * word, 2 * words)?;
+    let right: Vec<u8> = bytes.chunks(2).flat_map(|pair| pair.iter().rev().copied()).collect();
+    Record(&right).text(0, right.len())
+}
+
+/// Units of two minutes in eight bits, or in fifteen where bit 15 is set; all ones is "more".
+fn erase_minutes(word: u16) -> Option<u32> {
+    let units = if bit(word, 15) { word & 0x7fff } else { word & 0xff };
+    (units > 0).then(|| 2 * u32::from(units))
+}
+
+/// One SMART attribute; what its raw value means is the maker's business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attribute {
+    pub(crate) id: u8,
+    pub(crate) value: u8,
+    pub(crate) worst: u8,
+    pub(crate) raw: u64,
+}
+
+/// Reads the SMART data; `None` where it is cut short or its checksum does not hold.
+pub(crate) fn attributes(data: &[u8]) -> Option<Vec<Attribute>> {
+    let data = data.get(..SECTOR)?;
+    if data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != 0 {
+        return None;
+    }
+    let attribute = |number: usize| {
+        let entry = Record(data).bytes(2 + 12 * number, 12)?;
+        let raw = entry[5..11].iter().rev().fold(0, |raw, byte| raw << 8 | u64::from(*byte));
+        (entry[0] != 0).then(|| Attribute { id: entry[0], value: entry[3], worst: entry[4], raw })
+    };
+    Some((0..30).filter_map(attribute).collect())
+}
+
+/// Returns the name that most makers use for an attribute.
+pub(crate) fn usual_name(id: u8) -> Option<&'static str> {
+    Some(match id {
+        5 => "reallocated sectors",
+        9 => "power-on hours",
+        12 => "power cycles",
+        170 => "reserved space",
+        171 => "program failures",
+        172 => "erase failures",
+        173 | 177 => "wear levelling",
+        174 => "unexpected power losses",
+        184 => "end-to-end errors",
+        187 => "uncorrectable errors",
+        190 | 194 => "temperature",
+        197 => "pending sectors",
+        199 => "interface CRC errors",
+        202 | 231 | 233 => "life or wear",
+        241 => "host writes",
+        242 => "host reads",
+        _ => return None,
+    })
+}
+
+/// What the Device Statistics log tells; unlike attributes it has one meaning for every maker.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Statistics {
+    pub(crate) power_cycles: Option<u64>,
+    pub(crate) power_on_hours: Option<u64>,
+    pub(crate) sectors_written: Option<u64>,
+    pub(crate) sectors_read: Option<u64>,
+    pub(crate) uncorrectable_errors: Option<u64>,
+    pub(crate) temperature_c: Option<i8>,
+    pub(crate) highest_c: Option<i8>,
+    pub(crate) overheated_minutes: Option<u64>,
+    pub(crate) used_percent: Option<u64>,
+}
+
+/// The pages of the log that [`Statistics::add`] reads.
+pub(crate) const STATISTICS_PAGES: [u8; 4] = [1, 4, 5, 7];
+
+impl Statistics {
+    /// Adds what page `page` tells; a page that is not the one asked for tells nothing.
+    pub(crate) fn add(&mut self, page: u8, data: &[u8]) {
+        let record = Record(data);
+        if record.u8(2) != Some(page) {
+            return;
+        }
+        // Each statistic has 8 bytes: six or seven of value, then flags (supported, valid).
+        let number = |at: usize, mask: u64| {
+            let word = record.u64(at)?;
+            (word >> 62 == 0b11).then_some(word & mask)
+        };
+        const DOUBLE: u64 = 0xffff_ffff;
+        const LONG: u64 = 0xffff_ffff_ffff;
+        match page {
+            1 => {
+                self.power_cycles = number(8, DOUBLE);
+                self.power_on_hours = number(16, DOUBLE);
+                self.sectors_written = number(24, LONG);
+                self.sectors_read = number(40, LONG);
+            }
+            4 => self.uncorrectable_errors = number(8, DOUBLE),
+            5 => {
+                self.temperature_c = number(8, 0xff).map(|byte| byte as u8 as i8);
+                self.highest_c = number(32, 0xff).map(|byte| byte as u8 as i8);
+                self.overheated_minutes = number(80, DOUBLE);
+            }
+            7 => self.used_percent = number(8, 0xff),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::ata_identity;
+
+    #[test]
+    fn an_identity_is_read_word_by_word() {
+        let identity = Identity::decode(&ata_identity()).unwrap();
+        assert_eq!(identity.model.as_deref(), Some("Fixture SATA SSD"));
+        assert_eq!(identity.serial.as_deref(), Some("S3RIAL42"));
+        assert_eq!(identity.sectors * identity.logical_block, 480_103_981_056);
+        assert_eq!((identity.logical_block, identity.physical_block), (512, 4_096));
+        assert_eq!((identity.most_generation, identity.generation), (Some(3), Some(2)));
+        assert!(identity.can_trim && identity.trim_zeros && identity.write_cache_on);
+        let security = identity.security.unwrap();
+        assert!(security.frozen && security.enhanced_erase && !security.enabled);
+        assert_eq!((security.erase_minutes, identity.queue_depth), (Some(60), 32));
+    }
+
+    #[test]
+    fn a_packet_device_an_empty_one_and_a_short_answer_are_no_drives() {
+        let mut packet = ata_identity();
+        packet[1] |= 0x80;
+        for data in [&packet[..], &[0; SECTOR], &[0xff; SECTOR], &ata_identity()[..100]] {
+            assert_eq!(Identity::decode(data), None);
+        }
+    }
+
+    #[test]
+    fn attributes_need_a_checksum_that_holds() {
+        let mut data = vec![0u8; SECTOR];
+        data[2..14].copy_from_slice(&[241, 0, 0, 99, 98, 0x10, 0x27, 0, 0, 0, 0, 0]);
+        let sum = data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        data[511] = sum.wrapping_neg();
+        let expected = Attribute { id: 241, value: 99, worst: 98, raw: 10_000 };
+        assert_eq!(attributes(&data), Some(vec![expected]));
+        data[511] ^= 1;
+        assert_eq!(attributes(&data), None);
+    }
+
+    #[test]
+    fn statistics_count_only_where_the_drive_calls_them_valid() {
+        let mut page = vec![0u8; SECTOR];
+        page[2] = 5;
+        page[8..16].copy_from_slice(&(0xc0u64 << 56 | 0xfb).to_le_bytes());
+        page[32..40].copy_from_slice(&(0x80u64 << 56 | 70).to_le_bytes());
+        let mut statistics = Statistics::default();
+        statistics.add(5, &page);
+        assert_eq!((statistics.temperature_c, statistics.highest_c), (Some(-5), None));
+        statistics.add(7, &page);
+        assert_eq!(statistics.used_percent, None, "this is page 5");
+    }
+}

@@ -1,0 +1,104 @@
+//! The client of the privileged helper process, which carries out a fixed list of requests for a
+//! process that has given up its privileges.
+
+pub mod message;
+
+use message::{Reply, Request};
+use ssdgauge_os::ioctl::{ScsiAnswer, ScsiDirection};
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Longer than a format or an erase may take beyond its own limit.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// The connection to the privileged helper process of this run; clones share it.
+#[derive(Clone, Debug)]
+pub struct HelperClient(Arc<Mutex<UnixStream>>);
+
+impl HelperClient {
+    /// Returns the client of the helper at the other end of `socket`, once it is ready.
+    ///
+    /// # Errors
+    /// The helper could not open its drive, or has ended.
+    pub fn connect(socket: UnixStream) -> io::Result<HelperClient> {
+        let client = HelperClient(Arc::new(Mutex::new(socket)));
+        match client.request(&Request::look())?.status {
+            0 => Ok(client),
+            status => Err(io::Error::from_raw_os_error(status)),
+        }
+    }
+
+    /// Sends one request and waits for its reply.
+    fn request(&self, request: &Request) -> io::Result<Reply> {
+        let broken = |_| io::Error::other("a thread panicked during a request to the helper");
+        let mut socket = self.0.lock().map_err(broken)?;
+        let limit = Duration::from_millis(u64::from(request.timeout_ms)) + GRACE;
+        socket.set_read_timeout(Some(limit))?;
+        request.send(&mut *socket)?;
+        Reply::receive(&mut *socket)
+    }
+
+    /// Returns which processes have the drive open for writing, one line each.
+    ///
+    /// # Errors
+    /// The helper could not look, or has ended: whether the drive is free is then unknown.
+    pub fn writers(&self) -> io::Result<Vec<String>> {
+        match self.request(&Request::look())? {
+            Reply { status: 0, data, .. } => {
+                Ok(String::from_utf8_lossy(&data).lines().map(str::to_owned).collect())
+            }
+            Reply { status, .. } => Err(io::Error::from_raw_os_error(status)),
+        }
+    }
+
+    /// Sends an NVMe admin command as [`ssdgauge_os::ioctl::nvme_admin`] does.
+    ///
+    /// # Errors
+    /// The command is not on the helper's list, the kernel refused it, or the helper has ended.
+    pub fn nvme_admin(
+        &self,
+        opcode: u8,
+        namespace: u32,
+        words: [u32; 6],
+        data: &mut [u8],
+        timeout_ms: u32,
+    ) -> io::Result<(u16, u32)> {
+        let reply = self.request(&Request::nvme(opcode, namespace, words, data, timeout_ms)?)?;
+        reply.give(data)?;
+        let status = u16::try_from(reply.values[0]).map_err(|_| io::ErrorKind::InvalidData)?;
+        Ok((status, reply.values[1]))
+    }
+
+    /// Sends a SCSI command as [`ssdgauge_os::ioctl::scsi`] does.
+    ///
+    /// # Errors
+    /// The command is not on the helper's list, the kernel refused it, or the helper has ended.
+    pub fn scsi(
+        &self,
+        command: &[u8; 16],
+        direction: ScsiDirection,
+        data: &mut [u8],
+        timeout_ms: u32,
+    ) -> io::Result<ScsiAnswer> {
+        let reply = self.request(&Request::scsi(command, direction, data, timeout_ms)?)?;
+        reply.give(data)?;
+        let [kind, first, second, third] = reply.values;
+        let byte = |value: u32| value.to_le_bytes()[0];
+        Ok(match kind {
+            0 => ScsiAnswer::Good,
+            1 => ScsiAnswer::Sense(byte(first), byte(second), byte(third)),
+            _ => ScsiAnswer::Lost(first as u16),
+        })
+    }
+
+    /// Writes `text` into a file of sysfs.
+    ///
+    /// # Errors
+    /// The file is not on the helper's list, the kernel refused it, or the helper has ended.
+    pub fn write_attribute(&self, path: &Path, text: &str) -> io::Result<()> {
+        self.request(&Request::attribute(path, text)?)?.give(&mut [])
+    }
+}

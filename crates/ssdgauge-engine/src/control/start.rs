@@ -1,0 +1,315 @@
+//! How the crew of a workload is made: a thread for each ring, or for each request in flight.
+
+use super::Crew;
+use super::Thread;
+use crate::load::Assignment;
+use crate::load::Budget;
+use crate::load::Device;
+use crate::load::Load;
+use crate::load::Order;
+use crate::pace;
+use crate::recorder::{Book, Message, Tally};
+use crate::request_log::LogPage;
+use crate::ring::Ring;
+use crate::ring::RingFlags;
+use crate::synchronous;
+use crate::uring;
+use crate::verification::{self, Ink};
+use ssdgauge_core::{
+    Access, Arrival, Data, Engine, Histogram, OpenLoopCount, RequestSource, Schedule, Stream,
+    Until, Workload,
+};
+use ssdgauge_os::clock::Clock;
+use ssdgauge_os::memory::Region;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// Why a crew could not be made.
+pub(super) enum NoCrew {
+    /// The kernel has no ring to give.
+    Ring(io::Error),
+    /// Whatever would stop every engine, in words.
+    Other(String),
+}
+
+impl From<String> for NoCrew {
+    fn from(cause: String) -> NoCrew {
+        NoCrew::Other(cause)
+    }
+}
+
+impl NoCrew {
+    /// Returns the cause in words.
+    pub(super) fn words(self) -> String {
+        match self {
+            NoCrew::Ring(error) => error.to_string(),
+            NoCrew::Other(cause) => cause,
+        }
+    }
+}
+
+/// What a thread says when it is ready to begin.
+struct Ready {
+    id: i32,
+    setup: io::Result<String>,
+    /// Why buffers could not be registered.
+    refusal: Option<String>,
+}
+
+/// Starts the threads of `load` with `engine`, all at one moment.
+pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
+    let Load { device, workload, until, seed, covering, .. } = *load;
+    let clock = Clock::best();
+    let order = Arc::new(Order::new(load.wish));
+    let (sender, messages) = channel();
+    let mut threads = Vec::new();
+    let mut gates = Vec::new();
+    let (mut setup, mut refusal) = (String::new(), None);
+    let mut inks = Inks::new(load, engine)?;
+    let mut counts = vec![OpenLoopCount::default(); workload.streams.len()];
+    let processors = processors();
+    let total: u32 = workload.streams.iter().map(|stream| crew_size(stream, engine)).sum();
+    for (number, stream) in workload.streams.iter().enumerate() {
+        let lane = seed ^ (number as u64) << 32;
+        let budget = budget(workload, until, stream);
+        let size = crew_size(stream, engine);
+        let depth = slots(stream, engine);
+        let expected = load
+            .stamps
+            .expect(stream.offset.0, (stream.offset + stream.span).0)
+            .filter(|_| stream.reads() && matches!(device, Device::File(_)));
+        counts[number].slots = depth * size;
+        let shared = Stream { threads: size, queue_depth: depth, ..stream.clone() };
+        for member in 0..size {
+            let assignment = Assignment {
+                device: device.clone(),
+                clock,
+                source: match covering {
+                    true => RequestSource::covering(&shared, lane),
+                    false => RequestSource::new(&shared, member, lane),
+                },
+                block_size: stream.block_size.0 as usize,
+                depth: depth as usize,
+                sequential: stream.access == Access::Sequential,
+                ink: inks.next(stream, depth as usize),
+                expected,
+                // Deferred completions would wait for the next due time.
+                ring_flags: match stream.arrival {
+                    Arrival::Closed => load.ring_flags,
+                    Arrival::Uniform { .. } | Arrival::Poisson { .. } => RingFlags::Plain,
+                },
+                order: order.clone(),
+                budget: budget.clone(),
+                start: 0,
+                deadline: 0,
+                schedule: Schedule::new(&shared, member, lane)
+                    .zip(stream.arrival.per_second().map(|rate| rate / f64::from(size))),
+                sync: stream.sync,
+                // Pinned where each thread has a processor of its own; never shared ones.
+                processor: (total as usize <= processors.len())
+                    .then(|| processors[processors.len() - 1 - threads.len()]),
+            };
+            let (back, returned) = channel();
+            let (gate, opened) = channel();
+            let (ready, is_ready) = channel();
+            let thread = threads.len();
+            let log = load
+                .log
+                .as_ref()
+                .map(|log| log.page(number as u16, thread as u16, stream.block_size.0 as u32));
+            let place = Place { thread, sender: sender.clone(), returned, log };
+            spawn(assignment, engine, place, ready, opened).map_err(|error| {
+                format!(
+                    "only {thread} of {total} I/O threads could be started ({error}); allow more \
+                     (ulimit -u, ulimit -v, the limit of the container) or ask for fewer"
+                )
+            })?;
+            let answer = is_ready.recv().map_err(|_| "an I/O thread died".to_owned())?;
+            setup = answer.setup.map_err(NoCrew::Ring)?;
+            refusal = refusal.or(answer.refusal);
+            gates.push(gate);
+            threads.push(Thread {
+                stream: number,
+                id: answer.id,
+                kickable: engine == Engine::IoUring,
+                front: 0,
+                back,
+                ended: None,
+            });
+        }
+    }
+    let clock_pair = clock.pair();
+    // Before the first thread may begin: with many of them, some end before the last is let go.
+    let processor_time = super::conclude::processor_time();
+    let start = clock.now();
+    let deadline = until.time.map_or(u64::MAX, |time| start + clock.ticks(time));
+    for gate in gates {
+        gate.send((start, deadline)).map_err(|_| "an I/O thread died".to_owned())?;
+    }
+    Ok(Crew {
+        clock,
+        start,
+        clock_pair,
+        processor_time,
+        order,
+        messages,
+        threads,
+        streams: workload.streams.clone(),
+        setup,
+        refusal,
+        pending: BTreeMap::new(),
+        emitted: 0,
+        ios: [0; 2],
+        busy: 0,
+        faults: Vec::new(),
+        counts,
+        responses: vec![Histogram::default(); workload.streams.len()],
+        silent_for: Duration::ZERO,
+        silence: None,
+        unlogged: 0,
+        stopped: false,
+        punted: false,
+    })
+}
+
+/// The threads that a stream needs: one for each of its own, or for each request in flight.
+fn crew_size(stream: &Stream, engine: Engine) -> u32 {
+    match engine {
+        Engine::IoUring => stream.threads,
+        Engine::Synchronous => stream.total_depth(),
+    }
+}
+
+/// The requests that each thread of a stream can have in flight.
+fn slots(stream: &Stream, engine: Engine) -> u32 {
+    let size = crew_size(stream, engine);
+    pace::slots(stream, size)
+        .filter(|_| engine == Engine::IoUring)
+        .unwrap_or(stream.total_depth() / size)
+}
+
+/// Deals parts of the pool to the threads that write.
+struct Inks<'a> {
+    load: &'a Load<'a>,
+    pool: Option<Arc<Region>>,
+    zeros: Option<Arc<Region>>,
+    dealt: usize,
+    parts: usize,
+}
+
+impl<'a> Inks<'a> {
+    fn new(load: &'a Load<'a>, engine: Engine) -> Result<Inks<'a>, String> {
+        let mut inks = Inks { load, pool: None, zeros: None, dealt: 0, parts: 0 };
+        let (mut place, mut blank) = (0, 0);
+        let writers = load.workload.streams.iter().filter(|stream| stream.writes());
+        for stream in writers.filter(|_| matches!(load.device, Device::File(_))) {
+            let block_size = stream.block_size.0 as usize;
+            match stream.data {
+                Data::Incompressible => {
+                    inks.parts += crew_size(stream, engine) as usize;
+                    place = place.max(verification::room(
+                        1,
+                        block_size,
+                        slots(stream, engine) as usize,
+                    ));
+                }
+                Data::Zeros => blank = blank.max(block_size),
+            }
+        }
+        if place > 0 {
+            inks.pool = Some(load.pool.get(inks.parts * place)?);
+        }
+        if blank > 0 {
+            let cause = |error| format!("no memory for the data to write: {error}");
+            inks.zeros = Some(Arc::new(Region::new(blank).map_err(cause)?));
+        }
+        Ok(inks)
+    }
+
+    /// Returns the ink of the next thread of `stream`.
+    fn next(&mut self, stream: &Stream, depth: usize) -> Option<Ink> {
+        let block_size = stream.block_size.0 as usize;
+        match stream.data {
+            _ if !stream.writes() => None,
+            Data::Zeros => self.zeros.clone().map(|zeros| Ink::blank(zeros, block_size)),
+            Data::Incompressible => {
+                let pool = self.pool.clone()?;
+                let part = (self.dealt, self.parts);
+                self.dealt += 1;
+                Some(Ink::of(pool, part, block_size, depth, self.load.stamps.pen(part.0)))
+            }
+        }
+    }
+}
+
+fn budget(workload: &Workload, until: &Until, stream: &Stream) -> Option<Arc<Budget>> {
+    // The planner allows a byte limit for single streams only.
+    let bytes = until.bytes.filter(|_| workload.streams.len() == 1)?;
+    let requests = bytes.0.div_ceil(stream.block_size.0);
+    Some(Arc::new(Budget::new(requests)))
+}
+
+struct Place {
+    thread: usize,
+    sender: Sender<Message>,
+    returned: Receiver<Box<Tally>>,
+    log: Option<LogPage>,
+}
+
+fn spawn(
+    mut assignment: Assignment,
+    engine: Engine,
+    place: Place,
+    ready: Sender<Ready>,
+    gate: Receiver<(u64, u64)>,
+) -> io::Result<()> {
+    let body = move || {
+        pin(assignment.processor);
+        let id = ssdgauge_os::thread::thread_id();
+        let ring = match engine {
+            Engine::IoUring => match Ring::new(&assignment) {
+                Ok(ring) => Some(ring),
+                Err(error) => {
+                    let _ = ready.send(Ready { id, setup: Err(error), refusal: None });
+                    return;
+                }
+            },
+            Engine::Synchronous => None,
+        };
+        let setup = ring.as_ref().map_or("one thread for each request".into(), Ring::setup);
+        let refusal = ring.as_ref().and_then(Ring::refusal);
+        let _ = ready.send(Ready { id, setup: Ok(setup), refusal });
+        // A closed gate means that a sister could not start.
+        let Ok((start, deadline)) = gate.recv() else { return };
+        (assignment.start, assignment.deadline) = (start, deadline);
+        let Place { thread, sender, returned, log } = place;
+        let book = Book::open(thread, assignment.clock, start, sender, returned, log);
+        match ring {
+            Some(ring) => uring::run(assignment, ring, book),
+            None => synchronous::run(assignment, book),
+        }
+    };
+    std::thread::Builder::new()
+        .name("ssdgauge-io".into())
+        .stack_size(256 << 10)
+        .spawn(body)
+        .map(|_| ())
+}
+
+/// Returns the processors that this process may use.
+fn processors() -> Vec<usize> {
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect()
+}
+
+fn pin(processor: Option<usize>) {
+    if let Some(processor) = processor {
+        let mut one = rustix::thread::CpuSet::new();
+        one.set(processor);
+        // A thread that cannot be pinned runs all the same.
+        let _ = rustix::thread::sched_setaffinity(None, &one);
+    }
+}

@@ -1,0 +1,154 @@
+//! Who a block device is: asked of /sys by device number, and of the open descriptor.
+
+use crate::refusal::Refusal;
+use crate::text::{printable, shown};
+use rustix::fs::{major, minor};
+use ssdgauge_core::Bytes;
+use ssdgauge_os::sysfs::attribute;
+use ssdgauge_os::sysfs::device_facts;
+use ssdgauge_os::sysfs::{device_size, name_of, siblings, wwid};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What tells a device from every other one, and one appearance of it from the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// The device number, such as `259:0`.
+    pub(crate) number: String,
+    /// The kernel's number of this appearance, where it gives one (Linux 5.15).
+    pub(crate) sequence: Option<u64>,
+    /// Its size.
+    pub(crate) size: Bytes,
+    /// Its serial.
+    pub(crate) serial: Option<String>,
+    /// Its worldwide name.
+    pub(crate) wwid: Option<String>,
+}
+
+/// What is known of a block device before it is admitted.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) folder: PathBuf,
+    pub(crate) identity: Identity,
+    pub(crate) logical_block: Bytes,
+    pub(crate) physical_block: Bytes,
+    pub(crate) model: Option<String>,
+    pub(crate) firmware: Option<String>,
+    pub(crate) details: BTreeMap<String, String>,
+    /// The words that confirm it.
+    pub(crate) confirmation: String,
+}
+
+impl Facts {
+    /// Returns what /sys knows of the device whose folder is `folder`.
+    pub(crate) fn of(folder: &Path) -> Facts {
+        let facts = device_facts(folder);
+        let number = |name: &str| attribute(&folder.join(name))?.parse().ok();
+        let size = device_size(folder).unwrap_or_default();
+        let name = name_of(folder);
+        let identity = Identity {
+            number: attribute(&folder.join("dev")).unwrap_or_default(),
+            sequence: number("diskseq"),
+            size,
+            serial: facts.serial,
+            wwid: wwid(folder),
+        };
+        let confirmation = match &identity.serial {
+            Some(serial) => confirmed_by(serial, folder),
+            None => format!("{name}:{}", size.0),
+        };
+        Facts {
+            folder: folder.to_owned(),
+            logical_block: number("queue/logical_block_size").map_or(Bytes(512), Bytes),
+            physical_block: number("queue/physical_block_size").map_or(Bytes(512), Bytes),
+            model: facts.model,
+            firmware: facts.firmware,
+            details: facts.details,
+            confirmation,
+            identity,
+        }
+    }
+}
+
+/// Returns the words for a drive with `serial`: the serial, and where several namespaces of one
+/// controller share it, the number of the namespace behind it; cheap USB cases share theirs, too.
+fn confirmed_by(serial: &str, folder: &Path) -> String {
+    let words = printable(serial.trim().as_bytes()).replace(' ', "_");
+    let shared =
+        siblings(folder).any(|other| device_facts(&other).serial.as_deref() == Some(serial));
+    let part = || attribute(&folder.join("nsid")).unwrap_or_else(|| name_of(folder));
+    if shared { format!("{words}:{}", part()) } else { words }
+}
+
+/// Returns the folder in /sys of the device behind the node `path`.
+pub(crate) fn folder_of(path: &Path) -> Result<PathBuf, Refusal> {
+    let denied = |cause: String| Refusal::Denied { path: shown(path), cause };
+    let number = fs::metadata(path).map_err(|error| denied(error.to_string()))?.rdev();
+    let (major, minor) = (major(number), minor(number));
+    fs::canonicalize(format!("/sys/dev/block/{major}:{minor}"))
+        .map_err(|_| denied("it is not known to the kernel".into()))
+}
+
+/// Asks the open device `file` who it is, and says how that differs from `expected`.
+pub(crate) fn difference(file: &File, expected: &Identity) -> std::io::Result<Option<String>> {
+    let metadata = file.metadata()?;
+    let number = format!("{}:{}", major(metadata.rdev()), minor(metadata.rdev()));
+    let folder = fs::canonicalize(format!("/sys/dev/block/{number}"));
+    let Ok(folder) = folder else { return Ok(Some("it left the machine".into())) };
+    let now = Identity {
+        number,
+        // A kernel without the call has no attribute in /sys either.
+        sequence: ssdgauge_os::block_device::disk_sequence(file),
+        size: Bytes(ssdgauge_os::block_device::device_size(file)?),
+        serial: device_facts(&folder).serial,
+        wwid: wwid(&folder),
+    };
+    Ok(now.difference(expected))
+}
+
+impl Identity {
+    fn difference(&self, expected: &Identity) -> Option<String> {
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
+        let differs = |what: &str, was: String, is: String| {
+            (was != is).then(|| format!("its {what} was {was} and is {is}"))
+        };
+        let number = |value: Option<u64>| value.map_or("unknown".into(), |value| value.to_string());
+        differs("device number", expected.number.clone(), self.number.clone())
+            .or_else(|| {
+                let (was, is) = (number(expected.sequence), number(self.sequence));
+                differs("number of appearance", was, is)
+            })
+            .or_else(|| differs("serial", text(&expected.serial), text(&self.serial)))
+            .or_else(|| differs("worldwide name", text(&expected.wwid), text(&self.wwid)))
+            .or_else(|| differs("size", expected.size.0.to_string(), self.size.0.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_an_identity_counts() {
+        let identity = Identity {
+            number: "7:1".into(),
+            sequence: Some(69),
+            size: Bytes(1 << 20),
+            serial: Some("S1".into()),
+            wwid: None,
+        };
+        assert_eq!(identity.difference(&identity), None);
+        for (other, words) in [
+            (Identity { number: "7:2".into(), ..identity.clone() }, "number was 7:2 and is 7:1"),
+            (Identity { sequence: Some(71), ..identity.clone() }, "appearance was 71 and is 69"),
+            (Identity { size: Bytes(1), ..identity.clone() }, "size was 1 and is 1048576"),
+            (Identity { serial: None, ..identity.clone() }, "serial was none and is S1"),
+            (Identity { wwid: Some("w".into()), ..identity.clone() }, "name was w and is none"),
+        ] {
+            let difference = identity.difference(&other).unwrap_or_default();
+            assert!(difference.ends_with(words), "{difference}");
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! What lies on a drive: a table of the marks that file systems, RAID members, partition tables
+//! and volume managers leave at the head and at the tail, and the mark that we leave ourselves.
+//!
+//! It only reads. Places and marks are those of the formats' own documents and of util-linux's
+//! libblkid.
+
+use ssdgauge_core::Bytes;
+use ssdgauge_os::memory::Region;
+use std::fs::File;
+use std::io;
+
+/// The bytes that are read at the head: the last mark, VMFS, lies at 2 MiB.
+const HEAD: u64 = (2 << 20) + (64 << 10);
+/// The bytes that are read at the tail: the two last labels of ZFS take 512 KiB.
+const TAIL: u64 = 1 << 20;
+/// The bytes at either end that have to be zero, or ours, for a drive to count as empty.
+const EMPTY: u64 = 1 << 20;
+
+/// The block that we write before anything else and leave behind at the end.
+pub(crate) const STAMP_LENGTH: usize = 4_096;
+const STAMP: &[u8] = b"ssdgauge test data: nothing on this drive is worth keeping\n";
+
+/// Where a mark lies.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    /// Bytes from the start.
+    Head(u64),
+    /// Bytes before the end.
+    Tail(u64),
+    /// Bytes before the end, after the end was rounded down to this unit.
+    RoundedTail(u64, u64),
+}
+
+/// One mark.
+struct Mark {
+    what: &'static str,
+    at: At,
+    bytes: &'static [u8],
+    /// Where the name stands that people gave it: from the start of the drive, and its length.
+    label: Option<(u64, usize)>,
+}
+
+const fn mark(what: &'static str, at: u64, bytes: &'static [u8]) -> Mark {
+    Mark { what, at: At::Head(at), bytes, label: None }
+}
+
+const fn tail(what: &'static str, at: At, bytes: &'static [u8]) -> Mark {
+    Mark { what, at, bytes, label: None }
+}
+
+const fn labelled(what: &'static str, at: u64, bytes: &'static [u8], label: (u64, usize)) -> Mark {
+    Mark { what, at: At::Head(at), bytes, label: Some(label) }
+}
+
+const MD: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
+
+/// The table. A mark of two bytes stands last: where another one matched in the same sector, it
+/// says nothing new.
+const MARKS: &[Mark] = &[
+    mark("a partition table (GPT)", 512, b"EFI PART"),
+    mark("a partition table (GPT)", 4_096, b"EFI PART"),
+    tail("a backup partition table (GPT)", At::Tail(512), b"EFI PART"),
+    tail("a backup partition table (GPT)", At::Tail(4_096), b"EFI PART"),
+    mark("an LVM2 physical volume", 24, b"LVM2 001"),
+    mark("an LVM2 physical volume", 536, b"LVM2 001"),
+    mark("an LVM2 physical volume", 1_048, b"LVM2 001"),
+    mark("an LVM2 physical volume", 1_560, b"LVM2 001"),
+    mark("a LUKS volume", 0, b"LUKS\xba\xbe"),
+    mark("a LUKS volume (second header)", 0x4000, b"SKUL\xba\xbe"),
+    mark("a RAID member (md 1.1)", 0, MD),
+    mark("a RAID member (md 1.2)", 4_096, MD),
+    tail("a RAID member (md 1.0)", At::RoundedTail(4_096, 8_192), MD),
+    tail("a RAID member (md 0.90)", At::RoundedTail(65_536, 65_536), MD),
+    tail("a RAID member (Intel)", At::Tail(1_024), b"Intel Raid ISM Cfg Sig. "),
+    tail("a RAID member (DDF)", At::Tail(512), &[0xde, 0x11, 0xde, 0x11]),
+    mark(
+        "a bcache device",
+        4_120,
+        &[
+            0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba,
+            0x6d, 0x81,
+        ],
+    ),
+    mark("swap space", 4_086, b"SWAPSPACE2"),
+    mark("swap space", 4_086, b"SWAP-SPACE"),
+    mark("swap space", 65_526, b"SWAPSPACE2"),
+    labelled("an XFS file system", 0, b"XFSB", (108, 12)),
+    labelled("a btrfs file system", 65_600, b"_BHRfS_M", (65_835, 256)),
+    labelled("an F2FS file system", 1_024, &[0x10, 0x20, 0xf5, 0xf2], (0, 0)),
+    mark("an EROFS file system", 1_024, &[0xe2, 0xe1, 0xf5, 0xe0]),
+    mark("a ReiserFS file system", 65_588, b"ReIsEr"),
+    mark("a JFS file system", 32_768, b"JFS1"),
+    mark("an ISO 9660 file system", 32_769, b"CD001"),
+    mark("a UDF file system", 32_769, b"BEA01"),
+    mark("a squashfs file system", 0, b"hsqs"),
+    mark("an APFS container", 32, b"NXSB"),
+    mark("a BitLocker volume", 3, b"-FVE-FS-"),
+    mark("an NTFS file system", 3, b"NTFS    "),
+    mark("an exFAT file system", 3, b"EXFAT   "),
+    labelled("a FAT file system", 82, b"FAT32   ", (71, 11)),
+    labelled("a FAT file system", 54, b"FAT16   ", (43, 11)),
+    labelled("a FAT file system", 54, b"FAT12   ", (43, 11)),
+    mark("a VMFS volume", 0x10_0000, &[0x0d, 0xd0, 0x01, 0xc0]),
+    mark("a VMFS file system", 0x20_0000, &[0x5e, 0xf1, 0xab, 0x2f]),
+    mark("a Ceph store", 0, b"bluestore block device"),
+    mark("an Oracle ASM disk", 32, b"ORCLDISK"),
+    mark("a Stratis member", 528, b"!Stra0tis"),
+    mark("a VDO volume", 0, b"dmvdo001"),
+    mark("a dm-integrity volume", 0, b"integrt\0"),
+    mark("a dm-verity volume", 0, b"verity\0\0"),
+    mark("a DRBD device", 0, b"DRBD"),
+    mark("a qcow image", 0, b"QFI\xfb"),
+    mark("an SQLite database", 0, b"SQLite format 3\0"),
+    labelled("an ext2, ext3 or ext4 file system", 1_080, &[0x53, 0xef], (1_144, 16)),
+    mark("an HFS+ file system", 1_024, b"H+\0"),
+    mark("an HFS+ file system", 1_024, b"HX\0"),
+    mark("a NILFS2 file system", 1_030, &[0x34, 0x34]),
+    mark("a boot sector or partition table (MBR)", 510, &[0x55, 0xaa]),
+];
+
+/// Whose test data count as nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Owner<'a> {
+    /// Those of any run that left its ownership label in the first block.
+    AnyRun,
+    /// Those of the run `run_id` alone, on the drive that `words` confirm: the first block is its
+    /// ownership label, or a block of its workload.
+    Run { words: &'a str, run_id: &'a str },
+}
+
+/// Returns what lies on the device `file` of `size` bytes, in words with the place; nothing where
+/// both its ends are zero, or the first block is that of `owner`.
+pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner<'_>) -> io::Result<Vec<String>> {
+    let head = read(file, 0, size.0.min(HEAD))?;
+    let from = size.0.saturating_sub(TAIL) / 4_096 * 4_096;
+    let tail = read(file, from, size.0 - from)?;
+    Ok(judge(&head, &tail, from, size.0, owner))
+}
+
+fn judge(head: &[u8], tail: &[u8], from: u64, size: u64, owner: &Owner<'_>) -> Vec<String> {
+    let mut found: Vec<(u64, String)> = Vec::new();
+    for mark in MARKS {
+        let at = match mark.at {
+            At::Head(at) => Some(at),
+            At::Tail(before) => size.checked_sub(before),
+            At::RoundedTail(unit, before) => (size / unit * unit).checked_sub(before),
+        };
+        let Some(at) = at else { continue };
+        let place = match mark.at {
+            At::Head(_) => bytes_at(head, at, mark.bytes.len()),
+            At::Tail(_) | At::RoundedTail(..) => {
+                at.checked_sub(from).and_then(|at| bytes_at(tail, at, mark.bytes.len()))
+            }
+        };
+        let weak = mark.bytes.len() == 2 && found.iter().any(|(at, _)| *at < 4_096);
+        if place == Some(mark.bytes) && !weak {
+            let label = mark.label.and_then(|(at, length)| bytes_at(head, at, length));
+            let label = label.map(label_in_words).filter(|label| !label.is_empty());
+            let label = label.map(|label| format!(" '{label}'")).unwrap_or_default();
+            found.push((at, format!("{}{label} at byte {at}", mark.what)));
+        }
+    }
+    found.extend(zfs(head, 0));
+    let labels = size / ZFS_LABEL * ZFS_LABEL;
+    for label in [labels.saturating_sub(2 * ZFS_LABEL), labels.saturating_sub(ZFS_LABEL)] {
+        if let Some(part) = label.checked_sub(from).and_then(|at| tail.get(at as usize..)) {
+            found.extend(zfs(part, label));
+        }
+    }
+    let mut words: Vec<String> = found.into_iter().map(|(_, words)| words).collect();
+    if words.is_empty() && !owner.owns(head) {
+        if is_labelled(head) {
+            words.push("the test data of another run of ssdgauge".into());
+            return words;
+        }
+        let head = &head[..head.len().min(EMPTY as usize)];
+        words.extend(unknown(head, 0).or_else(|| unknown(tail, from)));
+    }
+    words
+}
+
+/// The length of one of the four labels of a ZFS member.
+const ZFS_LABEL: u64 = 256 << 10;
+
+/// Finds a ZFS label that begins with `bytes`, by its ring of uberblocks in the second half.
+fn zfs(bytes: &[u8], at: u64) -> Option<(u64, String)> {
+    const MAGIC: u64 = 0x00ba_b10c;
+    let ring = bytes.get(ZFS_LABEL as usize / 2..ZFS_LABEL as usize)?;
+    let is_magic = |block: &[u8]| {
+        let word = block.first_chunk::<8>().copied().unwrap_or_default();
+        u64::from_le_bytes(word) == MAGIC || u64::from_be_bytes(word) == MAGIC
+    };
+    let found = ring.chunks(1_024).any(is_magic);
+    found.then(|| (at, format!("a ZFS member (label at byte {at})")))
+}
+
+fn unknown(bytes: &[u8], at: u64) -> Option<String> {
+    let place = bytes.iter().position(|byte| *byte != 0)? as u64;
+    Some(format!("data of an unknown kind at byte {}", at + place))
+}
+
+fn bytes_at(bytes: &[u8], at: u64, length: usize) -> Option<&[u8]> {
+    let at = usize::try_from(at).ok()?;
+    bytes.get(at..at.checked_add(length)?)
+}
+
+fn label_in_words(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    crate::text::printable(&bytes[..end])
+}
+
+/// Reads through O_DIRECT as well as without it: place, length and memory lie on pages.
+fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+    let whole = (length / 4_096 * 4_096) as usize;
+    let mut region = Region::new(whole)?;
+    let mut done = 0;
+    while done < whole {
+        let left = (whole - done).min(1 << 20);
+        match ssdgauge_os::file_io::read_at(file, region.at(done), left, offset + done as u64)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => done += n,
+        }
+    }
+    Ok(region.bytes().to_vec())
+}
+
+/// Returns the ownership label: the block that says that everything here is test data of the run
+/// `run_id`, for the drive that `words` confirm.
+pub(crate) fn stamp(words: &str, run_id: Option<&str>) -> Vec<u8> {
+    let mut block = STAMP.to_vec();
+    block.extend(words.as_bytes().iter().take(256));
+    if let Some(run_id) = run_id {
+        block.extend_from_slice(b"\nrun ");
+        block.extend(run_id.as_bytes().iter().take(256));
+        block.push(b'\n');
+    }
+    block.resize(STAMP_LENGTH, 0);
+    block
+}
+
+/// Returns whether a drive that begins with `head` carries the ownership label of some run, whole:
+/// text, and behind it zeros.
+fn is_labelled(head: &[u8]) -> bool {
+    let Some(behind) = head.get(..STAMP_LENGTH).and_then(|block| block.strip_prefix(STAMP)) else {
+        return false;
+    };
+    let end = behind.iter().position(|byte| *byte == 0).unwrap_or(behind.len());
+    behind[end..].iter().all(|byte| *byte == 0)
+}
+
+impl Owner<'_> {
+    /// Returns whether the first block of `head` says that all may be lost.
+    fn owns(&self, head: &[u8]) -> bool {
+        match self {
+            Owner::AnyRun => is_labelled(head),
+            Owner::Run { words, run_id } => {
+                let label = stamp(words, Some(run_id));
+                head.get(..STAMP_LENGTH) == Some(&label[..]) || is_written_by(head, run_id)
+            }
+        }
+    }
+}
+
+/// Returns the tag that the verification headers of the run `run_id` are mixed with: a random half,
+/// and a half that ties it to the run.
+pub fn tag(run_id: &str, random: u64) -> u64 {
+    let low = random & 0xffff_ffff;
+    tie(run_id, low) << 32 | low
+}
+
+/// Returns whether the block at byte 0, the first of `head`, begins with a verification header of
+/// the run `run_id`. There a header begins with the bare tag.
+fn is_written_by(head: &[u8], run_id: &str) -> bool {
+    let Some(word) = head.get(..8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()) else {
+        return false;
+    };
+    let word = u64::from_ne_bytes(word);
+    word == tag(run_id, word)
+}
+
+/// FNV-1a over the id and the random half, of which the upper half is taken: the better mixed one.
+fn tie(run_id: &str, low: u64) -> u64 {
+    let bytes = run_id.bytes().chain(low.to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: usize = 8 << 20;
+
+    fn judged(drive: &[u8]) -> Vec<String> {
+        let from = drive.len() - TAIL as usize;
+        let head = &drive[..HEAD as usize];
+        judge(head, &drive[from..], from as u64, drive.len() as u64, &Owner::AnyRun)
+    }
+
+    fn judged_for(run_id: &str, drive: &[u8]) -> Vec<String> {
+        let from = drive.len() - TAIL as usize;
+        let owner = Owner::Run { words: "S123", run_id };
+        let head = &drive[..HEAD as usize];
+        judge(head, &drive[from..], from as u64, drive.len() as u64, &owner)
+    }
+
+    fn with(at: usize, bytes: &[u8]) -> Vec<u8> {
+        let mut drive = vec![0; SIZE];
+        drive[at..at + bytes.len()].copy_from_slice(bytes);
+        drive
+    }
+
+    #[test]
+    fn every_mark_of_the_table_is_found_where_it_belongs_and_nothing_in_zeros() {
+        assert_eq!(judged(&vec![0; SIZE]), Vec::<String>::new());
+        for mark in MARKS {
+            let at = match mark.at {
+                At::Head(at) => at as usize,
+                At::Tail(before) => SIZE - before as usize,
+                At::RoundedTail(unit, before) => {
+                    SIZE / unit as usize * unit as usize - before as usize
+                }
+            };
+            let found = judged(&with(at, mark.bytes));
+            assert!(
+                found.iter().any(|words| words.contains(mark.what)),
+                "{}: {found:?}",
+                mark.what
+            );
+        }
+    }
+
+    #[test]
+    fn zfs_is_found_by_each_of_its_four_labels() {
+        let label = ZFS_LABEL as usize;
+        for (number, start) in [0, label, SIZE - 2 * label, SIZE - label].into_iter().enumerate() {
+            for magic in [0x00ba_b10c_u64.to_le_bytes(), 0x00ba_b10c_u64.to_be_bytes()] {
+                let found = judged(&with(start + label / 2 + 5 * 1_024, &magic));
+                let is_known = found.iter().any(|words| words.contains("ZFS"));
+                // The second label lies behind the first and is not read by its own.
+                assert!(is_known || (number == 1 && !found.is_empty()), "{number}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_label_is_shown_and_cannot_reach_a_terminal_unescaped() {
+        let mut drive = with(1_080, &[0x53, 0xef]);
+        drive[1_144..1_151].copy_from_slice(b"a\x1b[31mb");
+        let found = judged(&drive);
+        assert_eq!(found, ["an ext2, ext3 or ext4 file system 'a\\x1b[31mb' at byte 1080"]);
+    }
+
+    #[test]
+    fn unknown_data_counts_as_something_and_our_own_mark_as_nothing() {
+        let found = judged(&with(700_000, &[1]));
+        assert_eq!(found, ["data of an unknown kind at byte 700000"]);
+        let found = judged(&with(SIZE - 5, &[1]));
+        assert_eq!(found, [format!("data of an unknown kind at byte {}", SIZE - 5)]);
+        let mut ours = with(700_000, &[1; 300]);
+        ours[..STAMP_LENGTH].copy_from_slice(&stamp("S123", Some("r1")));
+        assert_eq!(judged(&ours), Vec::<String>::new());
+        // A file system that was made on top of our mark is found all the same.
+        ours[65_600..65_608].copy_from_slice(b"_BHRfS_M");
+        assert_eq!(judged(&ours), ["a btrfs file system at byte 65600"]);
+        // A label that something was written into is none.
+        let mut damaged = with(700_000, &[1; 300]);
+        damaged[..STAMP_LENGTH].copy_from_slice(&stamp("S123", Some("r1")));
+        damaged[4_000] = 1;
+        assert!(!judged(&damaged).is_empty());
+    }
+
+    #[test]
+    fn a_continued_run_recognises_its_own_label_and_headers_and_no_others() {
+        let with_head = |block: &[u8]| {
+            let mut drive = with(700_000, &[1; 300]);
+            drive[..block.len()].copy_from_slice(block);
+            drive
+        };
+        let own = Vec::<String>::new();
+        assert_eq!(judged_for("r1", &vec![0; SIZE]), own);
+        assert_eq!(judged_for("r1", &with_head(&stamp("S123", Some("r1")))), own);
+        for random in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
+            let header = tag("r1", random).to_ne_bytes();
+            assert_eq!(judged_for("r1", &with_head(&header)), own);
+            assert!(!judged_for("r2", &with_head(&header)).is_empty());
+            // Without an interrupted run to continue, a block of a workload is unknown data.
+            assert!(!judged(&with_head(&header)).is_empty());
+        }
+        for foreign in [stamp("S123", Some("r2")), stamp("S124", Some("r1")), stamp("S123", None)] {
+            let found = judged_for("r1", &with_head(&foreign));
+            assert_eq!(found, ["the test data of another run of ssdgauge"]);
+        }
+        let mut made = with_head(&stamp("S123", Some("r1")));
+        made[65_600..65_608].copy_from_slice(b"_BHRfS_M");
+        assert_eq!(judged_for("r1", &made), ["a btrfs file system at byte 65600"]);
+    }
+}

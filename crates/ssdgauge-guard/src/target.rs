@@ -1,0 +1,402 @@
+//! Targets: from the name that a user types to a place that can be tested.
+
+use crate::admission::{self, Admitted, Mandate};
+use crate::identity::Facts;
+use crate::refusal::Refusal;
+use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_os::mounts::file_system_of;
+use ssdgauge_os::sysfs::block_device_of;
+use ssdgauge_os::sysfs::device_facts;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// O_DIRECT needs memory, offsets and lengths on this grid; no drive in use has a larger one.
+pub(crate) const ALIGNMENT: u64 = 4_096;
+
+/// The size of a scratch file where none is chosen.
+const USUAL_SCRATCH: Bytes = Bytes(4 << 30);
+
+/// The most of a file system's free space that a scratch file may take.
+const MOST_OF_FREE_SPACE: f64 = 0.9;
+
+/// Why a target cannot be tested. In every case nothing was written.
+#[derive(Debug, Error)]
+pub enum TargetError {
+    /// There is no such place.
+    #[error("{0} does not exist")]
+    Missing(PathBuf),
+    /// A file is there already, and is not ours to overwrite.
+    #[error("{0} exists already")]
+    Exists(PathBuf),
+    /// The name means something that cannot be tested.
+    #[error("{path} is {what}")]
+    Unfit {
+        /// The name.
+        path: PathBuf,
+        /// What it is instead.
+        what: String,
+    },
+    /// The size makes no sense for the target.
+    #[error("{0}")]
+    Size(String),
+    /// The file system has too little room.
+    #[error("a scratch file of {asked} does not fit into {path}: {} are free", free.about())]
+    NoRoom {
+        /// The folder.
+        path: PathBuf,
+        /// The size of the scratch file.
+        asked: Bytes,
+        /// What is free.
+        free: Bytes,
+    },
+    /// The guard does not admit the drive.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The rights that a run does not need could not be given up.
+    #[error("the rights of root could not be given up: {0}")]
+    Rights(io::Error),
+    /// The system answered with an error.
+    #[error("{path}: {cause}")]
+    System {
+        /// The name.
+        path: PathBuf,
+        /// What the system answered.
+        cause: io::Error,
+    },
+}
+
+/// What kind of place a name means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `null:`, the engine alone.
+    Null,
+    /// A folder that a scratch file is made in.
+    Folder(PathBuf),
+    /// A scratch file with a name of its own, which must not exist yet.
+    NewFile(PathBuf),
+    /// A block device, by its resolved path.
+    Block(PathBuf),
+}
+
+/// A place that could be tested, with what is known of it. Nothing has been written.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The place.
+    pub place: Place,
+    /// What is known of it. The capacity is that of the scratch file, or of the device.
+    pub info: DriveInfo,
+    /// What the guard saw of a block device.
+    facts: Option<Facts>,
+}
+
+/// An opened target, ready for an engine.
+#[derive(Debug)]
+pub struct Opened {
+    /// What requests go to.
+    pub place: OpenPlace,
+    /// Whether the page cache stands between us and the drive, and why.
+    pub cached: Option<String>,
+}
+
+/// What requests go to.
+#[derive(Debug)]
+pub enum OpenPlace {
+    /// Nothing: the engine's own ceiling.
+    Null,
+    /// A scratch file without a name.
+    Scratch(Arc<File>),
+    /// A block device that the guard has admitted.
+    Drive(Box<Admitted>),
+}
+
+impl Candidate {
+    /// Finds what `name` means. A scratch file has a usual size until [`Candidate::sized`] chooses
+    /// one; any other target is taken whole.
+    ///
+    /// # Errors
+    /// The name means no target, or the device cannot be looked at.
+    pub fn find(name: &str) -> Result<Candidate, TargetError> {
+        let place = resolve(name)?;
+        let info = match &place {
+            Place::Null => null_info(name),
+            Place::Folder(folder) => scratch_info(folder, folder),
+            Place::NewFile(file) => scratch_info(file, parent(file)),
+            Place::Block(path) => return Candidate::block(path.clone()),
+        };
+        Ok(Candidate { place, info, facts: None })
+    }
+
+    /// Returns the same target with `size`: that of the scratch file, or a limit to the part of any
+    /// other target that is used.
+    ///
+    /// # Errors
+    /// The size is below the alignment, or above that of the device.
+    pub fn sized(mut self, size: Bytes) -> Result<Candidate, TargetError> {
+        if size.0 < ALIGNMENT {
+            let least = Bytes(ALIGNMENT);
+            return Err(TargetError::Size(format!("a size must be at least {least}")));
+        }
+        let aligned = Bytes(size.0 - size.0 % ALIGNMENT);
+        match &self.place {
+            Place::Null => self.info.capacity = size,
+            Place::Folder(_) | Place::NewFile(_) => {
+                self.info.capacity = aligned;
+                self.info.details.insert("scratch_file".into(), scratch_text(size));
+            }
+            Place::Block(_) => {
+                let most = self.info.capacity;
+                if size > most {
+                    let name = &self.info.target;
+                    let text = format!("{size} is more than {name} holds ({})", most.about());
+                    return Err(TargetError::Size(text));
+                }
+                self.info.capacity = aligned;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Returns the words that confirm the drive: its serial, or for a device that has none, its
+    /// kernel name and size in bytes. `None` where the target is no drive.
+    pub fn confirmation(&self) -> Option<&str> {
+        self.facts.as_ref().map(|facts| facts.confirmation.as_str())
+    }
+
+    fn block(path: PathBuf) -> Result<Candidate, TargetError> {
+        let facts = admission::inspect(&path)?;
+        let whole = facts.identity.size;
+        let capacity = Bytes(whole.0 - whole.0 % ALIGNMENT);
+        let mut details = facts.details.clone();
+        details.insert("confirm".into(), facts.confirmation.clone());
+        let sequence = facts.identity.sequence.map(|number| number.to_string());
+        details.extend(sequence.map(|number| ("disk_sequence".into(), number)));
+        details.extend(facts.identity.wwid.clone().map(|name| ("wwid".into(), name)));
+        let info = DriveInfo {
+            kind: TargetKind::Block,
+            target: path.display().to_string(),
+            model: facts.model.clone(),
+            serial: facts.identity.serial.clone(),
+            firmware: facts.firmware.clone(),
+            capacity,
+            logical_block: facts.logical_block,
+            physical_block: facts.physical_block,
+            details,
+        };
+        Ok(Candidate { place: Place::Block(path), info, facts: Some(facts) })
+    }
+
+    /// Returns what speaks against writing to a block device, the gravest first, and what could
+    /// not be looked at; nothing for other places. Nothing is written.
+    pub fn objections(&self, mandate: &Mandate<'_>) -> (Vec<Refusal>, Vec<String>) {
+        match (&self.place, &self.facts) {
+            (Place::Block(path), Some(facts)) => admission::objections(path, facts, mandate),
+            (Place::Block(_) | Place::Null | Place::Folder(_) | Place::NewFile(_), _) => {
+                (Vec::new(), Vec::new())
+            }
+        }
+    }
+
+    /// Checks, before anything is written, that there is room for the target.
+    pub fn check_room(&self) -> Result<(), TargetError> {
+        let folder = match &self.place {
+            Place::Null | Place::Block(_) => return Ok(()),
+            Place::Folder(folder) => folder,
+            Place::NewFile(file) => parent(file),
+        };
+        let system = |cause: rustix::io::Errno| TargetError::System {
+            path: folder.to_owned(),
+            cause: cause.into(),
+        };
+        let free = rustix::fs::statvfs(folder).map_err(system)?;
+        let free = Bytes(free.f_bavail * free.f_frsize);
+        if self.info.capacity.0 as f64 > free.0 as f64 * MOST_OF_FREE_SPACE {
+            let asked = self.info.capacity;
+            return Err(TargetError::NoRoom { path: folder.to_owned(), asked, free });
+        }
+        Ok(())
+    }
+
+    /// Opens the target. A block device goes through the guard; a scratch file has no name from
+    /// its first moment, so that it is gone when the program is, however that ends.
+    pub fn open(&self, mandate: &Mandate<'_>) -> Result<Opened, TargetError> {
+        match &self.place {
+            Place::Null => Ok(Opened { place: OpenPlace::Null, cached: None }),
+            Place::Folder(folder) => {
+                self.check_room()?;
+                self.scratch(folder, &|flags| open_nameless(folder, flags))
+            }
+            Place::NewFile(file) => {
+                self.check_room()?;
+                self.scratch(file, &|flags| open_and_unlink(file, flags))
+            }
+            Place::Block(path) => {
+                let facts = match &self.facts {
+                    Some(facts) => facts,
+                    None => &admission::inspect(path)?,
+                };
+                let drive = admission::admit(path, facts, mandate)?;
+                Ok(Opened { place: OpenPlace::Drive(Box::new(drive)), cached: None })
+            }
+        }
+    }
+
+    fn scratch(
+        &self,
+        path: &Path,
+        open: &dyn Fn(libc::c_int) -> io::Result<File>,
+    ) -> Result<Opened, TargetError> {
+        let (file, cached) = match open(libc::O_DIRECT) {
+            Ok(file) => (file, None),
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                let file = open(0).map_err(|cause| system(path, cause))?;
+                (file, Some("the file system refuses O_DIRECT".to_owned()))
+            }
+            Err(cause) => return Err(system(path, cause)),
+        };
+        let length = self.info.capacity.0;
+        match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, length) {
+            Ok(()) => {}
+            // Not every file system can reserve; the fill will then tell whether there is room.
+            Err(rustix::io::Errno::OPNOTSUPP) => {
+                file.set_len(length).map_err(|cause| system(path, cause))?;
+            }
+            Err(error) => return Err(system(path, error.into())),
+        }
+        Ok(Opened { place: OpenPlace::Scratch(Arc::new(file)), cached })
+    }
+}
+
+fn resolve(name: &str) -> Result<Place, TargetError> {
+    if name == "null:" {
+        return Ok(Place::Null);
+    }
+    if name.is_empty() {
+        return Err(TargetError::Unfit { path: "''".into(), what: "no name of a target".into() });
+    }
+    let path = Path::new(name);
+    let kind = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return new_file(path),
+        Err(cause) => return Err(system(path, cause)),
+    };
+    let unfit = |what: &str| TargetError::Unfit { path: path.to_owned(), what: what.into() };
+    let real = path.canonicalize().map_err(|cause| system(path, cause))?;
+    let file_type = kind.file_type();
+    if file_type.is_dir() && lies_in_dev(&real) {
+        Err(unfit("a folder of device nodes, where no scratch file belongs"))
+    } else if file_type.is_dir() {
+        Ok(Place::Folder(real))
+    } else if file_type.is_block_device() {
+        Ok(Place::Block(real))
+    } else if file_type.is_char_device() {
+        Err(unfit("a character device; name the block device (for NVMe: /dev/nvme0n1)"))
+    } else if file_type.is_file() {
+        Err(TargetError::Exists(path.to_owned()))
+    } else {
+        Err(unfit("neither a folder nor a block device"))
+    }
+}
+
+fn new_file(path: &Path) -> Result<Place, TargetError> {
+    let missing = || TargetError::Missing(path.to_owned());
+    // A link that leads nowhere names no new file.
+    let folder = parent(path).canonicalize().map_err(|_| missing())?;
+    let name = path.file_name().ok_or_else(missing)?;
+    if path.is_symlink() || lies_in_dev(&folder) || name.as_encoded_bytes().ends_with(b":") {
+        return Err(missing());
+    }
+    Ok(Place::NewFile(folder.join(name)))
+}
+
+/// Under /dev a mistyped device name must never become a file in memory.
+fn lies_in_dev(path: &Path) -> bool {
+    path.starts_with("/dev") && !path.starts_with("/dev/shm")
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn scratch_text(size: Bytes) -> String {
+    format!("{size}, removed when the run ends")
+}
+
+fn open_nameless(folder: &Path, flags: libc::c_int) -> io::Result<File> {
+    let open = |flags| OpenOptions::new().read(true).write(true).custom_flags(flags).open(folder);
+    match open(flags | libc::O_TMPFILE) {
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+            let name = format!(".ssdgauge-scratch-{}", std::process::id());
+            open_and_unlink(&folder.join(name), flags)
+        }
+        other => other,
+    }
+}
+
+fn open_and_unlink(path: &Path, flags: libc::c_int) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(0o600).custom_flags(flags);
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) => {
+            // O_CREAT may have made the file before O_DIRECT was refused; it is ours and empty.
+            if error.raw_os_error() == Some(libc::EINVAL) {
+                let _ = std::fs::remove_file(path);
+            }
+            return Err(error);
+        }
+    };
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+fn system(path: &Path, cause: io::Error) -> TargetError {
+    TargetError::System { path: path.to_owned(), cause }
+}
+
+fn null_info(name: &str) -> DriveInfo {
+    DriveInfo {
+        kind: TargetKind::Null,
+        target: name.into(),
+        model: Some("no drive: the engine's own ceiling".into()),
+        serial: None,
+        firmware: None,
+        capacity: Bytes(1_000_000_000_000),
+        logical_block: Bytes(512),
+        physical_block: Bytes(512),
+        details: BTreeMap::new(),
+    }
+}
+
+/// The target is named in full, so that a run can be resumed from any folder.
+fn scratch_info(target: &Path, folder: &Path) -> DriveInfo {
+    let mut details = file_system_of(folder);
+    details.insert("scratch_file".into(), scratch_text(USUAL_SCRATCH));
+    let mut info = DriveInfo {
+        kind: TargetKind::File,
+        target: target.display().to_string(),
+        model: None,
+        serial: None,
+        firmware: None,
+        capacity: USUAL_SCRATCH,
+        logical_block: Bytes(512),
+        physical_block: Bytes(ALIGNMENT),
+        details,
+    };
+    let number = std::fs::metadata(folder).map(|metadata| metadata.dev()).ok();
+    if let Some(device) = number.and_then(block_device_of) {
+        let facts = device_facts(&device);
+        info.model = facts.model;
+        info.serial = facts.serial;
+        info.firmware = facts.firmware;
+        info.details.extend(facts.details);
+    }
+    info
+}

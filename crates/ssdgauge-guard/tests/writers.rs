@@ -1,0 +1,123 @@
+//! The guard is the only way to a writable descriptor of a drive: whatever in the program's source
+//! could write to a file, or send a command that changes a drive, is on this list with its reason.
+
+// A test ends at the first thing that does not work.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What opens for writing, changes a drive by a call, or starts another program.
+const WORDS: [&str; 14] = [
+    ".write(true)",
+    ".append(true)",
+    "File::create",
+    "File::options",
+    "fs::write(",
+    "fs::copy(",
+    "O_RDWR",
+    "O_WRONLY",
+    "OFlags::RDWR",
+    "OFlags::WRONLY",
+    "libc::open",
+    "libc::ioctl(",
+    "SQLITE_OPEN_READ_WRITE",
+    "Command::new(",
+];
+
+/// Each place, how many such words stand there outside its tests, and why none of them reaches a
+/// drive beside the guard.
+const KNOWN: [(&str, usize, &str); 14] = [
+    ("ssdgauge-engine/src/request_log.rs", 1, "a new file"),
+    ("ssdgauge-guard/src/admission.rs", 1, "the guard: `open_exclusively`"),
+    ("ssdgauge-guard/src/lease.rs", 1, "a lock file in /run/ssdgauge; links are not followed"),
+    ("ssdgauge-guard/src/target.rs", 2, "scratch files: O_TMPFILE in a folder, or a new file"),
+    ("ssdgauge-host/src/helper.rs", 1, "starts this program as the privileged helper"),
+    (
+        "ssdgauge-host/src/helper/saved_settings.rs",
+        2,
+        "listed attributes in /sys, and their restore",
+    ),
+    ("ssdgauge-host/src/settings/power_saving.rs", 1, "an attribute of the drive in /sys"),
+    ("ssdgauge-meter/src/command.rs", 1, "the program that its user names as a meter"),
+    ("ssdgauge-os/src/block_device.rs", 5, "calls on descriptors that others opened"),
+    ("ssdgauge-os/src/ioctl.rs", 2, "calls on descriptors that others opened"),
+    (
+        "ssdgauge-runfile/src/record/reader.rs",
+        1,
+        "a regular file with our mark, to undo what a kill cut off",
+    ),
+    ("ssdgauge-runfile/src/writer.rs", 4, "new files, and regular files with our mark"),
+    ("ssdgauge/src/demo.rs", 1, "the browser"),
+    ("ssdgauge/src/output.rs", 1, "a new file"),
+];
+
+#[test]
+fn every_place_that_could_write_is_known() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = BTreeMap::new();
+    for file in sources(crates) {
+        let text = fs::read_to_string(&file).unwrap();
+        // Unit tests stand at the end of their files.
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let count: usize = WORDS.iter().map(|word| text.matches(word).count()).sum();
+        let name = file.strip_prefix(crates).unwrap().display().to_string();
+        if count > 0 {
+            found.insert(name, count);
+        }
+    }
+    let known: BTreeMap<String, usize> =
+        KNOWN.iter().map(|(name, count, _)| ((*name).to_owned(), *count)).collect();
+    assert_eq!(found, known, "a new place needs a reason why it cannot reach a drive");
+}
+
+/// Each implementation of `Sink` outside tests: the ones that stand between a rig and its sink
+/// (decorators), whose unit test calls `check_forwarding`, and the ones at the end.
+const SINKS: [(&str, usize, bool); 7] = [
+    ("ssdgauge-core/src/recording.rs", 1, false),
+    ("ssdgauge-engine/src/ring_tuning.rs", 1, false),
+    ("ssdgauge-guard/src/write_budget.rs", 1, true),
+    ("ssdgauge-host/src/monitor/interference.rs", 1, true),
+    ("ssdgauge-host/src/rig/instruments.rs", 1, true),
+    ("ssdgauge-lab/src/conductor/sink.rs", 1, false),
+    ("ssdgauge/src/bench.rs", 1, false),
+];
+
+#[test]
+fn every_sink_is_known_and_every_decorator_is_tested_to_forward_announcements() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = BTreeMap::new();
+    for file in sources(crates) {
+        let text = fs::read_to_string(&file).unwrap();
+        let (code, tests) = text.split_once("#[cfg(test)]\nmod tests {").unwrap_or((&text, ""));
+        let count = code.matches("impl Sink for ").count();
+        if count > 0 {
+            let name = file.strip_prefix(crates).unwrap().display().to_string();
+            found.insert(name, (count, tests.contains("check_forwarding")));
+        }
+    }
+    let known: BTreeMap<String, (usize, bool)> =
+        SINKS.iter().map(|(name, count, tested)| ((*name).to_owned(), (*count, *tested))).collect();
+    assert_eq!(found, known, "a new decorator needs a test with `check_forwarding`");
+}
+
+/// Returns every file of the source of all crates, but not what is only compiled for tests.
+fn sources(crates: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let is_test = name.ends_with("tests.rs") || name == "fixture.rs";
+            if path.is_dir() && name != "tests" && name != "fixture" {
+                folders.push(path);
+            } else if name.ends_with(".rs") && !is_test {
+                files.push(path);
+            }
+        }
+    }
+    files
+}

@@ -1,0 +1,15 @@
+//! Conditions that affect the results beside the load: the state of the host before a run, and
+//! interference while a step runs.
+
+mod counters;
+mod host_checks;
+mod interference;
+mod queue;
+mod stall_detector;
+mod step;
+mod unwritten_reads;
+
+pub(crate) use host_checks::conditions;
+pub(crate) use interference::{Seen, Witness};
+pub(crate) use step::Step;
+pub(crate) use unwritten_reads::look;

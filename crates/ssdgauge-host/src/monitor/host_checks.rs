@@ -1,0 +1,354 @@
+//! What of this host bears on every number: settings of the kernel, the processor and the link.
+//!
+//! Everything is read from /sys and /proc below a root that tests can replace; nothing is
+//! changed, and what cannot be read is not a finding.
+
+use ssdgauge_core::{Finding, FindingKind, Severity};
+use ssdgauge_os::sysfs::attribute;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Waking from a sleep that takes longer than this shows in a request of 50 to 100 µs.
+const DEEP_SLEEP_US: u64 = 50;
+/// Partitions begin on this grid, which is a multiple of every page and stripe that drives use.
+const PARTITION_GRID: u64 = 1 << 20;
+/// Clock sources that are read without a call into the kernel.
+const FAST_CLOCKS: [&str; 4] =
+    ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
+
+/// Returns what bears on every number that is measured on the block device `number`, or on a file
+/// on it; `is_block` tells which.
+pub(crate) fn conditions(root: &Path, number: Option<u64>, is_block: bool) -> Vec<Finding> {
+    let mut findings: Vec<Finding> =
+        [governor(root), idle_states(root), clock_source(root)].into_iter().flatten().collect();
+    let Some(place) = number.and_then(|number| place_of(root, number)) else { return findings };
+    let disk = match place.join("partition").exists() {
+        true => place.parent().map_or(place.clone(), Path::to_owned),
+        false => place.clone(),
+    };
+    findings.extend(scheduler(&disk));
+    findings.extend(misaligned(&place, is_block));
+    let controller = controller_of(&disk);
+    findings.extend(controller.as_deref().and_then(link));
+    let node = [Some(disk.join("device/numa_node")), controller.map(|path| path.join("numa_node"))];
+    let node = node.into_iter().flatten().find_map(|path| attribute(&path)?.parse::<u32>().ok());
+    findings.extend(node.and_then(|node| remote_node(root, node, &allowed_processors())));
+    findings
+}
+
+/// Returns the folder in /sys of the block device `number`.
+fn place_of(root: &Path, number: u64) -> Option<PathBuf> {
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    fs::canonicalize(root.join(format!("sys/dev/block/{major}:{minor}"))).ok()
+}
+
+fn warning(kind: FindingKind, text: String, advice: impl Into<String>) -> Option<Finding> {
+    Some(Finding::new(kind, Severity::Warning, text, advice))
+}
+
+fn scheduler(disk: &Path) -> Option<Finding> {
+    let text = attribute(&disk.join("queue/scheduler"))?;
+    let chosen = text.split_once('[')?.1.split_once(']')?.0;
+    if chosen == "none" {
+        return None;
+    }
+    let name = disk.file_name()?.to_string_lossy();
+    warning(
+        FindingKind::Scheduler,
+        format!("the I/O scheduler {chosen} stands between the engine and the drive"),
+        format!("it may reorder and delay requests: echo none > /sys/block/{name}/queue/scheduler"),
+    )
+}
+
+fn governor(root: &Path) -> Option<Finding> {
+    let processors = fs::read_dir(root.join("sys/devices/system/cpu")).ok()?.flatten();
+    let governors: BTreeSet<String> = processors
+        .filter_map(|entry| attribute(&entry.path().join("cpufreq/scaling_governor")))
+        .filter(|governor| governor != "performance")
+        .collect();
+    let names: Vec<String> = governors.into_iter().collect();
+    if names.is_empty() {
+        return None;
+    }
+    warning(
+        FindingKind::FrequencyGovernor,
+        format!("the processor's frequency governor is {}", names.join(" and ")),
+        "latencies grow while the processor is slow: cpupower frequency-set -g performance",
+    )
+}
+
+fn idle_states(root: &Path) -> Option<Finding> {
+    let states = fs::read_dir(root.join("sys/devices/system/cpu/cpu0/cpuidle")).ok()?.flatten();
+    let enabled = states
+        .map(|state| state.path())
+        .filter(|state| attribute(&state.join("disable")).is_none_or(|disabled| disabled == "0"));
+    let deepest = enabled
+        .filter_map(|state| {
+            let latency: u64 = attribute(&state.join("latency"))?.parse().ok()?;
+            Some((latency, attribute(&state.join("name"))?))
+        })
+        .max()?;
+    let (latency, name) = deepest;
+    if latency < DEEP_SLEEP_US {
+        return None;
+    }
+    Some(Finding::new(
+        FindingKind::IdleStates,
+        Severity::Note,
+        format!("the processor may sleep as deeply as {name}, from which it wakes in {latency} µs"),
+        "single requests look slower than the drive is: cpupower idle-set -D 10",
+    ))
+}
+
+fn clock_source(root: &Path) -> Option<Finding> {
+    let folder = root.join("sys/devices/system/clocksource/clocksource0");
+    let source = attribute(&folder.join("current_clocksource"))?;
+    if FAST_CLOCKS.contains(&source.as_str()) {
+        return None;
+    }
+    warning(
+        FindingKind::ClockSource,
+        format!("the kernel takes the time from {source}, which is slow to read"),
+        "each request costs a microsecond or more: see why the kernel does not trust the \
+         processor's counter (dmesg | grep -i tsc)",
+    )
+}
+
+/// Returns the folder of the PCI device that the drive hangs on, where it speaks for the drive
+/// alone: of NVMe drives, also behind a multipath head, which has no device of its own.
+fn controller_of(disk: &Path) -> Option<PathBuf> {
+    let direct = disk.ancestors().find(|folder| folder.join("current_link_speed").exists());
+    let name = disk.file_name()?.to_string_lossy().into_owned();
+    if !name.starts_with("nvme") {
+        return None;
+    }
+    direct.map(Path::to_owned).or_else(|| {
+        let subsystem = disk.parent()?;
+        let paths = fs::read_dir(subsystem).ok()?.flatten().map(|entry| entry.path());
+        let mut controllers = paths.filter_map(|path| fs::canonicalize(path.join("device")).ok());
+        controllers.find(|folder| folder.join("current_link_speed").exists())
+    })
+}
+
+fn link(controller: &Path) -> Option<Finding> {
+    let speed = |name: &str| -> Option<f64> {
+        attribute(&controller.join(name))?.split(' ').next()?.parse().ok()
+    };
+    let width = |name: &str| attribute(&controller.join(name))?.parse::<u32>().ok();
+    let (is_speed, most_speed) = (speed("current_link_speed")?, speed("max_link_speed")?);
+    let (is_width, most_width) = (width("current_link_width")?, width("max_link_width")?);
+    // A width of 255 or 0 is the kernel's word for "not known".
+    let known = |width: u32| width > 0 && width < 255;
+    if !known(is_width) || !known(most_width) || (is_speed >= most_speed && is_width >= most_width)
+    {
+        return None;
+    }
+    warning(
+        FindingKind::LinkBelowCapability,
+        format!(
+            "the link runs at {is_speed} GT/s ×{is_width}; the drive is capable of {most_speed} \
+             GT/s ×{most_width}"
+        ),
+        "put the drive into a faster slot, and look at risers, cables and the firmware's settings",
+    )
+}
+
+/// `place` is the device that is tested, or that a file system lies on.
+fn misaligned(place: &Path, is_block: bool) -> Option<Finding> {
+    let number = |name: &str| attribute(&place.join(name))?.parse::<u64>().ok();
+    let start = number("start").filter(|_| place.join("partition").exists()).map_or(0, |s| s * 512);
+    let off = number("alignment_offset").unwrap_or(0);
+    if start.is_multiple_of(PARTITION_GRID) && off == 0 {
+        return None;
+    }
+    let what = if is_block { "the target" } else { "the partition below the folder" };
+    let text = match start.is_multiple_of(PARTITION_GRID) {
+        false => format!("{what} begins at byte {start}, which is no multiple of 1 MiB"),
+        true => format!("{what} begins {off} bytes off the drive's own blocks"),
+    };
+    warning(
+        FindingKind::Misaligned,
+        text,
+        "each request may touch one block of the drive more than it should: begin the partition \
+         at a multiple of 1 MiB",
+    )
+}
+
+fn remote_node(root: &Path, node: u32, allowed: &[usize]) -> Option<Finding> {
+    let nodes = root.join("sys/devices/system/node");
+    let online = attribute(&nodes.join("online"))?;
+    if list(&online).len() < 2 {
+        return None;
+    }
+    let near = list(&attribute(&nodes.join(format!("node{node}/cpulist")))?);
+    let far = allowed.iter().filter(|processor| !near.contains(processor)).count();
+    if far == 0 {
+        return None;
+    }
+    warning(
+        FindingKind::RemoteNode,
+        format!(
+            "the drive hangs on NUMA node {node}, and {far} of the {} processors in use do not",
+            allowed.len()
+        ),
+        format!("requests cross the machine: numactl --cpunodebind={node} --membind={node} …"),
+    )
+}
+
+/// Returns the processors that this process may use.
+fn allowed_processors() -> Vec<usize> {
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect()
+}
+
+/// Returns the numbers of a list such as `0-3,8`; at most 4,096 of them.
+fn list(text: &str) -> Vec<usize> {
+    let ranges = text.split(',').filter_map(|part| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        Some(from.trim().parse().ok()?..=to.trim().parse().ok()?)
+    });
+    ranges.flatten().take(4_096).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree of /sys with an NVMe drive (259:0), a partition of it (259:1), and what a fast,
+    /// well-kept host shows.
+    fn tree() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let pci = "sys/devices/pci0000:00/0000:01:00.0";
+        let disk = format!("{pci}/nvme/nvme0/nvme0n1");
+        for (path, text) in [
+            (format!("{disk}/queue/scheduler"), "[none] mq-deadline"),
+            (format!("{disk}/alignment_offset"), "0"),
+            (format!("{disk}/device/numa_node"), "1"),
+            (format!("{disk}/nvme0n1p1/partition"), "1"),
+            (format!("{disk}/nvme0n1p1/start"), "2048"),
+            (format!("{pci}/current_link_speed"), "16.0 GT/s PCIe"),
+            (format!("{pci}/max_link_speed"), "16.0 GT/s PCIe"),
+            (format!("{pci}/current_link_width"), "4"),
+            (format!("{pci}/max_link_width"), "4"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor".into(), "performance"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state0/latency".into(), "2"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state0/name".into(), "C1"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state1/latency".into(), "133"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state1/name".into(), "C6"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state1/disable".into(), "1"),
+            ("sys/devices/system/clocksource/clocksource0/current_clocksource".into(), "tsc"),
+            ("sys/devices/system/node/online".into(), "0-1"),
+            ("sys/devices/system/node/node1/cpulist".into(), "0-4095"),
+        ] {
+            write(root.path(), &path, text);
+        }
+        fs::create_dir_all(root.path().join("sys/dev/block")).unwrap();
+        for (number, target) in [("259:0", ""), ("259:1", "/nvme0n1p1")] {
+            let link = root.path().join("sys/dev/block").join(number);
+            let to = format!("../../../{disk}{target}");
+            std::os::unix::fs::symlink(to, link).unwrap();
+        }
+        root
+    }
+
+    fn write(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{text}\n")).unwrap();
+    }
+
+    fn found(root: &Path, minor: u32) -> Vec<Finding> {
+        conditions(root, Some(rustix::fs::makedev(259, minor)), true)
+    }
+
+    #[test]
+    fn a_well_kept_host_has_no_findings() {
+        let root = tree();
+        assert_eq!(found(root.path(), 0), []);
+        assert_eq!(found(root.path(), 1), []);
+        assert_eq!(conditions(root.path(), None, true), []);
+        assert_eq!(conditions(Path::new("/nowhere"), Some(1), true), []);
+    }
+
+    #[test]
+    fn each_condition_is_told_with_advice() {
+        let pci = "sys/devices/pci0000:00/0000:01:00.0";
+        let disk = format!("{pci}/nvme/nvme0/nvme0n1");
+        let cpu = "sys/devices/system/cpu/cpu0";
+        for (path, text, kind, words) in [
+            (
+                format!("{disk}/queue/scheduler"),
+                "none [mq-deadline] kyber",
+                FindingKind::Scheduler,
+                "mq-deadline",
+            ),
+            (
+                format!("{cpu}/cpufreq/scaling_governor"),
+                "powersave",
+                FindingKind::FrequencyGovernor,
+                "powersave",
+            ),
+            (format!("{cpu}/cpuidle/state1/disable"), "0", FindingKind::IdleStates, "C6"),
+            (
+                "sys/devices/system/clocksource/clocksource0/current_clocksource".into(),
+                "hpet",
+                FindingKind::ClockSource,
+                "hpet",
+            ),
+            (
+                format!("{pci}/current_link_speed"),
+                "2.5 GT/s PCIe",
+                FindingKind::LinkBelowCapability,
+                "2.5 GT/s ×4",
+            ),
+            (
+                format!("{pci}/current_link_width"),
+                "1",
+                FindingKind::LinkBelowCapability,
+                "16 GT/s ×1",
+            ),
+            (format!("{disk}/nvme0n1p1/start"), "63", FindingKind::Misaligned, "byte 32256"),
+            (
+                format!("{disk}/nvme0n1p1/alignment_offset"),
+                "512",
+                FindingKind::Misaligned,
+                "512 bytes off",
+            ),
+            (
+                "sys/devices/system/node/node1/cpulist".into(),
+                "4000-4095",
+                FindingKind::RemoteNode,
+                "NUMA node 1",
+            ),
+        ] {
+            let root = tree();
+            write(root.path(), &path, text);
+            let findings = found(root.path(), 1);
+            assert_eq!(findings.len(), 1, "{path}: {findings:?}");
+            assert_eq!(findings[0].kind, kind, "{path}");
+            assert!(findings[0].text.contains(words), "{}", findings[0].text);
+            assert!(!findings[0].advice.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_drive_behind_a_multipath_head_is_found_through_its_controller() {
+        let root = tree();
+        let head = "sys/devices/virtual/nvme-subsystem/nvme-subsys0";
+        write(root.path(), &format!("{head}/nvme9n1/size"), "2048");
+        let at = root.path().join(head);
+        std::os::unix::fs::symlink("../../../pci0000:00/0000:01:00.0/nvme/nvme0", at.join("nvme0"))
+            .unwrap();
+        let pci = root.path().join("sys/devices/pci0000:00/0000:01:00.0");
+        std::os::unix::fs::symlink("../..", pci.join("nvme/nvme0/device")).unwrap();
+        assert_eq!(controller_of(&at.join("nvme9n1")), Some(fs::canonicalize(pci).unwrap()));
+    }
+
+    #[test]
+    fn lists_of_processors_are_read_whatever_they_hold() {
+        assert_eq!(list("0-2,8"), [0, 1, 2, 8]);
+        assert_eq!(list("x,,7-"), Vec::<usize>::new());
+        assert_eq!(list("0-99999999999").len(), 4_096);
+    }
+}

@@ -1,0 +1,132 @@
+//! Meters beside a step of a rig: attaching them, reading them while it works or pauses.
+
+use super::LinuxRig;
+use super::instruments::{Quiet, Watched};
+use ssdgauge_core::{Nanos, RigError, Sink};
+use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_drive::pass_through::{OpenDevice, Wire};
+use ssdgauge_drive::query;
+use ssdgauge_meter::{Distribution, LogReader, MeterError, MeterSpec, Meters};
+use ssdgauge_os::sysfs::name_of;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+impl LinuxRig {
+    /// Opens the power meters of `specs` and lets them read from now on; returns how each is read.
+    ///
+    /// # Errors
+    /// The first meter that is not there, does not speak, or reads what cannot be.
+    pub fn attach(&mut self, specs: &[MeterSpec]) -> Result<Vec<(String, String)>, MeterError> {
+        let name = self.below.as_ref().map(|below| name_of(&below.folder));
+        let nvme = name.filter(|name| name.starts_with("nvme"));
+        let drive = nvme.and_then(|_| self.file().cloned());
+        let meters = Meters::open_with(specs, || {
+            drive.as_ref().map(|drive| log_reader(drive, self.helper.clone()))
+        })?;
+        let mut described = meters.described(specs);
+        self.instruments.add(meters);
+        let own = specs.iter().position(MeterSpec::is_of_the_drive);
+        if let (Some(place), Some(drive)) = (own, drive) {
+            let wire: Arc<dyn Wire> = Arc::new(OpenDevice::through(drive, self.helper.clone()));
+            let words = match Distribution::of(wire) {
+                Ok(distribution) => {
+                    self.instruments.distribution = Some(distribution);
+                    ", with the distribution of each step (log 25h)".to_owned()
+                }
+                Err(reason) => format!(", without a distribution: {reason}"),
+            };
+            described[place].1.push_str(&words);
+        }
+        Ok(described)
+    }
+
+    /// Does `work` with the instruments reading; `quiet` says whether they may ask the drive.
+    pub(crate) fn watched<T>(
+        &mut self,
+        quiet: Quiet,
+        sink: &mut dyn Sink,
+        work: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(T, Nanos), RigError>,
+    ) -> Result<T, RigError> {
+        self.was_idle = quiet == Quiet::Yes;
+        let mut instruments = std::mem::take(&mut self.instruments);
+        if quiet == Quiet::No
+            && let Some(distribution) = &mut instruments.distribution
+            && let Some(finding) = distribution.begin()
+        {
+            sink.finding(finding);
+        }
+        instruments.begin(quiet);
+        let since = Instant::now();
+        let mut watched = Watched { sink, instruments: &mut instruments };
+        let result = work(self, &mut watched);
+        let elapsed = match &result {
+            Ok((_, elapsed)) => *elapsed,
+            Err(_) => Nanos(since.elapsed().as_nanos() as u64),
+        };
+        instruments.finish(elapsed, sink);
+        // A drive that failed in the step may be gone, or never answer.
+        if let (true, Some(distribution)) = (result.is_ok(), &mut instruments.distribution) {
+            let (readings, finding) = distribution.end(elapsed);
+            readings.iter().for_each(|reading| sink.reading(reading));
+            finding.into_iter().for_each(|finding| sink.finding(finding));
+        }
+        self.instruments = instruments;
+        result.map(|(value, _)| value)
+    }
+
+    /// Leaves the drive alone for `duration`, or until the sink stops it.
+    pub(crate) fn leave_alone(
+        &mut self,
+        duration: Nanos,
+        quiet: Quiet,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RigError> {
+        self.watched(quiet, sink, |rig, sink| {
+            let begin = Instant::now();
+            let end = begin + Duration::from(duration);
+            // Who asks keeps a drive awake: not where it shall fall asleep.
+            let mut vitals = rig.vitals.as_mut().filter(|_| quiet == Quiet::No);
+            if let Some(vitals) = &mut vitals {
+                vitals.begin(true, sink);
+            }
+            while !sink.stop() {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    break;
+                }
+                std::thread::sleep(left.min(Duration::from_millis(50)));
+            }
+            let elapsed = Nanos(begin.elapsed().as_nanos() as u64).min(duration);
+            if let Some(vitals) = vitals {
+                vitals.end(begin, elapsed, true, sink);
+            }
+            Ok(((), elapsed))
+        })
+    }
+}
+
+/// Returns what reads the log pages of the NVMe drive that is open as `drive`.
+fn log_reader(drive: &Arc<File>, helper: Option<HelperClient>) -> LogReader {
+    let port = OpenDevice::through(Arc::clone(drive), helper);
+    Box::new(move |log, length| query::log(&port, log, length).map_err(|error| error.to_string()))
+}
+
+/// Opens the meters of `specs` to look at them, without a run; `drive` is the NVMe drive whose own
+/// figures one of them reads, and is opened for reading alone.
+///
+/// # Errors
+/// The drive that cannot be opened, and the first meter that is not there, does not speak, or
+/// reads what cannot be.
+pub fn look_at_meters(specs: &[MeterSpec], drive: Option<&Path>) -> Result<Meters, MeterError> {
+    let open = |path: &Path| match File::open(path) {
+        Ok(file) => Ok(Arc::new(file)),
+        Err(error) => {
+            let meter = path.display().to_string();
+            Err(MeterError::Absent { meter, what: error.to_string() })
+        }
+    };
+    let drive = drive.map(open).transpose()?;
+    Meters::open_with(specs, || drive.as_ref().map(|drive| log_reader(drive, None)))
+}

@@ -1,0 +1,358 @@
+//! How much power a drive may save: autonomous power states, link power management, and NVMe
+//! power states, through what the kernel offers in /sys.
+//!
+//! What it changes it puts back, at the latest when it is dropped. It never asks the drive for
+//! anything while the drive is left alone.
+
+use ssdgauge_core::{Finding, FindingKind, PowerSaving, Severity};
+use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_drive::pass_through::{NvmeCommand, OpenDevice, QUESTION, Unanswered, Wire};
+use ssdgauge_drive::query::{self, feature};
+use ssdgauge_os::sysfs::attribute;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Sets the NVMe power state (feature 02h) and returns the state that the drive had before.
+pub(crate) type StateSetter = Box<dyn FnMut(u8) -> Result<u8, String> + Send>;
+
+/// The controls of one drive, and what was found in them.
+pub(crate) struct PowerControl {
+    knobs: Vec<Knob>,
+    /// The way to the power states of the drive, where there is one.
+    state: Option<StateSetter>,
+    /// The power state before the first change.
+    found_state: Option<u8>,
+    /// Writes the files in sysfs where this process has given up its privileges.
+    helper: Option<HelperClient>,
+}
+
+impl std::fmt::Debug for PowerControl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PowerControl").field("knobs", &self.knobs).finish_non_exhaustive()
+    }
+}
+
+/// One file in /sys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Knob {
+    path: PathBuf,
+    name: &'static str,
+    /// What allows no saving.
+    active: &'static str,
+    /// What allows all of it.
+    low: &'static str,
+    /// What it held before the first change.
+    found: Option<String>,
+}
+
+/// The files below the folder of an NVMe controller. `pm_qos_latency_tolerance_us` is how the
+/// driver lets people choose APST: 0 switches it off, `any` allows every state (Linux,
+/// drivers/nvme/host/core.c, `nvme_set_latency_tolerance`). The others are those of
+/// Documentation/ABI/testing/sysfs-bus-pci, `link/`.
+const OF_NVME: [(&str, &str, &str, &str); 7] = [
+    ("power/pm_qos_latency_tolerance_us", "APST", "0", "any"),
+    ("device/link/l0s_aspm", "ASPM L0s", "0", "1"),
+    ("device/link/l1_aspm", "ASPM L1", "0", "1"),
+    ("device/link/l1_1_aspm", "ASPM L1.1", "0", "1"),
+    ("device/link/l1_2_aspm", "ASPM L1.2", "0", "1"),
+    ("device/link/l1_1_pcipm", "PCI-PM L1.1", "0", "1"),
+    ("device/link/l1_2_pcipm", "PCI-PM L1.2", "0", "1"),
+];
+
+/// The link of a SATA drive. `med_power_with_dipm` is what distributions use; `min_power` lost
+/// data on some drives (Linux, Documentation/scsi/link_power_management_policy.rst).
+const OF_SATA: (&str, &str, &str) = ("SATA link", "max_performance", "med_power_with_dipm");
+
+impl PowerControl {
+    /// Returns the controls of the block device whose folder in /sys is `folder`.
+    pub(crate) fn of(
+        folder: &Path,
+        state: Option<StateSetter>,
+        helper: Option<HelperClient>,
+    ) -> PowerControl {
+        let knob = |path: PathBuf, name, active, low| {
+            path.is_file().then_some(Knob { path, name, active, low, found: None })
+        };
+        let controller = controller_of(folder);
+        let mut knobs: Vec<Knob> = OF_NVME
+            .into_iter()
+            .filter_map(|(path, name, active, low)| {
+                knob(controller.as_ref()?.join(path), name, active, low)
+            })
+            .collect();
+        let (name, active, low) = OF_SATA;
+        knobs.extend(sata_policy_of(folder).and_then(|path| knob(path, name, active, low)));
+        PowerControl { knobs, state, found_state: None, helper }
+    }
+
+    /// Returns controls that can choose nothing.
+    pub(crate) fn none() -> PowerControl {
+        PowerControl { knobs: Vec::new(), state: None, found_state: None, helper: None }
+    }
+
+    /// Brings the drive to `saving`; returns in words what is in force now, and what bears on it.
+    pub(crate) fn choose(&mut self, saving: PowerSaving) -> (String, Vec<Finding>) {
+        let mut findings = Vec::new();
+        let mut in_force = Vec::new();
+        if saving == PowerSaving::AsFound {
+            let problems = self.restore();
+            findings
+                .extend(problems.into_iter().map(|problem| finding(Severity::Warning, problem)));
+            return ("as found".to_owned(), findings);
+        }
+        for knob in &mut self.knobs {
+            let wanted = match saving {
+                PowerSaving::Low => knob.low,
+                PowerSaving::Active | PowerSaving::State(_) | PowerSaving::AsFound => knob.active,
+            };
+            match knob.set(wanted, self.helper.as_ref()) {
+                Ok(()) => in_force.push(format!("{} {wanted}", knob.name)),
+                Err(cause) => findings.push(finding(
+                    Severity::Warning,
+                    format!("{} could not be set to {wanted}: {cause}", knob.name),
+                )),
+            }
+        }
+        if let PowerSaving::State(number) = saving {
+            match self.set_state(number) {
+                Ok(()) => in_force.push(format!("power state {number}")),
+                Err(cause) => findings.push(finding(
+                    Severity::Invalid,
+                    format!("the drive could not be brought into PS{number}: {cause}"),
+                )),
+            }
+        } else if self.knobs.is_empty() {
+            let text = format!(
+                "{saving} could not be chosen: neither APST nor link power management of this \
+                 target can be reached, so its power saving is unknown"
+            );
+            findings.push(finding(Severity::Warning, text));
+        }
+        let words = if in_force.is_empty() { "none".into() } else { in_force.join(", ") };
+        (words, findings)
+    }
+
+    fn set_state(&mut self, number: u8) -> Result<(), String> {
+        let Some(set) = &mut self.state else {
+            return Err("it has no NVMe power states that can be reached".into());
+        };
+        let before = set(number)?;
+        self.found_state.get_or_insert(before);
+        Ok(())
+    }
+
+    /// Puts back what was found; returns what could not be put back.
+    pub(crate) fn restore(&mut self) -> Vec<String> {
+        let mut problems = Vec::new();
+        for knob in &mut self.knobs {
+            let Some(found) = knob.found.take() else { continue };
+            if let Err(cause) = write_checked(&knob.path, &found, self.helper.as_ref()) {
+                let path = knob.path.display();
+                problems.push(format!("{path} could not be put back to {found}: {cause}"));
+            }
+        }
+        if let (Some(state), Some(set)) = (self.found_state.take(), &mut self.state)
+            && let Err(cause) = set(state)
+        {
+            problems.push(format!("power state {state} could not be put back: {cause}"));
+        }
+        problems
+    }
+}
+
+impl Drop for PowerControl {
+    fn drop(&mut self) {
+        // Nobody is left to tell; `choose` has told while the run went on.
+        let _ = self.restore();
+    }
+}
+
+impl Knob {
+    fn set(&mut self, wanted: &str, helper: Option<&HelperClient>) -> Result<(), String> {
+        let found = attribute(&self.path).ok_or("it cannot be read")?;
+        write_checked(&self.path, wanted, helper)?;
+        self.found.get_or_insert(found);
+        Ok(())
+    }
+}
+
+/// Writes `text` and reads it back: some files take every word and keep their own.
+fn write_checked(path: &Path, text: &str, helper: Option<&HelperClient>) -> Result<(), String> {
+    if attribute(path).as_deref() == Some(text) {
+        return Ok(());
+    }
+    let written = match helper {
+        Some(helper) => helper.write_attribute(path, text),
+        None => fs::write(path, text),
+    };
+    written.map_err(|error| error.to_string())?;
+    match attribute(path) {
+        Some(now) if now == text => Ok(()),
+        Some(now) => Err(format!("it stayed at {now}")),
+        None => Err("it cannot be read back".into()),
+    }
+}
+
+/// Returns what sets the power state of the NVMe drive behind `file`; `None` where the block device
+/// whose folder in /sys is `folder` is none.
+pub(crate) fn states_of(
+    folder: &Path,
+    file: &Arc<File>,
+    helper: Option<HelperClient>,
+) -> Option<StateSetter> {
+    controller_of(folder)?;
+    let port = OpenDevice::through(file.clone(), helper);
+    Some(Box::new(move |number| set_state(&port, number).map_err(|error| error.to_string())))
+}
+
+/// Sets feature 02h to `number`, and returns the state that was there before. Bits 4:0 are the
+/// state (NVM Express Base Specification, Power Management).
+fn set_state(wire: &dyn Wire, number: u8) -> Result<u8, Unanswered> {
+    let state = |value: u32| (value & 0x1f) as u8;
+    let before = state(query::value_of(wire, feature::POWER_STATE, &mut [])?);
+    let words = [u32::from(feature::POWER_STATE), u32::from(number & 0x1f), 0, 0, 0, 0];
+    wire.nvme(&NvmeCommand { opcode: 0x09, namespace: 0, words, patience: QUESTION }, &mut [])?;
+    let now = state(query::value_of(wire, feature::POWER_STATE, &mut [])?);
+    match now == number {
+        true => Ok(before),
+        false => Err(Unanswered::System(format!("it stayed in power state {now}"))),
+    }
+}
+
+/// Returns the folder of the NVMe controller of a namespace. Behind a multipath head there is the
+/// subsystem; its first controller is taken, because each of them is the same drive.
+fn controller_of(folder: &Path) -> Option<PathBuf> {
+    let device = fs::canonicalize(folder.join("device")).ok()?;
+    let is_controller = |path: &Path| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| {
+            name.strip_prefix("nvme").is_some_and(|rest| rest.parse::<u32>().is_ok())
+        })
+    };
+    if is_controller(&device) {
+        return Some(device);
+    }
+    let mut below: Vec<PathBuf> =
+        fs::read_dir(&device).ok()?.flatten().map(|entry| entry.path()).collect();
+    below.sort();
+    below.into_iter().find(|path| is_controller(path)).and_then(|path| fs::canonicalize(path).ok())
+}
+
+/// Returns the policy file of the SATA link that a disk hangs on.
+fn sata_policy_of(folder: &Path) -> Option<PathBuf> {
+    let device = fs::canonicalize(folder.join("device")).ok()?;
+    let host = device.ancestors().find(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| {
+            name.strip_prefix("host").is_some_and(|rest| rest.parse::<u32>().is_ok())
+        })
+    })?;
+    let name = host.file_name()?;
+    Some(host.join("scsi_host").join(name).join("link_power_management_policy"))
+}
+
+fn finding(severity: Severity, text: String) -> Finding {
+    let advice = "power states and links are set as root on a whole drive; firmware or kernel \
+                  options may forbid it (pcie_aspm, nvme_core.default_ps_max_latency_us)";
+    Finding::new(FindingKind::PowerState, severity, text, advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// A controller folder as /sys has it, and the folder of its namespace.
+    fn fixture() -> (tempfile::TempDir, PathBuf) {
+        let root = tempfile::tempdir().unwrap();
+        let controller = root.path().join("devices/nvme3");
+        for (path, text) in [
+            ("power/pm_qos_latency_tolerance_us", "100000\n"),
+            ("device/link/l1_aspm", "1\n"),
+            ("device/link/l1_2_aspm", "0\n"),
+        ] {
+            fs::create_dir_all(controller.join(path).parent().unwrap()).unwrap();
+            fs::write(controller.join(path), text).unwrap();
+        }
+        let block = root.path().join("block/nvme3n1");
+        fs::create_dir_all(&block).unwrap();
+        std::os::unix::fs::symlink(&controller, block.join("device")).unwrap();
+        (root, block)
+    }
+
+    fn read(block: &Path, path: &str) -> String {
+        attribute(&block.join("device").join(path)).unwrap()
+    }
+
+    #[test]
+    fn what_was_chosen_is_in_force_and_what_was_found_comes_back() {
+        let (_root, block) = fixture();
+        let mut control = PowerControl::of(&block, None, None);
+        let (words, findings) = control.choose(PowerSaving::Active);
+        assert_eq!((words.as_str(), findings), ("APST 0, ASPM L1 0, ASPM L1.2 0", vec![]));
+        assert_eq!(read(&block, "device/link/l1_aspm"), "0");
+        control.choose(PowerSaving::Low);
+        assert_eq!(read(&block, "power/pm_qos_latency_tolerance_us"), "any");
+        assert_eq!(read(&block, "device/link/l1_2_aspm"), "1");
+        drop(control);
+        assert_eq!(read(&block, "power/pm_qos_latency_tolerance_us"), "100000");
+        assert_eq!(read(&block, "device/link/l1_aspm"), "1");
+        assert_eq!(read(&block, "device/link/l1_2_aspm"), "0");
+    }
+
+    #[test]
+    fn a_sweep_over_power_states_ends_where_it_began() {
+        let (_root, block) = fixture();
+        let states = Arc::new(Mutex::new(vec![0u8]));
+        let seen = states.clone();
+        let set = move |number: u8| {
+            let mut seen = seen.lock().unwrap();
+            let before = *seen.last().unwrap();
+            if number > 2 {
+                return Err("invalid field in command".to_owned());
+            }
+            seen.push(number);
+            Ok(before)
+        };
+        let mut control = PowerControl::of(&block, Some(Box::new(set)), None);
+        for number in [0, 1, 2] {
+            let (words, findings) = control.choose(PowerSaving::State(number));
+            assert!(words.ends_with(&format!("power state {number}")), "{words}");
+            assert!(findings.is_empty());
+        }
+        let (_, findings) = control.choose(PowerSaving::State(7));
+        assert_eq!(findings[0].severity, Severity::Invalid);
+        control.choose(PowerSaving::AsFound);
+        assert_eq!(*states.lock().unwrap(), [0, 0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn a_target_without_controls_says_so() {
+        let (words, findings) = PowerControl::none().choose(PowerSaving::Low);
+        assert_eq!(words, "none");
+        assert!(findings[0].text.contains("its power saving is unknown"), "{findings:?}");
+        let (_, findings) = PowerControl::none().choose(PowerSaving::State(1));
+        assert!(findings[0].text.contains("no NVMe power states"), "{findings:?}");
+    }
+
+    #[test]
+    fn a_sata_drive_is_found_by_its_host() {
+        let root = tempfile::tempdir().unwrap();
+        let host = root.path().join("ata1/host4");
+        let disk = host.join("target4:0:0/4:0:0:0");
+        fs::create_dir_all(&disk).unwrap();
+        fs::create_dir_all(host.join("scsi_host/host4")).unwrap();
+        let policy = host.join("scsi_host/host4/link_power_management_policy");
+        fs::write(&policy, "max_performance\n").unwrap();
+        let block = root.path().join("block/sda");
+        fs::create_dir_all(&block).unwrap();
+        std::os::unix::fs::symlink(&disk, block.join("device")).unwrap();
+        let mut control = PowerControl::of(&block, None, None);
+        let (words, _) = control.choose(PowerSaving::Low);
+        assert_eq!(words, "SATA link med_power_with_dipm");
+        assert_eq!(attribute(&policy).unwrap(), "med_power_with_dipm");
+        control.restore();
+        assert_eq!(attribute(&policy).unwrap(), "max_performance");
+    }
+}

@@ -1,0 +1,63 @@
+//! Requests to the kernel about an open block device.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// Tells the block device `file` that a range holds nothing.
+pub fn discard(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    const BLKDISCARD: libc::c_ulong = 0x1277;
+    let range = [offset, length];
+    // SAFETY: BLKDISCARD reads two u64 from the pointer, which is an array of two.
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD, range.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns whether the block device `file` refuses writes.
+pub fn is_read_only(file: &File) -> io::Result<bool> {
+    const BLKROGET: libc::c_ulong = 0x125e;
+    let mut read_only: libc::c_int = 0;
+    // SAFETY: BLKROGET writes one int to the pointer.
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKROGET, &mut read_only) } {
+        0 => Ok(read_only != 0),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns the number that the kernel gives each appearance of a block device, where it has one.
+pub fn disk_sequence(file: &File) -> Option<u64> {
+    const BLKGETDISKSEQ: libc::c_ulong = 0x8008_1280;
+    let mut sequence = 0u64;
+    // SAFETY: BLKGETDISKSEQ writes one u64 to the pointer.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ, &mut sequence) };
+    (answer == 0).then_some(sequence)
+}
+
+/// Returns the bytes that the block device `file` holds now.
+pub fn device_size(file: &File) -> io::Result<u64> {
+    const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
+    let mut size = 0u64;
+    // SAFETY: BLKGETSIZE64 writes one u64 to the pointer.
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &mut size) } {
+        0 => Ok(size),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns what stands behind the loop device `node`: the number of its file's file system, the
+/// file's inode, and the device number where a device stands behind it, else 0.
+pub fn loop_backing(node: &Path) -> Option<[u64; 3]> {
+    const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
+    /// The length of `struct loop_info64`, in words.
+    const WORDS: usize = 232 / 8;
+    let file = File::open(node).ok()?;
+    let mut status = [0u64; WORDS];
+    // SAFETY: LOOP_GET_STATUS64 writes a structure of 232 bytes to the pointer.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, status.as_mut_ptr()) };
+    // The first three words are lo_device, lo_inode and lo_rdevice (linux/loop.h); the kernel's
+    // coding of device numbers is that of libc where both halves are below 2^20.
+    (answer == 0).then(|| [status[0], status[1], status[2]])
+}

@@ -1,0 +1,102 @@
+//! What the kernel shows of block devices in /sys.
+
+use ssdgauge_core::Bytes;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Returns the trimmed content of a file in /sys or /proc; `None` where it is absent or empty.
+pub fn attribute(path: &Path) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// What /sys knows of a block device.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceFacts {
+    /// The model name.
+    pub model: Option<String>,
+    /// The serial number.
+    pub serial: Option<String>,
+    /// The firmware revision.
+    pub firmware: Option<String>,
+    /// More attributes, by the keys of the run file.
+    pub details: BTreeMap<String, String>,
+}
+
+/// Returns the folder in /sys of the device `number`; of the whole disk where it is a partition.
+pub fn block_device_of(number: u64) -> Option<PathBuf> {
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let folder = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    match folder.join("partition").exists() {
+        true => folder.parent().map(Path::to_owned),
+        false => Some(folder),
+    }
+}
+
+/// Returns the serial of a SCSI device, as SATA and USB drives are to the kernel, whose folder is
+/// `folder`: page 80h of its product data, behind four bytes of header (SPC-4, section 7.8.18).
+pub fn unit_serial(folder: &Path) -> Option<String> {
+    let page = fs::read(folder.join("device/vpd_pg80")).ok()?;
+    let text = String::from_utf8_lossy(page.get(4..)?).trim_matches(['\0', ' ']).to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Returns what /sys knows of the block device whose folder is `folder`.
+pub fn device_facts(folder: &Path) -> DeviceFacts {
+    let get = |name: &str| attribute(&folder.join(name));
+    let mut facts = DeviceFacts {
+        model: get("device/model"),
+        serial: get("device/serial")
+            .or_else(|| unit_serial(folder))
+            .or_else(|| get("serial"))
+            .or_else(|| get("wwid")),
+        firmware: get("device/firmware_rev").or_else(|| get("device/rev")),
+        details: BTreeMap::new(),
+    };
+    for (key, name) in [
+        ("device", "dev"),
+        ("scheduler", "queue/scheduler"),
+        ("write_cache", "queue/write_cache"),
+        ("rotational", "queue/rotational"),
+        ("hardware_queues", "queue/nr_hw_queues"),
+        ("queue_requests", "queue/nr_requests"),
+        ("transport", "device/transport"),
+        ("link_speed", "device/device/current_link_speed"),
+        ("link_width", "device/device/current_link_width"),
+        ("numa_node", "device/numa_node"),
+    ] {
+        facts.details.extend(get(name).map(|value| (key.to_owned(), value)));
+    }
+    if let Some(name) = folder.file_name() {
+        facts.details.insert("kernel_name".into(), name.to_string_lossy().into_owned());
+    }
+    facts
+}
+
+/// Returns the size of the device whose folder is `folder`.
+pub fn device_size(folder: &Path) -> Option<Bytes> {
+    // The kernel counts in units of 512 bytes, whatever the device's own block is.
+    attribute(&folder.join("size"))?.parse::<u64>().ok().map(|sectors| Bytes(sectors * 512))
+}
+
+/// Returns the folders of the other whole devices that have a node.
+pub fn siblings(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let own = folder.to_owned();
+    let all = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let all = all.filter_map(|entry| fs::canonicalize(entry.path()).ok());
+    all.filter(move |other| {
+        *other != own && attribute(&other.join("hidden")).is_none_or(|hidden| hidden == "0")
+    })
+}
+
+/// Returns the worldwide name of the device whose folder is `folder`.
+pub fn wwid(folder: &Path) -> Option<String> {
+    attribute(&folder.join("wwid")).or_else(|| attribute(&folder.join("device/wwid")))
+}
+
+/// Returns the kernel's name of the device whose folder is `folder`.
+pub fn name_of(folder: &Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
