@@ -1,41 +1,41 @@
 #!/bin/sh
-# The drive itself: its card beside that of nvme-cli, purge, trim, health, and a drive that leaves.
+# Drive commands: the drive description compared with nvme-cli, purge, trim, health, removal.
 # vm: --timeout 1200 --nvme 64M,serial=FORMAT --nvme 3G,serial=GONE --nvme 256M,serial=LEFT --copy nvme
 # vm: --module ahci --module sd_mod --module 'scsi_debug lbpu=0 dev_size_mb=32' --module loop
 # vm: --module dm-mod --module dm-unstripe --copy dmsetup
 # vm: --qemu "$(truncate -s 64M "$work/sata" "$work/one" "$work/two" "$work/three")-device ich9-ahci,id=ahci -drive if=none,id=sata,file=$work/sata,format=raw,discard=unmap -device ide-hd,bus=ahci.0,drive=sata,serial=SATA1 -drive if=none,id=one,file=$work/one,format=raw,discard=unmap -drive if=none,id=two,file=$work/two,format=raw,discard=unmap -device nvme,id=twins,serial=TWINS -device nvme-ns,drive=one,bus=twins,nsid=1 -device nvme-ns,drive=two,bus=twins,nsid=2 -device nvme-subsys,id=paths -device pcie-root-port,id=way1,chassis=91,slot=91 -device pcie-root-port,id=way2,chassis=92,slot=92 -device nvme,id=left,bus=way1,subsys=paths,serial=PATHS -device nvme,id=right,bus=way2,subsys=paths,serial=PATHS -drive if=none,id=three,file=$work/three,format=raw,discard=unmap -device nvme-ns,drive=three,bus=left,nsid=1"
 . /usr/bin/expect.sh
 
-# card DRIVE: its card as JSON lies in `out`, one fact a line.
+# card DRIVE: saves its drive description as JSON in `out`, one value per line.
 card() {
     gauge 0 drives "$1" --json
 }
 
-# fact KEY: prints the value of a fact of the card in `out`, without quotes.
+# fact KEY: prints a value of the description in `out`, without quotes.
 fact() {
     sed -n "s/^ *\"$1\": \(.*[^,[{]\),\{0,1\}$/\1/p" out | head -n 1 | tr -d '"'
 }
 
-# told FILE KEY: prints the value of a key of nvme-cli, without quotes.
+# told FILE KEY: prints a value of nvme-cli's JSON, without quotes.
 told() {
     sed -n "s/^ *\"$2\" *: *\(.*[^,]\),\{0,1\}$/\1/p" "$1" | head -n 1 | tr -d '"' | sed 's/ *$//'
 }
 
-# named SERIAL: prints the kernel's name of the first namespace of that drive; they are found in any
-# order.
+# named SERIAL: prints the kernel name of the first namespace of this drive, because the kernel probes
+# drives in any order.
 named() {
     for folder in /sys/class/nvme/nvme*; do
         [ "$(tr -d ' ' <"$folder/serial")" != "$1" ] || basename "$folder"/nvme*n1
     done
 }
 
-# confirmation NAME: prints the words that confirm that drive.
+# confirmation NAME: prints the confirmation of this drive.
 confirmation() {
     ssdgauge drives --json >list
     sed -n "/\"confirm\"/h; /\"path\": \"\/dev\/$1\"/{x;p;}" list | sed 's/.*: "\(.*\)".*/\1/'
 }
 
-# sum EXPRESSION: prints a number with a fraction.
+# sum EXPRESSION: prints the value of an arithmetic expression with fractions.
 sum() {
     awk "BEGIN { print $1 }"
 }
@@ -51,26 +51,26 @@ the_card_says_what_nvme_cli_says() {
     is 'the firmware' "$(fact firmware)" "$(told ctrl fr)"
     version=$(told ctrl ver)
     is 'the version' "$(fact nvme_version)" "$((version >> 16)).$((version >> 8 & 255)).$((version & 255))"
-    is 'the maker' "$(fact ieee_oui)" "$(printf %06x "$(told ctrl ieee)")"
+    is 'the manufacturer' "$(fact ieee_oui)" "$(printf %06x "$(told ctrl ieee)")"
     is 'the vendor' "$(fact vendor_id)" "$(printf %04x:%04x "$(told ctrl vid)" "$(told ctrl ssvid)")"
     is 'the controller' "$(fact controller_id)" "$(told ctrl cntlid)"
     is 'the firmware slots' "$(fact firmware_slots)" $(($(told ctrl frmw) >> 1 & 7))
     is 'the subsystem' "$(fact subsystem_name)" "$(told ctrl subnqn)"
-    is 'the room for errors' "$(fact error_log_room)" $(($(told ctrl elpe) + 1))
-    is 'the most namespaces' "$(fact most_namespaces)" "$(told ctrl nn)"
-    is 'the most of a command' "$(fact most_transfer_bytes)" $((4096 << $(told ctrl mdts)))
-    is 'the warning' "$(fact warning_c)" "$(sum "$(told ctrl wctemp) - 273.15")"
-    is 'the critical' "$(fact critical_c)" "$(sum "$(told ctrl cctemp) - 273.15")"
-    is 'the most power' "$(fact most_w)" "$(awk "BEGIN { printf \"%.1f\", $(told ctrl max_power) / 100 }")"
-    is 'the entry' "$(fact entry_us)" "$(told ctrl entry_lat)"
-    is 'the exit' "$(fact exit_us)" "$(told ctrl exit_lat)"
+    is 'the size of the error log' "$(fact error_log_room)" $(($(told ctrl elpe) + 1))
+    is 'the maximum number of namespaces' "$(fact most_namespaces)" "$(told ctrl nn)"
+    is 'the maximum data transfer size' "$(fact most_transfer_bytes)" $((4096 << $(told ctrl mdts)))
+    is 'the warning temperature' "$(fact warning_c)" "$(sum "$(told ctrl wctemp) - 273.15")"
+    is 'the critical temperature' "$(fact critical_c)" "$(sum "$(told ctrl cctemp) - 273.15")"
+    is 'the maximum power' "$(fact most_w)" "$(awk "BEGIN { printf \"%.1f\", $(told ctrl max_power) / 100 }")"
+    is 'the entry latency' "$(fact entry_us)" "$(told ctrl entry_lat)"
+    is 'the exit latency' "$(fact exit_us)" "$(told ctrl exit_lat)"
     is 'the formats' "$(grep -c '"metadata_bytes"' out)" $(($(told ns nlbaf) + 1))
     is 'the cryptographic format' "$(fact format_cryptographic)" "$([ $(($(told ctrl fna) & 4)) = 4 ] && echo true || echo false)"
     is 'the write cache' "$(fact volatile_write_cache)" "$([ $(($(told ctrl vwc) & 1)) = 1 ] && echo true || echo false)"
     is 'the sanitize' "$(fact sanitize) $(told ctrl sanicap)" 'none 0'
     is 'the capacity' "$(fact capacity_bytes)" $(($(told ns nsze) * 512))
-    is 'the use' "$(fact used_bytes)" $(($(told ns nuse) * 512))
-    is 'what trimmed blocks read as' "$(fact trimmed_reads_as) $(told ns dlfeat)" 'zeros 1'
+    is 'the bytes in use' "$(fact used_bytes)" $(($(told ns nuse) * 512))
+    is 'the read value of trimmed blocks' "$(fact trimmed_reads_as) $(told ns dlfeat)" 'zeros 1'
     is 'the temperature' "$(fact temperature_c)" "$(sum "$(told smart temperature) - 273.15")"
     is 'the spare' "$(fact spare_percent)" "$(told smart avail_spare)"
     is 'the wear' "$(fact used_percent)" "$(told smart percent_used)"
@@ -81,33 +81,33 @@ the_card_says_what_nvme_cli_says() {
         light_throttles:thm_temp1_trans_count heavy_throttle_s:thm_temp2_total_time; do
         is "${pair%:*}" "$(fact "${pair%:*}")" "$(told smart "${pair#*:}")"
     done
-    is 'the sensor of the kernel' "$(fact sensor_1_c)" 49.85
+    is 'the hwmon sensor' "$(fact sensor_1_c)" 49.85
     is 'the link' "$(fact pcie_speed_gt_s) $(fact pcie_lanes)" \
         "$(fact pcie_most_speed_gt_s) $(fact pcie_most_lanes)"
     is 'the hardware queues' "$(fact hardware_queues)" "$(ls "/sys/block/$drive/mq" | wc -l)"
-    is 'what the drive does not have' "$(fact opal)" null
+    is 'an unsupported feature' "$(fact opal)" null
     gauge 0 drives "$drive"
-    grep -q 'not available: the drive has no security commands' out || fail 'silence has no reason'
+    grep -q 'not available: the drive has no security commands' out || fail 'an unavailable value has no reason'
 }
 
-# The kernel hides the two paths below one head, which has no link, queue or sensor of its own.
+# The kernel hides the two paths below one multipath head, which has no link, queue or sensor.
 a_drive_with_two_paths_is_shown_through_its_controllers() {
     head=
     for folder in /sys/class/nvme-subsystem/*; do
         [ "$(tr -d ' ' <"$folder/serial")" != PATHS ] || head=$(basename "$folder"/nvme*n1)
     done
-    [ -b "/dev/$head" ] || fail "there is no head: $(ls /dev/nvme*)"
+    [ -b "/dev/$head" ] || fail "there is no multipath head: $(ls /dev/nvme*)"
     card "/dev/$head"
     is 'the serial' "$(fact serial)" PATHS
     is 'the number of paths' "$(fact paths)" 2
     grep -q '"controller": "nvme[0-9]*"' out || fail 'no controller'
     is 'the link' "$(fact pcie_speed_gt_s) $(fact pcie_lanes)" '2.5 1.0'
-    is 'the sensor of the kernel' "$(fact sensor_1_c)" 49.85
+    is 'the hwmon sensor' "$(fact sensor_1_c)" 49.85
     is 'the scheduler' "$(fact scheduler)" none
-    at_least 'the requests of a queue' "$(fact requests)" 1
+    at_least 'the queue size' "$(fact requests)" 1
 }
 
-# purges NAME [MORE]: a suite that trims, purges and does MORE before a short load.
+# purges NAME [MORE]: writes a suite with fill, trim, purge, the entries MORE, and a short load.
 purges() {
     cat >"$1.toml" <<END
 [suite]
@@ -128,7 +128,7 @@ score = { mean_of = "iops" }
 END
 }
 
-# way FILE PHASE: prints how that phase was carried out.
+# way FILE PHASE: prints the method of this phase.
 way() {
     sql "$1" "SELECT json_extract(report, '\$.method') FROM step WHERE phase_kind='$2' LIMIT 1"
 }
@@ -138,18 +138,18 @@ a_drive_is_trimmed_formatted_and_filled_end_to_end() {
     quarter='{ fill = "random", span = "25%", block_size = "64KiB" }'
     purges erase "$quarter, $quarter, { rest = \"1s\" },"
     gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --health-every 1 --out a.ssdg
-    is 'the way of the purge' "$(way a.ssdg purge)" 'NVMe format, user data erase'
-    is 'the way of the trim' "$(way a.ssdg trim)" 'discard, read back as forgotten'
+    is 'the purge method' "$(way a.ssdg purge)" 'NVMe format, user data erase'
+    is 'the trim method' "$(way a.ssdg trim)" 'discard, read back as forgotten'
     fills="SELECT count(*) FROM step WHERE phase_kind='fill' AND state='finished'"
     is 'the number of fills' "$(sql a.ssdg "$fills")" 3
     finds a.ssdg purge-started 'user data erase was sent to'
     lied="SELECT count(*) FROM finding WHERE kind IN ('purge-not-possible', 'trim-ineffective')"
-    is 'what was not possible' "$(sql a.ssdg "$lied")" 0
+    is 'the number of ineffective purges and trims' "$(sql a.ssdg "$lied")" 0
     nvme id-ns "/dev/$drive" -o json >ns
     is 'the format of blocks' "$(told ns flbas)" 0
     written="SELECT max(value) - min(value) FROM reading WHERE quantity='host_written_bytes'"
     # 4 MiB and twice a quarter of 64 MiB, in units of 512,000 bytes.
-    at_least 'what the drive says was written' "$(sql a.ssdg "SELECT cast(($written) AS INTEGER)")" 36000000
+    at_least 'the bytes written by the counter of the drive' "$(sql a.ssdg "SELECT cast(($written) AS INTEGER)")" 36000000
     within="SELECT count(*) FROM reading JOIN step ON step_id = step.id WHERE quantity='smart_temperature_c'
         AND phase_kind='measure'"
     at_least 'the readings within the load' "$(sql a.ssdg "$within")" 2
@@ -161,7 +161,7 @@ a_purge_goes_the_way_that_is_asked_for_or_not_at_all() {
     drive=$(named FORMAT)
     purges erase
     gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --purge discard --out b.ssdg
-    is 'the way of the purge' "$(way b.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    is 'the purge method' "$(way b.ssdg purge)" 'discard of the whole drive, read back as forgotten'
     for method in sanitize-block secure-erase; do
         gauge 3 run erase.toml "/dev/$drive" --confirm FORMAT --purge $method --out $method.ssdg
         says "cannot be purged by $method"
@@ -179,7 +179,7 @@ a_neighbour_on_the_same_controller_is_never_formatted() {
     purges erase
     words=$(confirmation "$drive")
     gauge 0 run erase.toml "/dev/$drive" --confirm "$words" --out a.ssdg
-    is 'the way of the purge' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    is 'the purge method' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
     finds a.ssdg lesser-purge '2 namespaces in use'
     gauge 3 run erase.toml "/dev/$drive" --confirm "$words" --purge format --out b.ssdg
     says '2 namespaces in use'
@@ -200,17 +200,17 @@ a_drive_that_calls_itself_read_only_is_refused() {
     vm-monitor qom-set /machine/peripheral/nvme0 smart_critical_warning 0 >/dev/null
 }
 
-# announced FILE: whether a purge was begun.
+# announced FILE: succeeds once a purge has started.
 announced() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM finding WHERE kind='purge-started'" 2>/dev/null)" ]
 }
 
-# fills FILE: whether a fill runs now.
+# fills FILE: succeeds while a fill is running.
 fills() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM step WHERE phase_kind='fill' AND state='running'" 2>/dev/null)" ]
 }
 
-# The emulated drive erases 2 GiB at a time, and its throttle lets the second part wait: 15 s.
+# The emulated drive erases 2 GiB at a time. Its throttle delays the second part by 15 s.
 a_drive_that_leaves_while_it_is_formatted_is_gone() {
     purges erase
     sed -i 's/{ fill = "sequential", span = "4MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
@@ -222,7 +222,7 @@ a_drive_that_leaves_while_it_is_formatted_is_gone() {
     says 'is gone'
     finds a.ssdg drive-gone
     is 'the state of the last step' "$(sql a.ssdg 'SELECT state FROM step ORDER BY id DESC LIMIT 1')" broken
-    at_least 'the number of lines of talk, 10 allowed' 10 "$(wc -l <talk)"
+    at_least 'ten, against the number of message lines' 10 "$(wc -l <talk)"
     gauge 3 resume a.ssdg
     says 'nothing was written'
 }
@@ -239,13 +239,13 @@ a_drive_that_leaves_while_it_is_filled_is_gone() {
     says 'is gone'
     finds a.ssdg drive-gone
     is 'the state of the fill' "$(sql a.ssdg "SELECT state FROM step WHERE phase_kind='fill'")" broken
-    at_least 'the number of lines of talk, 10 allowed' 10 "$(wc -l <talk)"
+    at_least 'ten, against the number of message lines' 10 "$(wc -l <talk)"
 }
 
 a_sata_drive_has_a_card_and_is_purged() {
     card /dev/sda
     is 'the serial' "$(fact serial)" SATA1
-    is 'the words that confirm it' "$(confirmation sda)" SATA1
+    is 'the confirmation' "$(confirmation sda)" SATA1
     is 'the model' "$(fact model)" 'QEMU HARDDISK'
     is 'the transport' "$(fact transport)" sata
     is 'the trim' "$(fact trim)" true
@@ -253,12 +253,12 @@ a_sata_drive_has_a_card_and_is_purged() {
     is 'an attribute' "$(grep -c 'power-on hours' out)" 1
     purges erase
     gauge 0 run erase.toml /dev/sda --confirm "$(confirmation sda)" --out a.ssdg
-    is 'the way of the purge' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    is 'the purge method' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
     gauge 3 run erase.toml /dev/sda --confirm "$(confirmation sda)" --purge secure-erase --out b.ssdg
     says 'the drive has no ATA security'
 }
 
-# saving WORDS: whether the link of the SATA drive saves power so.
+# saving POLICY: succeeds while the link of the SATA drive has this power management policy.
 saving() {
     [ "$(cat "$policy")" = "$1" ]
 }
@@ -284,8 +284,8 @@ END
         --power "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.2; done'"
     until_true saving max_performance
     gauge_ends 0
-    is 'the policy behind a run' "$(cat "$policy")" medium_power
-    is 'what was in force' "$(sql a.ssdg "SELECT json_extract(report, '\$.method') FROM step WHERE report LIKE '%SATA%' LIMIT 1")" \
+    is 'the policy after a run' "$(cat "$policy")" medium_power
+    is 'the policy during a run' "$(sql a.ssdg "SELECT json_extract(report, '\$.method') FROM step WHERE report LIKE '%SATA%' LIMIT 1")" \
         'SATA link max_performance'
     gauge_later run save.toml /dev/sda --confirm SATA1 --out b.ssdg \
         --power "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.2; done'"
@@ -293,15 +293,15 @@ END
     kill -9 $gauge_pid
     gauge_ends 137
     until_true saving medium_power
-    # What cannot be chosen is said: this drive has one power state, and no power saving.
+    # A setting that fails is a finding: this drive has one power state, and no power saving.
     sed -i 's/"active"/"PS1"/' save.toml
     gauge 0 run save.toml "/dev/$(named FORMAT)" --confirm FORMAT --out c.ssdg \
         --power "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.2; done'"
     finds c.ssdg power-state 'could not be brought into PS1'
 }
 
-# caching DRIVE NUMBER: whether its write cache is on (1) or off (0), as the drive says now: NVMe by
-# nvme-cli, SATA by its identity.
+# caching DRIVE NUMBER: succeeds while the drive reports its write cache as on (1) or off (0): NVMe by
+# nvme-cli, SATA by Identify Device.
 caching() {
     case $1 in
         nvme*) nvme get-feature "/dev/$1" -f 6 | grep -q "value:[0x]*$2\$" ;;
@@ -318,8 +318,8 @@ the_write_cache_is_put_back_even_after_a_kill() {
         gauge_later run cache.toml "/dev/$drive" --confirm "$words" --out "$drive.ssdg"
         until_true caching "$drive" 0
         gauge_ends 0
-        is "$drive: what was in force" "$(way "$drive.ssdg" cache)" 'write cache off'
-        caching "$drive" 1 || fail "$drive: the cache is not on behind a run"
+        is "$drive: the write cache during a run" "$(way "$drive.ssdg" cache)" 'write cache off'
+        caching "$drive" 1 || fail "$drive: the cache is not on after a run"
         gauge_later run cache.toml "/dev/$drive" --confirm "$words" --out "$drive-killed.ssdg"
         until_true caching "$drive" 0
         kill -9 $gauge_pid
@@ -329,30 +329,30 @@ the_write_cache_is_put_back_even_after_a_kill() {
     done
 }
 
-# without_trim FILE DEVICE WORDS: trims it, which must fail because of what WORDS name.
+# without_trim FILE DEVICE WORDS: trims it, which must fail with a finding that contains WORDS.
 without_trim() {
     gauge 0 run erase.toml "/dev/$2" --confirm "$(confirmation "$2")" --out "$1"
     finds "$1" trim-ineffective "$3"
     finds "$1" purge-not-possible "$3"
-    is 'the way of the purge' "$(way "$1" purge)" none
+    is 'the purge method' "$(way "$1" purge)" none
 }
 
 a_layer_that_passes_no_trims_on_is_named() {
     export DM_DISABLE_UDEV=1
     purges erase
     without_trim drive.ssdg sdb 'neither the drive sdb nor its driver takes trims'
-    # What the drive refuses makes the kernel look at it anew, which would undo the next line.
+    # A rejected command makes the kernel revalidate the drive, which would reset discard_max_bytes.
     card /dev/sda
     sleep 1
     most=$(cat /sys/block/sda/queue/discard_max_bytes)
     echo 0 >/sys/block/sda/queue/discard_max_bytes
     without_trim switch.ssdg sda 'switched off in queue/discard_max_bytes of sda'
     echo "$most" >/sys/block/sda/queue/discard_max_bytes
-    # This mapper hands no trims down.
+    # This mapper does not pass discards on.
     dmsetup create deaf --table '0 65536 unstriped 1 128 0 /dev/sda 0'
     without_trim mapper.ssdg "dm-$(dmsetup info -c --noheadings -o minor deaf)" 'the mapper dm-'
     dmsetup remove deaf
-    # A file system in memory cannot give back parts of a file.
+    # ramfs cannot punch holes into a file.
     mkdir ram && mount -t ramfs ramfs ram
     truncate -s 64M ram/disk
     loop=$(losetup -f) && losetup "$loop" ram/disk

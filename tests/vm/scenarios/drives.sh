@@ -1,6 +1,6 @@
 #!/bin/sh
-# Real NVMe drives, whole: a quick look, a suite, resume, blocks of 4 KiB, a partition, a serial
-# that a terminal or a browser would obey.
+# Whole NVMe drives: quick, a suite, resume, blocks of 4 KiB, a partition, a serial with escape
+# sequences and markup.
 # vm: --nvme 64M --nvme 64M,logical_block_size=4096,physical_block_size=4096
 # vm: --virtio 64M --copy mkfs.ext4:/usr/sbin/mkfs.ext4
 # vm: --nvme $'64M,serial=A\e[31m"><q7>$x=1'
@@ -34,7 +34,7 @@ a_run_that_was_killed_is_resumed_on_the_same_drive_only() {
     is 'the number of fills' "$(sql a.ssdg "SELECT count(*) FROM step WHERE label LIKE 'fill%'")" 1
 }
 
-# is_not_resumed WORDS: resume refuses with WORDS, and the virtio drive keeps every byte.
+# is_not_resumed WORDS: resume refuses with WORDS, and no byte of the virtio drive changes.
 is_not_resumed() {
     sync
     before=$(sectors vda)
@@ -55,11 +55,11 @@ a_drive_without_a_serial_is_resumed_with_its_own_test_data_only() {
     kill -9 $gauge_pid
     gauge_ends 137
     cat /dev/vda >mine
-    # A file system that was made since.
+    # A file system that was made after the interruption.
     until_true mkfs.ext4 -q -F /dev/vda
     is_not_resumed 'ext4 file system'
     dd if=mine of=/dev/vda bs=1M conv=fsync 2>/dev/null
-    # Another drive of equal size in its place, empty, and with a copy of the run's own data.
+    # Another drive of equal size instead: empty, and with a copy of the data of the run.
     vm-monitor device_del virtio0 >/dev/null
     until_true test ! -e /sys/block/vda
     vm-monitor device_add virtio-blk-pci,id=other,bus=vport0,drive=vspare0 >/dev/null
@@ -98,7 +98,7 @@ a_hostile_serial_reaches_neither_terminal_nor_page() {
     [ "${#serial}" -gt 10 ] || fail "the serial is '$serial'"
     gauge 3 quick /dev/nvme2n1 --out a.ssdg
     gauge_talk=$(cat talk)
-    # The words that confirm it are printable.
+    # The confirmation is printable.
     words=$(sed -n 's/.*--confirm //p' talk)
     gauge 0 quick /dev/nvme2n1 --confirm "$words" --size 16MiB --shorten 100 --out a.ssdg
     ssdgauge drives >listed 2>&1 || true
@@ -106,10 +106,10 @@ a_hostile_serial_reaches_neither_terminal_nor_page() {
     ssdgauge report a.ssdg --csv >csv --markdown 2>/dev/null || true
     escape=$(printf '\033')
     for place in talk out listed card csv a.html; do
-        ! grep -q "$escape" $place || fail "an escape of the serial stands in $place"
+        ! grep -q "$escape" $place || fail "$place contains an escape sequence of the serial"
     done
-    case $gauge_talk in *"$escape"*) fail 'an escape of the serial stands in the refusal' ;; esac
-    ! grep -q '<q7>' a.html || fail 'the page holds markup of the serial'
+    case $gauge_talk in *"$escape"*) fail 'the refusal contains an escape sequence of the serial' ;; esac
+    ! grep -q '<q7>' a.html || fail 'the page contains markup of the serial'
 }
 
 scenarios a_quick_look_at_a_real_nvme_drive a_run_that_was_killed_is_resumed_on_the_same_drive_only \

@@ -1,21 +1,21 @@
-# Words for scenarios: what a scenario does and what must come of it.
+# Functions for scenarios: actions and expectations.
 #
 # A scenario is a function; `scenarios` runs each in a folder of its own and prints a line,
-# "ok NAME" or "FAILED NAME: why". A theme is a file of scenarios that share one machine; its first
-# lines say which ("# vm: OPTIONS"). A new scenario is a function and its name in the last line.
+# "ok NAME" or "FAILED NAME: reason". A theme is a file of scenarios that share one machine; its first
+# lines list the options of the machine ("# vm: OPTIONS"). A new scenario is a function and its name in the last line.
 
-# What the command line names: only these scenarios shall run.
+# Names of scenarios on the command line: only these run.
 only=$*
 
-# Ends the scenario.
+# fail REASON...: ends the scenario as failed.
 fail() {
     echo "$*" >why
     [ -z "${gauge_pid:-}" ] || kill -9 "$gauge_pid" 2>/dev/null
     exit 1
 }
 
-# gauge CODE ARGUMENT...: calls the program, which must end with CODE. Its words are kept in `talk`,
-# what it prints in `out`.
+# gauge CODE ARGUMENT...: runs the program, which must end with CODE. Its stderr is saved in `talk`, its
+# stdout in `out`.
 gauge() {
     expected=$1
     shift
@@ -24,7 +24,7 @@ gauge() {
     [ "$code" = "$expected" ] || fail "ssdgauge $*: exit $code, not $expected: $(tail -n 4 talk)"
 }
 
-# gauge_later ARGUMENT...: begins the program and goes on; `gauge_ends CODE` waits for its end.
+# gauge_later ARGUMENT...: starts the program in the background; `gauge_ends CODE` waits for its end.
 gauge_later() {
     ssdgauge "$@" >out 2>talk &
     gauge_pid=$!
@@ -35,60 +35,60 @@ gauge_ends() {
     [ "$code" = "$1" ] || fail "exit $code, not $1: $(tail -n 4 talk)"
 }
 
-# says WORDS: the program must have said so.
+# says PATTERN: stderr of the program must match it.
 says() {
-    grep -q -e "$1" talk || fail "it does not say '$1': $(tail -n 4 talk)"
+    grep -q -e "$1" talk || fail "no message matches '$1': $(tail -n 4 talk)"
 }
 
-# sql FILE QUERY: prints the answer of a run file.
+# sql FILE QUERY: prints the result of a query on a run file.
 sql() {
-    sqlite3 "$1" "$2" || fail "no answer: $2"
+    sqlite3 "$1" "$2" || fail "the query failed: $2"
 }
 
-# is WHAT IS EXPECTED: both must be equal.
+# is SUBJECT ACTUAL EXPECTED: both values must be equal.
 is() {
     [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
 }
 
-# at_least WHAT IS LEAST: whole numbers.
+# at_least SUBJECT ACTUAL MINIMUM: whole numbers.
 at_least() {
     [ "$2" -ge "$3" ] || fail "$1 is $2, less than $3"
 }
 
-# finds FILE KIND [WORDS]: the run must have such a finding.
+# finds FILE KIND [WORDS]: the run must have a finding of this kind that contains WORDS.
 finds() {
     found=$(sql "$1" "SELECT count(*) FROM finding WHERE kind='$2' AND text LIKE '%${3:-}%'")
     at_least "the number of findings '$2' with '${3:-}' ($(sql "$1" 'SELECT kind, text FROM finding'))" \
         "$found" 1
 }
 
-# until_true COMMAND...: waits for it, 20 s at most.
+# until_true COMMAND...: repeats the command until it succeeds, for 20 s at most.
 until_true() {
     tries=0
     until "$@"; do
         tries=$((tries + 1))
-        [ $tries -lt 200 ] || fail "in vain: $*; it said: $(tail -n 4 talk)"
+        [ $tries -lt 200 ] || fail "not true within 20 s: $*; last messages: $(tail -n 4 talk)"
         sleep 0.1
     done
 }
 
-# runs_step FILE LABEL: whether a step of that label runs now.
+# runs_step FILE LABEL: succeeds while a step with this label is running.
 runs_step() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM step WHERE label='$2' AND state='running'" 2>/dev/null)" ]
 }
 
-# measures FILE: whether a measuring step runs now.
+# measures FILE: succeeds while a measuring step is running.
 measures() {
     running="SELECT 1 FROM step WHERE phase_kind='measure' AND state='running'"
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "$running" 2>/dev/null)" ]
 }
 
-# blank DEVICE: takes what an earlier scenario has left there.
+# blank DEVICE: overwrites it with zeros, to remove data of earlier scenarios.
 blank() {
     dd if=/dev/zero of="$1" bs=1M conv=fsync 2>/dev/null
 }
 
-# sectors DRIVE: prints the 512-byte sectors that were written to it.
+# sectors DRIVE: prints the number of 512-byte sectors written to it.
 sectors() {
     awk '{ print $7 }' "/sys/block/$1/stat"
 }
@@ -112,8 +112,7 @@ ${5:-}
 END
 }
 
-# scenarios NAME...: runs them all, or those that $only names; the status tells whether all went
-# well.
+# scenarios NAME...: runs them all, or only those in $only. Status 0 if all passed.
 scenarios() {
     status=0
     [ -z "$only" ] || eval "set -- $only"

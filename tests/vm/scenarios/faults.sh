@@ -1,15 +1,16 @@
 #!/bin/sh
-# Drives that fail: bad places, drives that are pulled, drives that hang and come back.
+# Failing drives: media errors, removal, hangs, out of memory, clock jumps.
 # vm: --nvme 64M --nvme 64M --nvme 64M --bad-nvme 64M,6144 --append nvme_core.io_timeout=3
 # vm: --module 'null_blk nr_devices=0' --pack sd_mod --pack scsi_debug
 . /usr/bin/expect.sh
 
-# A fault is told in ten lines at most; what a busy host adds is not counted.
+# A fault is reported in at most ten lines. Warnings about a busy host are not counted.
 few_words() {
-    at_least 'the number of lines of talk, 10 allowed' 10 "$(grep -cv -e '^warning: ' -e '^  ' talk)"
+    at_least 'ten, against the number of message lines' 10 "$(grep -cv -e '^warning: ' -e '^  ' talk)"
 }
 
-# How a read of a bad place must end: a fault with its place, a broken step, exit 1, resumable.
+# fails_at FILE KIND OFFSET WORDS: a read error must give a finding with its offset, a broken step and
+# a resumable run.
 fails_at() {
     gauge_file=$1 kind=$2 offset=$3 words=$4
     finds "$gauge_file" "$kind" "a read at byte $offset"
@@ -35,7 +36,7 @@ a_bad_place_of_a_scsi_drive_is_a_media_error() {
     suite bad 4MiB 100 2s
     serial=$(ssdgauge run bad.toml /dev/sda --out b.ssdg 2>&1 | sed -n 's/.*--confirm //p')
     gauge 1 run bad.toml /dev/sda --confirm "$serial" --out a.ssdg
-    # 4660 is the sector that scsi_debug cannot read; requests begin at 4 KiB.
+    # scsi_debug fails reads of sector 4660; requests are aligned to 4 KiB.
     fails_at a.ssdg media-error 2383872 'No data available'
     rmmod scsi_debug
 }
@@ -47,12 +48,12 @@ a_bad_place_without_a_reason_is_a_fault() {
     echo 1 >$null/memory_backed
     echo +6144-6151 >$null/badblocks
     echo 1 >$null/power
-    # Writes fail there too: already the fill ends at this place.
+    # Writes fail there too, so the fill ends at this offset.
     suite bad 4MiB 100 2s
     gauge 1 run bad.toml /dev/nullb1 --confirm nullb1:67108864 --out a.ssdg
     finds a.ssdg faults 'a write at byte 3145728'
     finds a.ssdg faults 'Input/output error'
-    # A place that is only bad later fails the reads.
+    # An offset that fails only after the fill fails the reads.
     echo -6144-6151 >$null/badblocks
     blank /dev/nullb1
     suite later 4MiB 100 5s
@@ -81,7 +82,7 @@ a_null_device_that_is_switched_off_is_gone() {
     rmdir $null
 }
 
-# Pulls a drive while it reads or writes (READ_PERCENT), and looks at what is told.
+# pulled READ_PERCENT NAME SERIAL DEVICE: removes a drive under load, and checks the messages.
 pulled() {
     suite pulled 16MiB "$1" 30s
     gauge_later run pulled.toml "/dev/$2" --confirm "$3" --out a.ssdg
@@ -92,7 +93,7 @@ pulled() {
     says 'is gone'
     finds a.ssdg drive-gone
     few_words
-    # Whatever was in flight fails once, and nothing is sent after that.
+    # Requests in flight fail once, and nothing is submitted after that.
     errors=$(sql a.ssdg 'SELECT sum(errors) FROM interval')
     at_least 'the number of errors' "$errors" 1
     at_least "a queue depth of 4, and $errors errors" 8 "$errors"
@@ -109,16 +110,16 @@ a_drive_that_hangs_and_comes_back_is_told_by_its_latency() {
     gauge_later run hang.toml /dev/nvme0n1 --confirm VM0 --out a.ssdg
     until_true measures a.ssdg
     sleep 2
-    # Without its command register the controller answers nothing, until the kernel resets it.
+    # With a cleared command register the controller does not respond until the kernel resets it.
     printf '\0\0' | dd of="$(readlink -f /sys/class/nvme/nvme0/device)/config" bs=2 seek=2 conv=notrunc 2>/dev/null
     gauge_ends 0
     finds a.ssdg stalled 'a read took'
     longest=$(sql a.ssdg 'SELECT max(lat_max_ns) / 1000000 FROM interval')
     at_least 'the longest latency in ms' "$longest" 2000
-    # The seconds of silence stand in the timeline as zeros.
+    # The seconds without completions are zeros in the timeline.
     silent=$(sql a.ssdg "SELECT count(*) FROM interval JOIN step ON step_id = step.id
         WHERE phase_kind='measure' AND ios = 0")
-    at_least 'the number of silent seconds' "$silent" 1
+    at_least 'the number of seconds without completions' "$silent" 1
 }
 
 is_resumed() {
@@ -137,16 +138,16 @@ a_run_without_memory_is_killed_and_goes_on_later() {
     until_true measures a.ssdg
     echo 4M >$group/memory.max
     gauge_ends 137
-    at_least 'the number of kills for want of memory' \
+    at_least 'the number of OOM kills' \
         "$(sed -n 's/^oom_kill //p' $group/memory.events)" 1
-    # What was finished is there, and nobody writes any more.
+    # The finished step is in the run file, and no process writes any more.
     is 'the state of the fill' "$(sql a.ssdg "SELECT state FROM step WHERE label LIKE 'fill%'")" finished
     before=$(sectors nvme0n1)
     until_true rmdir $group
     is 'the number of sectors written' "$(sectors nvme0n1)" "$before"
     umount /sys/fs/cgroup
     gauge_later resume a.ssdg --confirm VM0 --erase VM0
-    # The step that was killed still says that it runs.
+    # The state of the step that was killed remains 'running'.
     until_true is_resumed a.ssdg
     kill -INT $gauge_pid
     gauge_ends 75
@@ -166,7 +167,7 @@ a_jump_of_the_time_of_day_moves_no_duration() {
     took="SELECT elapsed_ns / 1000000000 FROM step WHERE phase_kind='measure'"
     is 'the seconds that the step took' "$(sql a.ssdg "$took")" 6
     nobody="SELECT count(*) FROM finding WHERE kind IN ('hung', 'stalled')"
-    is 'what the drive is blamed for' "$(sql a.ssdg "$nobody")" 0
+    is 'the number of findings about the drive' "$(sql a.ssdg "$nobody")" 0
 }
 
 a_drive_that_is_pulled_while_it_is_written_is_gone() {

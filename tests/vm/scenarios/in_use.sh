@@ -1,11 +1,12 @@
 #!/bin/sh
-# Drives in use in ways that a plain host may not be able to make: partitions, device-mapper,
-# volumes, arrays, a second path. Each is refused with exit code 3 and not one sector is written.
+# Uses of a drive that a host may not be able to set up: partitions, device-mapper, volumes, arrays, a
+# second path. Each is refused with exit code 3, and no sector is written.
 # vm: --nvme 32M --nvme 32M --copy dmsetup --module dm_mod --module crc32c_generic --module ext4
 # vm: --module loop --pack dm_flakey --module md_mod --module raid1 --pack sd_mod --pack scsi_debug
 . /usr/bin/expect.sh
 
-# refuses TARGET DRIVE WORDS: the strongest consent does not help, and DRIVE keeps every byte.
+# refuses TARGET DRIVE WORDS: TARGET is refused with WORDS although --confirm and --erase are given,
+# and no byte of DRIVE changes.
 refuses() {
     sync
     before=$(sectors "$2")
@@ -21,10 +22,10 @@ refuses() {
     is 'the number of sectors written' "$(sectors "$2")" "$before"
     cmp "/dev/$2" kept || fail 'bytes changed on the drive'
     rm kept
-    [ ! -e a.ssdg ] || fail 'a run file was made'
+    [ ! -e a.ssdg ] || fail 'a run file was created'
 }
 
-# Makes two partitions on the first drive.
+# Creates two partitions on the first drive.
 partitioned() {
     blank /dev/nvme0n1
     printf 'o\nn\np\n1\n2048\n+12M\nn\np\n2\n\n\nw\n' | fdisk /dev/nvme0n1 >/dev/null 2>&1
@@ -80,7 +81,7 @@ a_partition_by_itself() {
     refuses /dev/nvme0n1p1 nvme0n1 'is a partition of /dev/nvme0n1'
 }
 
-# mapped UUID WORDS: the drive below a mapping that calls itself UUID.
+# mapped UUID WORDS: the drive below a mapping with this UUID is refused with WORDS.
 mapped() {
     blank /dev/nvme0n1
     echo '0 40960 linear /dev/nvme0n1 0' | dmsetup create mine -u "$1"
@@ -104,7 +105,7 @@ a_mapping_beside_one_that_is_mounted() {
     umount mounted
     refuses "/dev/$twin" nvme0n1 "held by $lower (device-mapper lower)"
     dmsetup remove lower
-    # Without its neighbour it is a drive like any other.
+    # Without the second mapping it is refused for its contents only.
     gauge 3 quick "/dev/$twin" --confirm "$twin:20971520" --out a.ssdg
     says 'ext4 file system'
     dmsetup remove twin
@@ -175,14 +176,14 @@ a_drive_that_holds_a_partition_table() {
     is 'the number of sectors written' "$(sectors nvme0n1)" "$before"
     gauge 0 quick /dev/nvme0n1 --confirm VM0 --erase VM0 --size 8MiB --shorten 20 --health-every 1 \
         --out a.ssdg
-    # Without rights the drive is still asked how it feels: by the part that keeps them.
+    # After privileges are dropped, the privileged helper reads SMART.
     for quantity in smart_temperature_c host_written_bytes; do
         at_least "the readings of $quantity" \
             "$(sql a.ssdg "SELECT count(*) FROM reading WHERE quantity='$quantity'")" 2
     done
     rights=$(sql a.ssdg "SELECT value FROM environment WHERE key='rights'")
-    is 'what became of the rights' "${rights%%,*}" 'a part as root for requests to the drive'
-    case $rights in *'user 0 without capabilities'*) ;; *) fail "rights: $rights" ;; esac
+    is 'the privileges of the run' "${rights%%,*}" 'a part as root for requests to the drive'
+    case $rights in *'user 0 without capabilities'*) ;; *) fail "privileges: $rights" ;; esac
 }
 
 a_drive_that_warns_of_itself() {

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Drives below device-mapper: regions that fail, outages, and silence that never ends.
+# Drives below device-mapper: error regions, outages, requests that never complete.
 # vm: --nvme 64M --copy dmsetup --module dm_mod --module dm_flakey
 . /usr/bin/expect.sh
 
-# Prints the kernel's name of a mapping.
+# node MAPPING: prints its kernel name.
 node() {
     dmsetup info -c --noheadings -o blkdevname "$1"
 }
@@ -14,11 +14,11 @@ an_error_region_fails_with_its_place() {
     dm=$(node region)
     suite region 4MiB 0 1s
     before=$(sectors nvme0n1)
-    # The drive itself is in use now, and nobody writes past the mapping.
+    # The drive itself is in use by the mapping, and is refused.
     gauge 3 run region.toml /dev/nvme0n1 --confirm VM0 --out b.ssdg
     says "$dm"
     is 'the number of sectors written' "$(sectors nvme0n1)" "$before"
-    # Already the fill ends there, and the step is broken.
+    # The fill ends there, and the step is broken.
     gauge 1 run region.toml "/dev/$dm" --confirm "$dm:33554432" --out a.ssdg
     finds a.ssdg faults 'a write at byte 3145728'
     is 'the number of measured steps' "$(sql a.ssdg "SELECT count(*) FROM step WHERE phase_kind='measure'")" 0
@@ -38,12 +38,12 @@ an_outage_of_two_seconds_ends_the_step_with_its_moment() {
     dmsetup resume flaky
     gauge_ends 1
     finds a.ssdg faults 'Input/output error'
-    at_least 'the number of good seconds' \
+    at_least 'the number of seconds with completions' \
         "$(sql a.ssdg "SELECT count(*) FROM interval WHERE ios > 0 AND direction = 'read'")" 1
     dmsetup remove flaky
 }
 
-# Makes a mapping named NAME, begins a run on it, and suspends it under the load.
+# suspended NAME: creates a mapping, starts a run on it, and suspends it under load.
 suspended() {
     blank /dev/nvme0n1
     echo '0 65536 linear /dev/nvme0n1 0' | dmsetup create "$1"
@@ -61,7 +61,7 @@ a_signal_is_honoured_while_the_drive_hangs() {
     began=$(cut -d. -f1 /proc/uptime)
     kill -TERM $gauge_pid
     gauge_ends 75
-    at_least 'five seconds, against the seconds until the end' 6 \
+    at_least 'six, against the seconds until the end' 6 \
         $(($(cut -d. -f1 /proc/uptime) - began))
     finds a.ssdg hung 'did not finish its last requests'
     is 'the number of running steps' "$(sql a.ssdg "SELECT count(*) FROM step WHERE state='running'")" 0
@@ -80,13 +80,13 @@ a_drive_that_never_answers_is_given_up_after_thirty_seconds() {
     began=$(cut -d. -f1 /proc/uptime)
     gauge_ends 1
     took=$(($(cut -d. -f1 /proc/uptime) - began))
-    at_least 'the seconds until it was given up' "$took" 28
-    at_least 'thirty-six seconds, against those until it was given up' 36 "$took"
+    at_least 'the seconds until the run ended' "$took" 28
+    at_least 'thirty-six, against the seconds until the run ended' 36 "$took"
     says 'has not answered for'
     finds a.ssdg hung 'was given up'
     silent=$(sql a.ssdg "SELECT count(*) FROM interval JOIN step ON step_id = step.id
         WHERE phase_kind='measure' AND ios = 0")
-    at_least 'the number of silent seconds' "$silent" 25
+    at_least 'the number of seconds without completions' "$silent" 25
     dmsetup resume mute
     until_true dmsetup remove mute 2>/dev/null
 }

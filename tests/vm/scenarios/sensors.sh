@@ -1,18 +1,18 @@
 #!/bin/sh
-# What measures beside a run: real drivers of sensor chips on a bus of stubs, the sensor of an NVMe
-# drive, and what comes of them in the efficiency of a real drive.
+# Instruments: real drivers of sensor chips on an emulated bus, the sensor of an NVMe drive, and their
+# readings in the efficiency of a drive.
 # vm: --timeout 900 --nvme 64M,serial=WARM --copy nvme
 # vm: --module 'i2c-stub chip_addr=0x6f,0x48' --module i2c-dev --module ltc4151 --module lm75
 . /usr/bin/expect.sh
 
-# Finds the bus of the stubs, and lets the real drivers find their chips on it: an LTC4151 at
-# 12 V and 0.4 A (with 1 milliohm), an LM75 at 25 degrees.
+# chips: finds the emulated bus, and binds the real drivers to the chips on it: an LTC4151 at 12 V and
+# 0.4 A (with 1 milliohm), an LM75 at 25 degrees.
 chips() {
     for adapter in /sys/bus/i2c/devices/i2c-*; do
         ! grep -q stub "$adapter/name" || bus=${adapter##*-}
     done
-    [ -n "${bus:-}" ] || fail 'there is no bus of stubs'
-    # The input in steps of 25 mV, twelve bits that begin with the highest.
+    [ -n "${bus:-}" ] || fail 'there is no emulated bus'
+    # Input voltage in steps of 25 mV, twelve bits, most significant bit first.
     i2cset -f -y "$bus" 0x6f 2 0x1e b
     i2cset -f -y "$bus" 0x6f 3 0x00 b
     current 0x40
@@ -24,13 +24,13 @@ chips() {
     done
 }
 
-# current LOW: sets the lower half of the current, in steps of 20 mA from bit 4 on, above 0.32 A.
+# current LOW: sets the low byte of the current: 0.32 A plus steps of 20 mA from bit 4 on.
 current() {
     i2cset -f -y "$bus" 0x6f 0 0x01 b
     i2cset -f -y "$bus" 0x6f 1 "$1" b
 }
 
-# changing: a current that goes up and down between 0.34 and 0.40 A, until it is killed.
+# changing: varies the current between 0.34 and 0.40 A until it is killed.
 changing() {
     while :; do
         for low in 0x10 0x20 0x30 0x40; do
@@ -40,12 +40,12 @@ changing() {
     done
 }
 
-# json FILE PATH: prints what lies there.
+# json FILE PATH: prints the value at this path.
 json() {
     sqlite3 :memory: "SELECT json_extract(CAST(readfile('$1') AS TEXT), '$2')" || fail "no $2 in $1"
 }
 
-# measured NAME TIME: a suite of a fill, reads for that time, and their efficiency.
+# measured NAME TIME: writes a suite with a fill, reads for this time, and their efficiency.
 measured() {
     suite "$1" 16MiB 100 "$2"
     sed -i 's/mean_of = "iops"/mean_of = "efficiency_mb_s_w"/' "$1.toml"
@@ -91,7 +91,7 @@ temperature_and_power_of_every_second_reach_the_efficiency() {
         json r.json "$test.points[0].metrics.$1"
     }
     power=$(metric power_w)
-    # Readings of the changing current lie between both ends, and are not all the same.
+    # The mean of the varying current lies between its minimum and maximum.
     is "the power $power" "$(awk "BEGIN { print ($power > 4.08 && $power < 4.8) }")" 1
     expected=$(awk "BEGIN { printf \"%.3f\", $(metric throughput_mb_s) / $power }")
     headline=$(json r.json "$test.headline.value")
@@ -100,7 +100,7 @@ temperature_and_power_of_every_second_reach_the_efficiency() {
     gauge 0 report a.ssdg -o a.html
     for words in 'Load: Efficiency' 'power for every second' \
         'temperature for every second' 'instrument: riser'; do
-        grep -q "$words" a.html || fail "the page does not say '$words'"
+        grep -q "$words" a.html || fail "the page does not contain '$words'"
     done
 }
 
@@ -132,15 +132,15 @@ a_drive_that_grows_too_hot_in_a_step_is_told() {
     gauge_later run hot.toml /dev/nvme0n1 --confirm WARM --health-every 1 --out a.ssdg
     until_true measures a.ssdg
     sleep 2
-    # 49.85 degrees are 323 K: the drive warns from 310 K on.
-    nvme set-feature /dev/nvme0 -f 4 -v 310 >/dev/null || fail 'no threshold'
+    # The drive is at 49.85 degrees (323 K), and warns above 310 K.
+    nvme set-feature /dev/nvme0 -f 4 -v 310 >/dev/null || fail 'the threshold was not set'
     gauge_ends 0
     finds a.ssdg health-warning 'the drive began to warn in this step'
     finds a.ssdg throttled 'nvme alarm was on in'
     gauge 0 drives /dev/nvme0n1
-    grep -q 'WARNING: the drive warns' out || fail "no warning on the card: $(head -n 5 out)"
+    grep -q 'WARNING: the drive warns' out || fail "no warning in the drive description: $(head -n 5 out)"
     gauge 0 report a.ssdg -o a.html
-    grep -q 'began to warn' a.html || fail 'the page does not warn'
+    grep -q 'began to warn' a.html || fail 'the page has no warning'
     nvme set-feature /dev/nvme0 -f 4 -v 343 >/dev/null
 }
 
