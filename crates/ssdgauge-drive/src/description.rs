@@ -11,11 +11,11 @@ mod tests;
 use crate::ata;
 use crate::controller::{Controller, Namespace};
 use crate::health::Health;
-use crate::pass_through::{AtaCommand, NvmeCommand, OpenDevice, Unanswered, Wire};
+use crate::pass_through::{AtaCommand, CommandError, NvmeCommand, OpenDevice, PassThrough};
 use crate::power_log::PowerLog;
 use crate::query::{self, Family, feature};
 use crate::state::{self, SanitizeLog, Security, Transition};
-use crate::sysfs_device::Place;
+use crate::sysfs_device::SysfsDevice;
 use ssdgauge_core::{Bytes, DriveCard, Finding, FindingKind, Severity, Value};
 use ssdgauge_os::sysfs::device_size;
 use std::fs::OpenOptions;
@@ -48,7 +48,7 @@ pub fn card(path: &Path) -> Result<DriveCard, CardError> {
     Ok(assemble(&path.display().to_string(), &place, &answers))
 }
 
-fn look(path: &Path) -> Result<(Place, Answers), CardError> {
+fn look(path: &Path) -> Result<(SysfsDevice, Answers), CardError> {
     let system = |cause| CardError::System { path: path.to_owned(), cause };
     let metadata = std::fs::metadata(path).map_err(system)?;
     if !metadata.file_type().is_block_device() {
@@ -56,14 +56,14 @@ fn look(path: &Path) -> Result<(Place, Answers), CardError> {
     }
     let number = metadata.rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let place = Place::of_number(Path::new("/sys"), major, minor)
+    let place = SysfsDevice::of_number(Path::new("/sys"), major, minor)
         .ok_or_else(|| CardError::NoDrive(path.to_owned()))?;
     // O_NONBLOCK: a drive without a medium answers at once.
     let file =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path);
     let answers = match file {
         Ok(file) => Answers::of(&place, &OpenDevice::new(Arc::new(file))),
-        Err(error) => Answers::refused(&place, &Unanswered::from(error).to_string()),
+        Err(error) => Answers::refused(&place, &CommandError::from(error).to_string()),
     };
     Ok((place, answers))
 }
@@ -121,44 +121,44 @@ impl Answers {
     }
 
     /// Returns silence of a drive that could not be asked, for this reason.
-    fn refused(place: &Place, reason: &str) -> Answers {
+    fn refused(place: &SysfsDevice, reason: &str) -> Answers {
         struct Closed(String);
-        impl Wire for Closed {
-            fn nvme(&self, _: &NvmeCommand, _: &mut [u8]) -> Result<u32, Unanswered> {
-                Err(Unanswered::System(self.0.clone()))
+        impl PassThrough for Closed {
+            fn nvme(&self, _: &NvmeCommand, _: &mut [u8]) -> Result<u32, CommandError> {
+                Err(CommandError::System(self.0.clone()))
             }
-            fn ata(&self, _: &AtaCommand, _: &mut [u8]) -> Result<(), Unanswered> {
-                Err(Unanswered::System(self.0.clone()))
+            fn ata(&self, _: &AtaCommand, _: &mut [u8]) -> Result<(), CommandError> {
+                Err(CommandError::System(self.0.clone()))
             }
         }
         Answers::of(place, &Closed(reason.to_owned()))
     }
 
     /// Asks the drive at `place` everything that its kind can answer.
-    pub(super) fn of(place: &Place, wire: &dyn Wire) -> Answers {
+    pub(super) fn of(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Answers {
         match (place.namespace(), place.is_scsi()) {
-            (Some(number), _) => Answers::of_nvme(number, wire),
-            (None, true) => Answers::of_ata(wire),
+            (Some(number), _) => Answers::of_nvme(number, pass_through),
+            (None, true) => Answers::of_ata(pass_through),
             (None, false) => Answers { ata: Err(NO_ATA.into()), ..Answers::silent(NO_NVME) },
         }
     }
 
-    fn of_nvme(number: u32, wire: &dyn Wire) -> Answers {
-        let controller = told(query::controller(wire));
+    fn of_nvme(number: u32, pass_through: &dyn PassThrough) -> Answers {
+        let controller = told(query::controller(pass_through));
         let has = |ability: fn(&Controller) -> bool, what: &str| match &controller {
             Ok(controller) if ability(controller) => Ok(()),
             Ok(_) => Err(format!("the drive has no {what}")),
             Err(reason) => Err(reason.clone()),
         };
-        let value = |id| told(query::value_of(wire, id, &mut []));
+        let value = |id| told(query::value_of(pass_through, id, &mut []));
         let mut table = [0; 256];
         let security = has(Controller::has_security, "security commands");
         Answers {
-            namespace: told(query::namespace(wire, number)),
-            active: told(query::active_namespaces(wire)),
-            health: told(query::health(wire)),
+            namespace: told(query::namespace(pass_through, number)),
+            active: told(query::active_namespaces(pass_through)),
+            health: told(query::health(pass_through)),
             sanitize: has(|controller| controller.sanitize != Default::default(), "sanitize")
-                .and_then(|()| told(query::sanitize_log(wire))),
+                .and_then(|()| told(query::sanitize_log(pass_through))),
             power_state: value(feature::POWER_STATE),
             write_cache: has(|controller| controller.has_volatile_cache, "volatile write cache")
                 .and_then(|()| value(feature::WRITE_CACHE)),
@@ -166,22 +166,24 @@ impl Answers {
                 |controller| controller.has_autonomous_transitions,
                 "such transitions",
             )
-            .and_then(|()| told(query::value_of(wire, feature::TRANSITIONS, &mut table)))
+            .and_then(|()| told(query::value_of(pass_through, feature::TRANSITIONS, &mut table)))
             .map(|on| (on & 1 == 1, state::transitions(&table))),
             host_memory: has(|controller| controller.host_memory.is_some(), "wish for host memory")
                 .and_then(|()| value(feature::HOST_MEMORY)),
             thermal: has(|controller| controller.host_thermal_management, "such management")
                 .and_then(|()| value(feature::THERMAL)),
-            power_log: told(query::power_log(wire)),
-            protocols: security.clone().and_then(|()| told(query::protocols(wire, Family::Nvme))),
-            security: security.and_then(|()| told(query::discovery(wire, Family::Nvme))),
+            power_log: told(query::power_log(pass_through)),
+            protocols: security
+                .clone()
+                .and_then(|()| told(query::protocols(pass_through, Family::Nvme))),
+            security: security.and_then(|()| told(query::discovery(pass_through, Family::Nvme))),
             controller,
             ..Answers::silent(NO_ATA)
         }
     }
 
-    fn of_ata(wire: &dyn Wire) -> Answers {
-        let ata = told(query::ata_identity(wire));
+    fn of_ata(pass_through: &dyn PassThrough) -> Answers {
+        let ata = told(query::ata_identity(pass_through));
         let has = |ability: fn(&ata::Identity) -> bool, what: &str| match &ata {
             Ok(identity) if ability(identity) => Ok(()),
             Ok(_) => Err(format!("the drive has no {what}")),
@@ -190,22 +192,24 @@ impl Answers {
         let security = has(|identity| identity.has_trusted, "trusted commands");
         let smart = has(|identity| identity.has_smart, "SMART");
         Answers {
-            attributes: smart.clone().and_then(|()| told(query::ata_attributes(wire))),
-            statistics: smart.and_then(|()| told(query::ata_statistics(wire))),
-            protocols: security.clone().and_then(|()| told(query::protocols(wire, Family::Ata))),
-            security: security.and_then(|()| told(query::discovery(wire, Family::Ata))),
+            attributes: smart.clone().and_then(|()| told(query::ata_attributes(pass_through))),
+            statistics: smart.and_then(|()| told(query::ata_statistics(pass_through))),
+            protocols: security
+                .clone()
+                .and_then(|()| told(query::protocols(pass_through, Family::Ata))),
+            security: security.and_then(|()| told(query::discovery(pass_through, Family::Ata))),
             ata,
             ..Answers::silent(NO_NVME)
         }
     }
 }
 
-fn told<T>(answer: Result<T, Unanswered>) -> Answer<T> {
+fn told<T>(answer: Result<T, CommandError>) -> Answer<T> {
     answer.map_err(|reason| reason.to_string())
 }
 
 /// Puts the card together.
-pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveCard {
+pub(super) fn assemble(target: &str, place: &SysfsDevice, answers: &Answers) -> DriveCard {
     let mut card = DriveCard {
         target: target.into(),
         sections: vec![
@@ -239,11 +243,11 @@ pub(super) fn assemble(target: &str, place: &Place, answers: &Answers) -> DriveC
 
 /// Returns what bears on every number of a run on the drive at `place`, as far as it is asked.
 /// A PCIe link below its capability is not among it: that is a condition of the host.
-pub fn doubts(place: &Place, wire: &dyn Wire) -> Vec<Finding> {
-    findings(place, &Answers::of(place, wire))
+pub fn doubts(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Vec<Finding> {
+    findings(place, &Answers::of(place, pass_through))
 }
 
-fn findings(place: &Place, answers: &Answers) -> Vec<Finding> {
+fn findings(place: &SysfsDevice, answers: &Answers) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(answers.ata.as_ref().ok().and_then(slow_sata));
     if let Ok(health) = &answers.health {
@@ -284,7 +288,7 @@ fn slow_sata(identity: &ata::Identity) -> Option<Finding> {
 }
 
 /// Returns what the drive says of itself and what cannot be true.
-fn lies(place: &Place, answers: &Answers) -> Vec<String> {
+fn lies(place: &SysfsDevice, answers: &Answers) -> Vec<String> {
     let mut lies = Vec::new();
     if let Ok(health) = &answers.health {
         lies.extend(health.doubts.iter().cloned());

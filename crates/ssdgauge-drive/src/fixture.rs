@@ -1,4 +1,4 @@
-//! A made-up drive that answers from bytes, for tests of everything above the wire.
+//! A made-up drive that answers from bytes, for tests of everything above the pass_through.
 
 // A test ends at the first thing that does not work.
 #![allow(clippy::unwrap_used, clippy::new_without_default, clippy::missing_panics_doc)]
@@ -10,13 +10,13 @@ pub use tree::Tree;
 use crate::ata;
 use crate::controller::IDENTIFY_LENGTH;
 use crate::health::SMART_LENGTH;
-use crate::pass_through::{AtaCommand, NvmeCommand, Unanswered, Wire};
+use crate::pass_through::{AtaCommand, CommandError, NvmeCommand, PassThrough};
 use crate::power_log::{ENTRY, HEAD_LENGTH};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// Invalid opcode, and do not retry.
-pub const UNKNOWN: Unanswered = Unanswered::Status(0x4001);
+pub const UNKNOWN: CommandError = CommandError::Status(0x4001);
 
 /// A drive that answers questions from tables, and keeps every command that it was sent.
 pub struct Fixture {
@@ -31,7 +31,7 @@ pub struct Fixture {
     /// Answers of ATA commands (command, address).
     pub ata: BTreeMap<(u8, u64), Vec<u8>>,
     /// What it says to commands that are no questions, by opcode.
-    pub changes: BTreeMap<u8, Unanswered>,
+    pub changes: BTreeMap<u8, CommandError>,
     /// Everything but questions that it was sent.
     pub sent: Mutex<Vec<(u8, u32, [u32; 6])>>,
     /// Everything but questions that it was sent as ATA.
@@ -99,22 +99,22 @@ impl Fixture {
     }
 }
 
-fn answer(found: Option<&Vec<u8>>, data: &mut [u8]) -> Result<u32, Unanswered> {
-    let found = found.ok_or(Unanswered::Status(0x4002))?;
+fn answer(found: Option<&Vec<u8>>, data: &mut [u8]) -> Result<u32, CommandError> {
+    let found = found.ok_or(CommandError::Status(0x4002))?;
     let length = found.len().min(data.len());
     data[..length].copy_from_slice(&found[..length]);
     Ok(0)
 }
 
-impl Wire for Fixture {
-    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
+impl PassThrough for Fixture {
+    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
         let [first, ..] = command.words;
         match command.opcode {
             0x06 => answer(self.identify.get(&(first as u8, command.namespace)), data),
             0x02 => answer(self.logs.get(&(first as u8)), data),
             0x0a => {
                 let (value, table) =
-                    self.features.get(&(first as u8)).ok_or(Unanswered::Status(0x4002))?;
+                    self.features.get(&(first as u8)).ok_or(CommandError::Status(0x4002))?;
                 answer(Some(table), data)?;
                 Ok(*value)
             }
@@ -130,11 +130,11 @@ impl Wire for Fixture {
         }
     }
 
-    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
         match command.command {
             0xec | 0x2f | 0xb0 | 0x5c => {
                 let found = self.ata.get(&(command.command, command.lba));
-                answer(found, data).map(|_| ()).map_err(|_| Unanswered::Sense(5, 0x20, 0))
+                answer(found, data).map(|_| ()).map_err(|_| CommandError::Sense(5, 0x20, 0))
             }
             other => {
                 self.sent_ata.lock().unwrap().push((*command, data.to_vec()));
@@ -258,8 +258,8 @@ impl Switched {
     }
 }
 
-impl Wire for Switched {
-    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
+impl PassThrough for Switched {
+    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
         match (command.opcode, command.words) {
             (0x09, [0x06, value, ..]) => {
                 self.tell(value == 1);
@@ -270,7 +270,7 @@ impl Wire for Switched {
         }
     }
 
-    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
         match (command.command, command.feature) {
             (0xef, 0x02) => self.tell(true),
             (0xef, 0x82) => self.tell(false),

@@ -5,9 +5,9 @@
 //! after each one, and every ten seconds in between. With one request in flight at a time, and
 //! while the drive is left alone, nothing is asked at all.
 
-use crate::pass_through::{Unanswered, Wire};
+use crate::pass_through::{CommandError, PassThrough};
 use crate::query;
-use crate::sysfs_device::Place;
+use crate::sysfs_device::SysfsDevice;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity, Sink};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,14 +23,14 @@ const MOST_WAITING: usize = 16_384;
 
 /// What a drive counts of itself, at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Pulse {
+pub(crate) struct SmartSnapshot {
     /// The values, by quantity with its unit.
     values: Vec<(String, f64)>,
     /// Warnings in words.
     warnings: Vec<&'static str>,
 }
 
-impl Pulse {
+impl SmartSnapshot {
     fn get(&self, quantity: &str) -> Option<f64> {
         self.values.iter().find(|(name, _)| name == quantity).map(|(_, value)| *value)
     }
@@ -44,44 +44,44 @@ enum Kind {
 }
 
 /// Asks a drive how it feels.
-pub struct Vitals {
-    wire: Arc<dyn Wire>,
+pub struct HealthMonitor {
+    pass_through: Arc<dyn PassThrough>,
     kind: Kind,
     every: Option<Duration>,
-    last: Option<Pulse>,
+    last: Option<SmartSnapshot>,
     /// Whether it was said that the drive does not answer.
     is_silent: bool,
-    beat: Option<Beat>,
+    beat: Option<Poller>,
 }
 
-impl std::fmt::Debug for Vitals {
+impl std::fmt::Debug for HealthMonitor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Vitals").field("every", &self.every).finish_non_exhaustive()
+        f.debug_struct("HealthMonitor").field("every", &self.every).finish_non_exhaustive()
     }
 }
 
 /// The thread that asks within a step; it ends by itself soon after this is dropped.
-struct Beat {
-    answers: Receiver<(Instant, Pulse)>,
+struct Poller {
+    answers: Receiver<(Instant, SmartSnapshot)>,
     ended: Arc<AtomicBool>,
 }
 
-impl Drop for Beat {
+impl Drop for Poller {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 }
 
-impl Vitals {
+impl HealthMonitor {
     /// Returns what asks the drive at `place`; `None` where it understands no such question.
-    pub fn of(place: &Place, wire: Arc<dyn Wire>) -> Option<Vitals> {
+    pub fn of(place: &SysfsDevice, pass_through: Arc<dyn PassThrough>) -> Option<HealthMonitor> {
         let kind = match (place.namespace(), place.is_scsi()) {
             (Some(_), _) => Kind::Nvme,
             (None, true) => Kind::Ata,
             (None, false) => return None,
         };
         let every = Some(USUAL);
-        Some(Vitals { wire, kind, every, last: None, is_silent: false, beat: None })
+        Some(HealthMonitor { pass_through, kind, every, last: None, is_silent: false, beat: None })
     }
 
     /// Chooses how often the drive is asked within a step; `None` for never.
@@ -92,7 +92,7 @@ impl Vitals {
     /// Begins a step; `within` says whether the drive may be asked in it, too.
     pub fn begin(&mut self, within: bool, sink: &mut dyn Sink) {
         if self.last.is_none() && !self.is_silent {
-            match ask_drive(self.wire.as_ref(), self.kind) {
+            match ask_drive(self.pass_through.as_ref(), self.kind) {
                 Ok(pulse) => self.keep(Nanos::ZERO, pulse, sink),
                 Err(reason) => {
                     self.is_silent = true;
@@ -106,7 +106,7 @@ impl Vitals {
             }
         }
         let every = self.every.filter(|_| within && !self.is_silent);
-        self.beat = every.map(|every| beat(Arc::clone(&self.wire), self.kind, every));
+        self.beat = every.map(|every| beat(Arc::clone(&self.pass_through), self.kind, every));
     }
 
     /// Ends the step that began at `since` and lasted for `elapsed`. Where it went wrong the drive
@@ -120,7 +120,7 @@ impl Vitals {
         }
         if went_well
             && !self.is_silent
-            && let Ok(pulse) = ask_drive(self.wire.as_ref(), self.kind)
+            && let Ok(pulse) = ask_drive(self.pass_through.as_ref(), self.kind)
         {
             self.keep(elapsed, pulse, sink);
         }
@@ -129,7 +129,7 @@ impl Vitals {
         }
     }
 
-    fn keep(&mut self, at: Nanos, pulse: Pulse, sink: &mut dyn Sink) {
+    fn keep(&mut self, at: Nanos, pulse: SmartSnapshot, sink: &mut dyn Sink) {
         for (quantity, value) in &pulse.values {
             let (instrument, quantity) = ("SMART".into(), quantity.clone());
             sink.reading(&Reading { at, instrument, quantity, value: *value });
@@ -138,7 +138,7 @@ impl Vitals {
     }
 }
 
-fn beat(wire: Arc<dyn Wire>, kind: Kind, every: Duration) -> Beat {
+fn beat(pass_through: Arc<dyn PassThrough>, kind: Kind, every: Duration) -> Poller {
     let (sender, answers) = sync_channel(MOST_WAITING);
     let ended = Arc::new(AtomicBool::new(false));
     let is_over = Arc::clone(&ended);
@@ -152,25 +152,25 @@ fn beat(wire: Arc<dyn Wire>, kind: Kind, every: Duration) -> Beat {
             }
             // A late turn is left out, never caught up with.
             due = now + every;
-            if let Ok(pulse) = ask_drive(wire.as_ref(), kind)
+            if let Ok(pulse) = ask_drive(pass_through.as_ref(), kind)
                 && sender.try_send((now, pulse)).is_err()
             {
                 break;
             }
         }
     });
-    Beat { answers, ended }
+    Poller { answers, ended }
 }
 
-fn ask_drive(wire: &dyn Wire, kind: Kind) -> Result<Pulse, Unanswered> {
-    let mut pulse = Pulse::default();
+fn ask_drive(pass_through: &dyn PassThrough, kind: Kind) -> Result<SmartSnapshot, CommandError> {
+    let mut pulse = SmartSnapshot::default();
     let mut add = |quantity: &str, value: Option<f64>| {
         pulse.values.extend(value.map(|value| (quantity.to_owned(), value)));
     };
     let count = |count: Option<u64>| count.map(|count| count as f64);
     match kind {
         Kind::Nvme => {
-            let health = query::health(wire)?;
+            let health = query::health(pass_through)?;
             add("smart_temperature_c", health.composite_c);
             for (number, celsius) in &health.sensors_c {
                 add(&format!("smart_sensor_{number}_c"), Some(*celsius));
@@ -190,7 +190,7 @@ fn ask_drive(wire: &dyn Wire, kind: Kind) -> Result<Pulse, Unanswered> {
             pulse.warnings = health.warnings();
         }
         Kind::Ata => {
-            let statistics = query::ata_statistics(wire)?;
+            let statistics = query::ata_statistics(pass_through)?;
             add("smart_temperature_c", statistics.temperature_c.map(f64::from));
             add("used_percent", count(statistics.used_percent));
             add("host_written_sectors", count(statistics.sectors_written));
@@ -215,7 +215,7 @@ const HEAT: [(&str, &str); 6] = [
 const GROWING: [&str; 3] = ["host_written_bytes", "host_read_bytes", "media_errors"];
 
 /// Returns what changed between two moments and bears on what was measured in between.
-fn changes(before: &Pulse, after: &Pulse) -> Vec<Finding> {
+fn changes(before: &SmartSnapshot, after: &SmartSnapshot) -> Vec<Finding> {
     let grown = |quantity: &str| Some(after.get(quantity)? - before.get(quantity)?);
     let mut findings = Vec::new();
     let hot: Vec<String> = HEAT
@@ -271,13 +271,13 @@ mod tests {
     use crate::fixture::{self, Fixture};
     use ssdgauge_core::Recording;
 
-    fn vitals(drive: Fixture) -> Vitals {
+    fn vitals(drive: Fixture) -> HealthMonitor {
         let tree = Tree::new();
         let place = tree.plain_nvme("16.0 GT/s PCIe", "4");
-        Vitals::of(&place, Arc::new(drive)).unwrap()
+        HealthMonitor::of(&place, Arc::new(drive)).unwrap()
     }
 
-    fn later(change: impl FnOnce(&mut Vec<u8>)) -> Arc<dyn Wire> {
+    fn later(change: impl FnOnce(&mut Vec<u8>)) -> Arc<dyn PassThrough> {
         let mut smart = fixture::smart();
         change(&mut smart);
         let mut drive = Fixture::nvme();
@@ -318,7 +318,7 @@ mod tests {
             let mut vitals = vitals(Fixture::nvme());
             let mut seen = Recording::default();
             vitals.begin(false, &mut seen);
-            vitals.wire = later(change);
+            vitals.pass_through = later(change);
             vitals.end(Instant::now(), Nanos::SECOND, true, &mut seen);
             assert_eq!(seen.findings.len(), 1, "{words}: {:?}", seen.findings);
             assert_eq!(seen.findings[0].kind, kind);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// How long a question may take.
-pub const QUESTION: Duration = Duration::from_secs(10);
+pub const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An NVMe admin command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct NvmeCommand {
     /// Command words 10 to 15.
     pub words: [u32; 6],
     /// How long it may take.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 /// An ATA command of 48 bits.
@@ -44,7 +44,7 @@ pub struct AtaCommand {
     /// Whether it is one of the commands of 48 bits.
     pub extended: bool,
     /// How long it may take.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 /// Which way the data of an ATA command goes.
@@ -61,7 +61,7 @@ pub enum AtaDirection {
 
 /// Why a drive did not do what it was told.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Unanswered {
+pub enum CommandError {
     /// The drive refused; NVMe status field without the phase bit.
     #[error("the drive refuses: {words} (status {0:#x})", words = status_words(*.0))]
     Status(u16),
@@ -79,15 +79,15 @@ pub enum Unanswered {
     Gone,
 }
 
-impl From<io::Error> for Unanswered {
-    fn from(error: io::Error) -> Unanswered {
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> CommandError {
         match error.raw_os_error() {
-            Some(libc::EACCES | libc::EPERM) => Unanswered::Rights,
-            Some(libc::ENODEV | libc::ENXIO) => Unanswered::Gone,
+            Some(libc::EACCES | libc::EPERM) => CommandError::Rights,
+            Some(libc::ENODEV | libc::ENXIO) => CommandError::Gone,
             Some(libc::ENOTTY | libc::EINVAL) => {
-                Unanswered::System("its driver passes no such commands".into())
+                CommandError::System("its driver passes no such commands".into())
             }
-            _ => Unanswered::System(error.to_string()),
+            _ => CommandError::System(error.to_string()),
         }
     }
 }
@@ -115,12 +115,12 @@ fn status_words(status: u16) -> &'static str {
 }
 
 /// Whatever takes commands for one drive.
-pub trait Wire: Send + Sync {
+pub trait PassThrough: Send + Sync {
     /// Sends an NVMe command with its data, and returns the first word of the answer.
-    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered>;
+    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError>;
 
     /// Sends an ATA command with its data.
-    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered>;
+    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError>;
 }
 
 /// A drive that is open, and how commands reach it.
@@ -143,10 +143,10 @@ impl OpenDevice {
     }
 }
 
-impl Wire for OpenDevice {
-    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
-        let NvmeCommand { opcode, namespace, words, patience } = *command;
-        let limit = millis(patience);
+impl PassThrough for OpenDevice {
+    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
+        let NvmeCommand { opcode, namespace, words, timeout } = *command;
+        let limit = millis(timeout);
         let (status, result) = match &self.helper {
             Some(helper) => helper.nvme_admin(opcode, namespace, words, data, limit)?,
             None => {
@@ -156,35 +156,37 @@ impl Wire for OpenDevice {
         match status {
             0 => Ok(result),
             // Bits 14 and 13 say "do not retry" and "more": the code is below.
-            status if status & 0x7ff == 0x371 => Err(Unanswered::Gone),
-            status => Err(Unanswered::Status(status)),
+            status if status & 0x7ff == 0x371 => Err(CommandError::Gone),
+            status => Err(CommandError::Status(status)),
         }
     }
 
-    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
         let direction = match command.direction {
             AtaDirection::None => ScsiDirection::None,
             AtaDirection::In => ScsiDirection::In,
             AtaDirection::Out => ScsiDirection::Out,
         };
         let cdb = pass_through(command);
-        let limit = millis(command.patience);
+        let limit = millis(command.timeout);
         let answer = match &self.helper {
             Some(helper) => helper.scsi(&cdb, direction, data, limit)?,
             None => ssdgauge_os::ioctl::scsi(&self.file, &cdb, direction, data, limit)?,
         };
         match answer {
             ScsiAnswer::Good => Ok(()),
-            ScsiAnswer::Sense(key, code, qualifier) => Err(Unanswered::Sense(key, code, qualifier)),
+            ScsiAnswer::Sense(key, code, qualifier) => {
+                Err(CommandError::Sense(key, code, qualifier))
+            }
             ScsiAnswer::Lost(status) => {
-                Err(Unanswered::System(format!("the command was lost (host status {status})")))
+                Err(CommandError::System(format!("the command was lost (host status {status})")))
             }
         }
     }
 }
 
-fn millis(patience: Duration) -> u32 {
-    u32::try_from(patience.as_millis()).unwrap_or(u32::MAX)
+fn millis(timeout: Duration) -> u32 {
+    u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX)
 }
 
 /// Returns ATA PASS-THROUGH (16) of SAT-3, section 12.2.2.
@@ -239,9 +241,9 @@ mod tests {
 
     #[test]
     fn refusals_say_what_the_drive_said() {
-        let text = Unanswered::Status(0x4001).to_string();
+        let text = CommandError::Status(0x4001).to_string();
         assert_eq!(text, "the drive refuses: it does not know the command (status 0x4001)");
         let gone = io::Error::from_raw_os_error(libc::ENODEV);
-        assert_eq!(Unanswered::from(gone), Unanswered::Gone);
+        assert_eq!(CommandError::from(gone), CommandError::Gone);
     }
 }

@@ -14,7 +14,7 @@ const MOST_LAYERS: usize = 8;
 
 /// A block device in a tree of /sys.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SysfsDevice {
     /// The root of the tree, usually `/sys`.
     root: PathBuf,
     /// The folder of the block device that was named.
@@ -27,20 +27,20 @@ pub struct Place {
     pub(crate) paths: usize,
 }
 
-impl Place {
+impl SysfsDevice {
     /// Returns the device `major:minor` in the tree under `root`; for a partition, its drive.
-    pub fn of_number(root: &Path, major: u32, minor: u32) -> Option<Place> {
+    pub fn of_number(root: &Path, major: u32, minor: u32) -> Option<SysfsDevice> {
         let folder = fs::canonicalize(root.join(format!("dev/block/{major}:{minor}"))).ok()?;
         match folder.join("partition").exists() {
-            true => Some(Place::of_folder(root, folder.parent()?)),
-            false => Some(Place::of_folder(root, &folder)),
+            true => Some(SysfsDevice::of_folder(root, folder.parent()?)),
+            false => Some(SysfsDevice::of_folder(root, &folder)),
         }
     }
 
     /// Returns the device whose folder is `folder`.
-    pub fn of_folder(root: &Path, folder: &Path) -> Place {
+    pub fn of_folder(root: &Path, folder: &Path) -> SysfsDevice {
         let folder = folder.to_owned();
-        let mut place = Place {
+        let mut place = SysfsDevice {
             root: root.to_owned(),
             queue: folder.clone(),
             folder,

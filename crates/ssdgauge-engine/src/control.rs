@@ -1,7 +1,7 @@
 //! The control thread: starts the I/O threads, merges their seconds, and owns every limit.
 //!
 //! It never touches the drive: whatever the drive does, seconds are recorded, stops are honoured
-//! and the run goes on to its end or to a clear error. `start` makes the crew, `watch` goes on
+//! and the run goes on to its end or to a clear error. `start` makes the io_threads, `watch` goes on
 //! until all of it has ended, `conclude` says what came of it.
 
 mod conclude;
@@ -9,16 +9,16 @@ mod start;
 mod watch;
 
 use crate::load::Load;
-use crate::load::Order;
+use crate::load::StopSignal;
 use crate::pace::Lag;
-use crate::recorder::{Fault, Message, Tally};
+use crate::recorder::{Fault, IntervalRecord, Message};
 use crate::request_log::Log;
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Histogram, Nanos, OpenLoopCount, Severity,
     Sink, Stream,
 };
 use ssdgauge_os::clock::Clock;
-use start::{NoCrew, start};
+use start::{SpawnError, start};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -50,9 +50,9 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
         log.begin(load.workload);
     }
     let asked = load.workload.engine;
-    let (mut crew, engine) = match (start(&load, asked), asked) {
-        (Ok(crew), engine) => (crew, engine),
-        (Err(NoCrew::Ring(cause)), Engine::IoUring) => {
+    let (mut io_threads, engine) = match (start(&load, asked), asked) {
+        (Ok(io_threads), engine) => (io_threads, engine),
+        (Err(SpawnError::Ring(cause)), Engine::IoUring) => {
             let advice = what_to_change(&cause);
             sink.finding(Finding::new(
                 FindingKind::EngineFallback,
@@ -60,16 +60,16 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
                 format!("io_uring is not available ({cause}); synchronous threads stood in"),
                 format!("{advice}; results of the two engines are not comparable"),
             ));
-            let crew = start(&load, Engine::Synchronous).map_err(NoCrew::words)?;
-            (crew, Engine::Synchronous)
+            let io_threads = start(&load, Engine::Synchronous).map_err(SpawnError::words)?;
+            (io_threads, Engine::Synchronous)
         }
         (Err(cause), Engine::IoUring | Engine::Synchronous) => return Err(cause.words()),
     };
-    crew.watch(sink);
+    io_threads.watch(sink);
     if let Some(log) = load.log {
-        crew.tell_log(log, sink);
+        io_threads.tell_log(log, sink);
     }
-    Ok(crew.conclude(engine, sink))
+    Ok(io_threads.conclude(engine, sink))
 }
 
 /// Returns what to change where the kernel gives no ring.
@@ -86,18 +86,18 @@ fn what_to_change(refusal: &io::Error) -> &'static str {
 }
 
 /// The I/O threads of a workload and what is known of them.
-struct Crew {
+struct IoThreads {
     clock: Clock,
     start: u64,
     clock_pair: (u64, u64),
     processor_time: u64,
-    order: Arc<Order>,
+    stop_signal: Arc<StopSignal>,
     messages: Receiver<Message>,
     threads: Vec<Thread>,
     streams: Vec<Stream>,
     setup: String,
     refusal: Option<String>,
-    pending: BTreeMap<u32, Vec<[Page; 2]>>,
+    pending: BTreeMap<u32, Vec<[IntervalBucket; 2]>>,
     emitted: u32,
     ios: [u64; 2],
     busy: u128,
@@ -115,7 +115,7 @@ struct Crew {
 
 /// One second of one stream and direction while threads still add to it.
 #[derive(Clone, Default)]
-struct Page {
+struct IntervalBucket {
     latency: Histogram,
     errors: u64,
 }
@@ -125,7 +125,7 @@ struct Thread {
     id: i32,
     kickable: bool,
     front: u32,
-    back: Sender<Box<Tally>>,
+    back: Sender<Box<IntervalRecord>>,
     ended: Option<End>,
 }
 

@@ -3,8 +3,8 @@
 use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::request_log::Log;
-use crate::ring::RingFlags;
-use crate::verification::{Expected, Ink, Stamps};
+use crate::ring_flags::RingFlags;
+use crate::verification::{Expected, Verification, WriteBuffer};
 use ssdgauge_core::{RequestSource, Schedule, Until, Workload};
 use ssdgauge_os::clock::Clock;
 use std::fs::File;
@@ -23,27 +23,27 @@ pub enum Device {
 /// The most faults that a workload survives; beyond it the drive is not worth loading further.
 pub(crate) const MOST_FAULTS: u64 = 100;
 
-/// Whether the threads shall go on. Written a few times in a workload, read in every turn.
+/// Whether the threads shall go on. LogOutcome a few times in a workload, read in every turn.
 ///
 /// Whoever wants the whole run to stop is heard without the control thread, which may be waiting for
 /// the run file.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct StopSignal {
     word: AtomicU8,
-    wish: Arc<AtomicBool>,
+    stop_requested: Arc<AtomicBool>,
 }
 
-impl Order {
+impl StopSignal {
     const STOP: u8 = 1;
     const ABANDON: u8 = 2;
 
-    pub(crate) fn new(wish: &Arc<AtomicBool>) -> Order {
-        Order { word: AtomicU8::new(0), wish: wish.clone() }
+    pub(crate) fn new(stop_requested: &Arc<AtomicBool>) -> StopSignal {
+        StopSignal { word: AtomicU8::new(0), stop_requested: stop_requested.clone() }
     }
 
     /// Returns whether somebody wants the whole run to stop.
-    pub(crate) fn is_wished(&self) -> bool {
-        self.wish.load(Ordering::Relaxed)
+    pub(crate) fn is_requested(&self) -> bool {
+        self.stop_requested.load(Ordering::Relaxed)
     }
 
     /// Asks the threads to send nothing more and to wait for what is in flight.
@@ -58,7 +58,7 @@ impl Order {
 
     #[inline]
     pub(crate) fn stops(&self) -> bool {
-        self.word.load(Ordering::Relaxed) >= Self::STOP || self.is_wished()
+        self.word.load(Ordering::Relaxed) >= Self::STOP || self.is_requested()
     }
 
     pub(crate) fn abandons(&self) -> bool {
@@ -99,11 +99,11 @@ pub(crate) struct Assignment {
     pub(crate) depth: usize,
     pub(crate) sequential: bool,
     /// What is written, where anything is.
-    pub(crate) ink: Option<Ink>,
+    pub(crate) write_buffer: Option<WriteBuffer>,
     /// What reads must find, where it is known.
     pub(crate) expected: Option<Expected>,
     pub(crate) ring_flags: RingFlags,
-    pub(crate) order: Arc<Order>,
+    pub(crate) stop_signal: Arc<StopSignal>,
     pub(crate) budget: Option<Arc<Budget>>,
     pub(crate) start: u64,
     pub(crate) deadline: u64,
@@ -167,11 +167,11 @@ pub struct Load<'a> {
     /// The random data that writes are cut from.
     pub pool: &'a Pool,
     /// What this run has written, and how reads of it are checked.
-    pub stamps: &'a Stamps,
+    pub verification: &'a Verification,
     /// How rings are set up.
     pub ring_flags: RingFlags,
-    /// The wish that the whole run stop.
-    pub wish: &'a Arc<AtomicBool>,
+    /// The stop_requested that the whole run stop.
+    pub stop_requested: &'a Arc<AtomicBool>,
     /// Where every single request is written down, if anywhere.
     pub log: Option<&'a mut Log>,
 }

@@ -10,7 +10,7 @@ use ssdgauge_os::clock::Clock;
 const LOW_RATE: f64 = 5_000.0;
 /// How long before the due time a thread wakes up, at low rates and at high ones.
 const MARGIN: [Nanos; 2] = [Nanos(60_000), Nanos(20_000)];
-/// The longest sleep, so that a wish to stop is heard and every second is handed over.
+/// The longest sleep, so that a stop_requested to stop is heard and every second is handed over.
 const LONGEST_SLEEP: Nanos = Nanos(20_000_000);
 /// The longest stall of a drive that must not keep requests from being sent.
 const STALL: f64 = 2.0;
@@ -100,14 +100,14 @@ impl Pace {
 
 /// What an open loop writes down beside its latencies, second by second.
 #[derive(Debug, Default)]
-pub(crate) struct Beside {
+pub(crate) struct OpenLoopStats {
     /// From sending to completion.
     pub(crate) service: Recorder,
     /// From the due time to sending, where a slot was free.
     pub(crate) lateness: Recorder,
 }
 
-impl Beside {
+impl OpenLoopStats {
     /// Adds everything to `count` and begins anew.
     pub(super) fn drain_into(&mut self, count: &mut OpenLoopCount) {
         let drain = |recorder: &mut Recorder, target: &mut Histogram| recorder.drain_into(target);

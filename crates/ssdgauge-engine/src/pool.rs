@@ -15,7 +15,7 @@ static FREE: Mutex<Vec<Arc<Region>>> = Mutex::new(Vec::new());
 
 /// The random data of one rig: different in each process, so that a drive that deduplicates finds
 /// nothing of an earlier run. It belongs to one rig at a time, because the threads of a workload
-/// put stamps into it.
+/// put verification into it.
 #[derive(Debug, Default)]
 pub struct Pool {
     state: Mutex<State>,

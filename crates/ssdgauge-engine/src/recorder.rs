@@ -1,6 +1,6 @@
 //! What an I/O thread writes down: one tally a second, handed over whole.
 
-use crate::pace::{Beside, PaceEnd};
+use crate::pace::{OpenLoopStats, PaceEnd};
 use crate::request_log::LogPage;
 use crate::verification::Content;
 use ssdgauge_core::{Direction, Nanos, Recorder, Request};
@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, Sender};
 
 /// One second of one thread.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct IntervalRecord {
     pub(crate) sides: [Side; 2],
     /// What an open loop keeps beside; `None` in a closed one.
-    pub(crate) beside: Option<Box<Beside>>,
+    pub(crate) beside: Option<Box<OpenLoopStats>>,
 }
 
 /// One direction of a tally.
@@ -45,7 +45,7 @@ impl Fault {
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The thread has passed `second`; nothing more of it will come, nor of any before `front`.
-    Second { thread: usize, second: u32, front: u32, tally: Box<Tally> },
+    Second { thread: usize, second: u32, front: u32, tally: Box<IntervalRecord> },
     /// A request failed in `second`.
     Fault { second: u32, fault: Fault },
     /// The thread is at its end.
@@ -61,9 +61,9 @@ pub(crate) enum Message {
     },
 }
 
-/// The book of one thread: knows which second it is and when to hand the page over.
+/// The recorder of one thread: knows which second it is and when to hand the page over.
 #[derive(Debug)]
-pub(crate) struct Book {
+pub(crate) struct ThreadRecorder {
     thread: usize,
     clock: Clock,
     start: u64,
@@ -71,27 +71,27 @@ pub(crate) struct Book {
     second: u32,
     /// The tick at which the current second ends.
     pub(crate) turn: u64,
-    tally: Box<Tally>,
+    tally: Box<IntervalRecord>,
     sender: Sender<Message>,
-    returned: Receiver<Box<Tally>>,
+    returned: Receiver<Box<IntervalRecord>>,
     faults: u64,
     log: Option<LogPage>,
     /// What an open loop says at its end.
     pub(crate) pace: PaceEnd,
 }
 
-impl Book {
-    /// Opens the book of `thread`; `returned` gives back tallies that were read.
+impl ThreadRecorder {
+    /// Opens the recorder of `thread`; `returned` gives back tallies that were read.
     pub(crate) fn open(
         thread: usize,
         clock: Clock,
         start: u64,
         sender: Sender<Message>,
-        returned: Receiver<Box<Tally>>,
+        returned: Receiver<Box<IntervalRecord>>,
         log: Option<LogPage>,
-    ) -> Book {
+    ) -> ThreadRecorder {
         let second_ticks = clock.ticks(Nanos::SECOND);
-        Book {
+        ThreadRecorder {
             thread,
             clock,
             start,
@@ -162,9 +162,9 @@ impl Book {
         self.turn = self.start + (u64::from(front) + 1) * self.second_ticks;
     }
 
-    /// Hands over the last page and closes the book at `end`.
+    /// Hands over the last page and closes the recorder at `end`.
     pub(crate) fn close(self, enters: u64, end: u64, failure: Option<String>, used_up: bool) {
-        let Book { thread, second, tally, sender, pace, log, .. } = self;
+        let ThreadRecorder { thread, second, tally, sender, pace, log, .. } = self;
         let lost = log.map_or(0, LogPage::close);
         let _ = sender.send(Message::Second { thread, second, front: u32::MAX, tally });
         let _ = sender.send(Message::Done { thread, enters, end, failure, used_up, pace, lost });

@@ -23,13 +23,13 @@ const BUFFERS: usize = 8;
 pub struct Log {
     sender: Sender<Piece>,
     writer: Option<JoinHandle<()>>,
-    answers: Receiver<Written>,
+    answers: Receiver<LogOutcome>,
     load: u32,
 }
 
 /// What a load came to in the log.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct LogOutcome {
     /// Records that were lost because the writer was too slow.
     pub(crate) lost: u64,
     /// Why the file is not complete.
@@ -92,10 +92,10 @@ impl Log {
     }
 
     /// Ends the log of a load, whose threads have ended, and waits until it is written.
-    pub(crate) fn end(&mut self, lost: u64) -> Written {
+    pub(crate) fn end(&mut self, lost: u64) -> LogOutcome {
         self.send(Piece::End(Frame { lost, ..self.frame(FrameKind::End) }));
-        let gone = || Written { lost: 0, failure: Some("its writer is gone".into()) };
-        Written { lost, ..self.answers.recv().unwrap_or_else(|_| gone()) }
+        let gone = || LogOutcome { lost: 0, failure: Some("its writer is gone".into()) };
+        LogOutcome { lost, ..self.answers.recv().unwrap_or_else(|_| gone()) }
     }
 
     fn frame(&self, kind: FrameKind) -> Frame {
@@ -119,7 +119,7 @@ impl Drop for Log {
 }
 
 /// The writer: goes on to take pieces when the file takes no more, so that nobody waits for it.
-fn write(mut file: File, pieces: &Receiver<Piece>, answer: &Sender<Written>) {
+fn write(mut file: File, pieces: &Receiver<Piece>, answer: &Sender<LogOutcome>) {
     let mut failure: Option<String> = None;
     let mut bytes = Vec::new();
     while let Ok(piece) = pieces.recv() {
@@ -149,7 +149,7 @@ fn write(mut file: File, pieces: &Receiver<Piece>, answer: &Sender<Written>) {
             failure = file.write_all(&bytes).err().map(|error| error.to_string());
         }
         if ended {
-            let _ = answer.send(Written { lost: 0, failure: failure.clone() });
+            let _ = answer.send(LogOutcome { lost: 0, failure: failure.clone() });
         }
     }
 }

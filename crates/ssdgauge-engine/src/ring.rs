@@ -5,42 +5,12 @@
 
 use crate::load::Assignment;
 use crate::load::Device;
+use crate::ring_flags::RingFlags;
 use io_uring::IoUring;
 use ssdgauge_core::Nanos;
 use ssdgauge_os::memory::Region;
 use std::io;
 use std::os::fd::AsRawFd;
-
-/// The flags that a ring is set up with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RingFlags {
-    /// None that changes how completions arrive.
-    #[default]
-    Plain,
-    /// COOP_TASKRUN and SINGLE_ISSUER: completions are posted when this thread enters the kernel.
-    Cooperative,
-    /// DEFER_TASKRUN and SINGLE_ISSUER: completions are posted only when this thread asks.
-    Deferred,
-    /// IOPOLL: the drive is asked for its completions instead of interrupting. Only by wish, and
-    /// only where its queue polls: elsewhere such requests fail, or are interrupted all the same.
-    Polled,
-}
-
-impl RingFlags {
-    /// Every choice of a trial, the usual one first.
-    pub(crate) const TRIED: [RingFlags; 3] =
-        [RingFlags::Plain, RingFlags::Cooperative, RingFlags::Deferred];
-
-    /// Returns the word used in run files.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            RingFlags::Plain => "plain flags",
-            RingFlags::Cooperative => "cooperative task run",
-            RingFlags::Deferred => "deferred task run",
-            RingFlags::Polled => "polled",
-        }
-    }
-}
 
 /// A ring that is ready to run, with its buffers.
 pub(crate) struct Ring {
@@ -74,7 +44,7 @@ impl Ring {
         };
         let reads = Region::new(assignment.depth * assignment.block_size)?;
         let mut buffers = vec![reads.iovec()];
-        buffers.extend(assignment.ink.as_ref().map(|ink| ink.iovec()));
+        buffers.extend(assignment.write_buffer.as_ref().map(|write_buffer| write_buffer.iovec()));
         // SAFETY: the regions outlive the ring: they live in this struct and in the assignment,
         // which the thread keeps until the ring is gone.
         let register = |buffers| unsafe { queues.submitter().register_buffers(buffers) };

@@ -2,7 +2,7 @@
 
 use crate::control::run;
 use crate::load::Load;
-use crate::ring::RingFlags;
+use crate::ring_flags::RingFlags;
 use ssdgauge_core::{Arrival, Engine, Finding, Interval, Nanos, Reading, Sink, Until, Workload};
 
 /// The rounds of a trial; each tries every choice.
@@ -16,7 +16,7 @@ const GAIN: f64 = 0.05;
 
 /// What a trial chose, and what it saw, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct RingChoice {
     /// The flags.
     pub flags: RingFlags,
     /// Why these, in words for the engine report.
@@ -24,7 +24,7 @@ pub struct Choice {
 }
 
 /// Returns whether `workload` may be tried: it only reads, and lasts long enough to repay it.
-pub fn is_worth_it(workload: &Workload, until: &Until) -> bool {
+pub fn tuning_pays(workload: &Workload, until: &Until) -> bool {
     let reads = workload
         .streams
         .iter()
@@ -35,14 +35,14 @@ pub fn is_worth_it(workload: &Workload, until: &Until) -> bool {
 
 /// Tries every choice on the requests of a load in turn, and returns the cheapest by processor
 /// time. A choice that the kernel refuses is not made.
-pub fn choose(load: &Load<'_>) -> Choice {
+pub fn tune_rings(load: &Load<'_>) -> RingChoice {
     let mut costs = RingFlags::TRIED.map(|flags| (flags, Vec::new()));
     for round in 0..ROUNDS {
         for (flags, costs) in &mut costs {
             let until = Until { time: Some(TURN), bytes: None };
             let seed = load.seed.wrapping_add(round as u64);
             let trial = Load { until: &until, seed, ring_flags: *flags, log: None, ..*load };
-            let outcome = run(trial, &mut Nobody).ok();
+            let outcome = run(trial, &mut Discard).ok();
             let report = outcome.map(|outcome| outcome.report);
             // A ring that was refused would have been replaced by threads.
             let report = report.filter(|report| report.engine == Engine::IoUring.name());
@@ -56,7 +56,7 @@ pub fn choose(load: &Load<'_>) -> Choice {
 }
 
 /// Decides by the median cost of each choice; `None` where it was refused.
-fn decide(costs: [(RingFlags, Option<u64>); 3]) -> Choice {
+fn decide(costs: [(RingFlags, Option<u64>); 3]) -> RingChoice {
     let words = costs.map(|(flags, cost)| match cost {
         Some(cost) => format!("{} {cost} ns", flags.name()),
         None => format!("{} refused", flags.name()),
@@ -68,13 +68,13 @@ fn decide(costs: [(RingFlags, Option<u64>); 3]) -> Choice {
         Some((cost, flags)) if (cost as f64) < usual * (1.0 - GAIN) => flags,
         Some(_) | None => RingFlags::Plain,
     };
-    Choice { flags, seen: format!("tried for a request: {}", words.join(", ")) }
+    RingChoice { flags, seen: format!("tried for a request: {}", words.join(", ")) }
 }
 
 /// Takes everything and keeps nothing.
-struct Nobody;
+struct Discard;
 
-impl Sink for Nobody {
+impl Sink for Discard {
     fn interval(&mut self, _: &Interval) {}
     fn reading(&mut self, _: &Reading) {}
     fn finding(&mut self, _: Finding) {}

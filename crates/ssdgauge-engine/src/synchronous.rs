@@ -4,9 +4,9 @@ use crate::load::Allowance;
 use crate::load::Assignment;
 use crate::load::Device;
 use crate::load::MOST_FAULTS;
-use crate::load::Order;
+use crate::load::StopSignal;
 use crate::pace::{Lag, Pace};
-use crate::recorder::{Book, Fault};
+use crate::recorder::{Fault, ThreadRecorder};
 use ssdgauge_core::{Direction, Request};
 use ssdgauge_os::clock::Clock;
 use ssdgauge_os::memory::Region;
@@ -14,10 +14,10 @@ use std::fs::File;
 use std::io;
 
 /// Runs one thread of a stream to its end.
-pub(crate) fn run(assignment: Assignment, mut book: Book) {
+pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
     let Assignment { clock, block_size, deadline, sync, .. } = assignment;
     let mut pace = assignment.pace();
-    let order = assignment.order.clone();
+    let stop_signal = assignment.stop_signal.clone();
     if pace.is_some() {
         ssdgauge_os::thread::precise_timers();
     }
@@ -25,12 +25,12 @@ pub(crate) fn run(assignment: Assignment, mut book: Book) {
         Ok(buffer) => buffer,
         Err(error) => {
             let failure = format!("no memory for a buffer of {block_size} bytes: {error}");
-            return book.close(0, clock.now(), Some(failure), false);
+            return recorder.close(0, clock.now(), Some(failure), false);
         }
     };
     let mut source = assignment.source;
     let mut allowance = Allowance::of(assignment.budget);
-    let mut ink = assignment.ink;
+    let mut write_buffer = assignment.write_buffer;
     let expected = assignment.expected.filter(|_| matches!(assignment.device, Device::File(_)));
     let (mut enters, mut used_up) = (0, false);
     let mut begin = clock.now();
@@ -39,17 +39,19 @@ pub(crate) fn run(assignment: Assignment, mut book: Book) {
         if let Some(pace) = &mut pace {
             // A thread that was busy at the due time is late because of the drive.
             let was_free = begin <= pace.due();
-            (begin, sent) =
-                (pace.due().min(deadline), wait(pace, clock, deadline, &order, &mut book));
+            (begin, sent) = (
+                pace.due().min(deadline),
+                wait(pace, clock, deadline, &stop_signal, &mut recorder),
+            );
             if pace.lags(sent) {
-                book.pace.lag = Some(if was_free { Lag::Host } else { Lag::Device });
-                order.stop();
+                recorder.pace.lag = Some(if was_free { Lag::Host } else { Lag::Device });
+                stop_signal.stop();
             }
             if sent < deadline && was_free {
-                book.late(sent.saturating_sub(begin));
+                recorder.late(sent.saturating_sub(begin));
             }
         }
-        if begin >= deadline || order.stops() {
+        if begin >= deadline || stop_signal.stops() {
             begin = sent;
             break;
         }
@@ -58,8 +60,8 @@ pub(crate) fn run(assignment: Assignment, mut book: Book) {
             break;
         }
         let request = source.deal();
-        let data = match (request.direction, &mut ink) {
-            (Direction::Write, Some(ink)) => ink.dip(0, request.offset),
+        let data = match (request.direction, &mut write_buffer) {
+            (Direction::Write, Some(write_buffer)) => write_buffer.dip(0, request.offset),
             (Direction::Write | Direction::Read, _) => buffer.at(0),
         };
         let result = match &assignment.device {
@@ -70,7 +72,7 @@ pub(crate) fn run(assignment: Assignment, mut book: Book) {
         // The end of a request is the beginning of the next: what lies between is a few
         // nanoseconds, and one stamp costs as much.
         let end = clock.now();
-        book.turn(end);
+        recorder.turn(end);
         let content = match (expected, request.direction, &result) {
             (Some(expected), Direction::Read, Ok(n)) if *n == block_size => {
                 // SAFETY: the buffer holds this many bytes, and nothing is in flight.
@@ -80,9 +82,9 @@ pub(crate) fn run(assignment: Assignment, mut book: Book) {
         };
         match result {
             Ok(n) if n == block_size && content.is_none() => {
-                book.completed(request, end.saturating_sub(begin), end);
+                recorder.completed(request, end.saturating_sub(begin), end);
                 if pace.is_some() {
-                    book.served(end - sent);
+                    recorder.served(end - sent);
                 }
             }
             other => {
@@ -90,15 +92,15 @@ pub(crate) fn run(assignment: Assignment, mut book: Book) {
                 let Request { direction, offset } = request;
                 let fault = Fault { direction, offset, result, content };
                 if fault.ends_at_once() {
-                    order.stop();
+                    stop_signal.stop();
                 }
-                if book.failed(fault) > MOST_FAULTS {
+                if recorder.failed(fault) > MOST_FAULTS {
                     break;
                 }
             }
         }
         if let Some(pace) = &mut pace {
-            book.pace.sent += 1;
+            recorder.pace.sent += 1;
             pace.advance();
         }
         begin = end;
@@ -106,24 +108,30 @@ pub(crate) fn run(assignment: Assignment, mut book: Book) {
     if let Some(pace) = &mut pace
         && clock.now() >= deadline
     {
-        book.pace.unsent = pace.unsent(deadline);
+        recorder.pace.unsent = pace.unsent(deadline);
         begin = begin.max(deadline);
     }
-    book.close(enters, begin, None, used_up);
+    recorder.close(enters, begin, None, used_up);
 }
 
 /// Waits until the next request is due, or the end; returns when the waiting was over.
-fn wait(pace: &Pace, clock: Clock, deadline: u64, order: &Order, book: &mut Book) -> u64 {
+fn wait(
+    pace: &Pace,
+    clock: Clock,
+    deadline: u64,
+    stop_signal: &StopSignal,
+    recorder: &mut ThreadRecorder,
+) -> u64 {
     loop {
         let now = clock.now();
         let next = pace.due().min(deadline);
-        if now >= next || order.stops() {
+        if now >= next || stop_signal.stops() {
             return now;
         }
         match pace.sleep(now, next) {
             Some(time) => {
                 std::thread::sleep(time.into());
-                book.turn(clock.now());
+                recorder.turn(clock.now());
             }
             None => std::hint::spin_loop(),
         }

@@ -10,10 +10,10 @@ use crate::load::Assignment;
 use crate::load::Device;
 use crate::load::MOST_FAULTS;
 use crate::pace::{Lag, Pace};
-use crate::recorder::{Book, Fault};
+use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Ring, Shape};
 use crate::verification::Expected;
-use crate::verification::Ink;
+use crate::verification::WriteBuffer;
 use io_uring::{opcode, squeue, types};
 use ssdgauge_core::{Direction, Request};
 use ssdgauge_os::clock::Clock;
@@ -33,23 +33,23 @@ struct Slot {
 }
 
 /// Runs one thread of a stream to its end.
-pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut book: Book) {
+pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: ThreadRecorder) {
     let mut turn = Loop::new(&mut assignment);
     if turn.pace.is_some() {
         ssdgauge_os::thread::precise_timers();
     }
     let failure = loop {
         match turn.pace.is_some() {
-            true => turn.send_due(&assignment, &mut ring, &mut book),
+            true => turn.send_due(&assignment, &mut ring, &mut recorder),
             false => turn.fill(&assignment, &mut ring),
         }
         if turn.in_flight == 0 && (turn.stopping || turn.pace.is_none()) {
             break None;
         }
-        if assignment.order.abandons() {
+        if assignment.stop_signal.abandons() {
             // The kernel may still write into the buffers: they must never be given back.
-            std::mem::forget((ring, turn.ink));
-            return book.close(turn.enters, turn.last, Some("abandoned".into()), false);
+            std::mem::forget((ring, turn.write_buffer));
+            return recorder.close(turn.enters, turn.last, Some("abandoned".into()), false);
         }
         let entered = match turn.pace.is_some() {
             true => turn.enter_until_due(&assignment, &ring),
@@ -59,31 +59,31 @@ pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut book: Book) {
             break Some(format!("io_uring_enter: {error}"));
         }
         match turn.pace.is_some() {
-            true => turn.reap::<true>(&assignment, &mut ring, &mut book),
-            false => turn.reap::<false>(&assignment, &mut ring, &mut book),
+            true => turn.reap::<true>(&assignment, &mut ring, &mut recorder),
+            false => turn.reap::<false>(&assignment, &mut ring, &mut recorder),
         }
     };
     let (enters, mut last, used_up) = (turn.enters, turn.last, turn.used_up);
     if let Some(pace) = &mut turn.pace {
-        book.pace.sent = turn.sent;
-        book.pace.lag = turn.lag;
+        recorder.pace.sent = turn.sent;
+        recorder.pace.lag = turn.lag;
         if turn.timed_out {
-            book.pace.unsent = pace.unsent(assignment.deadline);
+            recorder.pace.unsent = pace.unsent(assignment.deadline);
             // An open loop lasts as long as it was told, even if nothing is due at its end.
             last = last.max(assignment.deadline);
         }
     }
     if failure.is_some() && turn.in_flight > 0 {
-        std::mem::forget((ring, turn.ink));
+        std::mem::forget((ring, turn.write_buffer));
     }
-    book.close(enters, last, failure, used_up);
+    recorder.close(enters, last, failure, used_up);
 }
 
 struct Loop {
     clock: Clock,
     source: ssdgauge_core::RequestSource,
     allowance: Allowance,
-    ink: Option<Ink>,
+    write_buffer: Option<WriteBuffer>,
     expected: Option<Expected>,
     slots: Vec<Slot>,
     free: Vec<u16>,
@@ -134,7 +134,7 @@ impl Loop {
             clock: assignment.clock,
             source: assignment.source.clone(),
             allowance: Allowance::of(assignment.budget.clone()),
-            ink: assignment.ink.take(),
+            write_buffer: assignment.write_buffer.take(),
             expected: assignment.expected,
             slots: vec![Slot { begin: 0, sent: 0, request: nothing }; depth],
             free: (0..depth as u16).rev().collect(),
@@ -162,11 +162,16 @@ impl Loop {
 
     /// Queues every request of an open loop that is due, late or not.
     #[inline]
-    fn send_due(&mut self, assignment: &Assignment, ring: &mut Ring, book: &mut Book) {
+    fn send_due(
+        &mut self,
+        assignment: &Assignment,
+        ring: &mut Ring,
+        recorder: &mut ThreadRecorder,
+    ) {
         let now = self.clock.now();
-        book.turn(now);
+        recorder.turn(now);
         self.timed_out |= now >= assignment.deadline;
-        self.stopping |= self.timed_out || assignment.order.stops();
+        self.stopping |= self.timed_out || assignment.stop_signal.stops();
         let Some(mut pace) = self.pace.take() else { return };
         let mut queue = ring.queues.submission();
         for _ in 0..self.batch {
@@ -188,7 +193,7 @@ impl Loop {
             self.push(&mut queue, &ring.shape, slot, pace.due(), now);
             self.sent += 1;
             if pace.due() > self.blocked {
-                book.late(now - pace.due());
+                recorder.late(now - pace.due());
                 if pace.lags(now) {
                     self.give_up(Lag::Host, assignment);
                 }
@@ -202,7 +207,7 @@ impl Loop {
     fn give_up(&mut self, lag: Lag, assignment: &Assignment) {
         self.lag = self.lag.or(Some(lag));
         self.stopping = true;
-        assignment.order.stop();
+        assignment.stop_signal.stop();
     }
 
     /// Hands the queued requests to the kernel, and waits for a completion or the next due time.
@@ -262,7 +267,7 @@ impl Loop {
     #[inline]
     fn fill(&mut self, assignment: &Assignment, ring: &mut Ring) {
         let now = self.clock.now();
-        self.stopping |= now >= assignment.deadline || assignment.order.stops();
+        self.stopping |= now >= assignment.deadline || assignment.stop_signal.stops();
         if self.stopping {
             return;
         }
@@ -288,8 +293,8 @@ impl Loop {
         let Some(file) = self.file else {
             return opcode::Nop::new().build().user_data(u64::from(slot));
         };
-        let buffer = match (request.direction, &mut self.ink) {
-            (Direction::Write, Some(ink)) => ink.dip(slot, request.offset),
+        let buffer = match (request.direction, &mut self.write_buffer) {
+            (Direction::Write, Some(write_buffer)) => write_buffer.dip(slot, request.offset),
             (Direction::Write | Direction::Read, _) => {
                 shape.reads.at(usize::from(slot) * length as usize)
             }
@@ -352,8 +357,8 @@ impl Loop {
 
     /// Writes down the service time of a request of an open loop, and whether the drive lags.
     #[inline(never)]
-    fn served(&mut self, assignment: &Assignment, book: &mut Book, ticks: u64) {
-        book.served(ticks);
+    fn served(&mut self, assignment: &Assignment, recorder: &mut ThreadRecorder, ticks: u64) {
+        recorder.served(ticks);
         if self.pace.as_ref().is_some_and(|pace| pace.is_lag(ticks)) {
             self.give_up(Lag::Device, assignment);
         }
@@ -365,12 +370,12 @@ impl Loop {
         &mut self,
         assignment: &Assignment,
         ring: &mut Ring,
-        book: &mut Book,
+        recorder: &mut ThreadRecorder,
     ) {
         let Ring { queues, shape, .. } = ring;
         let completions = queues.completion();
         let end = self.clock.now();
-        book.turn(end);
+        recorder.turn(end);
         for completion in completions {
             let index = completion.user_data() as u16;
             let Slot { begin, sent, request } = self.slots[usize::from(index)];
@@ -389,18 +394,19 @@ impl Loop {
                 (Some(_) | None, Direction::Read | Direction::Write) => None,
             };
             if length == self.whole && content.is_none() {
-                book.completed(request, end - begin, end);
+                recorder.completed(request, end - begin, end);
                 if OPEN {
-                    self.served(assignment, book, end - sent);
+                    self.served(assignment, recorder, end - sent);
                 }
             } else {
                 let result = if length < 0 { Err(-length) } else { Ok(length as usize) };
                 let Request { direction, offset } = request;
                 let fault = Fault { direction, offset, result, content };
                 if fault.ends_at_once() {
-                    assignment.order.stop();
+                    assignment.stop_signal.stop();
                 }
-                self.stopping |= book.failed(fault) > MOST_FAULTS || assignment.order.stops();
+                self.stopping |=
+                    recorder.failed(fault) > MOST_FAULTS || assignment.stop_signal.stops();
             }
         }
         if !self.waited {

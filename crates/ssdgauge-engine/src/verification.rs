@@ -13,7 +13,7 @@
 use ssdgauge_os::memory::Region;
 use std::sync::Arc;
 
-/// The grid of stamps on the target.
+/// The grid of verification on the target.
 const UNIT: u64 = 4_096;
 /// The bytes of a stamp.
 const STAMP: u64 = 16;
@@ -37,7 +37,7 @@ pub enum Content {
 
 /// The ranges that a run has filled, and with which epoch.
 #[derive(Clone, Debug)]
-pub struct Stamps {
+pub struct Verification {
     /// What the places of this run are mixed with.
     tag: u64,
     /// The number of the present workload.
@@ -46,10 +46,10 @@ pub struct Stamps {
     filled: Vec<(u64, u64, u32)>,
 }
 
-impl Stamps {
-    /// Returns the stamps of a run that has written nothing yet.
-    pub fn new(tag: u64) -> Stamps {
-        Stamps { tag, epoch: 0, filled: Vec::new() }
+impl Verification {
+    /// Returns the verification of a run that has written nothing yet.
+    pub fn new(tag: u64) -> Verification {
+        Verification { tag, epoch: 0, filled: Vec::new() }
     }
 
     /// Begins the next workload.
@@ -99,22 +99,22 @@ impl Stamps {
         best
     }
 
-    /// Returns the pen of thread number `thread` in the present workload.
-    pub(crate) fn pen(&self, thread: usize) -> Pen {
+    /// Returns the header_writer of thread number `thread` in the present workload.
+    pub(crate) fn header_writer(&self, thread: usize) -> HeaderWriter {
         let generation = u64::from(self.epoch) << EPOCH_SHIFT | (thread as u64 & 0xff) << 32;
-        Pen { tag: self.tag, generation, count: 0 }
+        HeaderWriter { tag: self.tag, generation, count: 0 }
     }
 }
 
-/// Writes the stamps of one thread.
+/// Writes the verification of one thread.
 #[derive(Clone, Debug)]
-pub(crate) struct Pen {
+pub(crate) struct HeaderWriter {
     tag: u64,
     generation: u64,
     count: u32,
 }
 
-impl Pen {
+impl HeaderWriter {
     #[inline]
     fn next(&mut self) -> u64 {
         self.count = self.count.wrapping_add(1);
@@ -186,7 +186,7 @@ impl Expected {
 /// Every slot has places of its own in the pool, so that no stamp changes while the kernel still
 /// reads the data of an earlier request.
 #[derive(Debug)]
-pub(crate) struct Ink {
+pub(crate) struct WriteBuffer {
     pool: Arc<Region>,
     /// Where the part of this thread begins.
     from: usize,
@@ -197,11 +197,11 @@ pub(crate) struct Ink {
     /// The places of each slot.
     rounds: usize,
     turn: usize,
-    pen: Option<Pen>,
+    header_writer: Option<HeaderWriter>,
 }
 
-impl Ink {
-    /// Returns the ink of thread `thread` of `threads`, whose parts of `pool` are equal.
+impl WriteBuffer {
+    /// Returns the write_buffer of thread `thread` of `threads`, whose parts of `pool` are equal.
     ///
     /// # Panics
     /// When a part does not hold a place for every slot: [`room`] says how large a pool must be.
@@ -210,13 +210,13 @@ impl Ink {
         (thread, threads): (usize, usize),
         block_size: usize,
         depth: usize,
-        pen: Pen,
-    ) -> Ink {
+        header_writer: HeaderWriter,
+    ) -> WriteBuffer {
         // Parts begin on pages: O_DIRECT asks for aligned memory.
         let part = (pool.length() / threads) & !(UNIT as usize - 1);
         let rounds = part / (block_size * depth);
         assert!(rounds > 0, "the pool has a place for every slot");
-        Ink {
+        WriteBuffer {
             pool,
             from: part * thread,
             stride: block_size,
@@ -224,14 +224,23 @@ impl Ink {
             depth,
             rounds,
             turn: 0,
-            pen: Some(pen),
+            header_writer: Some(header_writer),
         }
     }
 
-    /// Returns the ink that writes `zeros`, without stamps.
-    pub(crate) fn blank(zeros: Arc<Region>, block_size: usize) -> Ink {
+    /// Returns the write_buffer that writes `zeros`, without verification.
+    pub(crate) fn blank(zeros: Arc<Region>, block_size: usize) -> WriteBuffer {
         let block_size = block_size as u64;
-        Ink { pool: zeros, from: 0, stride: 0, block_size, depth: 1, rounds: 1, turn: 0, pen: None }
+        WriteBuffer {
+            pool: zeros,
+            from: 0,
+            stride: 0,
+            block_size,
+            depth: 1,
+            rounds: 1,
+            turn: 0,
+            header_writer: None,
+        }
     }
 
     /// Returns where the data of the next write lie: of request `slot`, to `offset`.
@@ -239,11 +248,11 @@ impl Ink {
     pub(crate) fn dip(&mut self, slot: u16, offset: u64) -> *mut u8 {
         let place = self.from + (self.turn * self.depth + usize::from(slot)) * self.stride;
         self.turn = if self.turn + 1 == self.rounds { 0 } else { self.turn + 1 };
-        if let Some(pen) = &mut self.pen {
-            let generation = pen.next();
+        if let Some(header_writer) = &mut self.header_writer {
+            let generation = header_writer.next();
             let mut at = offset.next_multiple_of(UNIT) - offset;
             while at + STAMP <= self.block_size {
-                let words = [pen.tag ^ ((offset + at) / SECTOR), generation];
+                let words = [header_writer.tag ^ ((offset + at) / SECTOR), generation];
                 // SAFETY: the place belongs to this slot of this thread, and the request that
                 // used it last has completed: a slot has one request at a time.
                 unsafe { self.pool.put(place + at as usize, words) };
@@ -269,11 +278,12 @@ pub(crate) fn room(threads: usize, block_size: usize, depth: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn written(stamps: &Stamps, offset: u64, length: u64) -> (Ink, *mut u8) {
+    fn written(verification: &Verification, offset: u64, length: u64) -> (WriteBuffer, *mut u8) {
         let pool = Arc::new(Region::new(1 << 20).unwrap());
-        let mut ink = Ink::of(pool, (0, 1), length as usize, 4, stamps.pen(3));
-        let data = ink.dip(2, offset);
-        (ink, data)
+        let mut write_buffer =
+            WriteBuffer::of(pool, (0, 1), length as usize, 4, verification.header_writer(3));
+        let data = write_buffer.dip(2, offset);
+        (write_buffer, data)
     }
 
     fn check(expected: Expected, data: *const u8, offset: u64, length: u64) -> Option<Content> {
@@ -283,12 +293,12 @@ mod tests {
 
     #[test]
     fn a_read_finds_the_stamp_of_its_own_place_whatever_the_block_size() {
-        let mut stamps = Stamps::new(77);
-        stamps.advance();
-        stamps.fill(0, 1 << 20);
-        let expected = stamps.expect(0, 1 << 20).unwrap();
+        let mut verification = Verification::new(77);
+        verification.advance();
+        verification.fill(0, 1 << 20);
+        let expected = verification.expect(0, 1 << 20).unwrap();
         for (offset, length) in [(0, 4_096), (8_192, 4_096), (512, 4_096), (131_072, 131_072)] {
-            let (_ink, data) = written(&stamps, offset, length);
+            let (_ink, data) = written(&verification, offset, length);
             assert_eq!(check(expected, data, offset, length), None, "{offset} {length}");
             let elsewhere = check(expected, data, offset + 4_096, length);
             let first = offset.next_multiple_of(4_096);
@@ -298,44 +308,45 @@ mod tests {
 
     #[test]
     fn zeros_foreign_data_and_data_from_before_a_fill_are_told_apart() {
-        let mut stamps = Stamps::new(0x1234_5678_9abc_def0);
-        stamps.advance();
-        stamps.fill(0, 1 << 20);
-        let (_ink, old) = written(&stamps, 4_096, 4_096);
-        stamps.advance();
-        stamps.fill(0, 8_192);
-        let expected = stamps.expect(0, 8_192).unwrap();
+        let mut verification = Verification::new(0x1234_5678_9abc_def0);
+        verification.advance();
+        verification.fill(0, 1 << 20);
+        let (_ink, old) = written(&verification, 4_096, 4_096);
+        verification.advance();
+        verification.fill(0, 8_192);
+        let expected = verification.expect(0, 8_192).unwrap();
         assert_eq!(check(expected, old, 4_096, 4_096), Some(Content::Stale));
         // Behind the second fill the first one still holds.
-        let (_ink, older) = written(&Stamps { epoch: 1, ..stamps.clone() }, 8_192, 4_096);
-        assert_eq!(check(stamps.expect(8_192, 1 << 20).unwrap(), older, 8_192, 4_096), None);
+        let (_ink, older) =
+            written(&Verification { epoch: 1, ..verification.clone() }, 8_192, 4_096);
+        assert_eq!(check(verification.expect(8_192, 1 << 20).unwrap(), older, 8_192, 4_096), None);
         let zeros = [0u8; 4_096];
         assert_eq!(check(expected, zeros.as_ptr(), 0, 4_096), Some(Content::Zeros));
         let foreign = [0x5au8; 4_096];
         assert_eq!(check(expected, foreign.as_ptr(), 0, 4_096), Some(Content::Foreign));
         // Another run's stamp of this place is foreign too.
-        let (_ink, other) = written(&Stamps::new(!0x1234_5678_9abc_def0), 0, 4_096);
+        let (_ink, other) = written(&Verification::new(!0x1234_5678_9abc_def0), 0, 4_096);
         assert_eq!(check(expected, other, 0, 4_096), Some(Content::Foreign));
     }
 
     #[test]
     fn only_what_is_known_is_expected() {
-        let mut stamps = Stamps::new(1);
-        assert_eq!(stamps.expect(0, 100), None);
-        stamps.advance();
-        stamps.fill(0, 1_000);
-        stamps.advance();
-        stamps.fill(1_000, 2_000);
-        let range = |stamps: &Stamps, from, to| {
-            stamps.expect(from, to).map(|one| (one.from, one.to, one.least))
+        let mut verification = Verification::new(1);
+        assert_eq!(verification.expect(0, 100), None);
+        verification.advance();
+        verification.fill(0, 1_000);
+        verification.advance();
+        verification.fill(1_000, 2_000);
+        let range = |verification: &Verification, from, to| {
+            verification.expect(from, to).map(|one| (one.from, one.to, one.least))
         };
-        assert_eq!(range(&stamps, 0, 5_000), Some((0, 2_000, 1)));
-        assert_eq!(range(&stamps, 1_500, 5_000), Some((1_500, 2_000, 2)));
-        stamps.forget(500, 700);
-        assert_eq!(range(&stamps, 0, 5_000), Some((700, 2_000, 1)));
-        assert_eq!(range(&stamps, 0, 700), Some((0, 500, 1)));
-        stamps.forget(0, 5_000);
-        assert_eq!(range(&stamps, 0, 5_000), None);
+        assert_eq!(range(&verification, 0, 5_000), Some((0, 2_000, 1)));
+        assert_eq!(range(&verification, 1_500, 5_000), Some((1_500, 2_000, 2)));
+        verification.forget(500, 700);
+        assert_eq!(range(&verification, 0, 5_000), Some((700, 2_000, 1)));
+        assert_eq!(range(&verification, 0, 700), Some((0, 500, 1)));
+        verification.forget(0, 5_000);
+        assert_eq!(range(&verification, 0, 5_000), None);
     }
 
     #[test]
@@ -344,11 +355,12 @@ mod tests {
         let (threads, depth, block) = (3, 5, 8_192);
         let mut seen = std::collections::BTreeMap::new();
         for thread in 0..threads {
-            let pen = Stamps::new(1).pen(thread);
-            let mut ink = Ink::of(pool.clone(), (thread, threads), block, depth, pen);
+            let header_writer = Verification::new(1).header_writer(thread);
+            let mut write_buffer =
+                WriteBuffer::of(pool.clone(), (thread, threads), block, depth, header_writer);
             for turn in 0..200u64 {
                 let slot = (turn * 7 % depth as u64) as u16;
-                let place = ink.dip(slot, turn * 8_192) as usize - pool.at(0) as usize;
+                let place = write_buffer.dip(slot, turn * 8_192) as usize - pool.at(0) as usize;
                 assert!(place.is_multiple_of(4_096) && place + block <= pool.length());
                 let owner = seen.entry(place / block).or_insert((thread, slot));
                 assert_eq!(*owner, (thread, slot));

@@ -9,7 +9,7 @@
 //!
 //! The guard never creates anything on a device and never writes: the first write is the rig's.
 
-use crate::identity::{Facts, Identity, difference, folder_of};
+use crate::identity::{Identity, TargetFacts, difference, folder_of};
 use crate::lease::{self, Lease};
 use crate::refusal::Refusal;
 use crate::signatures::{self, Owner};
@@ -19,7 +19,7 @@ use ssdgauge_core::Bytes;
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::OpenDevice;
 use ssdgauge_drive::query;
-use ssdgauge_drive::sysfs_device::Place;
+use ssdgauge_drive::sysfs_device::SysfsDevice;
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::name_of;
 use ssdgauge_os::topology::Kernel;
@@ -31,7 +31,7 @@ use std::time::Duration;
 
 /// What the owner of a drive allows, and what a run brings with it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Mandate<'a> {
+pub struct TargetOptions<'a> {
     /// The words that confirm the drive; see [`crate::Candidate::confirmation`].
     pub confirm: Option<&'a str>,
     /// The same words once more: they give up the file systems, RAID members and other data that
@@ -46,7 +46,7 @@ pub struct Mandate<'a> {
     pub results: Option<&'a Path>,
     /// Whether the process shall give up its rights as soon as the target is open; only where it
     /// has a single thread.
-    pub give_up_rights: bool,
+    pub drop_privileges: bool,
     /// The most bytes that the plan writes, where it says so; a run that writes a twentieth more
     /// is stopped.
     pub writes_at_most: Option<Bytes>,
@@ -85,8 +85,8 @@ pub struct Admitted {
 /// may write to it.
 pub(crate) fn admit(
     path: &Path,
-    expected: &Facts,
-    mandate: &Mandate<'_>,
+    expected: &TargetFacts,
+    options: &TargetOptions<'_>,
 ) -> Result<Admitted, Refusal> {
     // The node is a block device of the kernel's own making, and a whole drive.
     let folder = check_node(path)?;
@@ -96,11 +96,11 @@ pub(crate) fn admit(
     }
     // Nobody uses it, and nothing of the system lies on it. The kernel would only say "busy".
     let kernel = Kernel::look();
-    check_uses(&kernel, path, &folder, mandate.results, &Openers::All)?;
+    check_uses(&kernel, path, &folder, options.results, &Openers::All)?;
     check_state(path, &folder)?;
     // The owner named this drive and no other.
-    check_confirmation(path, &expected.confirmation, mandate.confirm)?;
-    check_attachment(path, expected, mandate)?;
+    check_confirmation(path, &expected.confirmation, options.confirm)?;
+    check_attachment(path, expected, options)?;
     // One descriptor for the whole run. The kernel refuses whatever is claimed.
     let file = open_exclusively(path)?;
     // From here on the path is not used again, but in words.
@@ -117,8 +117,8 @@ pub(crate) fn admit(
     };
     // Whoever came between the first look and the claim is seen now; who comes later is refused
     // by the kernel, or found by the next look.
-    check_uses(&Kernel::look(), path, &folder, mandate.results, &Openers::All)?;
-    check_contents(&file, path, expected, mandate)?;
+    check_uses(&Kernel::look(), path, &folder, options.results, &Openers::All)?;
+    check_contents(&file, path, expected, options)?;
     let file = Arc::new(file);
     check_health(&file, path, &folder)?;
     Ok(Admitted {
@@ -126,8 +126,8 @@ pub(crate) fn admit(
         name: shown(path),
         folder,
         identity: expected.identity.clone(),
-        label: signatures::stamp(&expected.confirmation, mandate.run_id),
-        results: mandate.results.map(Path::to_owned),
+        label: signatures::ownership_label(&expected.confirmation, options.run_id),
+        results: options.results.map(Path::to_owned),
         helper: None,
         _lease: lease,
     })
@@ -189,9 +189,9 @@ pub fn writers_of(number: &str, ours: u32) -> Vec<String> {
 }
 
 /// Looks at the block device `path` without opening it for writing.
-pub(crate) fn inspect(path: &Path) -> Result<Facts, Refusal> {
+pub(crate) fn inspect(path: &Path) -> Result<TargetFacts, Refusal> {
     let folder = folder_of(path)?;
-    let facts = Facts::of(&folder);
+    let facts = TargetFacts::of(&folder);
     match facts.identity.size.0 {
         0 => Err(Refusal::Denied { path: shown(path), cause: "the device holds nothing".into() }),
         _ => Ok(facts),
@@ -202,15 +202,15 @@ pub(crate) fn inspect(path: &Path) -> Result<Facts, Refusal> {
 /// looked at with the rights of this process. It opens the device for reading, if at all.
 pub(crate) fn objections(
     path: &Path,
-    facts: &Facts,
-    mandate: &Mandate<'_>,
+    facts: &TargetFacts,
+    options: &TargetOptions<'_>,
 ) -> (Vec<Refusal>, Vec<String>) {
     let folder = match check_node(path) {
         Ok(folder) => folder,
         Err(refusal) => return (vec![refusal], Vec::new()),
     };
     let kernel = Kernel::look();
-    let mut found: Vec<Refusal> = uses::protected(&kernel, &folder, mandate.results)
+    let mut found: Vec<Refusal> = uses::protected(&kernel, &folder, options.results)
         .map(|what| Refusal::Protected { path: shown(path), what })
         .into_iter()
         .collect();
@@ -227,8 +227,8 @@ pub(crate) fn objections(
     }
     // What is in use is refused whatever it holds.
     if found.is_empty() {
-        found.extend(attached_again(path, facts, mandate));
-        match look_inside(path, &folder, facts, mandate) {
+        found.extend(attached_again(path, facts, options));
+        match look_inside(path, &folder, facts, options) {
             Ok(inside) => found.extend(inside),
             Err(error) => unseen.push(format!("what it holds and how it feels ({error})")),
         }
@@ -240,11 +240,11 @@ pub(crate) fn objections(
 fn look_inside(
     path: &Path,
     folder: &Path,
-    facts: &Facts,
-    mandate: &Mandate<'_>,
+    facts: &TargetFacts,
+    options: &TargetOptions<'_>,
 ) -> std::io::Result<Vec<Refusal>> {
     let file = Arc::new(File::open(path)?);
-    let contents = signatures::contents(&file, facts.identity.size, &owner(facts, mandate))?;
+    let contents = signatures::contents(&file, facts.identity.size, &owner(facts, options))?;
     let health = check_health(&file, path, folder).err();
     Ok(health.into_iter().chain(holds(path, facts, contents)).collect())
 }
@@ -314,7 +314,7 @@ const FORBIDDING: u8 = 0b1_1101;
 /// Refuses an NVMe drive that says of itself that it shall not be written. Where it does not
 /// answer, nothing is known against it.
 fn check_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
-    if Place::of_folder(Path::new("/sys"), folder).controller.is_none() {
+    if SysfsDevice::of_folder(Path::new("/sys"), folder).controller.is_none() {
         return Ok(());
     }
     match query::health(&OpenDevice::new(Arc::clone(file))) {
@@ -366,7 +366,7 @@ fn open_exclusively(path: &Path) -> Result<File, Refusal> {
 }
 
 /// Compares the open device with what was looked at and confirmed.
-fn check_descriptor(file: &File, path: &Path, expected: &Facts) -> Result<(), Refusal> {
+fn check_descriptor(file: &File, path: &Path, expected: &TargetFacts) -> Result<(), Refusal> {
     let denied =
         |error: std::io::Error| Refusal::Denied { path: shown(path), cause: error.to_string() };
     let is_block = file.metadata().map_err(denied)?.file_type().is_block_device();
@@ -393,21 +393,21 @@ fn check_identity(file: &File, path: &Path, expected: &Identity) -> Result<(), R
 fn check_contents(
     file: &File,
     path: &Path,
-    expected: &Facts,
-    mandate: &Mandate<'_>,
+    expected: &TargetFacts,
+    options: &TargetOptions<'_>,
 ) -> Result<(), Refusal> {
-    let contents = signatures::contents(file, expected.identity.size, &owner(expected, mandate))
+    let contents = signatures::contents(file, expected.identity.size, &owner(expected, options))
         .map_err(|error| Refusal::Denied { path: shown(path), cause: error.to_string() })?;
     match holds(path, expected, contents) {
-        Some(refusal) if mandate.erase != Some(&expected.confirmation) => Err(refusal),
+        Some(refusal) if options.erase != Some(&expected.confirmation) => Err(refusal),
         Some(_) | None => Ok(()),
     }
 }
 
 /// Returns whose test data count as nothing. For a new run any ownership label says that all may
 /// be lost. A continued run needs its own data back, so that it recognises no other run's.
-fn owner<'a>(facts: &'a Facts, mandate: &Mandate<'a>) -> Owner<'a> {
-    match (mandate.continues, mandate.run_id) {
+fn owner<'a>(facts: &'a TargetFacts, options: &TargetOptions<'a>) -> Owner<'a> {
+    match (options.continues, options.run_id) {
         (Some(_), Some(run_id)) => Owner::Run { words: &facts.confirmation, run_id },
         (Some(_) | None, _) => Owner::AnyRun,
     }
@@ -415,15 +415,23 @@ fn owner<'a>(facts: &'a Facts, mandate: &Mandate<'a>) -> Owner<'a> {
 
 /// Refuses to continue a run on a device without a serial that has been attached again, unless its
 /// owner gave its contents up once more.
-fn check_attachment(path: &Path, facts: &Facts, mandate: &Mandate<'_>) -> Result<(), Refusal> {
-    match attached_again(path, facts, mandate) {
-        Some(refusal) if mandate.erase != Some(&facts.confirmation) => Err(refusal),
+fn check_attachment(
+    path: &Path,
+    facts: &TargetFacts,
+    options: &TargetOptions<'_>,
+) -> Result<(), Refusal> {
+    match attached_again(path, facts, options) {
+        Some(refusal) if options.erase != Some(&facts.confirmation) => Err(refusal),
         Some(_) | None => Ok(()),
     }
 }
 
-fn attached_again(path: &Path, facts: &Facts, mandate: &Mandate<'_>) -> Option<Refusal> {
-    let before = mandate.continues.filter(|_| facts.identity.serial.is_none())?;
+fn attached_again(
+    path: &Path,
+    facts: &TargetFacts,
+    options: &TargetOptions<'_>,
+) -> Option<Refusal> {
+    let before = options.continues.filter(|_| facts.identity.serial.is_none())?;
     let now = Continued {
         disk_sequence: facts.identity.sequence.map(|number| number.to_string()),
         boot_id: attribute(Path::new("/proc/sys/kernel/random/boot_id")),
@@ -438,13 +446,13 @@ fn attached_again(path: &Path, facts: &Facts, mandate: &Mandate<'_>) -> Option<R
     Some(Refusal::AttachedAgain { path: shown(path), what, expected: facts.confirmation.clone() })
 }
 
-fn holds(path: &Path, facts: &Facts, contents: Vec<String>) -> Option<Refusal> {
+fn holds(path: &Path, facts: &TargetFacts, contents: Vec<String>) -> Option<Refusal> {
     let expected = facts.confirmation.clone();
     (!contents.is_empty()).then(|| Refusal::Holds { path: shown(path), contents, expected })
 }
 
 /// A drive is leased by what stays with it, whatever node it was reached by.
-fn lease_words(facts: &Facts) -> &str {
+fn lease_words(facts: &TargetFacts) -> &str {
     facts.identity.wwid.as_deref().unwrap_or(&facts.confirmation)
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Identity {
 
 /// What is known of a block device before it is admitted.
 #[derive(Clone, Debug)]
-pub(crate) struct Facts {
+pub(crate) struct TargetFacts {
     pub(crate) folder: PathBuf,
     pub(crate) identity: Identity,
     pub(crate) logical_block: Bytes,
@@ -41,9 +41,9 @@ pub(crate) struct Facts {
     pub(crate) confirmation: String,
 }
 
-impl Facts {
+impl TargetFacts {
     /// Returns what /sys knows of the device whose folder is `folder`.
-    pub(crate) fn of(folder: &Path) -> Facts {
+    pub(crate) fn of(folder: &Path) -> TargetFacts {
         let facts = device_facts(folder);
         let number = |name: &str| attribute(&folder.join(name))?.parse().ok();
         let size = device_size(folder).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Facts {
             Some(serial) => confirmed_by(serial, folder),
             None => format!("{name}:{}", size.0),
         };
-        Facts {
+        TargetFacts {
             folder: folder.to_owned(),
             logical_block: number("queue/logical_block_size").map_or(Bytes(512), Bytes),
             physical_block: number("queue/physical_block_size").map_or(Bytes(512), Bytes),

@@ -15,8 +15,8 @@ mod text;
 mod uses;
 mod write_budget;
 
-pub use admission::{Admitted, Continued, Mandate, writers_of};
+pub use admission::{Admitted, Continued, TargetOptions, writers_of};
 pub use refusal::Refusal;
 pub use survey::drives;
-pub use target::{Candidate, OpenPlace, Opened, Place, TargetError};
-pub use write_budget::Custody;
+pub use target::{Candidate, OpenTarget, OpenedTarget, TargetError, TargetPlace};
+pub use write_budget::WriteBudget;

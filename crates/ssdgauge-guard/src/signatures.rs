@@ -17,8 +17,8 @@ const TAIL: u64 = 1 << 20;
 const EMPTY: u64 = 1 << 20;
 
 /// The block that we write before anything else and leave behind at the end.
-pub(crate) const STAMP_LENGTH: usize = 4_096;
-const STAMP: &[u8] = b"ssdgauge test data: nothing on this drive is worth keeping\n";
+pub(crate) const LABEL_LENGTH: usize = 4_096;
+const LABEL: &[u8] = b"ssdgauge test data: nothing on this drive is worth keeping\n";
 
 /// Where a mark lies.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ enum At {
 }
 
 /// One mark.
-struct Mark {
+struct Signature {
     what: &'static str,
     at: At,
     bytes: &'static [u8],
@@ -40,40 +40,45 @@ struct Mark {
     label: Option<(u64, usize)>,
 }
 
-const fn mark(what: &'static str, at: u64, bytes: &'static [u8]) -> Mark {
-    Mark { what, at: At::Head(at), bytes, label: None }
+const fn signature(what: &'static str, at: u64, bytes: &'static [u8]) -> Signature {
+    Signature { what, at: At::Head(at), bytes, label: None }
 }
 
-const fn tail(what: &'static str, at: At, bytes: &'static [u8]) -> Mark {
-    Mark { what, at, bytes, label: None }
+const fn tail(what: &'static str, at: At, bytes: &'static [u8]) -> Signature {
+    Signature { what, at, bytes, label: None }
 }
 
-const fn labelled(what: &'static str, at: u64, bytes: &'static [u8], label: (u64, usize)) -> Mark {
-    Mark { what, at: At::Head(at), bytes, label: Some(label) }
+const fn labelled(
+    what: &'static str,
+    at: u64,
+    bytes: &'static [u8],
+    label: (u64, usize),
+) -> Signature {
+    Signature { what, at: At::Head(at), bytes, label: Some(label) }
 }
 
 const MD: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
 
 /// The table. A mark of two bytes stands last: where another one matched in the same sector, it
 /// says nothing new.
-const MARKS: &[Mark] = &[
-    mark("a partition table (GPT)", 512, b"EFI PART"),
-    mark("a partition table (GPT)", 4_096, b"EFI PART"),
+const SIGNATURES: &[Signature] = &[
+    signature("a partition table (GPT)", 512, b"EFI PART"),
+    signature("a partition table (GPT)", 4_096, b"EFI PART"),
     tail("a backup partition table (GPT)", At::Tail(512), b"EFI PART"),
     tail("a backup partition table (GPT)", At::Tail(4_096), b"EFI PART"),
-    mark("an LVM2 physical volume", 24, b"LVM2 001"),
-    mark("an LVM2 physical volume", 536, b"LVM2 001"),
-    mark("an LVM2 physical volume", 1_048, b"LVM2 001"),
-    mark("an LVM2 physical volume", 1_560, b"LVM2 001"),
-    mark("a LUKS volume", 0, b"LUKS\xba\xbe"),
-    mark("a LUKS volume (second header)", 0x4000, b"SKUL\xba\xbe"),
-    mark("a RAID member (md 1.1)", 0, MD),
-    mark("a RAID member (md 1.2)", 4_096, MD),
+    signature("an LVM2 physical volume", 24, b"LVM2 001"),
+    signature("an LVM2 physical volume", 536, b"LVM2 001"),
+    signature("an LVM2 physical volume", 1_048, b"LVM2 001"),
+    signature("an LVM2 physical volume", 1_560, b"LVM2 001"),
+    signature("a LUKS volume", 0, b"LUKS\xba\xbe"),
+    signature("a LUKS volume (second header)", 0x4000, b"SKUL\xba\xbe"),
+    signature("a RAID member (md 1.1)", 0, MD),
+    signature("a RAID member (md 1.2)", 4_096, MD),
     tail("a RAID member (md 1.0)", At::RoundedTail(4_096, 8_192), MD),
     tail("a RAID member (md 0.90)", At::RoundedTail(65_536, 65_536), MD),
     tail("a RAID member (Intel)", At::Tail(1_024), b"Intel Raid ISM Cfg Sig. "),
     tail("a RAID member (DDF)", At::Tail(512), &[0xde, 0x11, 0xde, 0x11]),
-    mark(
+    signature(
         "a bcache device",
         4_120,
         &[
@@ -81,41 +86,41 @@ const MARKS: &[Mark] = &[
             0x6d, 0x81,
         ],
     ),
-    mark("swap space", 4_086, b"SWAPSPACE2"),
-    mark("swap space", 4_086, b"SWAP-SPACE"),
-    mark("swap space", 65_526, b"SWAPSPACE2"),
+    signature("swap space", 4_086, b"SWAPSPACE2"),
+    signature("swap space", 4_086, b"SWAP-SPACE"),
+    signature("swap space", 65_526, b"SWAPSPACE2"),
     labelled("an XFS file system", 0, b"XFSB", (108, 12)),
     labelled("a btrfs file system", 65_600, b"_BHRfS_M", (65_835, 256)),
     labelled("an F2FS file system", 1_024, &[0x10, 0x20, 0xf5, 0xf2], (0, 0)),
-    mark("an EROFS file system", 1_024, &[0xe2, 0xe1, 0xf5, 0xe0]),
-    mark("a ReiserFS file system", 65_588, b"ReIsEr"),
-    mark("a JFS file system", 32_768, b"JFS1"),
-    mark("an ISO 9660 file system", 32_769, b"CD001"),
-    mark("a UDF file system", 32_769, b"BEA01"),
-    mark("a squashfs file system", 0, b"hsqs"),
-    mark("an APFS container", 32, b"NXSB"),
-    mark("a BitLocker volume", 3, b"-FVE-FS-"),
-    mark("an NTFS file system", 3, b"NTFS    "),
-    mark("an exFAT file system", 3, b"EXFAT   "),
+    signature("an EROFS file system", 1_024, &[0xe2, 0xe1, 0xf5, 0xe0]),
+    signature("a ReiserFS file system", 65_588, b"ReIsEr"),
+    signature("a JFS file system", 32_768, b"JFS1"),
+    signature("an ISO 9660 file system", 32_769, b"CD001"),
+    signature("a UDF file system", 32_769, b"BEA01"),
+    signature("a squashfs file system", 0, b"hsqs"),
+    signature("an APFS container", 32, b"NXSB"),
+    signature("a BitLocker volume", 3, b"-FVE-FS-"),
+    signature("an NTFS file system", 3, b"NTFS    "),
+    signature("an exFAT file system", 3, b"EXFAT   "),
     labelled("a FAT file system", 82, b"FAT32   ", (71, 11)),
     labelled("a FAT file system", 54, b"FAT16   ", (43, 11)),
     labelled("a FAT file system", 54, b"FAT12   ", (43, 11)),
-    mark("a VMFS volume", 0x10_0000, &[0x0d, 0xd0, 0x01, 0xc0]),
-    mark("a VMFS file system", 0x20_0000, &[0x5e, 0xf1, 0xab, 0x2f]),
-    mark("a Ceph store", 0, b"bluestore block device"),
-    mark("an Oracle ASM disk", 32, b"ORCLDISK"),
-    mark("a Stratis member", 528, b"!Stra0tis"),
-    mark("a VDO volume", 0, b"dmvdo001"),
-    mark("a dm-integrity volume", 0, b"integrt\0"),
-    mark("a dm-verity volume", 0, b"verity\0\0"),
-    mark("a DRBD device", 0, b"DRBD"),
-    mark("a qcow image", 0, b"QFI\xfb"),
-    mark("an SQLite database", 0, b"SQLite format 3\0"),
+    signature("a VMFS volume", 0x10_0000, &[0x0d, 0xd0, 0x01, 0xc0]),
+    signature("a VMFS file system", 0x20_0000, &[0x5e, 0xf1, 0xab, 0x2f]),
+    signature("a Ceph store", 0, b"bluestore block device"),
+    signature("an Oracle ASM disk", 32, b"ORCLDISK"),
+    signature("a Stratis member", 528, b"!Stra0tis"),
+    signature("a VDO volume", 0, b"dmvdo001"),
+    signature("a dm-integrity volume", 0, b"integrt\0"),
+    signature("a dm-verity volume", 0, b"verity\0\0"),
+    signature("a DRBD device", 0, b"DRBD"),
+    signature("a qcow image", 0, b"QFI\xfb"),
+    signature("an SQLite database", 0, b"SQLite format 3\0"),
     labelled("an ext2, ext3 or ext4 file system", 1_080, &[0x53, 0xef], (1_144, 16)),
-    mark("an HFS+ file system", 1_024, b"H+\0"),
-    mark("an HFS+ file system", 1_024, b"HX\0"),
-    mark("a NILFS2 file system", 1_030, &[0x34, 0x34]),
-    mark("a boot sector or partition table (MBR)", 510, &[0x55, 0xaa]),
+    signature("an HFS+ file system", 1_024, b"H+\0"),
+    signature("an HFS+ file system", 1_024, b"HX\0"),
+    signature("a NILFS2 file system", 1_030, &[0x34, 0x34]),
+    signature("a boot sector or partition table (MBR)", 510, &[0x55, 0xaa]),
 ];
 
 /// Whose test data count as nothing.
@@ -139,7 +144,7 @@ pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner<'_>) -> io::Resul
 
 fn judge(head: &[u8], tail: &[u8], from: u64, size: u64, owner: &Owner<'_>) -> Vec<String> {
     let mut found: Vec<(u64, String)> = Vec::new();
-    for mark in MARKS {
+    for mark in SIGNATURES {
         let at = match mark.at {
             At::Head(at) => Some(at),
             At::Tail(before) => size.checked_sub(before),
@@ -226,22 +231,22 @@ fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
 
 /// Returns the ownership label: the block that says that everything here is test data of the run
 /// `run_id`, for the drive that `words` confirm.
-pub(crate) fn stamp(words: &str, run_id: Option<&str>) -> Vec<u8> {
-    let mut block = STAMP.to_vec();
+pub(crate) fn ownership_label(words: &str, run_id: Option<&str>) -> Vec<u8> {
+    let mut block = LABEL.to_vec();
     block.extend(words.as_bytes().iter().take(256));
     if let Some(run_id) = run_id {
         block.extend_from_slice(b"\nrun ");
         block.extend(run_id.as_bytes().iter().take(256));
         block.push(b'\n');
     }
-    block.resize(STAMP_LENGTH, 0);
+    block.resize(LABEL_LENGTH, 0);
     block
 }
 
 /// Returns whether a drive that begins with `head` carries the ownership label of some run, whole:
 /// text, and behind it zeros.
 fn is_labelled(head: &[u8]) -> bool {
-    let Some(behind) = head.get(..STAMP_LENGTH).and_then(|block| block.strip_prefix(STAMP)) else {
+    let Some(behind) = head.get(..LABEL_LENGTH).and_then(|block| block.strip_prefix(LABEL)) else {
         return false;
     };
     let end = behind.iter().position(|byte| *byte == 0).unwrap_or(behind.len());
@@ -254,8 +259,8 @@ impl Owner<'_> {
         match self {
             Owner::AnyRun => is_labelled(head),
             Owner::Run { words, run_id } => {
-                let label = stamp(words, Some(run_id));
-                head.get(..STAMP_LENGTH) == Some(&label[..]) || is_written_by(head, run_id)
+                let label = ownership_label(words, Some(run_id));
+                head.get(..LABEL_LENGTH) == Some(&label[..]) || is_written_by(head, run_id)
             }
         }
     }
@@ -315,7 +320,7 @@ mod tests {
     #[test]
     fn every_mark_of_the_table_is_found_where_it_belongs_and_nothing_in_zeros() {
         assert_eq!(judged(&vec![0; SIZE]), Vec::<String>::new());
-        for mark in MARKS {
+        for mark in SIGNATURES {
             let at = match mark.at {
                 At::Head(at) => at as usize,
                 At::Tail(before) => SIZE - before as usize,
@@ -360,14 +365,14 @@ mod tests {
         let found = judged(&with(SIZE - 5, &[1]));
         assert_eq!(found, [format!("data of an unknown kind at byte {}", SIZE - 5)]);
         let mut ours = with(700_000, &[1; 300]);
-        ours[..STAMP_LENGTH].copy_from_slice(&stamp("S123", Some("r1")));
+        ours[..LABEL_LENGTH].copy_from_slice(&ownership_label("S123", Some("r1")));
         assert_eq!(judged(&ours), Vec::<String>::new());
         // A file system that was made on top of our mark is found all the same.
         ours[65_600..65_608].copy_from_slice(b"_BHRfS_M");
         assert_eq!(judged(&ours), ["a btrfs file system at byte 65600"]);
         // A label that something was written into is none.
         let mut damaged = with(700_000, &[1; 300]);
-        damaged[..STAMP_LENGTH].copy_from_slice(&stamp("S123", Some("r1")));
+        damaged[..LABEL_LENGTH].copy_from_slice(&ownership_label("S123", Some("r1")));
         damaged[4_000] = 1;
         assert!(!judged(&damaged).is_empty());
     }
@@ -381,7 +386,7 @@ mod tests {
         };
         let own = Vec::<String>::new();
         assert_eq!(judged_for("r1", &vec![0; SIZE]), own);
-        assert_eq!(judged_for("r1", &with_head(&stamp("S123", Some("r1")))), own);
+        assert_eq!(judged_for("r1", &with_head(&ownership_label("S123", Some("r1")))), own);
         for random in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
             let header = tag("r1", random).to_ne_bytes();
             assert_eq!(judged_for("r1", &with_head(&header)), own);
@@ -389,11 +394,15 @@ mod tests {
             // Without an interrupted run to continue, a block of a workload is unknown data.
             assert!(!judged(&with_head(&header)).is_empty());
         }
-        for foreign in [stamp("S123", Some("r2")), stamp("S124", Some("r1")), stamp("S123", None)] {
+        for foreign in [
+            ownership_label("S123", Some("r2")),
+            ownership_label("S124", Some("r1")),
+            ownership_label("S123", None),
+        ] {
             let found = judged_for("r1", &with_head(&foreign));
             assert_eq!(found, ["the test data of another run of ssdgauge"]);
         }
-        let mut made = with_head(&stamp("S123", Some("r1")));
+        let mut made = with_head(&ownership_label("S123", Some("r1")));
         made[65_600..65_608].copy_from_slice(b"_BHRfS_M");
         assert_eq!(judged_for("r1", &made), ["a btrfs file system at byte 65600"]);
     }

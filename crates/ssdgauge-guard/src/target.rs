@@ -1,7 +1,7 @@
 //! Targets: from the name that a user types to a place that can be tested.
 
-use crate::admission::{self, Admitted, Mandate};
-use crate::identity::Facts;
+use crate::admission::{self, Admitted, TargetOptions};
+use crate::identity::TargetFacts;
 use crate::refusal::Refusal;
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 use ssdgauge_os::mounts::file_system_of;
@@ -72,7 +72,7 @@ pub enum TargetError {
 
 /// What kind of place a name means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TargetPlace {
     /// `null:`, the engine alone.
     Null,
     /// A folder that a scratch file is made in.
@@ -87,25 +87,25 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The place.
-    pub place: Place,
+    pub place: TargetPlace,
     /// What is known of it. The capacity is that of the scratch file, or of the device.
     pub info: DriveInfo,
     /// What the guard saw of a block device.
-    facts: Option<Facts>,
+    facts: Option<TargetFacts>,
 }
 
 /// An opened target, ready for an engine.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedTarget {
     /// What requests go to.
-    pub place: OpenPlace,
+    pub place: OpenTarget,
     /// Whether the page cache stands between us and the drive, and why.
     pub cached: Option<String>,
 }
 
 /// What requests go to.
 #[derive(Debug)]
-pub enum OpenPlace {
+pub enum OpenTarget {
     /// Nothing: the engine's own ceiling.
     Null,
     /// A scratch file without a name.
@@ -123,10 +123,10 @@ impl Candidate {
     pub fn find(name: &str) -> Result<Candidate, TargetError> {
         let place = resolve(name)?;
         let info = match &place {
-            Place::Null => null_info(name),
-            Place::Folder(folder) => scratch_info(folder, folder),
-            Place::NewFile(file) => scratch_info(file, parent(file)),
-            Place::Block(path) => return Candidate::block(path.clone()),
+            TargetPlace::Null => null_info(name),
+            TargetPlace::Folder(folder) => scratch_info(folder, folder),
+            TargetPlace::NewFile(file) => scratch_info(file, parent(file)),
+            TargetPlace::Block(path) => return Candidate::block(path.clone()),
         };
         Ok(Candidate { place, info, facts: None })
     }
@@ -143,12 +143,12 @@ impl Candidate {
         }
         let aligned = Bytes(size.0 - size.0 % ALIGNMENT);
         match &self.place {
-            Place::Null => self.info.capacity = size,
-            Place::Folder(_) | Place::NewFile(_) => {
+            TargetPlace::Null => self.info.capacity = size,
+            TargetPlace::Folder(_) | TargetPlace::NewFile(_) => {
                 self.info.capacity = aligned;
                 self.info.details.insert("scratch_file".into(), scratch_text(size));
             }
-            Place::Block(_) => {
+            TargetPlace::Block(_) => {
                 let most = self.info.capacity;
                 if size > most {
                     let name = &self.info.target;
@@ -187,26 +187,30 @@ impl Candidate {
             physical_block: facts.physical_block,
             details,
         };
-        Ok(Candidate { place: Place::Block(path), info, facts: Some(facts) })
+        Ok(Candidate { place: TargetPlace::Block(path), info, facts: Some(facts) })
     }
 
     /// Returns what speaks against writing to a block device, the gravest first, and what could
     /// not be looked at; nothing for other places. Nothing is written.
-    pub fn objections(&self, mandate: &Mandate<'_>) -> (Vec<Refusal>, Vec<String>) {
+    pub fn objections(&self, options: &TargetOptions<'_>) -> (Vec<Refusal>, Vec<String>) {
         match (&self.place, &self.facts) {
-            (Place::Block(path), Some(facts)) => admission::objections(path, facts, mandate),
-            (Place::Block(_) | Place::Null | Place::Folder(_) | Place::NewFile(_), _) => {
-                (Vec::new(), Vec::new())
-            }
+            (TargetPlace::Block(path), Some(facts)) => admission::objections(path, facts, options),
+            (
+                TargetPlace::Block(_)
+                | TargetPlace::Null
+                | TargetPlace::Folder(_)
+                | TargetPlace::NewFile(_),
+                _,
+            ) => (Vec::new(), Vec::new()),
         }
     }
 
     /// Checks, before anything is written, that there is room for the target.
     pub fn check_room(&self) -> Result<(), TargetError> {
         let folder = match &self.place {
-            Place::Null | Place::Block(_) => return Ok(()),
-            Place::Folder(folder) => folder,
-            Place::NewFile(file) => parent(file),
+            TargetPlace::Null | TargetPlace::Block(_) => return Ok(()),
+            TargetPlace::Folder(folder) => folder,
+            TargetPlace::NewFile(file) => parent(file),
         };
         let system = |cause: rustix::io::Errno| TargetError::System {
             path: folder.to_owned(),
@@ -223,24 +227,24 @@ impl Candidate {
 
     /// Opens the target. A block device goes through the guard; a scratch file has no name from
     /// its first moment, so that it is gone when the program is, however that ends.
-    pub fn open(&self, mandate: &Mandate<'_>) -> Result<Opened, TargetError> {
+    pub fn open(&self, options: &TargetOptions<'_>) -> Result<OpenedTarget, TargetError> {
         match &self.place {
-            Place::Null => Ok(Opened { place: OpenPlace::Null, cached: None }),
-            Place::Folder(folder) => {
+            TargetPlace::Null => Ok(OpenedTarget { place: OpenTarget::Null, cached: None }),
+            TargetPlace::Folder(folder) => {
                 self.check_room()?;
                 self.scratch(folder, &|flags| open_nameless(folder, flags))
             }
-            Place::NewFile(file) => {
+            TargetPlace::NewFile(file) => {
                 self.check_room()?;
                 self.scratch(file, &|flags| open_and_unlink(file, flags))
             }
-            Place::Block(path) => {
+            TargetPlace::Block(path) => {
                 let facts = match &self.facts {
                     Some(facts) => facts,
                     None => &admission::inspect(path)?,
                 };
-                let drive = admission::admit(path, facts, mandate)?;
-                Ok(Opened { place: OpenPlace::Drive(Box::new(drive)), cached: None })
+                let drive = admission::admit(path, facts, options)?;
+                Ok(OpenedTarget { place: OpenTarget::Drive(Box::new(drive)), cached: None })
             }
         }
     }
@@ -249,7 +253,7 @@ impl Candidate {
         &self,
         path: &Path,
         open: &dyn Fn(libc::c_int) -> io::Result<File>,
-    ) -> Result<Opened, TargetError> {
+    ) -> Result<OpenedTarget, TargetError> {
         let (file, cached) = match open(libc::O_DIRECT) {
             Ok(file) => (file, None),
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
@@ -267,13 +271,13 @@ impl Candidate {
             }
             Err(error) => return Err(system(path, error.into())),
         }
-        Ok(Opened { place: OpenPlace::Scratch(Arc::new(file)), cached })
+        Ok(OpenedTarget { place: OpenTarget::Scratch(Arc::new(file)), cached })
     }
 }
 
-fn resolve(name: &str) -> Result<Place, TargetError> {
+fn resolve(name: &str) -> Result<TargetPlace, TargetError> {
     if name == "null:" {
-        return Ok(Place::Null);
+        return Ok(TargetPlace::Null);
     }
     if name.is_empty() {
         return Err(TargetError::Unfit { path: "''".into(), what: "no name of a target".into() });
@@ -290,9 +294,9 @@ fn resolve(name: &str) -> Result<Place, TargetError> {
     if file_type.is_dir() && lies_in_dev(&real) {
         Err(unfit("a folder of device nodes, where no scratch file belongs"))
     } else if file_type.is_dir() {
-        Ok(Place::Folder(real))
+        Ok(TargetPlace::Folder(real))
     } else if file_type.is_block_device() {
-        Ok(Place::Block(real))
+        Ok(TargetPlace::Block(real))
     } else if file_type.is_char_device() {
         Err(unfit("a character device; name the block device (for NVMe: /dev/nvme0n1)"))
     } else if file_type.is_file() {
@@ -302,7 +306,7 @@ fn resolve(name: &str) -> Result<Place, TargetError> {
     }
 }
 
-fn new_file(path: &Path) -> Result<Place, TargetError> {
+fn new_file(path: &Path) -> Result<TargetPlace, TargetError> {
     let missing = || TargetError::Missing(path.to_owned());
     // A link that leads nowhere names no new file.
     let folder = parent(path).canonicalize().map_err(|_| missing())?;
@@ -310,7 +314,7 @@ fn new_file(path: &Path) -> Result<Place, TargetError> {
     if path.is_symlink() || lies_in_dev(&folder) || name.as_encoded_bytes().ends_with(b":") {
         return Err(missing());
     }
-    Ok(Place::NewFile(folder.join(name)))
+    Ok(TargetPlace::NewFile(folder.join(name)))
 }
 
 /// Under /dev a mistyped device name must never become a file in memory.

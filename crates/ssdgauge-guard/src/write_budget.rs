@@ -3,7 +3,7 @@
 
 use crate::admission::Admitted;
 use crate::signatures;
-use crate::target::OpenPlace;
+use crate::target::OpenTarget;
 use ssdgauge_core::{
     Bytes, Direction, Finding, FindingKind, Interval, Nanos, Reading, RigError, Severity, Sink,
     Until,
@@ -22,33 +22,33 @@ const SLACK: u64 = 1 << 20;
 /// How long the drive may take for one block before it counts as hung.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// What was promised about the writes of a run, and what of it is spent.
+/// What was limit about the writes of a run, and what of it is spent.
 #[derive(Debug, Default)]
-pub struct Custody {
+pub struct WriteBudget {
     /// The most bytes that the whole run may write, where its plan says so.
-    promised: Option<Bytes>,
+    limit: Option<Bytes>,
     written: u64,
     /// Our mark was written and read back.
-    marked: bool,
+    labelled: bool,
     /// Something went wrong: the drive is left as it is.
     in_doubt: bool,
 }
 
-impl Custody {
-    /// Returns the budget of a run that may write `promised` bytes; `None` for no limit.
-    pub fn new(promised: Option<Bytes>) -> Custody {
-        Custody { promised, ..Custody::default() }
+impl WriteBudget {
+    /// Returns the budget of a run that may write `limit` bytes; `None` for no limit.
+    pub fn new(limit: Option<Bytes>) -> WriteBudget {
+        WriteBudget { limit, ..WriteBudget::default() }
     }
 
     /// Asks, immediately before a destructive step on `place` that may write `planned` bytes,
     /// whether it may begin. The very first write is our mark, which has to be read back.
     pub fn before_writing(
         &mut self,
-        place: &OpenPlace,
+        place: &OpenTarget,
         planned: Option<Bytes>,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
-        let OpenPlace::Drive(drive) = place else { return Ok(()) };
+        let OpenTarget::Drive(drive) = place else { return Ok(()) };
         if let Err(refusal) = drive.check_again() {
             self.in_doubt = true;
             sink.finding(Finding::new(
@@ -59,24 +59,24 @@ impl Custody {
             ));
             return Err(RigError::Changed(refusal.to_string()));
         }
-        let most = self.promised.map_or(u64::MAX, with_slack);
+        let most = self.limit.map_or(u64::MAX, with_slack);
         let planned = planned.unwrap_or_default();
         if self.written.saturating_add(planned.0) > most {
             return Err(self.over(drive.name(), self.written + planned.0, most, sink));
         }
-        if !self.marked {
-            self.mark(drive, sink)?;
-            self.marked = true;
+        if !self.labelled {
+            self.write_label(drive, sink)?;
+            self.labelled = true;
         }
         Ok(())
     }
 
     /// Returns a sink that hands everything to `sink`, counts what is written, and stops the step
     /// where that is more than `until` or the plan allows.
-    pub fn watch<'a>(&self, until: &Until, sink: &'a mut dyn Sink) -> Watch<'a> {
+    pub fn watch<'a>(&self, until: &Until, sink: &'a mut dyn Sink) -> CountingSink<'a> {
         let step = until.bytes.map_or(u64::MAX, with_slack);
-        let run = self.promised.map_or(u64::MAX, with_slack).saturating_sub(self.written);
-        Watch { sink, written: 0, most: step.min(run) }
+        let run = self.limit.map_or(u64::MAX, with_slack).saturating_sub(self.written);
+        CountingSink { sink, written: 0, most: step.min(run) }
     }
 
     /// Takes into account what a step wrote.
@@ -110,7 +110,7 @@ impl Custody {
     }
 
     /// Writes our mark as the first block, and compares what the drive gives back.
-    fn mark(&mut self, drive: &Admitted, sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn write_label(&mut self, drive: &Admitted, sink: &mut dyn Sink) -> Result<(), RigError> {
         let block = drive.label().to_vec();
         let result = within(SILENCE, drive.file(), move |file| {
             write_block(file, &block)?;
@@ -138,9 +138,9 @@ impl Custody {
 
     /// Leaves our mark on a drive whose run ended in order, so that the next run knows that
     /// nothing there is worth keeping.
-    pub fn leave(&mut self, place: &OpenPlace) {
-        let OpenPlace::Drive(drive) = place else { return };
-        if self.marked && !self.in_doubt && drive.check_again().is_ok() {
+    pub fn leave(&mut self, place: &OpenTarget) {
+        let OpenTarget::Drive(drive) = place else { return };
+        if self.labelled && !self.in_doubt && drive.check_again().is_ok() {
             let block = drive.label().to_vec();
             // Where that fails the next run asks for one consent more; nothing else is lost.
             let _ =
@@ -166,26 +166,26 @@ fn write_block(file: &File, block: &[u8]) -> io::Result<()> {
 }
 
 fn read_block(file: &File) -> io::Result<Vec<u8>> {
-    let mut region = Region::new(signatures::STAMP_LENGTH)?;
-    let n = ssdgauge_os::file_io::read_at(file, region.at(0), signatures::STAMP_LENGTH, 0)?;
-    Ok(region.bytes()[..n.min(signatures::STAMP_LENGTH)].to_vec())
+    let mut region = Region::new(signatures::LABEL_LENGTH)?;
+    let n = ssdgauge_os::file_io::read_at(file, region.at(0), signatures::LABEL_LENGTH, 0)?;
+    Ok(region.bytes()[..n.min(signatures::LABEL_LENGTH)].to_vec())
 }
 
 /// A sink that counts what is written.
-pub struct Watch<'a> {
+pub struct CountingSink<'a> {
     sink: &'a mut dyn Sink,
     written: u64,
     most: u64,
 }
 
-impl Watch<'_> {
+impl CountingSink<'_> {
     /// Returns the bytes that were written and the most that may be.
     pub fn count(&self) -> (u64, u64) {
         (self.written, self.most)
     }
 }
 
-impl Sink for Watch<'_> {
+impl Sink for CountingSink<'_> {
     fn interval(&mut self, interval: &Interval) {
         if interval.direction == Direction::Write {
             self.written = self.written.saturating_add(interval.bytes);
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn the_counting_sink_forwards_every_call() {
         ssdgauge_core::check_forwarding(|inner, check| {
-            let budget = Custody::new(None);
+            let budget = WriteBudget::new(None);
             check(&mut budget.watch(&Until { time: None, bytes: None }, inner));
         });
     }

@@ -10,6 +10,6 @@ mod step;
 mod unwritten_reads;
 
 pub(crate) use host_checks::conditions;
-pub(crate) use interference::{Seen, Witness};
+pub(crate) use interference::{InterferenceMonitor, LatencyWatch};
 pub(crate) use step::Step;
 pub(crate) use unwritten_reads::look;

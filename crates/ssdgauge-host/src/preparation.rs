@@ -14,8 +14,8 @@ pub(crate) use purge::purge;
 pub(crate) use trim::trim;
 
 use ssdgauge_core::{Bytes, Sink};
-use ssdgauge_drive::pass_through::{Unanswered, Wire};
-use ssdgauge_drive::sysfs_device::Place;
+use ssdgauge_drive::pass_through::{CommandError, PassThrough};
+use ssdgauge_drive::sysfs_device::SysfsDevice;
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::device_size;
 use std::fs::File;
@@ -28,18 +28,18 @@ const GLANCE: Duration = Duration::from_millis(100);
 
 /// A drive that was admitted, and what leads to it.
 #[derive(Clone)]
-pub(crate) struct Subject {
+pub(crate) struct PurgeTarget {
     /// The descriptor of the guard.
     pub(crate) file: Arc<File>,
     /// Where commands to the drive itself go.
-    pub(crate) wire: Arc<dyn Wire>,
+    pub(crate) pass_through: Arc<dyn PassThrough>,
     /// Its place in /sys.
-    pub(crate) place: Place,
+    pub(crate) place: SysfsDevice,
     /// The part that the run uses; what lies behind it stays unused.
     pub(crate) used: Bytes,
 }
 
-impl Subject {
+impl PurgeTarget {
     /// Returns the size of the whole drive.
     fn whole(&self) -> Bytes {
         device_size(&self.place.folder).unwrap_or(self.used)
@@ -67,14 +67,14 @@ pub(crate) enum Failed {
     NotRecorded,
 }
 
-impl From<Unanswered> for Failed {
-    fn from(refusal: Unanswered) -> Failed {
+impl From<CommandError> for Failed {
+    fn from(refusal: CommandError) -> Failed {
         match refusal {
-            Unanswered::Gone => Failed::Gone,
-            Unanswered::Status(_)
-            | Unanswered::Sense(..)
-            | Unanswered::System(_)
-            | Unanswered::Rights => Failed::InVain(refusal.to_string()),
+            CommandError::Gone => Failed::Gone,
+            CommandError::Status(_)
+            | CommandError::Sense(..)
+            | CommandError::System(_)
+            | CommandError::Rights => Failed::InVain(refusal.to_string()),
         }
     }
 }

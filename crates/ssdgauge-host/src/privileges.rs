@@ -1,7 +1,7 @@
 //! The rights of this process: what it gives up once the target is open, and the small part that
 //! keeps them for a fixed list of requests.
 //!
-//! [`give_up`] is called while the process has a single thread, since Linux keeps rights by
+//! [`drop_privileges`] is called while the process has a single thread, since Linux keeps rights by
 //! thread. From then on the threads that load the drive, write the run file and draw the report
 //! hold no capability, gain none by starting programs, and can write below the results' folder
 //! alone. Nothing here opens a drive for writing.
@@ -34,7 +34,7 @@ pub(crate) struct Dropped {
 /// Gives up every right that a run does not need. `device` is the number of the drive whose
 /// requests the privileged part shall serve; `results` is the run file, whose folder stays
 /// writable and whose owner the process becomes where that is possible.
-pub(crate) fn give_up(device: Option<&str>, results: &Path) -> io::Result<Dropped> {
+pub(crate) fn drop_privileges(device: Option<&str>, results: &Path) -> io::Result<Dropped> {
     // Rights belong to threads: one that runs already would keep all of them.
     if fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("the process has more than one thread"));

@@ -7,21 +7,21 @@ mod prepare;
 
 pub use meters::look_at_meters;
 
-use crate::monitor::{self, Seen, Witness};
+use crate::monitor::{self, InterferenceMonitor, LatencyWatch};
 use crate::settings::power_saving::PowerControl;
 use crate::settings::write_cache::CacheSwitch;
-use instruments::{Instruments, Quiet};
+use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Bytes, Data, DriveInfo, Ended, EndedBy, Finding, FindingKind, Nanos, Preparation, Prepared,
     Rig, RigError, Severity, Sink, Stream, Until, Workload,
 };
-use ssdgauge_drive::health_monitor::Vitals;
+use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_engine::io_errors;
 use ssdgauge_engine::{
-    self as engine, Choice, Device, Load, Log, Outcome, Pool, RingFlags, Stamps,
+    self as engine, Device, Load, Log, Outcome, Pool, RingChoice, RingFlags, Verification,
 };
-use ssdgauge_guard::{Custody, OpenPlace};
+use ssdgauge_guard::{OpenTarget, WriteBudget};
 use ssdgauge_os::clock;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,8 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct LinuxRig {
     pub(crate) info: DriveInfo,
-    place: OpenPlace,
-    custody: Custody,
+    place: OpenTarget,
+    budget: WriteBudget,
     cached: Option<String>,
     seed: u64,
     runs: u64,
@@ -46,18 +46,18 @@ pub struct LinuxRig {
     /// Whether the drive was left alone unasked in the step before.
     pub(crate) was_idle: bool,
     pool: Pool,
-    stamps: Stamps,
+    verification: Verification,
     log: Option<Log>,
     /// Whether the run shall stop.
-    wish: Arc<AtomicBool>,
+    stop_requested: Arc<AtomicBool>,
     /// How rings are set up, once it was tried.
-    ring: Option<Choice>,
+    ring: Option<RingChoice>,
     /// The size that a block device had when it was opened.
     opened_size: Bytes,
     /// The block device below the target.
-    below: Option<Below>,
+    backing: Option<BackingDevice>,
     /// How the drive feels, where it is a whole drive that can be asked.
-    pub(crate) vitals: Option<Vitals>,
+    pub(crate) health: Option<HealthMonitor>,
     /// Carries out what needs privileges, where this process has dropped them.
     helper: Option<HelperClient>,
     /// Which privileges the process kept, in words, where it dropped any.
@@ -66,16 +66,16 @@ pub struct LinuxRig {
 
 /// A block device: its number, and its folder in /sys.
 #[derive(Debug)]
-struct Below {
+struct BackingDevice {
     number: u64,
     folder: PathBuf,
 }
 
 impl LinuxRig {
-    /// Lets the threads that load the drive see `wish` themselves: once it is true they send nothing
+    /// Lets the threads that load the drive see `stop_requested` themselves: once it is true they send nothing
     /// more, even while the run file is being written.
-    pub fn stop_on(&mut self, wish: Arc<AtomicBool>) {
-        self.wish = wish;
+    pub fn stop_on(&mut self, stop_requested: Arc<AtomicBool>) {
+        self.stop_requested = stop_requested;
     }
 
     /// Writes down every request that is measured from now on: sixteen bytes each, in the format
@@ -93,12 +93,12 @@ impl LinuxRig {
     /// Asks the drive for its completions from now on instead of letting it interrupt. Fails where
     /// its queue does not poll: the kernel would fail such requests, or interrupt all the same.
     pub fn poll(&mut self) -> Result<(), String> {
-        let queue = self.below.as_ref().map(|below| below.folder.join("queue/io_poll"));
+        let queue = self.backing.as_ref().map(|backing| backing.folder.join("queue/io_poll"));
         let polls = queue.and_then(|path| std::fs::read_to_string(path).ok());
         match polls.as_deref().map(str::trim) {
             Some("1") if self.cached.is_none() => {
                 let seen = "by wish".to_owned();
-                self.ring = Some(Choice { flags: RingFlags::Polled, seen });
+                self.ring = Some(RingChoice { flags: RingFlags::Polled, seen });
                 Ok(())
             }
             Some("1") => Err(format!("{} is read through the page cache", self.info.target)),
@@ -113,14 +113,14 @@ impl LinuxRig {
 
     pub(crate) fn file(&self) -> Option<&Arc<File>> {
         match &self.place {
-            OpenPlace::Null => None,
-            OpenPlace::Scratch(file) => Some(file),
-            OpenPlace::Drive(drive) => Some(drive.file()),
+            OpenTarget::Null => None,
+            OpenTarget::Scratch(file) => Some(file),
+            OpenTarget::Drive(drive) => Some(drive.file()),
         }
     }
 
     fn is_block(&self) -> bool {
-        matches!(self.place, OpenPlace::Drive(_))
+        matches!(self.place, OpenTarget::Drive(_))
     }
 
     fn device(&self) -> Device {
@@ -137,12 +137,12 @@ impl LinuxRig {
         self.runs += 1;
         let seed = self.seed.wrapping_add(self.runs.wrapping_mul(0x9e37_79b9));
         if workload.streams.iter().any(Stream::writes) {
-            self.custody.before_writing(&self.place, until.bytes, sink)?;
+            self.budget.before_writing(&self.place, until.bytes, sink)?;
         }
-        self.stamps.advance();
+        self.verification.advance();
         for stream in workload.streams.iter().filter(|one| one.writes() && one.data == Data::Zeros)
         {
-            self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+            self.verification.forget(stream.offset.0, (stream.offset + stream.span).0);
         }
         let load = Load {
             device: &self.device(),
@@ -151,21 +151,21 @@ impl LinuxRig {
             seed,
             covering,
             pool: &self.pool,
-            stamps: &self.stamps,
+            verification: &self.verification,
             ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
-            wish: &self.wish,
+            stop_requested: &self.stop_requested,
             log: self.log.as_mut().filter(|_| !covering),
         };
-        let folder = self.below.as_ref().map(|below| below.folder.as_path());
-        let witness = Witness::begin(folder);
+        let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
+        let interference = InterferenceMonitor::begin(folder);
         let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
-        if let Some(vitals) = &mut self.vitals {
+        if let Some(health) = &mut self.health {
             // With a single request in flight, a question would stand in its way.
-            vitals.begin(depths.sum::<u64>() > 1, sink);
+            health.begin(depths.sum::<u64>() > 1, sink);
         }
         let since = Instant::now();
-        let mut seen = Seen::on_the_way_to(sink);
-        let mut watch = self.custody.watch(until, &mut seen);
+        let mut seen = LatencyWatch::on_the_way_to(sink);
+        let mut watch = self.budget.watch(until, &mut seen);
         let outcome = engine::run(load, &mut watch);
         let count = watch.count();
         let mut outcome = outcome.map_err(|cause| RigError::System {
@@ -181,46 +181,46 @@ impl LinuxRig {
             stopped: outcome.by == EndedBy::Stop,
             cached: self.cached.is_some(),
         };
-        let findings = witness.end(&step, &seen);
-        if let Some(vitals) = &mut self.vitals {
-            vitals.end(since, outcome.elapsed, step.whole, sink);
+        let findings = interference.end(&step, &seen);
+        if let Some(health) = &mut self.health {
+            health.end(since, outcome.elapsed, step.whole, sink);
         }
         findings.into_iter().for_each(|finding| sink.finding(finding));
         if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
             outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
         }
         if !outcome.faults.is_empty() || outcome.silence.is_some() {
-            self.custody.doubt();
+            self.budget.doubt();
         }
         if outcome.silence.is_some()
             || outcome.faults.iter().any(|(_, fault)| fault.content.is_none())
         {
             // What a failed write left behind is unknown, not wrong.
             for stream in workload.streams.iter().filter(|stream| stream.writes()) {
-                self.stamps.forget(stream.offset.0, (stream.offset + stream.span).0);
+                self.verification.forget(stream.offset.0, (stream.offset + stream.span).0);
             }
         }
         let size = || size_of(&self.place);
         io_errors::judge(&self.info, self.opened_size, size, &outcome, sink)?;
-        self.custody.after_writing(&self.info.target, count, sink)?;
+        self.budget.after_writing(&self.info.target, count, sink)?;
         Ok(outcome)
     }
 
     /// Chooses the flags of rings by a trial, at the first workload that repays it.
     fn try_rings(&mut self, workload: &Workload, until: &Until) {
-        if self.ring.is_some() || !engine::is_worth_it(workload, until) {
+        if self.ring.is_some() || !engine::tuning_pays(workload, until) {
             return;
         }
-        self.ring = Some(engine::choose(&Load {
+        self.ring = Some(engine::tune_rings(&Load {
             device: &self.device(),
             workload,
             until,
             seed: self.seed,
             covering: false,
             pool: &self.pool,
-            stamps: &self.stamps,
+            verification: &self.verification,
             ring_flags: RingFlags::Plain,
-            wish: &self.wish,
+            stop_requested: &self.stop_requested,
             log: None,
         }));
     }
@@ -241,7 +241,7 @@ impl LinuxRig {
 
 impl Drop for LinuxRig {
     fn drop(&mut self) {
-        self.custody.leave(&self.place);
+        self.budget.leave(&self.place);
     }
 }
 
@@ -251,10 +251,10 @@ impl Rig for LinuxRig {
     }
 
     fn conditions(&mut self) -> Vec<Finding> {
-        let number = self.below.as_ref().map(|below| below.number);
+        let number = self.backing.as_ref().map(|backing| backing.number);
         let mut findings = monitor::conditions(Path::new("/"), number, self.is_block());
-        if let Some(subject) = self.subject() {
-            findings.extend(ssdgauge_drive::doubts(&subject.place, subject.wire.as_ref()));
+        if let Some(target) = self.target() {
+            findings.extend(ssdgauge_drive::doubts(&target.place, target.pass_through.as_ref()));
         }
         findings
     }
@@ -269,7 +269,7 @@ impl Rig for LinuxRig {
             Preparation::PurgeBy(method) => self.purge(Some(method), sink),
             Preparation::Trim { offset, span } => self.trim(offset, span, sink),
             Preparation::Fill { access, block_size, offset, span } => {
-                self.watched(Quiet::No, sink, |rig, sink| {
+                self.watched(PollPolicy::Poll, sink, |rig, sink| {
                     let prepared = rig.fill(access, block_size, (offset, span), sink)?;
                     let elapsed = prepared.elapsed;
                     Ok((prepared, elapsed))
@@ -297,11 +297,11 @@ impl Rig for LinuxRig {
         }
         // A drive that rests shall be woken by the step itself.
         if !self.was_idle {
-            let found = monitor::look(&self.place, &self.stamps, workload);
+            let found = monitor::look(&self.place, &self.verification, workload);
             found.into_iter().for_each(|finding| sink.finding(finding));
         }
         self.try_rings(workload, until);
-        let quiet = if self.was_idle { Quiet::AtFirst } else { Quiet::No };
+        let quiet = if self.was_idle { PollPolicy::AfterFirstSecond } else { PollPolicy::Poll };
         let outcome = self.watched(quiet, sink, |rig, sink| {
             let outcome = rig.load(workload, until, false, sink)?;
             let elapsed = outcome.elapsed;
@@ -311,19 +311,19 @@ impl Rig for LinuxRig {
     }
 
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
-        self.leave_alone(duration, Quiet::No, sink)
+        self.leave_alone(duration, PollPolicy::Poll, sink)
     }
 
     fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
-        self.leave_alone(duration, Quiet::Yes, sink)
+        self.leave_alone(duration, PollPolicy::Silent, sink)
     }
 }
 
 /// Returns the size of a block device as it is now; it sends no request.
-fn size_of(place: &OpenPlace) -> Option<Bytes> {
+fn size_of(place: &OpenTarget) -> Option<Bytes> {
     match place {
-        OpenPlace::Null | OpenPlace::Scratch(_) => None,
-        OpenPlace::Drive(drive) => {
+        OpenTarget::Null | OpenTarget::Scratch(_) => None,
+        OpenTarget::Drive(drive) => {
             ssdgauge_os::block_device::device_size(drive.file()).ok().map(Bytes)
         }
     }

@@ -26,7 +26,7 @@ pub enum Kind {
 
 /// The samples of one channel in one step.
 #[derive(Clone, Debug)]
-pub struct Ledger {
+pub struct Aggregate {
     instrument: String,
     quantity: String,
     kind: Kind,
@@ -48,10 +48,10 @@ pub struct Ledger {
     gap: Nanos,
 }
 
-impl Ledger {
+impl Aggregate {
     /// Returns the aggregation of one channel: `quantity` of `instrument`, integrated as `kind` says.
-    pub fn new(instrument: &str, quantity: &str, kind: Kind) -> Ledger {
-        Ledger {
+    pub fn new(instrument: &str, quantity: &str, kind: Kind) -> Aggregate {
+        Aggregate {
             instrument: instrument.into(),
             quantity: quantity.into(),
             kind,
@@ -72,7 +72,7 @@ impl Ledger {
 
     /// Forgets everything: a new step begins.
     pub fn begin(&mut self) {
-        *self = Ledger::new(&self.instrument, &self.quantity, self.kind.clone());
+        *self = Aggregate::new(&self.instrument, &self.quantity, self.kind.clone());
     }
 
     /// Takes a sample `at` a time from the start of the step; returns the readings of the second
@@ -214,8 +214,8 @@ impl Ledger {
 mod tests {
     use super::*;
 
-    fn power() -> Ledger {
-        Ledger::new(
+    fn power() -> Aggregate {
+        Aggregate::new(
             "meter",
             "power_w",
             Kind::Power { least: -0.5, most: 100.0, energy: Some("energy_j") },
@@ -224,15 +224,15 @@ mod tests {
 
     /// Feeds samples (ms, W) and ends the step; returns readings (quantity, ms, value), findings.
     fn play(
-        mut ledger: Ledger,
+        mut aggregate: Aggregate,
         samples: impl IntoIterator<Item = (u64, f64)>,
         elapsed_ms: u64,
     ) -> (Vec<(String, u64, f64)>, Vec<String>) {
         let mut readings = Vec::new();
         for (ms, value) in samples {
-            readings.extend(ledger.sample(Nanos(ms * 1_000_000), value));
+            readings.extend(aggregate.sample(Nanos(ms * 1_000_000), value));
         }
-        let (last, findings) = ledger.finish(Nanos(elapsed_ms * 1_000_000));
+        let (last, findings) = aggregate.finish(Nanos(elapsed_ms * 1_000_000));
         readings.extend(last);
         let readings =
             readings.into_iter().map(|r| (r.quantity, r.at.0 / 1_000_000, r.value)).collect();
@@ -280,13 +280,13 @@ mod tests {
         assert_eq!(findings, ["meter read exactly 2.5 W in all 300 readings"]);
         let alive = (0..300).map(|n| (n * 100, 2.5 + (n % 2) as f64 * 0.001));
         assert_eq!(play(power(), alive, 30_000).1, [""; 0]);
-        let heat = Ledger::new("nvme", "temperature_c", Kind::Temperature);
+        let heat = Aggregate::new("nvme", "temperature_c", Kind::Temperature);
         assert_eq!(play(heat, (0..60).map(|n| (n * 1_000, 40.0)), 60_000).1, [""; 0]);
     }
 
     #[test]
     fn an_alarm_is_a_hint_at_throttling() {
-        let alarm = Ledger::new("nvme alarm", "temperature_alarm", Kind::Alarm);
+        let alarm = Aggregate::new("nvme alarm", "temperature_alarm", Kind::Alarm);
         let (_, findings) = play(alarm, [(0, 0.0), (1_000, 1.0), (2_000, 1.0)], 3_000);
         assert!(findings[0].starts_with("nvme alarm was on in 2 of 3 readings"), "{findings:?}");
     }

@@ -5,9 +5,9 @@
 //! with the run.
 
 use crate::answer;
-use crate::monotonic::Order;
+use crate::monotonic::MonotonicCheck;
 use crate::sample::Batch;
-use crate::sample::Beat;
+use crate::sample::PollTimer;
 use crate::sample::Sample;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{BufRead, BufReader, Read};
@@ -29,9 +29,9 @@ const MOST_BAD_LINES: u32 = 10;
 pub(crate) struct Command {
     words: Vec<String>,
     pointer: Option<String>,
-    beat: Beat,
+    timer: PollTimer,
     running: Option<Running>,
-    order: Order,
+    order: MonotonicCheck,
     bad_lines: u32,
     /// What was wrong with the last line that was no reading.
     wrong: String,
@@ -53,9 +53,9 @@ impl Command {
         let mut command = Command {
             words: words.to_vec(),
             pointer: pointer.map(str::to_owned),
-            beat: Beat::every(period.unwrap_or(USUAL)),
+            timer: PollTimer::every(period.unwrap_or(USUAL)),
             running: None,
-            order: Order::default(),
+            order: MonotonicCheck::default(),
             bad_lines: 0,
             wrong: String::new(),
         };
@@ -66,7 +66,7 @@ impl Command {
     pub(super) fn manner(&self) -> String {
         match self.running.as_ref().is_some_and(|running| running.taken > 1) {
             true => "as often as the program prints, host clock at the line".into(),
-            false => format!("each line, or every {:?}, host clock at the line", self.beat.period),
+            false => format!("each line, or every {:?}, host clock at the line", self.timer.period),
         }
     }
 
@@ -106,15 +106,15 @@ impl Command {
         Ok(())
     }
 
-    pub(super) fn next(&mut self, patience: Duration) -> Result<Batch, String> {
+    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         let Some(running) = &mut self.running else {
-            if self.beat.wait(patience) {
+            if self.timer.wait(timeout) {
                 self.start()?;
             }
             return Ok(Batch::default());
         };
         let mut lines = Vec::new();
-        match running.lines.recv_timeout(patience) {
+        match running.lines.recv_timeout(timeout) {
             Ok(line) => lines.push(line),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return self.ended().map(|()| Batch::default()),

@@ -5,7 +5,7 @@
 //! which it is left alone.
 
 use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity};
-use ssdgauge_drive::pass_through::{Unanswered, Wire};
+use ssdgauge_drive::pass_through::{CommandError, PassThrough};
 use ssdgauge_drive::power_log::PowerLog;
 use ssdgauge_drive::query;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const INSTRUMENT: &str = "NVMe power log";
 
 /// A drive that measures the distribution of its power.
 pub struct Distribution {
-    wire: Arc<dyn Wire>,
+    pass_through: Arc<dyn PassThrough>,
     is_measuring: bool,
     /// Whether it was said that the drive does not measure after all.
     is_silent: bool,
@@ -28,15 +28,15 @@ impl std::fmt::Debug for Distribution {
 }
 
 impl Distribution {
-    /// Returns the distribution of the drive behind `wire`, or why it has none.
-    pub fn of(wire: Arc<dyn Wire>) -> Result<Distribution, Unanswered> {
-        query::power_log(wire.as_ref())?;
-        Ok(Distribution { wire, is_measuring: false, is_silent: false })
+    /// Returns the distribution of the drive behind `pass_through`, or why it has none.
+    pub fn of(pass_through: Arc<dyn PassThrough>) -> Result<Distribution, CommandError> {
+        query::power_log(pass_through.as_ref())?;
+        Ok(Distribution { pass_through, is_measuring: false, is_silent: false })
     }
 
     /// Lets the drive begin to measure.
     pub fn begin(&mut self) -> Option<Finding> {
-        match query::measure_power(self.wire.as_ref(), true) {
+        match query::measure_power(self.pass_through.as_ref(), true) {
             Ok(()) => {
                 self.is_measuring = true;
                 None
@@ -52,18 +52,18 @@ impl Distribution {
         }
         // Once it is stopped the log stays as it is.
         let stopped = self.stop();
-        match stopped.and_then(|()| query::power_log(self.wire.as_ref())) {
+        match stopped.and_then(|()| query::power_log(self.pass_through.as_ref())) {
             Ok(log) => (readings(&log, elapsed), None),
             Err(refusal) => (Vec::new(), self.doubt(&refusal)),
         }
     }
 
-    fn stop(&mut self) -> Result<(), Unanswered> {
+    fn stop(&mut self) -> Result<(), CommandError> {
         self.is_measuring = false;
-        query::measure_power(self.wire.as_ref(), false)
+        query::measure_power(self.pass_through.as_ref(), false)
     }
 
-    fn doubt(&mut self, refusal: &Unanswered) -> Option<Finding> {
+    fn doubt(&mut self, refusal: &CommandError) -> Option<Finding> {
         let is_news = !std::mem::replace(&mut self.is_silent, true);
         is_news.then(|| {
             Finding::new(

@@ -4,8 +4,8 @@
 
 use crate::answer;
 use crate::sample::Batch;
-use crate::sample::Beat;
 use crate::sample::Failures;
+use crate::sample::PollTimer;
 use crate::sample::Sample;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub(crate) struct Http {
     agent: ureq::Agent,
     url: String,
     pointer: String,
-    beat: Beat,
+    timer: PollTimer,
     failures: Failures,
 }
 
@@ -40,7 +40,7 @@ impl Http {
             agent,
             url: url.to_owned(),
             pointer: pointer.to_owned(),
-            beat: Beat::every(period.unwrap_or(USUAL)),
+            timer: PollTimer::every(period.unwrap_or(USUAL)),
             failures: Failures::default(),
         };
         http.ask()?;
@@ -48,7 +48,7 @@ impl Http {
     }
 
     pub(super) fn period(&self) -> Duration {
-        self.beat.period
+        self.timer.period
     }
 
     fn ask(&self) -> Result<f64, String> {
@@ -65,8 +65,8 @@ impl Http {
         answer::at(&document, &self.pointer)
     }
 
-    pub(super) fn next(&mut self, patience: Duration) -> Result<Batch, String> {
-        if !self.beat.wait(patience) {
+    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+        if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
         let before = Instant::now();

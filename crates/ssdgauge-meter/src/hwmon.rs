@@ -3,8 +3,8 @@
 //! Units are those of Documentation/hwmon/sysfs-interface.rst: µW, mV, mA, m°C, ms.
 
 use crate::sample::Batch;
-use crate::sample::Beat;
 use crate::sample::Failures;
+use crate::sample::PollTimer;
 use crate::sample::Sample;
 use crate::spec::Channel;
 use ssdgauge_os::sysfs::attribute;
@@ -23,7 +23,7 @@ const USUAL: Duration = Duration::from_millis(100);
 pub(crate) struct Hwmon {
     files: Vec<PathBuf>,
     channel: Channel,
-    beat: Beat,
+    timer: PollTimer,
     failures: Failures,
 }
 
@@ -152,14 +152,14 @@ impl Hwmon {
         // Half the time between two measurements, so that none is missed.
         let usual = own
             .map_or(USUAL, |ms: u64| Duration::from_millis(ms / 2).max(Duration::from_millis(10)));
-        let beat = Beat::every(period.unwrap_or(usual));
-        let mut hwmon = Hwmon { files, channel, beat, failures: Failures::default() };
+        let timer = PollTimer::every(period.unwrap_or(usual));
+        let mut hwmon = Hwmon { files, channel, timer, failures: Failures::default() };
         hwmon.watts()?;
         Ok(hwmon)
     }
 
     pub(super) fn period(&self) -> Duration {
-        self.beat.period
+        self.timer.period
     }
 
     fn watts(&mut self) -> Result<f64, String> {
@@ -172,8 +172,8 @@ impl Hwmon {
         }
     }
 
-    pub(super) fn next(&mut self, patience: Duration) -> Result<Batch, String> {
-        if !self.beat.wait(patience) {
+    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+        if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
         let at = Instant::now();

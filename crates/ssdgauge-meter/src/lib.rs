@@ -22,7 +22,7 @@ mod source;
 mod spec;
 mod thermometer;
 
-pub use aggregate::Ledger;
+pub use aggregate::Aggregate;
 pub use distribution::Distribution;
 pub use error::MeterError;
 pub use hwmon::{Sensor, sensors};

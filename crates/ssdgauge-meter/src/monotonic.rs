@@ -2,12 +2,12 @@
 
 /// Watches the time stamps of a meter.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct MonotonicCheck {
     last: Option<f64>,
     backwards: u64,
 }
 
-impl Order {
+impl MonotonicCheck {
     /// Takes the next stamp; returns whether it lies behind the one before. After a stamp that
     /// does not, the stamps are watched from there on, because the meter may have begun anew.
     pub(crate) fn goes_on(&mut self, stamp: f64) -> bool {
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_stamp_that_goes_back_is_told_once() {
-        let mut order = Order::default();
+        let mut order = MonotonicCheck::default();
         let stamps = [1.0, 2.0, 2.0, 1.5, 1.6];
         let goes_on: Vec<bool> = stamps.iter().map(|stamp| order.goes_on(*stamp)).collect();
         assert_eq!(goes_on, [true, true, false, false, true]);

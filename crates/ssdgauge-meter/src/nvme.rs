@@ -4,8 +4,8 @@
 //! A drive without it answers zeros or an error, and then has no power, never 0 W.
 
 use crate::sample::Batch;
-use crate::sample::Beat;
 use crate::sample::Failures;
+use crate::sample::PollTimer;
 use crate::sample::Sample;
 use ssdgauge_drive::health::{SMART_LENGTH, scaled_power};
 use std::time::{Duration, Instant};
@@ -21,21 +21,21 @@ pub type LogReader = Box<dyn FnMut(u8, usize) -> Result<Vec<u8>, String> + Send>
 /// The drive's own power figures.
 pub(crate) struct NvmePower {
     read: LogReader,
-    beat: Beat,
+    timer: PollTimer,
     failures: Failures,
 }
 
 impl NvmePower {
     /// Asks the drive once whether it measures its power.
     pub(super) fn open(read: LogReader, period: Option<Duration>) -> Result<NvmePower, String> {
-        let beat = Beat::every(period.unwrap_or(USUAL));
-        let mut nvme = NvmePower { read, beat, failures: Failures::default() };
+        let timer = PollTimer::every(period.unwrap_or(USUAL));
+        let mut nvme = NvmePower { read, timer, failures: Failures::default() };
         nvme.ask()?;
         Ok(nvme)
     }
 
     pub(super) fn period(&self) -> Duration {
-        self.beat.period
+        self.timer.period
     }
 
     fn ask(&mut self) -> Result<f64, String> {
@@ -43,8 +43,8 @@ impl NvmePower {
         power_w(&page).ok_or_else(|| "the drive does not measure its own power".to_owned())
     }
 
-    pub(super) fn next(&mut self, patience: Duration) -> Result<Batch, String> {
-        if !self.beat.wait(patience) {
+    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+        if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
         let at = Instant::now();

@@ -4,9 +4,9 @@
 //! complete when it ends with CR LF and `>`. QIS averages to a period that is asked for, so that a
 //! few lines a second arrive. Nothing is trusted: every answer has a limit of time and bytes.
 
-use crate::monotonic::Order;
+use crate::monotonic::MonotonicCheck;
 use crate::sample::Batch;
-use crate::sample::Beat;
+use crate::sample::PollTimer;
 use crate::sample::Sample;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -27,10 +27,10 @@ pub(crate) struct Quarch {
     line: Line,
     module: String,
     header: Header,
-    beat: Beat,
+    timer: PollTimer,
     /// Up to when the readings so far go; those of the next answer are spread from there on.
     until: Instant,
-    order: Order,
+    order: MonotonicCheck,
 }
 
 impl Quarch {
@@ -54,9 +54,9 @@ impl Quarch {
             module: module.to_owned(),
             header: Header::default(),
             // QIS gathers meanwhile: asking twice in a period brings nothing new.
-            beat: Beat::every(period.max(Duration::from_millis(50))),
+            timer: PollTimer::every(period.max(Duration::from_millis(50))),
             until: Instant::now(),
-            order: Order::default(),
+            order: MonotonicCheck::default(),
         };
         quarch.expect_ok(&format!("stream mode resample {}us", period.as_micros()))?;
         quarch.start()?;
@@ -89,8 +89,8 @@ impl Quarch {
         Ok(())
     }
 
-    pub(super) fn next(&mut self, patience: Duration) -> Result<Batch, String> {
-        if !self.beat.wait(patience) {
+    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+        if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
         let answer = self.ask("stream text all")?;
@@ -199,9 +199,9 @@ impl Line {
     }
 
     /// Reads to the prompt, however the answer is cut into packets.
-    fn answer(&mut self, patience: Duration) -> Result<String, NoAnswer> {
+    fn answer(&mut self, timeout: Duration) -> Result<String, NoAnswer> {
         let broken = |error: std::io::Error| NoAnswer::Broken(format!("QIS is gone: {error}"));
-        let end = Instant::now() + patience;
+        let end = Instant::now() + timeout;
         let mut bytes = Vec::new();
         let mut packet = [0; 16 << 10];
         loop {

@@ -23,23 +23,23 @@ pub struct Batch {
 
 /// Reads at even times; a late turn is left out, never caught up with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Beat {
+pub(crate) struct PollTimer {
     pub period: Duration,
     due: Instant,
 }
 
-impl Beat {
-    pub(crate) fn every(period: Duration) -> Beat {
-        Beat { period, due: Instant::now() }
+impl PollTimer {
+    pub(crate) fn every(period: Duration) -> PollTimer {
+        PollTimer { period, due: Instant::now() }
     }
 
-    /// Waits for the next turn, at most `patience`; returns whether it has come.
-    pub(crate) fn wait(&mut self, patience: Duration) -> bool {
+    /// Waits for the next turn, at most `timeout`; returns whether it has come.
+    pub(crate) fn wait(&mut self, timeout: Duration) -> bool {
         let now = Instant::now();
         if self.due > now {
             let left = self.due - now;
-            std::thread::sleep(left.min(patience));
-            if left > patience {
+            std::thread::sleep(left.min(timeout));
+            if left > timeout {
                 return false;
             }
         }

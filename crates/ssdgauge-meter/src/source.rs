@@ -25,15 +25,15 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Waits at most about `patience` for samples; an error means that the meter is gone.
-    pub(crate) fn next(&mut self, patience: Duration) -> Result<Batch, String> {
+    /// Waits at most about `timeout` for samples; an error means that the meter is gone.
+    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         match self {
-            Source::Hwmon(hwmon) => hwmon.next(patience),
-            Source::Quarch(quarch) => quarch.next(patience),
-            Source::Nvme(nvme) => nvme.next(patience),
-            Source::Command(command) => command.next(patience),
-            Source::Http(http) => http.next(patience),
-            Source::Thermometer(thermometer) => thermometer.next(patience),
+            Source::Hwmon(hwmon) => hwmon.next(timeout),
+            Source::Quarch(quarch) => quarch.next(timeout),
+            Source::Nvme(nvme) => nvme.next(timeout),
+            Source::Command(command) => command.next(timeout),
+            Source::Http(http) => http.next(timeout),
+            Source::Thermometer(thermometer) => thermometer.next(timeout),
         }
     }
 

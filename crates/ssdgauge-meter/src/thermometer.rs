@@ -5,8 +5,8 @@
 
 use crate::hwmon::{names, number, read};
 use crate::sample::Batch;
-use crate::sample::Beat;
 use crate::sample::Failures;
+use crate::sample::PollTimer;
 use crate::sample::Sample;
 use ssdgauge_os::sysfs::attribute;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub struct Thermometer {
     files: Vec<PathBuf>,
     factors: Vec<f64>,
-    beat: Beat,
+    timer: PollTimer,
     failures: Failures,
     /// What each channel is.
     pub(crate) channels: Vec<HeatChannel>,
@@ -68,12 +68,12 @@ impl Thermometer {
             let (instrument, quantity) = (format!("{name} alarm"), "temperature_alarm".to_owned());
             channels.push(HeatChannel { instrument, quantity, is_alarm: true });
         }
-        let (beat, failures) = (Beat::every(Thermometer::PERIOD), Failures::default());
-        (!files.is_empty()).then_some(Thermometer { files, factors, beat, failures, channels })
+        let (timer, failures) = (PollTimer::every(Thermometer::PERIOD), Failures::default());
+        (!files.is_empty()).then_some(Thermometer { files, factors, timer, failures, channels })
     }
 
-    pub(super) fn next(&mut self, patience: Duration) -> Result<Batch, String> {
-        if !self.beat.wait(patience) {
+    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+        if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
         let at = Instant::now();

@@ -8,7 +8,7 @@ use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
     Nanos, Preparation, Reading, Rig, RigError, Sink, Stream, Until, Workload,
 };
-use ssdgauge_guard::{Candidate, Mandate, Place};
+use ssdgauge_guard::{Candidate, TargetOptions, TargetPlace};
 use ssdgauge_host::LinuxRig;
 use ssdgauge_lab::PlanError;
 use std::path::Path;
@@ -82,14 +82,17 @@ fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
     }
     let found = Candidate::find(&arguments.target)?;
     let candidate = match found.place {
-        Place::Null => found,
-        Place::Folder(_) | Place::NewFile(_) | Place::Block(_) => found.sized(arguments.size)?,
+        TargetPlace::Null => found,
+        TargetPlace::Folder(_) | TargetPlace::NewFile(_) | TargetPlace::Block(_) => {
+            found.sized(arguments.size)?
+        }
     };
     check_block(arguments.block_size, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
     let confirm = arguments.confirm.as_deref();
-    let mandate = Mandate { confirm, erase: arguments.erase.as_deref(), ..Mandate::default() };
-    let mut rig = LinuxRig::open_with(candidate, &mandate, 1)?;
+    let options =
+        TargetOptions { confirm, erase: arguments.erase.as_deref(), ..TargetOptions::default() };
+    let mut rig = LinuxRig::open_with(candidate, &options, 1)?;
     let fill = Preparation::Fill {
         access: Access::Sequential,
         block_size: Bytes(128 << 10),

@@ -4,7 +4,7 @@
 
 use crate::arguments;
 use crate::failure::{Failure, Kind};
-use crate::world::{self, StopWish};
+use crate::world::{self, StopFlag};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, Glimpse, Options, Watcher};
@@ -64,7 +64,7 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
         let text = format!("cannot create {}: {error}", folder.display());
         Failure::new(Kind::Refused, text, "nothing was written; name another page with -o FILE")
     })?;
-    let stop = StopWish::listen()?;
+    let stop = StopFlag::listen()?;
     world::talk(&format!("demo: six virtual drives (MODEL), run files in {}", folder.display()));
     let files: Vec<PathBuf> = works.iter().map(|work| work.file.clone()).collect();
     let board = Board::new(works.iter().map(|work| work.plan.steps().count()).sum());
@@ -95,7 +95,7 @@ struct Work {
 }
 
 /// Runs every drive, as many at once as there are processors.
-fn carry_out(works: Vec<Work>, board: &Board, stop: &StopWish, now: i64) -> Result<(), Failure> {
+fn carry_out(works: Vec<Work>, board: &Board, stop: &StopFlag, now: i64) -> Result<(), Failure> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(works.len());
     // From the end of the list: the drive that takes longest stands there, and begins first.
     let queue = Mutex::new(works);
@@ -121,7 +121,7 @@ fn carry_out(works: Vec<Work>, board: &Board, stop: &StopWish, now: i64) -> Resu
     failures.into_iter().next().map_or(Ok(()), Err)
 }
 
-fn one(work: Work, board: &Board, stop: &StopWish, now: i64) -> Result<(), Failure> {
+fn one(work: Work, board: &Board, stop: &StopFlag, now: i64) -> Result<(), Failure> {
     let Work { file, plan, mut rig } = work;
     let id = world::run_id(now)?;
     let opening = Opening {
@@ -193,7 +193,7 @@ impl Board {
 /// One drive's part in the progress.
 struct OnBoard<'a> {
     board: &'a Board,
-    stop: StopWish,
+    stop: StopFlag,
     name: &'a str,
 }
 

@@ -1,7 +1,7 @@
 //! The card of one drive, in words and as JSON.
 
 use crate::failure::{Failure, Kind};
-use crate::target::{SizeWish, Target};
+use crate::target::{SizeRequest, Target};
 use crate::world;
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_core::{Bytes, DriveCard, Fact, FindingKind, Severity, Table, Value};
@@ -26,7 +26,7 @@ pub(crate) fn show(target: &str, as_json: bool) -> Result<(), Failure> {
 }
 
 fn virtual_card(target: &str) -> Result<DriveCard, Failure> {
-    let size = SizeWish { exact: None, scratch: Bytes(0), at_most: None };
+    let size = SizeRequest { exact: None, scratch: Bytes(0), at_most: None };
     match Target::find(target, size, 1)? {
         Target::Virtual(rig) => Ok(rig.card()),
         Target::Real(_) => Err(Failure::new(

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::world;
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
-use ssdgauge_guard::{Candidate, Mandate, Refusal, TargetError};
+use ssdgauge_guard::{Candidate, Refusal, TargetError, TargetOptions};
 use ssdgauge_report::clean_device;
 
 /// The columns of the list.
@@ -39,7 +39,7 @@ struct Seen {
 fn see((path, found): (String, Result<Candidate, TargetError>)) -> Seen {
     match found {
         Ok(candidate) => {
-            let (refusals, unseen) = candidate.objections(&Mandate::default());
+            let (refusals, unseen) = candidate.objections(&TargetOptions::default());
             let confirm = candidate.confirmation().map(str::to_owned);
             Seen { path, info: Some(candidate.info), confirm, refusals, unseen }
         }
@@ -74,11 +74,11 @@ fn as_json(seen: &Seen) -> Value {
         })
     });
     let reasons = seen.refusals.iter().map(|refusal| {
-        let consent = match refusal.yields_to_consent() {
+        let confirmation = match refusal.yields_to_consent() {
             true => seen.confirm.as_deref().map(|words| format!("--erase {words}")),
             false => None,
         };
-        json!({ "kind": refusal.key(), "words": refusal.reason(), "consent": consent })
+        json!({ "kind": refusal.key(), "words": refusal.reason(), "confirmation": confirmation })
     });
     json!({
         "path": seen.path,
@@ -100,10 +100,10 @@ fn in_words(drives: &[Seen]) -> String {
         let size = info.map_or("-".into(), |info| info.capacity.about());
         let model = info.and_then(|info| info.model.as_deref()).unwrap_or("-");
         let serial = info.and_then(|info| info.serial.as_deref()).unwrap_or("-");
-        let consent = seen.refusals.iter().all(Refusal::yields_to_consent);
-        let answer = match (seen.is_testable(), consent) {
+        let confirmation = seen.refusals.iter().all(Refusal::yields_to_consent);
+        let answer = match (seen.is_testable(), confirmation) {
             (true, _) => "yes",
-            (false, true) => "consent",
+            (false, true) => "confirmation",
             (false, false) => "no",
         };
         let name = seen.path.strip_prefix("/dev/").unwrap_or(&seen.path);
@@ -111,13 +111,13 @@ fn in_words(drives: &[Seen]) -> String {
         let (model, serial) = (clean_device(model), clean_device(serial));
         text.push_str(&row([name, &size, &model, &serial, answer]));
         for refusal in &seen.refusals {
-            let consent = match (refusal.yields_to_consent(), seen.confirm.as_deref()) {
+            let confirmation = match (refusal.yields_to_consent(), seen.confirm.as_deref()) {
                 (true, Some(words)) => format!("; --erase {words} gives that up"),
                 (true, None) | (false, _) => String::new(),
             };
-            text.push_str(&wrapped(&format!("{}{consent}", refusal.reason())));
+            text.push_str(&wrapped(&format!("{}{confirmation}", refusal.reason())));
         }
-        if let Some(words) = seen.confirm.as_deref().filter(|_| consent) {
+        if let Some(words) = seen.confirm.as_deref().filter(|_| confirmation) {
             text.push_str(&wrapped(&format!("--confirm {words}")));
         }
         for unseen in &seen.unseen {

@@ -1,4 +1,4 @@
-//! Logs of single requests: begun beside a run, printed as CSV.
+//! Logs of single requests: begun extras a run, printed as CSV.
 
 use crate::failure::{Failure, Kind};
 use crate::world;

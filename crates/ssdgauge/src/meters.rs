@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::failure::{Failure, Kind};
 use crate::suites::read_small;
-use crate::world::{self, StopWish};
+use crate::world::{self, StopFlag};
 use serde::Deserialize;
 use serde_json::json;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Severity};
@@ -150,7 +150,7 @@ pub(crate) fn show(arguments: &arguments::Meters) -> Result<(), Failure> {
             "name it: --drive /dev/nvme0n1; nothing is written to it",
         ));
     }
-    let stop = StopWish::listen()?;
+    let stop = StopFlag::listen()?;
     let mut meters = look_at_meters(&specs, arguments.drive.as_deref())?;
     for (name, text) in meters.described(&specs) {
         world::talk(&format!("{name}: {text}"));
@@ -162,7 +162,7 @@ fn watch(
     arguments: &arguments::Meters,
     specs: &[MeterSpec],
     meters: &mut Meters,
-    stop: &StopWish,
+    stop: &StopFlag,
 ) -> Result<(), Failure> {
     let begin = Instant::now();
     let end = arguments.time.map(|time| begin + Duration::from(time));

@@ -1,6 +1,6 @@
 //! Progress of a run: a bar where people look at a terminal, plain lines elsewhere.
 
-use crate::world::{self, StopWish};
+use crate::world::{self, StopFlag};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{
     Action, Bytes, Finding, Nanos, Phase, Plan, Preparation, Severity, Step, Test,
@@ -22,7 +22,7 @@ const LOOK_FOR_ROOM: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
     plan: &'a Plan,
-    stop: StopWish,
+    stop: StopFlag,
     bar: Option<ProgressBar>,
     total: Nanos,
     done: Nanos,
@@ -40,7 +40,7 @@ pub(crate) struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     /// Begins to look on.
-    pub(crate) fn new(plan: &'a Plan, stop: StopWish) -> Progress<'a> {
+    pub(crate) fn new(plan: &'a Plan, stop: StopFlag) -> Progress<'a> {
         let bar = world::has_terminal().then(|| {
             let style = "{bar:24} {percent:>3}%  {msg}";
             let style = ProgressStyle::with_template(style).expect("the template is valid");

@@ -3,8 +3,8 @@
 use crate::arguments::{self, Choice, RunOptions};
 use crate::failure::{Failure, Kind};
 use crate::progress::Progress;
-use crate::target::{Beside, Consent, Opened, Origin, SizeWish, Target};
-use crate::world::{self, StopWish};
+use crate::target::{Confirmation, OpenedRig, Origin, RunExtras, SizeRequest, Target};
+use crate::world::{self, StopFlag};
 use crate::{meters, reports, suites};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
 use ssdgauge_guard::Continued;
@@ -18,7 +18,8 @@ const USUAL_SIZE: Bytes = Bytes(4 << 30);
 
 /// Takes a quick look at a target.
 pub(crate) fn quick(arguments: &arguments::Quick) -> Result<(), Failure> {
-    let size = SizeWish { exact: arguments.size, scratch: USUAL_SIZE, at_most: Some(USUAL_SIZE) };
+    let size =
+        SizeRequest { exact: arguments.size, scratch: USUAL_SIZE, at_most: Some(USUAL_SIZE) };
     start(&suites::find("quick")?, &arguments.target, size, &arguments.options)
 }
 
@@ -30,9 +31,9 @@ pub(crate) fn run(arguments: &arguments::Run) -> Result<(), Failure> {
 }
 
 /// Returns how large a target has to be for `suite`.
-pub(crate) fn size_for(suite: &Suite, choice: &Choice, exact: Option<Bytes>) -> SizeWish {
+pub(crate) fn size_for(suite: &Suite, choice: &Choice, exact: Option<Bytes>) -> SizeRequest {
     let needed = needed_span(suite, &choice.tests).filter(|_| !choice.scale_spans);
-    SizeWish { exact, scratch: needed.unwrap_or(USUAL_SIZE), at_most: None }
+    SizeRequest { exact, scratch: needed.unwrap_or(USUAL_SIZE), at_most: None }
 }
 
 /// Returns what is wished of the drive's endurance.
@@ -74,7 +75,12 @@ pub(crate) fn options_of(choice: &Choice) -> Options {
     }
 }
 
-fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> Result<(), Failure> {
+fn start(
+    suite: &Suite,
+    target: &str,
+    size: SizeRequest,
+    options: &RunOptions,
+) -> Result<(), Failure> {
     let seed = options.choice.seed;
     let specs = meters::specs(&options.power.specs)?;
     let target = Target::find(target, size, seed)?;
@@ -86,16 +92,17 @@ fn start(suite: &Suite, target: &str, size: SizeWish, options: &RunOptions) -> R
     check_outputs(&out, options.log_ios.as_deref())?;
     let id = world::run_id(now)?;
     let origin = Origin { run_id: &id, results: &out, continues: None };
-    let stop = StopWish::listen()?;
-    let consent = Consent { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
-    let beside = Beside {
+    let stop = StopFlag::listen()?;
+    let confirmation =
+        Confirmation { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
+    let extras = RunExtras {
         stop: &stop,
         log_ios: options.log_ios.as_deref(),
         meters: &specs,
         health_every_s: Some(options.health_every.into()),
     };
-    let Opened { mut rig, meters: described, privileges } =
-        target.open(&plan, consent, origin, seed, beside)?;
+    let OpenedRig { mut rig, meters: described, privileges } =
+        target.open(&plan, confirmation, origin, seed, extras)?;
     let mut environment = ssdgauge_host::environment(privileges.as_deref());
     environment.extend(meters::facts(&described));
     let opening = Opening {
@@ -121,24 +128,27 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     let (mut writer, run) = Writer::resume(&arguments.file)?;
     let head = run.head();
     let plan = &head.plan;
-    let stop = StopWish::listen()?;
-    let size =
-        SizeWish { exact: Some(head.drive.capacity), scratch: head.drive.capacity, at_most: None };
+    let stop = StopFlag::listen()?;
+    let size = SizeRequest {
+        exact: Some(head.drive.capacity),
+        scratch: head.drive.capacity,
+        at_most: None,
+    };
     let target = Target::find(&head.drive.target, size, plan.seed)?;
     let health_every_s =
         head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
     reports::check_page(&reports::page_beside(&arguments.file), &[arguments.file.as_path()])?;
     let (confirm, erase) = (arguments.confirm.as_deref(), arguments.erase.as_deref());
-    let consent = Consent { confirm, erase };
-    // What the run itself left on its drive needs no second consent: the guard recognises it.
+    let confirmation = Confirmation { confirm, erase };
+    // What the run itself left on its drive needs no second confirmation: the guard recognises it.
     let before = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
     };
     let origin = Origin { run_id: &head.id, results: &arguments.file, continues: Some(&before) };
-    let beside = Beside { stop: &stop, log_ios: None, meters: &specs, health_every_s };
-    let Opened { mut rig, meters: described, .. } =
-        target.open(plan, consent, origin, plan.seed, beside)?;
+    let extras = RunExtras { stop: &stop, log_ios: None, meters: &specs, health_every_s };
+    let OpenedRig { mut rig, meters: described, .. } =
+        target.open(plan, confirmation, origin, plan.seed, extras)?;
     let others = meters::changed(&head.environment, &described);
     if let Some(finding) = &others {
         world::talk(&format!("warning: {}", finding.text));
@@ -176,7 +186,7 @@ fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
             return Err(Failure::new(
                 Kind::Usage,
                 format!("{} is named for two outputs of this run", path.display()),
-                "nothing was written; a run file ends in .ssdg, its report in .html beside it",
+                "nothing was written; a run file ends in .ssdg, its report in .html extras it",
             ));
         }
     }

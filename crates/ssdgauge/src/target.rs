@@ -1,9 +1,9 @@
 //! From the name of a target to the rig that tests it: the one place that knows every kind.
 
 use crate::failure::{Failure, Kind};
-use crate::world::StopWish;
+use crate::world::StopFlag;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
-use ssdgauge_guard::{Candidate, Continued, Mandate, Place, TargetError};
+use ssdgauge_guard::{Candidate, Continued, TargetError, TargetOptions, TargetPlace};
 use ssdgauge_host::LinuxRig;
 use ssdgauge_meter::MeterSpec;
 use ssdgauge_sim::VirtualRig;
@@ -20,7 +20,7 @@ pub(crate) enum Target {
 }
 
 /// A target that was opened, with its meters.
-pub(crate) struct Opened {
+pub(crate) struct OpenedRig {
     pub(crate) rig: Box<dyn Rig>,
     /// The name of each power meter, and how it is read.
     pub(crate) meters: Vec<(String, String)>,
@@ -30,7 +30,7 @@ pub(crate) struct Opened {
 
 /// How large the tested part of a target shall be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SizeWish {
+pub(crate) struct SizeRequest {
     /// What the user asked for.
     pub(crate) exact: Option<Bytes>,
     /// The size of a scratch file where nothing was asked.
@@ -39,7 +39,7 @@ pub(crate) struct SizeWish {
     pub(crate) at_most: Option<Bytes>,
 }
 
-impl SizeWish {
+impl SizeRequest {
     /// Returns the part of a drive with `capacity` that is used; `None` for all of it.
     fn of_drive(self, capacity: Bytes) -> Option<Bytes> {
         self.exact.or(self.at_most.filter(|most| *most < capacity))
@@ -48,15 +48,17 @@ impl SizeWish {
 
 impl Target {
     /// Finds the target `name`, and limits it to the size that is wished.
-    pub(crate) fn find(name: &str, size: SizeWish, seed: u64) -> Result<Target, Failure> {
+    pub(crate) fn find(name: &str, size: SizeRequest, seed: u64) -> Result<Target, Failure> {
         if let Some(spec) = name.strip_prefix("sim:") {
             return Ok(Target::Virtual(Box::new(open_virtual(spec, size, seed)?)));
         }
         let candidate = Candidate::find(name)?;
         let size = match candidate.place {
-            Place::Folder(_) | Place::NewFile(_) => Some(size.exact.unwrap_or(size.scratch)),
-            Place::Null => size.exact,
-            Place::Block(_) => size.of_drive(candidate.info.capacity),
+            TargetPlace::Folder(_) | TargetPlace::NewFile(_) => {
+                Some(size.exact.unwrap_or(size.scratch))
+            }
+            TargetPlace::Null => size.exact,
+            TargetPlace::Block(_) => size.of_drive(candidate.info.capacity),
         };
         let candidate = match size {
             Some(size) => candidate.sized(size)?,
@@ -78,8 +80,8 @@ impl Target {
         match self {
             Target::Virtual(_) => false,
             Target::Real(candidate) => match candidate.place {
-                Place::Block(_) => plan.is_destructive(),
-                Place::Null | Place::Folder(_) | Place::NewFile(_) => false,
+                TargetPlace::Block(_) => plan.is_destructive(),
+                TargetPlace::Null | TargetPlace::Folder(_) | TargetPlace::NewFile(_) => false,
             },
         }
     }
@@ -93,16 +95,16 @@ impl Target {
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `consent` or by typing; it must not hold the results.
+    /// `confirmation` or by typing; it must not hold the results.
     pub(crate) fn open(
         self,
         plan: &Plan,
-        consent: Consent<'_>,
+        confirmation: Confirmation<'_>,
         origin: Origin<'_>,
         seed: u64,
-        beside: Beside<'_>,
-    ) -> Result<Opened, Failure> {
-        let Beside { stop, log_ios, meters, health_every_s } = beside;
+        extras: RunExtras<'_>,
+    ) -> Result<OpenedRig, Failure> {
+        let RunExtras { stop, log_ios, meters, health_every_s } = extras;
         let precious = self.is_precious(plan);
         match self {
             Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
@@ -111,7 +113,7 @@ impl Target {
                 "nothing was written; leave out --log-ios",
             )),
             Target::Virtual(rig) if meters.is_empty() => {
-                Ok(Opened { rig, meters: Vec::new(), privileges: None })
+                Ok(OpenedRig { rig, meters: Vec::new(), privileges: None })
             }
             Target::Virtual(_) => Err(Failure::new(
                 Kind::Usage,
@@ -119,33 +121,33 @@ impl Target {
                 "leave --power out: its profile knows what it would take",
             )),
             Target::Real(candidate) => {
-                let given = Mandate {
-                    confirm: consent.confirm,
-                    erase: consent.erase,
+                let given = TargetOptions {
+                    confirm: confirmation.confirm,
+                    erase: confirmation.erase,
                     run_id: Some(origin.run_id),
                     continues: origin.continues,
                     results: Some(origin.results),
-                    give_up_rights: true,
+                    drop_privileges: true,
                     writes_at_most: writes_at_most(plan),
                     health_every_s,
                 };
-                let typed = match consent.confirm {
+                let typed = match confirmation.confirm {
                     None if precious && std::io::stdin().is_terminal() => ask(&candidate, &given)?,
                     None | Some(_) => Typed::default(),
                 };
-                let mandate = Mandate {
+                let options = TargetOptions {
                     confirm: given.confirm.or(typed.confirm.as_deref()),
                     erase: given.erase.or(typed.erase.as_deref()),
                     ..given
                 };
-                let mut rig = LinuxRig::open_with(*candidate, &mandate, seed)?;
+                let mut rig = LinuxRig::open_with(*candidate, &options, seed)?;
                 rig.stop_on(stop.flag());
                 let meters = rig.attach(meters)?;
                 if let Some(path) = log_ios {
                     crate::log::begin(&mut rig, path)?;
                 }
                 let privileges = rig.privileges().map(str::to_owned);
-                Ok(Opened { rig: Box::new(rig), meters, privileges })
+                Ok(OpenedRig { rig: Box::new(rig), meters, privileges })
             }
         }
     }
@@ -153,9 +155,9 @@ impl Target {
 
 /// What goes along with a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct RunExtras<'a> {
     /// Ends it.
-    pub(crate) stop: &'a StopWish,
+    pub(crate) stop: &'a StopFlag,
     /// Where every measured request is written down.
     pub(crate) log_ios: Option<&'a Path>,
     /// Read from its start on.
@@ -177,14 +179,14 @@ pub(crate) struct Origin<'a> {
 
 /// The words of the owner of a drive, from the command line.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Consent<'a> {
+pub(crate) struct Confirmation<'a> {
     /// The drive may be overwritten.
     pub(crate) confirm: Option<&'a str>,
     /// What was found on it may be lost.
     pub(crate) erase: Option<&'a str>,
 }
 
-fn open_virtual(spec: &str, size: SizeWish, seed: u64) -> Result<VirtualRig, Failure> {
+fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, Failure> {
     let names: Vec<&str> = ssdgauge_sim::profiles().iter().map(|profile| profile.name).collect();
     let hint = format!("try sim:tlc-client?capacity=250GB; the profiles are: {}", names.join(", "));
     let failure = |error: String| Failure::new(Kind::Usage, error, hint.clone());
@@ -230,7 +232,7 @@ const COUNTDOWN: u32 = 5;
 
 /// Shows what would be lost and asks for the words that confirm it. A drive that no words can
 /// open is refused before anybody is asked.
-fn ask(candidate: &Candidate, given: &Mandate<'_>) -> Result<Typed, Failure> {
+fn ask(candidate: &Candidate, given: &TargetOptions<'_>) -> Result<Typed, Failure> {
     let info = &candidate.info;
     let Some(expected) = candidate.confirmation() else { return Ok(Typed::default()) };
     let (objections, _) = candidate.objections(given);

@@ -51,11 +51,11 @@ pub(crate) fn has_colour() -> bool {
 
 /// A wish to stop, set by a signal. A second signal ends the process at once.
 #[derive(Clone, Debug)]
-pub(crate) struct StopWish(Arc<AtomicBool>);
+pub(crate) struct StopFlag(Arc<AtomicBool>);
 
-impl StopWish {
+impl StopFlag {
     /// Begins to listen.
-    pub(crate) fn listen() -> Result<StopWish, Failure> {
+    pub(crate) fn listen() -> Result<StopFlag, Failure> {
         let wish = Arc::new(AtomicBool::new(false));
         let denied = |error| denied(&format!("cannot listen to signals: {error}"));
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -63,7 +63,7 @@ impl StopWish {
             default.map_err(denied)?;
             signal_hook::flag::register(signal, wish.clone()).map_err(denied)?;
         }
-        Ok(StopWish(wish))
+        Ok(StopFlag(wish))
     }
 
     /// Returns what the signal sets, for those who cannot wait to be told.

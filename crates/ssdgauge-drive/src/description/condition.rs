@@ -6,7 +6,7 @@ use crate::ata::usual_name;
 use crate::health::Health;
 use crate::power_log::PowerLog;
 use crate::state::thermal_management;
-use crate::sysfs_device::Place;
+use crate::sysfs_device::SysfsDevice;
 use ssdgauge_core::{Section, Table, Value};
 use ssdgauge_os::sysfs::attribute;
 
@@ -85,7 +85,7 @@ pub(super) fn measured_power(answers: &Answers) -> Section {
     section
 }
 
-pub(super) fn thermal(place: &Place, answers: &Answers) -> Section {
+pub(super) fn thermal(place: &SysfsDevice, answers: &Answers) -> Section {
     let mut section = Section::new("thermal", "Heat");
     for folder in place.sensors() {
         for number in 1..=16 {

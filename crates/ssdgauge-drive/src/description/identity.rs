@@ -6,13 +6,13 @@ use super::source::{
 use super::{Answers, NO_NVME, SATA_GBIT};
 use crate::controller::{Controller, Deallocated, Namespace};
 use crate::state::{PROTOCOL_1667, SanitizeState};
-use crate::sysfs_device::{Place, file_name};
+use crate::sysfs_device::{SysfsDevice, file_name};
 use ssdgauge_core::{Section, Table, Value};
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::device_size;
 use std::path::Path;
 
-pub(super) fn identity(place: &Place, answers: &Answers) -> Section {
+pub(super) fn identity(place: &SysfsDevice, answers: &Answers) -> Section {
     let mut section = Section::new("identity", "Identity");
     let namespace = &answers.namespace;
     let mut add = |source, key, label, unit, value| section.add(source, key, label, unit, value);
@@ -62,7 +62,7 @@ pub(super) fn identity(place: &Place, answers: &Answers) -> Section {
     section
 }
 
-pub(super) fn link(place: &Place, answers: &Answers) -> Section {
+pub(super) fn link(place: &SysfsDevice, answers: &Answers) -> Section {
     let mut section = Section::new("link", "Link");
     let mut add = |source, key, label, unit, value| section.add(source, key, label, unit, value);
     let link = place.link();
@@ -89,7 +89,7 @@ pub(super) fn link(place: &Place, answers: &Answers) -> Section {
     section
 }
 
-pub(super) fn blocks(place: &Place, answers: &Answers) -> Section {
+pub(super) fn blocks(place: &SysfsDevice, answers: &Answers) -> Section {
     let mut section = Section::new("blocks", "Blocks and namespaces");
     let namespace = &answers.namespace;
     let mut add = |source, key, label, unit, value| section.add(source, key, label, unit, value);
@@ -145,7 +145,7 @@ fn formats(namespace: &Namespace) -> Table {
     }
 }
 
-pub(super) fn erasing(place: &Place, answers: &Answers) -> Section {
+pub(super) fn erasing(place: &SysfsDevice, answers: &Answers) -> Section {
     let mut section = Section::new("erasing", "Cache, TRIM and erasing");
     let mut add = |source, key, label, unit, value| section.add(source, key, label, unit, value);
     let has = either(answers, |c| Some(c.has_volatile_cache), |i| Some(i.has_write_cache));
@@ -259,7 +259,7 @@ pub(super) fn security(answers: &Answers) -> Section {
     section
 }
 
-pub(super) fn queue(place: &Place) -> Section {
+pub(super) fn queue(place: &SysfsDevice) -> Section {
     let mut section = Section::new("queue", "Queue of the kernel");
     let mut add = |key: &str, label: &str, unit, value| section.add(SYSFS, key, label, unit, value);
     let text = |name: &str| kernel(place.queue(name));

@@ -122,7 +122,7 @@ fn a_sata_drive_tells_what_is_standard_and_shows_the_rest_raw() {
     tree.file("devices/pci0/ata3/host2/block/sda/dev", "8:0");
     tree.file("devices/pci0/ata3/host2/block/sda/device/scsi_level", "6");
     tree.link("dev/block/8:0", "devices/pci0/ata3/host2/block/sda");
-    let place = Place::of_number(&tree.root(), 8, 0).unwrap();
+    let place = SysfsDevice::of_number(&tree.root(), 8, 0).unwrap();
     let card = assemble("/dev/sda", &place, &Answers::of(&place, &Fixture::sata()));
     check(
         &card,
@@ -144,7 +144,7 @@ fn a_sata_drive_tells_what_is_standard_and_shows_the_rest_raw() {
 fn a_device_of_another_kind_has_a_card_of_what_the_kernel_knows() {
     let tree = Tree::new();
     tree.file("loop0/queue/scheduler", "[none] mq-deadline").file("loop0/size", "2048");
-    let place = Place::of_folder(&tree.root(), &tree.root().join("loop0"));
+    let place = SysfsDevice::of_folder(&tree.root(), &tree.root().join("loop0"));
     let card = assemble("/dev/loop0", &place, &Answers::of(&place, &Fixture::nvme()));
     check(
         &card,
@@ -229,7 +229,7 @@ fn no_bytes_of_a_drive_bring_a_decoder_down() {
         drive.ata.insert((0xec, 0), noise(512));
         let tree = Tree::new();
         tree.file("sda/dev", "8:0").file("sda/device/scsi_level", "6");
-        let place = Place::of_folder(&tree.root(), &tree.root().join("sda"));
+        let place = SysfsDevice::of_folder(&tree.root(), &tree.root().join("sda"));
         assert!(assemble("x", &place, &Answers::of(&place, &drive)).sections.len() > 5);
     }
 }

@@ -190,14 +190,14 @@ mod tests {
     #[test]
     fn what_is_asked_and_answered_arrives_unchanged() {
         let request = Request::nvme(6, 1, [1, 2, 3, 4, 5, 6], &[7; 4_096], 10_000).unwrap();
-        let mut wire = Vec::new();
-        request.send(&mut wire).unwrap();
-        assert_eq!(wire.len(), HEAD + MOST_DATA);
-        assert_eq!(Request::receive(&mut wire.as_slice()).unwrap(), Some(request));
+        let mut pass_through = Vec::new();
+        request.send(&mut pass_through).unwrap();
+        assert_eq!(pass_through.len(), HEAD + MOST_DATA);
+        assert_eq!(Request::receive(&mut pass_through.as_slice()).unwrap(), Some(request));
         let reply = Reply { status: 0, values: [1, 2, 3, 4], data: vec![9; 100] };
-        let mut wire = Vec::new();
-        reply.send(&mut wire).unwrap();
-        assert_eq!(Reply::receive(&mut wire.as_slice()).unwrap(), reply);
+        let mut pass_through = Vec::new();
+        reply.send(&mut pass_through).unwrap();
+        assert_eq!(Reply::receive(&mut pass_through.as_slice()).unwrap(), reply);
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn a_multipath_head_is_resolved_to_its_controller_whatever_the_numbers_are() {
         tree.file(&format!("{folder}/{path}/queue/nr_requests"), "1023");
         tree.link(&format!("class/nvme/{controller}"), &folder);
     }
-    let place = Place::of_number(&tree.root(), 259, 5).unwrap();
+    let place = SysfsDevice::of_number(&tree.root(), 259, 5).unwrap();
     assert_eq!((place.controller_name().as_deref(), place.paths), (Some("nvme0"), 2));
     assert_eq!(place.device("model").as_deref(), Some("behind nvme0"));
     assert_eq!(place.queue("nr_requests").as_deref(), Some("1023"), "that of the path");
@@ -68,11 +68,11 @@ fn a_partition_stands_for_its_drive_and_a_stack_is_followed_down() {
     tree.file("devices/virtual/block/dm-0/dev", "253:0");
     tree.link("devices/virtual/block/dm-0/slaves/sda1", "devices/x/ata3/host2/block/sda/sda1");
     tree.link("dev/block/253:0", "devices/virtual/block/dm-0");
-    let place = Place::of_number(&tree.root(), 8, 1).unwrap();
+    let place = SysfsDevice::of_number(&tree.root(), 8, 1).unwrap();
     assert_eq!((place.name(), place.transport().as_deref()), ("sda".into(), Some("sata")));
-    let mapped = Place::of_number(&tree.root(), 253, 0).unwrap();
+    let mapped = SysfsDevice::of_number(&tree.root(), 253, 0).unwrap();
     let names: Vec<String> = mapped.layers().iter().map(|folder| file_name(folder)).collect();
     assert_eq!(names, ["dm-0", "sda"]);
     assert_eq!(mapped.transport().as_deref(), Some("none"));
-    assert!(Place::of_number(&tree.root(), 1, 1).is_none());
+    assert!(SysfsDevice::of_number(&tree.root(), 1, 1).is_none());
 }

@@ -1,18 +1,18 @@
-//! What a crew came to, and what bears on its numbers.
+//! What a io_threads came to, and what bears on its numbers.
 
-use super::Crew;
 use super::End;
+use super::IoThreads;
 use super::Log;
 use super::Outcome;
 use crate::pace::Lag;
-use crate::request_log::Written;
+use crate::request_log::LogOutcome;
 use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Nanos, OpenLoop, Severity, Sink, Stream,
 };
 use ssdgauge_os::clock::MOST_DRIFT;
 
-impl Crew {
+impl IoThreads {
     pub(super) fn conclude(mut self, engine: Engine, sink: &mut dyn Sink) -> Outcome {
         while let Ok(message) = self.messages.try_recv() {
             self.take(message);
@@ -58,7 +58,7 @@ impl Crew {
 
     /// Ends the log of this load and tells what is missing in it.
     pub(super) fn tell_log(&mut self, log: &mut Log, sink: &mut dyn Sink) {
-        let Written { lost, failure } = log.end(self.unlogged);
+        let LogOutcome { lost, failure } = log.end(self.unlogged);
         let mut tell = |severity, text: String, advice: &str| {
             sink.finding(Finding::new(FindingKind::LogIncomplete, severity, text, advice));
         };

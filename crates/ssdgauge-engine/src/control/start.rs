@@ -1,20 +1,20 @@
-//! How the crew of a workload is made: a thread for each ring, or for each request in flight.
+//! How the io_threads of a workload is made: a thread for each ring, or for each request in flight.
 
-use super::Crew;
+use super::IoThreads;
 use super::Thread;
 use crate::load::Assignment;
 use crate::load::Budget;
 use crate::load::Device;
 use crate::load::Load;
-use crate::load::Order;
+use crate::load::StopSignal;
 use crate::pace;
-use crate::recorder::{Book, Message, Tally};
+use crate::recorder::{IntervalRecord, Message, ThreadRecorder};
 use crate::request_log::LogPage;
 use crate::ring::Ring;
-use crate::ring::RingFlags;
+use crate::ring_flags::RingFlags;
 use crate::synchronous;
 use crate::uring;
-use crate::verification::{self, Ink};
+use crate::verification::{self, WriteBuffer};
 use ssdgauge_core::{
     Access, Arrival, Data, Engine, Histogram, OpenLoopCount, RequestSource, Schedule, Stream,
     Until, Workload,
@@ -27,26 +27,26 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// Why a crew could not be made.
-pub(super) enum NoCrew {
+/// Why a io_threads could not be made.
+pub(super) enum SpawnError {
     /// The kernel has no ring to give.
     Ring(io::Error),
     /// Whatever would stop every engine, in words.
     Other(String),
 }
 
-impl From<String> for NoCrew {
-    fn from(cause: String) -> NoCrew {
-        NoCrew::Other(cause)
+impl From<String> for SpawnError {
+    fn from(cause: String) -> SpawnError {
+        SpawnError::Other(cause)
     }
 }
 
-impl NoCrew {
+impl SpawnError {
     /// Returns the cause in words.
     pub(super) fn words(self) -> String {
         match self {
-            NoCrew::Ring(error) => error.to_string(),
-            NoCrew::Other(cause) => cause,
+            SpawnError::Ring(error) => error.to_string(),
+            SpawnError::Other(cause) => cause,
         }
     }
 }
@@ -60,10 +60,10 @@ struct Ready {
 }
 
 /// Starts the threads of `load` with `engine`, all at one moment.
-pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
+pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnError> {
     let Load { device, workload, until, seed, covering, .. } = *load;
     let clock = Clock::best();
-    let order = Arc::new(Order::new(load.wish));
+    let stop_signal = Arc::new(StopSignal::new(load.stop_requested));
     let (sender, messages) = channel();
     let mut threads = Vec::new();
     let mut gates = Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
         let size = crew_size(stream, engine);
         let depth = slots(stream, engine);
         let expected = load
-            .stamps
+            .verification
             .expect(stream.offset.0, (stream.offset + stream.span).0)
             .filter(|_| stream.reads() && matches!(device, Device::File(_)));
         counts[number].slots = depth * size;
@@ -94,14 +94,14 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
                 block_size: stream.block_size.0 as usize,
                 depth: depth as usize,
                 sequential: stream.access == Access::Sequential,
-                ink: inks.next(stream, depth as usize),
+                write_buffer: inks.next(stream, depth as usize),
                 expected,
                 // Deferred completions would wait for the next due time.
                 ring_flags: match stream.arrival {
                     Arrival::Closed => load.ring_flags,
                     Arrival::Uniform { .. } | Arrival::Poisson { .. } => RingFlags::Plain,
                 },
-                order: order.clone(),
+                stop_signal: stop_signal.clone(),
                 budget: budget.clone(),
                 start: 0,
                 deadline: 0,
@@ -128,7 +128,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
                 )
             })?;
             let answer = is_ready.recv().map_err(|_| "an I/O thread died".to_owned())?;
-            setup = answer.setup.map_err(NoCrew::Ring)?;
+            setup = answer.setup.map_err(SpawnError::Ring)?;
             refusal = refusal.or(answer.refusal);
             gates.push(gate);
             threads.push(Thread {
@@ -149,12 +149,12 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<Crew, NoCrew> {
     for gate in gates {
         gate.send((start, deadline)).map_err(|_| "an I/O thread died".to_owned())?;
     }
-    Ok(Crew {
+    Ok(IoThreads {
         clock,
         start,
         clock_pair,
         processor_time,
-        order,
+        stop_signal,
         messages,
         threads,
         streams: workload.streams.clone(),
@@ -229,17 +229,23 @@ impl<'a> Inks<'a> {
         Ok(inks)
     }
 
-    /// Returns the ink of the next thread of `stream`.
-    fn next(&mut self, stream: &Stream, depth: usize) -> Option<Ink> {
+    /// Returns the write_buffer of the next thread of `stream`.
+    fn next(&mut self, stream: &Stream, depth: usize) -> Option<WriteBuffer> {
         let block_size = stream.block_size.0 as usize;
         match stream.data {
             _ if !stream.writes() => None,
-            Data::Zeros => self.zeros.clone().map(|zeros| Ink::blank(zeros, block_size)),
+            Data::Zeros => self.zeros.clone().map(|zeros| WriteBuffer::blank(zeros, block_size)),
             Data::Incompressible => {
                 let pool = self.pool.clone()?;
                 let part = (self.dealt, self.parts);
                 self.dealt += 1;
-                Some(Ink::of(pool, part, block_size, depth, self.load.stamps.pen(part.0)))
+                Some(WriteBuffer::of(
+                    pool,
+                    part,
+                    block_size,
+                    depth,
+                    self.load.verification.header_writer(part.0),
+                ))
             }
         }
     }
@@ -255,7 +261,7 @@ fn budget(workload: &Workload, until: &Until, stream: &Stream) -> Option<Arc<Bud
 struct Place {
     thread: usize,
     sender: Sender<Message>,
-    returned: Receiver<Box<Tally>>,
+    returned: Receiver<Box<IntervalRecord>>,
     log: Option<LogPage>,
 }
 
@@ -286,10 +292,10 @@ fn spawn(
         let Ok((start, deadline)) = gate.recv() else { return };
         (assignment.start, assignment.deadline) = (start, deadline);
         let Place { thread, sender, returned, log } = place;
-        let book = Book::open(thread, assignment.clock, start, sender, returned, log);
+        let recorder = ThreadRecorder::open(thread, assignment.clock, start, sender, returned, log);
         match ring {
-            Some(ring) => uring::run(assignment, ring, book),
-            None => synchronous::run(assignment, book),
+            Some(ring) => uring::run(assignment, ring, recorder),
+            None => synchronous::run(assignment, recorder),
         }
     };
     std::thread::Builder::new()

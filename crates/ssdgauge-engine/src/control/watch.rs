@@ -1,8 +1,8 @@
-//! The watch over a crew: takes in seconds, hands them on, and ends what goes on for too long.
+//! The watch over a io_threads: takes in seconds, hands them on, and ends what goes on for too long.
 
-use super::Crew;
 use super::End;
-use super::Page;
+use super::IntervalBucket;
+use super::IoThreads;
 use super::Thread;
 use super::conclude::punts;
 use crate::recorder::Message;
@@ -21,7 +21,7 @@ const DRAIN: Duration = Duration::from_secs(4);
 /// How late a thread may be with its second before it is woken.
 const LATE: Duration = Duration::from_millis(50);
 
-impl Crew {
+impl IoThreads {
     /// Takes in what the threads report until all of them have ended, or the drive is given up.
     pub(super) fn watch(&mut self, sink: &mut dyn Sink) {
         let mut looked = Instant::now();
@@ -40,10 +40,10 @@ impl Crew {
             self.note_silence(since);
             self.emit(sink);
             self.wake_late_threads();
-            if !self.stopped && (self.order.is_wished() || sink.stop()) {
+            if !self.stopped && (self.stop_signal.is_requested() || sink.stop()) {
                 self.stopped = true;
                 stop_since = Some(looked);
-                self.order.stop();
+                self.stop_signal.stop();
                 self.wake_all();
             }
             let overdue = stop_since.is_some_and(|since| since.elapsed() > DRAIN);
@@ -53,7 +53,7 @@ impl Crew {
             }
         }
         // The threads may have heard of it and ended before this one looked.
-        self.stopped |= self.order.is_wished();
+        self.stopped |= self.stop_signal.is_requested();
     }
 
     pub(super) fn take(&mut self, message: Message) {
@@ -63,7 +63,7 @@ impl Crew {
                 let pages = self
                     .pending
                     .entry(second)
-                    .or_insert_with(|| vec![<[Page; 2]>::default(); streams]);
+                    .or_insert_with(|| vec![<[IntervalBucket; 2]>::default(); streams]);
                 let pages = &mut pages[self.threads[thread].stream];
                 let mut seen = 0;
                 for (page, side) in pages.iter_mut().zip(&mut tally.sides) {
@@ -170,7 +170,7 @@ impl Crew {
     /// Leaves a drive that does not answer, with whatever its threads still say within a second.
     fn give_up(&mut self) {
         self.silence = Some(Nanos(self.silent_for.max(DRAIN).as_nanos() as u64));
-        self.order.abandon();
+        self.stop_signal.abandon();
         let since = Instant::now();
         while since.elapsed() < Duration::from_secs(1) {
             self.wake_all();

@@ -4,8 +4,8 @@
 //! The privileged part makes these changes, outlives the run that asked for them, and undoes what
 //! the run itself has left.
 
-use crate::settings::write_cache::{self, Way};
-use ssdgauge_drive::pass_through::{NvmeCommand, QUESTION, Unanswered, Wire};
+use crate::settings::write_cache::{self, CachePath};
+use ssdgauge_drive::pass_through::{CommandError, NvmeCommand, PassThrough, QUERY_TIMEOUT};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -28,17 +28,22 @@ struct Change<T> {
 }
 
 /// Every change so far, of one drive.
-pub(crate) struct Traces<'a> {
-    drive: &'a dyn Wire,
+pub(crate) struct SettingsRestorer<'a> {
+    drive: &'a dyn PassThrough,
     attributes: BTreeMap<PathBuf, Change<String>>,
     features: BTreeMap<u32, Change<u32>>,
-    cache: Option<(Way, Change<bool>)>,
+    cache: Option<(CachePath, Change<bool>)>,
 }
 
-impl<'a> Traces<'a> {
+impl<'a> SettingsRestorer<'a> {
     /// Begins without any, of the drive behind `drive`.
-    pub(crate) fn of(drive: &'a dyn Wire) -> Traces<'a> {
-        Traces { drive, attributes: BTreeMap::new(), features: BTreeMap::new(), cache: None }
+    pub(crate) fn of(drive: &'a dyn PassThrough) -> SettingsRestorer<'a> {
+        SettingsRestorer {
+            drive,
+            attributes: BTreeMap::new(),
+            features: BTreeMap::new(),
+            cache: None,
+        }
     }
 
     /// Writes `text` into the file `path` of /sys, and keeps what was there.
@@ -60,7 +65,7 @@ impl<'a> Traces<'a> {
                 // A drive that does not tell will not take the command either.
                 Err(_) => return,
             },
-            (SET_FEATURES, WRITE_CACHE) => return self.before_cache(Way::Nvme, now & 1 == 1),
+            (SET_FEATURES, WRITE_CACHE) => return self.before_cache(CachePath::Nvme, now & 1 == 1),
             (SET_FEATURES, POWER_MEASUREMENT) => 0,
             (_, _) => return,
         };
@@ -68,7 +73,7 @@ impl<'a> Traces<'a> {
     }
 
     /// Keeps whether the write cache, which is about to be switched, is on.
-    pub(crate) fn before_cache(&mut self, way: Way, on: bool) {
+    pub(crate) fn before_cache(&mut self, way: CachePath, on: bool) {
         if self.cache.is_none()
             && let Ok(Some(found)) = write_cache::is_on(way, self.drive)
         {
@@ -98,9 +103,10 @@ impl<'a> Traces<'a> {
         }
     }
 
-    fn feature(&self, opcode: u8, id: u32, value: u32) -> Result<u32, Unanswered> {
+    fn feature(&self, opcode: u8, id: u32, value: u32) -> Result<u32, CommandError> {
         let words = [id, value, 0, 0, 0, 0];
-        self.drive.nvme(&NvmeCommand { opcode, namespace: 0, words, patience: QUESTION }, &mut [])
+        self.drive
+            .nvme(&NvmeCommand { opcode, namespace: 0, words, timeout: QUERY_TIMEOUT }, &mut [])
     }
 }
 
@@ -128,7 +134,7 @@ mod tests {
         let scheduler = file("scheduler", "[none] mq-deadline\n");
         let put_back = file("put_back", "1\n");
         let drive = Fixture::mute();
-        let mut traces = Traces::of(&drive);
+        let mut settings = SettingsRestorer::of(&drive);
         for (path, text) in [
             (&policy, "medium_power"),
             (&policy, "min_power"),
@@ -136,12 +142,12 @@ mod tests {
             (&put_back, "0"),
             (&put_back, "1"),
         ] {
-            traces.write(path, text).unwrap();
+            settings.write(path, text).unwrap();
         }
-        assert!(traces.write(&folder.path().join("none"), "1").is_err());
+        assert!(settings.write(&folder.path().join("none"), "1").is_err());
         // Somebody else may have changed it since: that is theirs.
         fs::write(&put_back, "7").unwrap();
-        traces.remove();
+        settings.remove();
         let text = |path: &Path| fs::read_to_string(path).unwrap();
         assert_eq!(text(&policy), "max_performance");
         assert_eq!(text(&scheduler), "none");
@@ -150,24 +156,28 @@ mod tests {
 
     #[test]
     fn a_write_cache_comes_back_as_it_was_found_by_either_way() {
-        for (way, fixture) in [(Way::Nvme, Fixture::nvme()), (Way::Ata, Fixture::sata())] {
+        for (way, fixture) in
+            [(CachePath::Nvme, Fixture::nvme()), (CachePath::Ata, Fixture::sata())]
+        {
             let drive = Switched::new(fixture, true);
             // What a run does that is killed: off, on, off.
-            let mut traces = Traces::of(&drive);
+            let mut settings = SettingsRestorer::of(&drive);
             for on in [false, true, false] {
                 match way {
-                    Way::Nvme => traces.before(SET_FEATURES, [WRITE_CACHE, on.into(), 0, 0, 0, 0]),
-                    Way::Ata => traces.before_cache(way, on),
+                    CachePath::Nvme => {
+                        settings.before(SET_FEATURES, [WRITE_CACHE, on.into(), 0, 0, 0, 0])
+                    }
+                    CachePath::Ata => settings.before_cache(way, on),
                 }
                 write_cache::switch(way, &drive, on).unwrap();
             }
-            traces.remove();
+            settings.remove();
             assert_eq!(*drive.told.lock().unwrap(), [false, true, false, true], "{way:?}");
             // What a run has put back itself is not switched again.
-            let mut traces = Traces::of(&drive);
-            traces.before_cache(way, false);
-            traces.before_cache(way, true);
-            traces.remove();
+            let mut settings = SettingsRestorer::of(&drive);
+            settings.before_cache(way, false);
+            settings.before_cache(way, true);
+            settings.remove();
             assert_eq!(drive.told.lock().unwrap().len(), 4, "{way:?}");
         }
     }

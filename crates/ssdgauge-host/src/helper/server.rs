@@ -1,8 +1,8 @@
 //! The part that stays root: a process of its own without any I/O load, which serves one drive
 //! and a fixed list of requests, and ends with the process that started it.
 
-use super::saved_settings::Traces;
-use crate::settings::write_cache::Way;
+use super::saved_settings::SettingsRestorer;
+use crate::settings::write_cache::CachePath;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
 };
@@ -59,14 +59,14 @@ pub fn serve(device: &str) -> io::Result<()> {
     let namespace = std::fs::read_to_string(format!("/sys/dev/block/{device}/nsid"));
     let namespace = namespace.ok().and_then(|text| text.trim().parse().ok());
     let port = OpenDevice::new(Arc::clone(&file));
-    let mut traces = Traces::of(&port);
+    let mut settings = SettingsRestorer::of(&port);
     let mut answer = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
         let reply = match request.kind {
             Kind::Look => Ok(look(device, parent)),
-            Kind::Nvme => nvme(&file, namespace, &request, &mut traces),
-            Kind::Scsi => scsi(&file, &request, &mut traces),
-            Kind::Attribute => attribute(&request.data, &mut traces),
+            Kind::Nvme => nvme(&file, namespace, &request, &mut settings),
+            Kind::Scsi => scsi(&file, &request, &mut settings),
+            Kind::Attribute => attribute(&request.data, &mut settings),
         };
         Reply::of(reply).send(&mut socket).map(|()| true)
     };
@@ -78,7 +78,7 @@ pub fn serve(device: &str) -> io::Result<()> {
         }
     };
     // Whoever asked has ended, in order or killed.
-    traces.remove();
+    settings.remove();
     ended
 }
 
@@ -106,7 +106,7 @@ fn nvme(
     file: &File,
     own: Option<u32>,
     request: &Request,
-    traces: &mut Traces<'_>,
+    settings: &mut SettingsRestorer<'_>,
 ) -> io::Result<Reply> {
     let opcode = request.values[0].to_le_bytes()[0];
     let (head, data) = request.data.split_at_checked(24).ok_or_else(refused)?;
@@ -118,7 +118,7 @@ fn nvme(
     for (word, bytes) in words.iter_mut().zip(head.chunks_exact(4)) {
         *word = u32::from_le_bytes(bytes.try_into().expect("chunks of four"));
     }
-    traces.before(opcode, words);
+    settings.before(opcode, words);
     let mut data = data.to_vec();
     let (namespace, limit) = (request.values[1], request.timeout_ms);
     let (status, result) =
@@ -126,7 +126,7 @@ fn nvme(
     Ok(Reply { status: 0, values: [u32::from(status), result, 0, 0], data })
 }
 
-fn scsi(file: &File, request: &Request, traces: &mut Traces<'_>) -> io::Result<Reply> {
+fn scsi(file: &File, request: &Request, settings: &mut SettingsRestorer<'_>) -> io::Result<Reply> {
     let (command, data) = request.data.split_first_chunk::<16>().ok_or_else(refused)?;
     let allowed = match command[0] {
         0x85 if command[14] == SET_FEATURES => WRITE_CACHE.contains(&command[4]),
@@ -137,7 +137,7 @@ fn scsi(file: &File, request: &Request, traces: &mut Traces<'_>) -> io::Result<R
         return Err(refused());
     }
     if (command[0], command[14]) == (0x85, SET_FEATURES) {
-        traces.before_cache(Way::Ata, command[4] == WRITE_CACHE[0]);
+        settings.before_cache(CachePath::Ata, command[4] == WRITE_CACHE[0]);
     }
     let direction = match request.values[0] {
         0 => ssdgauge_os::ioctl::ScsiDirection::None,
@@ -156,7 +156,7 @@ fn scsi(file: &File, request: &Request, traces: &mut Traces<'_>) -> io::Result<R
     Ok(Reply { status: 0, values, data })
 }
 
-fn attribute(data: &[u8], traces: &mut Traces<'_>) -> io::Result<Reply> {
+fn attribute(data: &[u8], settings: &mut SettingsRestorer<'_>) -> io::Result<Reply> {
     let text = std::str::from_utf8(data).map_err(|_| refused())?;
     let (path, value) = text.split_once('\0').ok_or_else(refused)?;
     let path = std::fs::canonicalize(path)?;
@@ -165,7 +165,7 @@ fn attribute(data: &[u8], traces: &mut Traces<'_>) -> io::Result<Reply> {
     if !path.starts_with("/sys/devices") || !ATTRIBUTES.contains(&name) || !plain {
         return Err(refused());
     }
-    traces.write(&path, value)?;
+    settings.write(&path, value)?;
     Ok(Reply::default())
 }
 
@@ -177,19 +177,19 @@ mod tests {
     fn what_is_not_on_the_list_is_refused() {
         let file = Arc::new(File::open("/dev/null").unwrap());
         let port = OpenDevice::new(Arc::clone(&file));
-        let mut traces = Traces::of(&port);
+        let mut settings = SettingsRestorer::of(&port);
         let is_refused = |result: io::Result<Reply>| {
             result.is_err_and(|error| error.raw_os_error() == Some(libc::EPERM))
         };
         for opcode in (0..=255).filter(|opcode| !NVME.contains(opcode)) {
             let request = Request::nvme(opcode, 1, [0; 6], &[], 1_000).unwrap();
-            let reply = nvme(&file, Some(1), &request, &mut traces);
+            let reply = nvme(&file, Some(1), &request, &mut settings);
             assert!(is_refused(reply), "{opcode:#x}");
         }
         // A format of another namespace, of all of them, or of nobody knows which.
         for (own, asked) in [(Some(1), 2), (Some(1), u32::MAX), (None, 1)] {
             let request = Request::nvme(FORMAT, asked, [0; 6], &[], 1_000).unwrap();
-            let reply = nvme(&file, own, &request, &mut traces);
+            let reply = nvme(&file, own, &request, &mut settings);
             assert!(is_refused(reply), "{own:?} {asked}");
         }
         // WRITE (10), WRITE SAME, UNMAP, FORMAT UNIT, WRITE BUFFER.
@@ -198,7 +198,7 @@ mod tests {
             cdb[0] = command;
             let request =
                 Request::scsi(&cdb, ssdgauge_os::ioctl::ScsiDirection::Out, &[], 1_000).unwrap();
-            assert!(is_refused(scsi(&file, &request, &mut traces)), "{command:#x}");
+            assert!(is_refused(scsi(&file, &request, &mut settings)), "{command:#x}");
         }
         // ATA WRITE DMA, DOWNLOAD MICROCODE, SET FEATURES without a feature.
         for command in [0xca, 0x92, SET_FEATURES] {
@@ -206,7 +206,7 @@ mod tests {
             (cdb[0], cdb[14]) = (0x85, command);
             let request =
                 Request::scsi(&cdb, ssdgauge_os::ioctl::ScsiDirection::Out, &[], 1_000).unwrap();
-            assert!(is_refused(scsi(&file, &request, &mut traces)), "{command:#x}");
+            assert!(is_refused(scsi(&file, &request, &mut settings)), "{command:#x}");
         }
         for (path, value) in [
             ("/etc/hostname", "x"),
@@ -215,7 +215,7 @@ mod tests {
             ("/sys/devices/../../etc/hostname", "x"),
         ] {
             let request = Request::attribute(Path::new(path), value).unwrap();
-            assert!(attribute(&request.data, &mut traces).is_err(), "{path}");
+            assert!(attribute(&request.data, &mut settings).is_err(), "{path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The witness of a step: what host and drive did meanwhile that bears on its numbers.
+//! The interference of a step: what host and drive did meanwhile that bears on its numbers.
 //!
 //! It reads counters of the kernel before and after a step, and keeps a heartbeat within it. It
 //! never touches the drive, and sends nothing to it but one question for its temperature at the
@@ -6,7 +6,7 @@
 
 use super::counters::{self, Compared, Counters};
 use super::queue::{self, Held};
-use super::stall_detector::{Beats, Heartbeat};
+use super::stall_detector::{SchedulingGaps, StallDetector};
 use super::step::Step;
 use ssdgauge_core::{
     Access, Engine, Finding, FindingKind, Interval, Nanos, Reading, Severity, Sink, TargetKind,
@@ -27,26 +27,26 @@ const STALL: Nanos = Nanos::SECOND;
 
 /// What is read before a step, to be compared after it.
 #[derive(Debug)]
-pub(crate) struct Witness {
+pub(crate) struct InterferenceMonitor {
     device: Option<PathBuf>,
     counters: Option<Counters>,
     processors: Processors,
-    heartbeat: Heartbeat,
+    heartbeat: StallDetector,
 }
 
-impl Witness {
+impl InterferenceMonitor {
     /// Begins to look at the host, and at the block device whose folder in /sys is `device`.
-    pub(crate) fn begin(device: Option<&Path>) -> Witness {
-        Witness {
+    pub(crate) fn begin(device: Option<&Path>) -> InterferenceMonitor {
+        InterferenceMonitor {
             device: device.map(Path::to_owned),
             counters: device.and_then(Counters::read),
             processors: Processors::read(Path::new("/")),
-            heartbeat: Heartbeat::start(),
+            heartbeat: StallDetector::start(),
         }
     }
 
     /// Tells what bears on the numbers of `step`, of which `seen` is the sum.
-    pub(crate) fn end(self, step: &Step<'_>, seen: &Seen<'_>) -> Vec<Finding> {
+    pub(crate) fn end(self, step: &Step<'_>, seen: &LatencyWatch<'_>) -> Vec<Finding> {
         let after = self.device.as_deref().and_then(Counters::read);
         let beats = self.heartbeat.end();
         let mut findings = beats.findings();
@@ -75,16 +75,16 @@ impl Witness {
 }
 
 /// Counts what passes on its way to another sink.
-pub(crate) struct Seen<'a> {
+pub(crate) struct LatencyWatch<'a> {
     inner: &'a mut dyn Sink,
     bytes: [u64; 2],
     /// The longest latency, with its second and its direction.
     longest: Option<(u64, u32, &'static str)>,
 }
 
-impl<'a> Seen<'a> {
-    pub(crate) fn on_the_way_to(inner: &'a mut dyn Sink) -> Seen<'a> {
-        Seen { inner, bytes: [0; 2], longest: None }
+impl<'a> LatencyWatch<'a> {
+    pub(crate) fn on_the_way_to(inner: &'a mut dyn Sink) -> LatencyWatch<'a> {
+        LatencyWatch { inner, bytes: [0; 2], longest: None }
     }
 
     /// In a closed loop no request waits for anything but the drive.
@@ -101,7 +101,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-impl Sink for Seen<'_> {
+impl Sink for LatencyWatch<'_> {
     fn interval(&mut self, interval: &Interval) {
         self.bytes[interval.direction as usize] += interval.bytes;
         if let Some(nanos) = interval.latency.max()
@@ -187,7 +187,7 @@ impl Processors {
 }
 
 /// Tells whether our own threads waited for a processor, or had no time left.
-fn busy(beats: &Beats, step: &Step<'_>) -> Vec<Finding> {
+fn busy(beats: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let waited = beats.threads().max_by(|a, b| a.waiting.total_cmp(&b.waiting));
     if let Some(thread) = waited.filter(|thread| {
@@ -252,7 +252,9 @@ mod tests {
 
     #[test]
     fn the_sink_that_watches_latencies_forwards_every_call() {
-        ssdgauge_core::check_forwarding(|inner, check| check(&mut Seen::on_the_way_to(inner)));
+        ssdgauge_core::check_forwarding(|inner, check| {
+            check(&mut LatencyWatch::on_the_way_to(inner))
+        });
     }
 
     #[test]

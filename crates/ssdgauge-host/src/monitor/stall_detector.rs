@@ -23,20 +23,20 @@ const LOOK: u64 = 500_000_000;
 
 /// A heart that beats.
 #[derive(Debug)]
-pub(super) struct Heartbeat {
+pub(super) struct StallDetector {
     end: Sender<()>,
-    thread: Option<JoinHandle<Beats>>,
+    thread: Option<JoinHandle<SchedulingGaps>>,
 }
 
-impl Heartbeat {
-    pub(super) fn start() -> Heartbeat {
+impl StallDetector {
+    pub(super) fn start() -> StallDetector {
         let (end, ended) = channel();
         let thread = std::thread::Builder::new().name("ssdgauge-beat".into());
-        Heartbeat { end, thread: thread.spawn(move || beat(&ended)).ok() }
+        StallDetector { end, thread: thread.spawn(move || beat(&ended)).ok() }
     }
 
     /// Stops the heart, and returns what it has noted.
-    pub(super) fn end(self) -> Beats {
+    pub(super) fn end(self) -> SchedulingGaps {
         drop(self.end);
         self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
@@ -44,7 +44,7 @@ impl Heartbeat {
 
 /// What a heart has noted.
 #[derive(Debug, Default)]
-pub(super) struct Beats {
+pub(super) struct SchedulingGaps {
     /// Pauses in which no processor was wanted: the program was stopped, or the machine was.
     still: Vec<Gap>,
     /// Pauses in which a processor was wanted and not given.
@@ -111,8 +111,8 @@ impl Clocks {
     }
 }
 
-fn beat(ended: &Receiver<()>) -> Beats {
-    let mut beats = Beats::default();
+fn beat(ended: &Receiver<()>) -> SchedulingGaps {
+    let mut beats = SchedulingGaps::default();
     let own = File::open("/proc/thread-self/schedstat").ok();
     let waiting = || own.as_ref().and_then(schedstat).map_or(0, |(_, waiting, _)| waiting);
     let start = Clocks::now();
@@ -140,7 +140,7 @@ fn schedstat(file: &File) -> Option<(u64, u64, u64)> {
     Some((next()?, next()?, next()?))
 }
 
-impl Beats {
+impl SchedulingGaps {
     /// Notes what is odd between two beats, in the second of which `waited` nanoseconds more were
     /// spent waiting for a processor.
     fn note(&mut self, start: Clocks, last: Clocks, now: Clocks, waited: u64) {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     fn check(last: Clocks, now: Clocks, waited_ms: u64, expected: &[FindingKind]) {
-        let mut beats = Beats::default();
+        let mut beats = SchedulingGaps::default();
         beats.note(at(0, 0, 0), last, now, waited_ms * 1_000_000);
         let kinds: Vec<FindingKind> = beats.findings().into_iter().map(|f| f.kind).collect();
         assert_eq!(kinds, expected, "{last:?} {now:?} {waited_ms}");
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_told_with_its_time_and_its_length() {
-        let mut beats = Beats::default();
+        let mut beats = SchedulingGaps::default();
         beats.note(at(0, 0, 0), at(1_000, 0, 0), at(3_010, 0, 2_010), 0);
         beats.note(at(0, 0, 0), at(4_000, 0, 0), at(4_510, 0, 510), 0);
         let text = &beats.findings()[0].text;

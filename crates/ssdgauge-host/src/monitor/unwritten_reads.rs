@@ -5,8 +5,8 @@
 //! checked by its stamp.
 
 use ssdgauge_core::{Finding, FindingKind, Severity, Stream, Workload};
-use ssdgauge_engine::Stamps;
-use ssdgauge_guard::OpenPlace;
+use ssdgauge_engine::Verification;
+use ssdgauge_guard::OpenTarget;
 use ssdgauge_os::memory::Region;
 use ssdgauge_os::thread::within;
 use std::fs::File;
@@ -21,11 +21,16 @@ const MOST_EMPTY: u64 = PLACES / 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns what is found where `workload` reads, and this run has not written it.
-pub(crate) fn look(place: &OpenPlace, stamps: &Stamps, workload: &Workload) -> Vec<Finding> {
-    let OpenPlace::Drive(drive) = place else { return Vec::new() };
+pub(crate) fn look(
+    place: &OpenTarget,
+    verification: &Verification,
+    workload: &Workload,
+) -> Vec<Finding> {
+    let OpenTarget::Drive(drive) = place else { return Vec::new() };
     let is_unknown = |stream: &&Stream| {
         let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);
-        stream.reads() && !stamps.expect(from, to).is_some_and(|known| known.is_all_of(from, to))
+        stream.reads()
+            && !verification.expect(from, to).is_some_and(|known| known.is_all_of(from, to))
     };
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for stream in workload.streams.iter().filter(is_unknown) {

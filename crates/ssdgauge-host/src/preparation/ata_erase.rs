@@ -5,7 +5,7 @@
 
 use super::Failed;
 use ssdgauge_drive::ata::{Identity, SECTOR};
-use ssdgauge_drive::pass_through::{AtaCommand, AtaDirection, Unanswered, Wire};
+use ssdgauge_drive::pass_through::{AtaCommand, AtaDirection, CommandError, PassThrough};
 use std::time::Duration;
 
 /// The password that the drive has for the time of the erase.
@@ -30,36 +30,40 @@ pub(super) fn obstacle(identity: &Identity) -> Option<String> {
 }
 
 /// Returns how long the drive may take: twice what it tells.
-pub(super) fn patience(identity: &Identity) -> Duration {
+pub(super) fn timeout(identity: &Identity) -> Duration {
     let told = identity.security.and_then(|security| security.erase_minutes);
     told.map_or(UNTOLD, |minutes| Duration::from_secs(u64::from(minutes) * 120))
 }
 
 /// Sets the password, erases, and takes the password back where the erase fails.
-pub(super) fn erase(wire: &dyn Wire, patience: Duration) -> Result<(), Failed> {
-    with_password(wire, 0xf1, SHORT)?;
-    let prepare = AtaCommand { command: 0xf3, patience: SHORT, ..AtaCommand::default() };
-    let erased = wire.ata(&prepare, &mut []).and_then(|()| with_password(wire, 0xf4, patience));
+pub(super) fn erase(pass_through: &dyn PassThrough, timeout: Duration) -> Result<(), Failed> {
+    with_password(pass_through, 0xf1, SHORT)?;
+    let prepare = AtaCommand { command: 0xf3, timeout: SHORT, ..AtaCommand::default() };
+    let erased = pass_through
+        .ata(&prepare, &mut [])
+        .and_then(|()| with_password(pass_through, 0xf4, timeout));
     match erased {
         // A drive that was erased has no password any more.
         Ok(()) => Ok(()),
-        Err(Unanswered::Gone) => Err(Failed::Gone),
-        Err(refusal) => Err(Failed::InVain(match with_password(wire, 0xf6, SHORT) {
+        Err(CommandError::Gone) => Err(Failed::Gone),
+        Err(refusal) => Err(Failed::InVain(match with_password(pass_through, 0xf6, SHORT) {
             Ok(()) => refusal.to_string(),
             Err(_) => format!("{refusal}; the drive is left with the password '{PASSWORD}'"),
         })),
     }
 }
 
-fn with_password(wire: &dyn Wire, command: u8, patience: Duration) -> Result<(), Unanswered> {
+fn with_password(
+    pass_through: &dyn PassThrough,
+    command: u8,
+    timeout: Duration,
+) -> Result<(), CommandError> {
     // The first word says: the user's password, high security, plain erase.
     let mut data = [0u8; SECTOR];
     data[2..2 + PASSWORD.len()].copy_from_slice(PASSWORD.as_bytes());
     let direction = AtaDirection::Out;
-    wire.ata(
-        &AtaCommand { command, count: 1, direction, patience, ..Default::default() },
-        &mut data,
-    )
+    pass_through
+        .ata(&AtaCommand { command, count: 1, direction, timeout, ..Default::default() }, &mut data)
 }
 
 #[cfg(test)]
@@ -76,7 +80,7 @@ mod tests {
         security.frozen = false;
         identity.security = Some(security);
         assert_eq!(obstacle(&identity), None);
-        assert_eq!(patience(&identity), Duration::from_secs(7_200));
+        assert_eq!(timeout(&identity), Duration::from_secs(7_200));
         identity.security = None;
         assert!(obstacle(&identity).unwrap().contains("no ATA security"));
     }
@@ -91,10 +95,10 @@ mod tests {
         assert_eq!(sent(&drive), [0xf1, 0xf3, 0xf4]);
         assert_eq!(&drive.sent_ata.lock().unwrap()[0].1[..12], b"\0\0ssdgauge\0\0");
         drive.sent_ata.lock().unwrap().clear();
-        drive.changes.insert(0xf4, Unanswered::Sense(5, 0x24, 0));
+        drive.changes.insert(0xf4, CommandError::Sense(5, 0x24, 0));
         assert!(matches!(erase(&drive, SHORT), Err(Failed::InVain(_))));
         assert_eq!(sent(&drive), [0xf1, 0xf3, 0xf4, 0xf6]);
-        drive.changes.insert(0xf6, Unanswered::Sense(5, 0x24, 0));
+        drive.changes.insert(0xf6, CommandError::Sense(5, 0x24, 0));
         match erase(&drive, SHORT) {
             Err(Failed::InVain(words)) => assert!(words.contains(PASSWORD), "{words}"),
             other => panic!("{other:?}"),

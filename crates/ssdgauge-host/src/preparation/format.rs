@@ -3,7 +3,7 @@
 //! A format keeps the size of blocks, metadata and protection as they are: it only erases.
 
 use ssdgauge_drive::controller::{Controller, Namespace};
-use ssdgauge_drive::pass_through::{NvmeCommand, Unanswered, Wire};
+use ssdgauge_drive::pass_through::{CommandError, NvmeCommand, PassThrough};
 use ssdgauge_drive::query;
 use std::time::Duration;
 
@@ -34,19 +34,19 @@ pub(super) struct Look {
     pub(super) controller: Controller,
     pub(super) namespace: Namespace,
     pub(super) number: u32,
-    pub(super) active: Result<Vec<u32>, Unanswered>,
-    pub(super) allocated: Result<Vec<u32>, Unanswered>,
+    pub(super) active: Result<Vec<u32>, CommandError>,
+    pub(super) allocated: Result<Vec<u32>, CommandError>,
 }
 
 impl Look {
     /// Asks the drive about namespace `number`.
-    pub(super) fn at(wire: &dyn Wire, number: u32) -> Result<Look, Unanswered> {
+    pub(super) fn at(pass_through: &dyn PassThrough, number: u32) -> Result<Look, CommandError> {
         Ok(Look {
-            controller: query::controller(wire)?,
-            namespace: query::namespace(wire, number)?,
+            controller: query::controller(pass_through)?,
+            namespace: query::namespace(pass_through, number)?,
             number,
-            active: query::active_namespaces(wire),
-            allocated: query::allocated_namespaces(wire),
+            active: query::active_namespaces(pass_through),
+            allocated: query::allocated_namespaces(pass_through),
         })
     }
 
@@ -111,7 +111,7 @@ pub(super) fn command(look: &Look, erase: Erase) -> NvmeCommand {
         opcode: 0x80,
         namespace: look.number,
         words: [word, 0, 0, 0, 0, 0],
-        patience: PATIENCE,
+        timeout: PATIENCE,
     }
 }
 

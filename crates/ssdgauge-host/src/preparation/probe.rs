@@ -1,6 +1,6 @@
 //! The proof that a drive forgot: known data at a few places, and a look at what became of it.
 
-use super::Subject;
+use super::PurgeTarget;
 use ssdgauge_core::Bytes;
 use ssdgauge_os::memory::Region;
 use std::io;
@@ -18,13 +18,13 @@ pub(super) struct Probe {
 impl Probe {
     /// Writes known data at places that are spread over `span` bytes from `offset` on, each on the
     /// grid on which the kernel trims.
-    pub(super) fn plant(subject: &Subject, offset: Bytes, span: Bytes) -> io::Result<Probe> {
-        let grid = subject.place.queue("discard_granularity").and_then(|text| text.parse().ok());
+    pub(super) fn plant(target: &PurgeTarget, offset: Bytes, span: Bytes) -> io::Result<Probe> {
+        let grid = target.place.queue("discard_granularity").and_then(|text| text.parse().ok());
         let places = places(offset.0, span.0, grid.unwrap_or(PROBE));
         for place in &places {
             let data = pattern(*place)?;
             let written = ssdgauge_os::file_io::write_durably_at(
-                &subject.file,
+                &target.file,
                 data.at(0),
                 PROBE as usize,
                 *place,
@@ -42,13 +42,13 @@ impl Probe {
     }
 
     /// Returns at how many places the data is still there, and the number of places.
-    pub(super) fn look(&self, subject: &Subject) -> io::Result<(usize, usize)> {
+    pub(super) fn look(&self, target: &PurgeTarget) -> io::Result<(usize, usize)> {
         let mut left = 0;
         for place in &self.places {
             let mut expected = pattern(*place)?;
             let mut found = Region::new(PROBE as usize)?;
             let read =
-                ssdgauge_os::file_io::read_at(&subject.file, found.at(0), PROBE as usize, *place)?;
+                ssdgauge_os::file_io::read_at(&target.file, found.at(0), PROBE as usize, *place)?;
             if read != PROBE as usize {
                 return Err(io::Error::from_raw_os_error(libc::ENODEV));
             }

@@ -7,7 +7,7 @@
 use super::format::{self, Erase, Look};
 use super::probe::Probe;
 use super::trim::{discard, gone};
-use super::{Failed, GLANCE, Subject, ata_erase, await_answer, sanitize};
+use super::{Failed, GLANCE, PurgeTarget, ata_erase, await_answer, sanitize};
 use ssdgauge_core::{
     Bytes, Finding, FindingKind, Nanos, Prepared, PurgeMethod, RigError, Severity, Sink,
 };
@@ -24,7 +24,7 @@ const STANDSTILL: Duration = sanitize::STANDSTILL;
 
 /// Makes the drive as if fresh: by `method`, or in the best way that it has.
 pub(crate) fn purge(
-    subject: &Subject,
+    target: &PurgeTarget,
     method: Option<PurgeMethod>,
     sink: &mut dyn Sink,
 ) -> Result<Prepared, RigError> {
@@ -33,19 +33,19 @@ pub(crate) fn purge(
     let mut reasons = Vec::new();
     let mut done = None;
     let mut stopped = false;
-    let unfinished = match await_unfinished(subject, sink) {
-        Ok(()) => rungs(subject, method),
+    let unfinished = match await_unfinished(target, sink) {
+        Ok(()) => rungs(target, method),
         Err(failed) => {
-            let way = Way::Unfinished;
+            let way = PurgeStep::Unfinished;
             handle(Err(failed), way, &mut reasons, &mut stopped)
-                .map_err(|()| gone(subject, sink))?;
+                .map_err(|()| gone(target, sink))?;
             Vec::new()
         }
     };
     for way in unfinished {
-        let result = take(subject, way, &mut written, sink);
+        let result = take(target, way, &mut written, sink);
         let worked = handle(result, way, &mut reasons, &mut stopped);
-        if worked.map_err(|()| gone(subject, sink))? {
+        if worked.map_err(|()| gone(target, sink))? {
             done = Some(way.words());
         }
         if done.is_some() || stopped {
@@ -54,12 +54,12 @@ pub(crate) fn purge(
     }
     if let (Some(method), None, false) = (method, done, stopped) {
         return Err(RigError::CannotPurge {
-            drive: subject.place.name(),
+            drive: target.place.name(),
             method: method.name().into(),
             reason: reasons.join("; "),
         });
     }
-    tell(subject, done, stopped, &reasons, sink);
+    tell(target, done, stopped, &reasons, sink);
     let method = done.unwrap_or("none").to_owned();
     let elapsed = Nanos(since.elapsed().as_nanos() as u64);
     Ok(Prepared { method, written, elapsed, stopped })
@@ -67,7 +67,7 @@ pub(crate) fn purge(
 
 /// One way of purging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum PurgeStep {
     Format(Erase),
     Sanitize(PurgeMethod),
     SecureErase,
@@ -76,40 +76,40 @@ enum Way {
     Unfinished,
 }
 
-impl Way {
+impl PurgeStep {
     fn words(self) -> &'static str {
         match self {
-            Way::Format(erase) => erase.words(),
-            Way::Sanitize(method) => method.name(),
-            Way::SecureErase => "ATA security erase",
-            Way::Discard => "discard of the whole drive, read back as forgotten",
-            Way::Unfinished => "an earlier purge",
+            PurgeStep::Format(erase) => erase.words(),
+            PurgeStep::Sanitize(method) => method.name(),
+            PurgeStep::SecureErase => "ATA security erase",
+            PurgeStep::Discard => "discard of the whole drive, read back as forgotten",
+            PurgeStep::Unfinished => "an earlier purge",
         }
     }
 }
 
 /// Returns the ways to try, the best first.
-fn rungs(subject: &Subject, method: Option<PurgeMethod>) -> Vec<Way> {
-    let formats = [Way::Format(Erase::UserData), Way::Format(Erase::Cryptographic)];
+fn rungs(target: &PurgeTarget, method: Option<PurgeMethod>) -> Vec<PurgeStep> {
+    let formats = [PurgeStep::Format(Erase::UserData), PurgeStep::Format(Erase::Cryptographic)];
     match method {
-        None if subject.place.namespace().is_some() => {
-            formats.into_iter().chain([Way::Discard]).collect()
+        None if target.place.namespace().is_some() => {
+            formats.into_iter().chain([PurgeStep::Discard]).collect()
         }
-        None | Some(PurgeMethod::Discard) => vec![Way::Discard],
+        None | Some(PurgeMethod::Discard) => vec![PurgeStep::Discard],
         Some(PurgeMethod::Format) => formats.into(),
-        Some(PurgeMethod::SecureErase) => vec![Way::SecureErase],
+        Some(PurgeMethod::SecureErase) => vec![PurgeStep::SecureErase],
         Some(
             way @ (PurgeMethod::SanitizeBlock
             | PurgeMethod::SanitizeCrypto
             | PurgeMethod::SanitizeOverwrite),
-        ) => vec![Way::Sanitize(way)],
+        ) => vec![PurgeStep::Sanitize(way)],
     }
 }
 
 /// Returns whether it worked; `Err` where the drive is gone.
 fn handle(
     result: Result<(), Failed>,
-    way: Way,
+    way: PurgeStep,
     reasons: &mut Vec<String>,
     stopped: &mut bool,
 ) -> Result<bool, ()> {
@@ -125,41 +125,41 @@ fn handle(
 }
 
 fn take(
-    subject: &Subject,
-    way: Way,
+    target: &PurgeTarget,
+    way: PurgeStep,
     written: &mut Bytes,
     sink: &mut dyn Sink,
 ) -> Result<(), Failed> {
     match way {
-        Way::Discard => discard(subject, Bytes(0), subject.whole(), written, sink),
-        Way::Format(erase) => {
-            let look = look(subject)?;
+        PurgeStep::Discard => discard(target, Bytes(0), target.whole(), written, sink),
+        PurgeStep::Format(erase) => {
+            let look = look(target)?;
             impossible(look.obstacle(erase))?;
             let command = format::command(&look, erase);
-            proven(subject, way, written, sink, |sink| told(subject, command, sink))
+            proven(target, way, written, sink, |sink| told(target, command, sink))
         }
-        Way::Sanitize(method) => {
-            let look = look(subject)?;
+        PurgeStep::Sanitize(method) => {
+            let look = look(target)?;
             impossible(sanitize::obstacle(&look.controller, method))?;
             impossible(look.neighbours(true))?;
-            proven(subject, way, written, sink, |sink| {
-                told(subject, sanitize::command(method), sink)?;
-                watch_sanitize(subject, sink)
+            proven(target, way, written, sink, |sink| {
+                told(target, sanitize::command(method), sink)?;
+                watch_sanitize(target, sink)
             })
         }
-        Way::SecureErase => {
-            let identity = match subject.place.is_scsi() {
-                true => query::ata_identity(subject.wire.as_ref())?,
+        PurgeStep::SecureErase => {
+            let identity = match target.place.is_scsi() {
+                true => query::ata_identity(target.pass_through.as_ref())?,
                 false => return Err(Failed::Impossible("this is no ATA drive".into())),
             };
             impossible(ata_erase::obstacle(&identity))?;
-            let patience = ata_erase::patience(&identity);
-            proven(subject, way, written, sink, |sink| {
-                let wire = Arc::clone(&subject.wire);
-                await_answer(sink, move || ata_erase::erase(wire.as_ref(), patience))?
+            let timeout = ata_erase::timeout(&identity);
+            proven(target, way, written, sink, |sink| {
+                let pass_through = Arc::clone(&target.pass_through);
+                await_answer(sink, move || ata_erase::erase(pass_through.as_ref(), timeout))?
             })
         }
-        Way::Unfinished => Ok(()),
+        PurgeStep::Unfinished => Ok(()),
     }
 }
 
@@ -167,57 +167,60 @@ fn impossible(reason: Option<String>) -> Result<(), Failed> {
     reason.map_or(Ok(()), |reason| Err(Failed::Impossible(reason)))
 }
 
-fn look(subject: &Subject) -> Result<Look, Failed> {
-    let number = subject.place.namespace();
+fn look(target: &PurgeTarget) -> Result<Look, Failed> {
+    let number = target.place.namespace();
     let number = number.ok_or_else(|| Failed::Impossible("this is no NVMe drive".into()))?;
     // Nothing was sent but questions.
-    Look::at(subject.wire.as_ref(), number).map_err(|reason| match Failed::from(reason) {
+    Look::at(target.pass_through.as_ref(), number).map_err(|reason| match Failed::from(reason) {
         Failed::InVain(reason) => Failed::Impossible(reason),
         other => other,
     })
 }
 
-fn told(subject: &Subject, command: NvmeCommand, sink: &mut dyn Sink) -> Result<(), Failed> {
-    let wire = Arc::clone(&subject.wire);
-    let answer = await_answer(sink, move || wire.nvme(&command, &mut []))?;
+fn told(target: &PurgeTarget, command: NvmeCommand, sink: &mut dyn Sink) -> Result<(), Failed> {
+    let pass_through = Arc::clone(&target.pass_through);
+    let answer = await_answer(sink, move || pass_through.nvme(&command, &mut []))?;
     match answer {
         Ok(_) => Ok(()),
-        Err(_) if subject.is_gone() => Err(Failed::Gone),
+        Err(_) if target.is_gone() => Err(Failed::Gone),
         Err(refusal) => Err(refusal.into()),
     }
 }
 
 /// Leaves data, records durably what is about to be sent, sends it, and looks for the data.
 fn proven(
-    subject: &Subject,
-    way: Way,
+    target: &PurgeTarget,
+    way: PurgeStep,
     written: &mut Bytes,
     sink: &mut dyn Sink,
     send: impl FnOnce(&mut dyn Sink) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    let failed = |error: std::io::Error| match subject.is_gone() {
+    let failed = |error: std::io::Error| match target.is_gone() {
         true => Failed::Gone,
         false => Failed::InVain(error.to_string()),
     };
-    let probe = Probe::plant(subject, Bytes(0), subject.whole()).map_err(failed)?;
+    let probe = Probe::plant(target, Bytes(0), target.whole()).map_err(failed)?;
     *written += probe.written();
     let password = match way {
-        Way::SecureErase => {
+        PurgeStep::SecureErase => {
             format!("; until it ends the drive has the password '{}'", ata_erase::PASSWORD)
         }
-        Way::Format(_) | Way::Sanitize(_) | Way::Discard | Way::Unfinished => String::new(),
+        PurgeStep::Format(_)
+        | PurgeStep::Sanitize(_)
+        | PurgeStep::Discard
+        | PurgeStep::Unfinished => String::new(),
     };
     let recorded = sink.announce(Finding::new(
         FindingKind::PurgeStarted,
         Severity::Note,
-        format!("{} was sent to {}{password}", way.words(), subject.place.name()),
+        format!("{} was sent to {}{password}", way.words(), target.place.name()),
         "",
     ));
     if !recorded {
         return Err(Failed::NotRecorded);
     }
     send(sink)?;
-    let (left, places) = probe.look(subject).map_err(failed)?;
+    let (left, places) = probe.look(target).map_err(failed)?;
     match left {
         0 => Ok(()),
         _ => Err(Failed::InVain(format!(
@@ -227,13 +230,13 @@ fn proven(
 }
 
 /// Waits for a purge that the drive was found at: one of a run that was cut off.
-fn await_unfinished(subject: &Subject, sink: &mut dyn Sink) -> Result<(), Failed> {
-    let Some(number) = subject.place.namespace() else { return Ok(()) };
-    let wire = subject.wire.as_ref();
+fn await_unfinished(target: &PurgeTarget, sink: &mut dyn Sink) -> Result<(), Failed> {
+    let Some(number) = target.place.namespace() else { return Ok(()) };
+    let pass_through = target.pass_through.as_ref();
     let runs = |state| state == SanitizeState::Running;
-    let sanitizes = query::sanitize_log(wire).is_ok_and(|log| runs(log.state));
+    let sanitizes = query::sanitize_log(pass_through).is_ok_and(|log| runs(log.state));
     let left = || {
-        let namespace = query::namespace(wire, number).ok();
+        let namespace = query::namespace(pass_through, number).ok();
         namespace.and_then(|namespace| namespace.format_left_percent).unwrap_or(0)
     };
     let formats = left() > 0;
@@ -247,7 +250,7 @@ fn await_unfinished(subject: &Subject, sink: &mut dyn Sink) -> Result<(), Failed
         "",
     ));
     if sanitizes {
-        return watch_sanitize(subject, sink);
+        return watch_sanitize(target, sink);
     }
     let begin = Instant::now();
     let (mut last, mut moved) = (left(), begin);
@@ -263,9 +266,9 @@ fn await_unfinished(subject: &Subject, sink: &mut dyn Sink) -> Result<(), Failed
     Ok(())
 }
 
-fn watch_sanitize(subject: &Subject, sink: &mut dyn Sink) -> Result<(), Failed> {
+fn watch_sanitize(target: &PurgeTarget, sink: &mut dyn Sink) -> Result<(), Failed> {
     let begin = Instant::now();
-    let mut ask = || query::sanitize_log(subject.wire.as_ref());
+    let mut ask = || query::sanitize_log(target.pass_through.as_ref());
     sanitize::watch(&mut ask, &mut || pause(begin, sink))
 }
 
@@ -283,13 +286,13 @@ fn pause(begin: Instant, sink: &mut dyn Sink) -> Option<Duration> {
 
 /// Says what was not possible, and what of the drive stays unused.
 fn tell(
-    subject: &Subject,
+    target: &PurgeTarget,
     done: Option<&str>,
     stopped: bool,
     reasons: &[String],
     sink: &mut dyn Sink,
 ) {
-    let (used, whole) = (subject.used, subject.whole());
+    let (used, whole) = (target.used, target.whole());
     if let (Some(way), false) = (done, reasons.is_empty()) {
         sink.finding(Finding::new(
             FindingKind::LesserPurge,

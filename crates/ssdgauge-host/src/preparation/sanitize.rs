@@ -6,7 +6,7 @@
 use super::Failed;
 use ssdgauge_core::PurgeMethod;
 use ssdgauge_drive::controller::{Controller, Sanitize};
-use ssdgauge_drive::pass_through::{NvmeCommand, QUESTION, Unanswered};
+use ssdgauge_drive::pass_through::{CommandError, NvmeCommand, QUERY_TIMEOUT};
 use ssdgauge_drive::state::{SanitizeLog, SanitizeState};
 use std::time::Duration;
 
@@ -39,13 +39,13 @@ pub(super) fn command(way: PurgeMethod) -> NvmeCommand {
     };
     // Bit 3: a failure may be left without another sanitize, so that the drive is not lost.
     let words = [action | 1 << 3, 0, 0, 0, 0, 0];
-    NvmeCommand { opcode: 0x84, namespace: 0, words, patience: QUESTION }
+    NvmeCommand { opcode: 0x84, namespace: 0, words, timeout: QUERY_TIMEOUT }
 }
 
 /// Watches a sanitize to its end. `pause` waits a while and returns the time since the start, or
 /// `None` where the run shall stop.
 pub(super) fn watch(
-    ask: &mut dyn FnMut() -> Result<SanitizeLog, Unanswered>,
+    ask: &mut dyn FnMut() -> Result<SanitizeLog, CommandError>,
     pause: &mut dyn FnMut() -> Option<Duration>,
 ) -> Result<(), Failed> {
     let mut last = None;
@@ -117,7 +117,7 @@ mod tests {
             _ => log(SanitizeState::Failed, 9),
         };
         assert!(matches!(watched(failed, 9).0, Err(Failed::InVain(_))));
-        let mut gone = || Err(Unanswered::Gone);
+        let mut gone = || Err(CommandError::Gone);
         assert_eq!(watch(&mut gone, &mut || None), Err(Failed::Gone));
     }
 

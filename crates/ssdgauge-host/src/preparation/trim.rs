@@ -2,11 +2,11 @@
 //! the layer that stands in between.
 
 use super::probe::Probe;
-use super::{Failed, Subject, await_answer};
+use super::{Failed, PurgeTarget, await_answer};
 use ssdgauge_core::{Bytes, Finding, FindingKind, Nanos, Prepared, RigError, Severity, Sink};
-use ssdgauge_drive::pass_through::Wire;
+use ssdgauge_drive::pass_through::PassThrough;
 use ssdgauge_drive::query;
-use ssdgauge_drive::sysfs_device::{Place, file_name};
+use ssdgauge_drive::sysfs_device::{SysfsDevice, file_name};
 use ssdgauge_os::sysfs::attribute;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ const AT_A_TIME: u64 = 4 << 30;
 
 /// Trims `span` bytes from `offset` on.
 pub(crate) fn trim(
-    subject: &Subject,
+    target: &PurgeTarget,
     offset: Bytes,
     span: Bytes,
     sink: &mut dyn Sink,
 ) -> Result<Prepared, RigError> {
     let since = Instant::now();
     let mut written = Bytes(0);
-    let result = discard(subject, offset, span, &mut written, sink);
+    let result = discard(target, offset, span, &mut written, sink);
     let stopped = result == Err(Failed::Stopped);
     let method = match result {
         Ok(()) => "discard, read back as forgotten".to_owned(),
         Err(Failed::Stopped) => "discard, cut short".to_owned(),
-        Err(Failed::Gone) => return Err(gone(subject, sink)),
+        Err(Failed::Gone) => return Err(gone(target, sink)),
         Err(Failed::Impossible(reason) | Failed::InVain(reason)) => {
             sink.finding(Finding::new(
                 FindingKind::TrimIneffective,
@@ -47,51 +47,51 @@ pub(crate) fn trim(
 }
 
 /// Says that the drive left.
-pub(super) fn gone(subject: &Subject, sink: &mut dyn Sink) -> RigError {
+pub(super) fn gone(target: &PurgeTarget, sink: &mut dyn Sink) -> RigError {
     sink.finding(Finding::new(
         FindingKind::DriveGone,
         Severity::Invalid,
         "the drive is gone: it left in the middle of its preparation",
         "look at the kernel's log, at the connector and at the power supply",
     ));
-    RigError::Gone(subject.place.name())
+    RigError::Gone(target.place.name())
 }
 
 /// Discards a range with a proof before and behind it.
 pub(super) fn discard(
-    subject: &Subject,
+    target: &PurgeTarget,
     offset: Bytes,
     span: Bytes,
     written: &mut Bytes,
     sink: &mut dyn Sink,
 ) -> Result<(), Failed> {
-    if let Some(reason) = obstacle(&subject.place, subject.wire.as_ref()) {
+    if let Some(reason) = obstacle(&target.place, target.pass_through.as_ref()) {
         return Err(Failed::Impossible(reason));
     }
-    let failed = |error: std::io::Error| match subject.is_gone() {
+    let failed = |error: std::io::Error| match target.is_gone() {
         true => Failed::Gone,
         false => Failed::InVain(error.to_string()),
     };
-    let probe = Probe::plant(subject, offset, span).map_err(failed)?;
+    let probe = Probe::plant(target, offset, span).map_err(failed)?;
     *written += probe.written();
     let mut done = 0;
     while done < span.0 {
         let (from, length) = (offset.0 + done, AT_A_TIME.min(span.0 - done));
-        let file = Arc::clone(&subject.file);
+        let file = Arc::clone(&target.file);
         let answer =
             await_answer(sink, move || ssdgauge_os::block_device::discard(&file, from, length))?;
-        answer.map_err(|error| match (subject.is_gone(), error.raw_os_error()) {
+        answer.map_err(|error| match (target.is_gone(), error.raw_os_error()) {
             (true, _) | (_, Some(libc::ENODEV | libc::ENXIO)) => Failed::Gone,
-            (false, _) => Failed::InVain(format!("{} answers: {error}", subject.place.name())),
+            (false, _) => Failed::InVain(format!("{} answers: {error}", target.place.name())),
         })?;
         done += length;
     }
-    let (left, places) = probe.look(subject).map_err(failed)?;
+    let (left, places) = probe.look(target).map_err(failed)?;
     match left {
         0 => Ok(()),
         _ => Err(Failed::InVain(format!(
             "the drive took it, and {left} of {places} blocks still hold their old data{}",
-            match reads_as(subject.wire.as_ref(), &subject.place) {
+            match reads_as(target.pass_through.as_ref(), &target.place) {
                 Some(told) => format!(", though it says that they read as {told}"),
                 None => String::new(),
             }
@@ -99,16 +99,16 @@ pub(super) fn discard(
     }
 }
 
-fn reads_as(wire: &dyn Wire, place: &Place) -> Option<&'static str> {
+fn reads_as(pass_through: &dyn PassThrough, place: &SysfsDevice) -> Option<&'static str> {
     match (place.namespace(), place.is_scsi()) {
-        (Some(number), _) => query::namespace(wire, number).ok()?.deallocated.words(),
-        (None, true) => query::ata_identity(wire).ok()?.trim_zeros.then_some("zeros"),
+        (Some(number), _) => query::namespace(pass_through, number).ok()?.deallocated.words(),
+        (None, true) => query::ata_identity(pass_through).ok()?.trim_zeros.then_some("zeros"),
         (None, false) => None,
     }
 }
 
 /// Returns which layer passes no trims on, in words; `None` where all do.
-fn obstacle(place: &Place, wire: &dyn Wire) -> Option<String> {
+fn obstacle(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Option<String> {
     let layers = place.layers();
     // What is above is told by what is below: the deepest layer that takes none is the cause.
     let closed = layers.iter().rev().find(|folder| most_trimmed(folder) == Some(0));
@@ -125,7 +125,7 @@ fn obstacle(place: &Place, wire: &dyn Wire) -> Option<String> {
     } else if let Some(file) = attribute(&culprit.join("loop/backing_file")) {
         format!("the file system that holds {file} below {name} punches no holes")
     } else {
-        match drive_can_trim(place, wire) {
+        match drive_can_trim(place, pass_through) {
             Some(true) => {
                 format!("the driver of {name} passes no trims on, though the drive takes them")
             }
@@ -139,10 +139,12 @@ fn most_trimmed(folder: &Path) -> Option<u64> {
     attribute(&folder.join("queue/discard_max_bytes"))?.parse().ok()
 }
 
-fn drive_can_trim(place: &Place, wire: &dyn Wire) -> Option<bool> {
+fn drive_can_trim(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Option<bool> {
     match (place.namespace(), place.is_scsi()) {
-        (Some(_), _) => query::controller(wire).ok().map(|controller| controller.can_deallocate()),
-        (None, true) => query::ata_identity(wire).ok().map(|identity| identity.can_trim),
+        (Some(_), _) => {
+            query::controller(pass_through).ok().map(|controller| controller.can_deallocate())
+        }
+        (None, true) => query::ata_identity(pass_through).ok().map(|identity| identity.can_trim),
         (None, false) => None,
     }
 }
@@ -173,8 +175,11 @@ mod tests {
         tree.link("block/dm-0/slaves/sdb", "block/sdb");
         tree.link("block/dm-1/slaves/sda", "block/sda");
         tree.link("block/dm-2/slaves/sdb", "block/sdb");
-        let found = |name: &str, wire: &Fixture| {
-            obstacle(&Place::of_folder(&tree.root(), &tree.root().join("block").join(name)), wire)
+        let found = |name: &str, pass_through: &Fixture| {
+            obstacle(
+                &SysfsDevice::of_folder(&tree.root(), &tree.root().join("block").join(name)),
+                pass_through,
+            )
         };
         let sata = Fixture::sata();
         for (name, expected) in [

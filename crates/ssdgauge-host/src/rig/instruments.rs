@@ -4,7 +4,7 @@
 //! to stop. It never touches the drive.
 
 use ssdgauge_core::{Finding, FindingKind, Interval, Nanos, Reading, Severity, Sink};
-use ssdgauge_meter::{Distribution, Ledger, Message, Meters, Thermometer};
+use ssdgauge_meter::{Aggregate, Distribution, Message, Meters, Thermometer};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ const MOST_REMARKS: u32 = 3;
 pub(crate) struct Instruments {
     meters: Meters,
     /// The books of each channel of each meter.
-    ledgers: Vec<Vec<Ledger>>,
+    aggregates: Vec<Vec<Aggregate>>,
     /// Whether each meter still speaks.
     alive: Vec<bool>,
     remarks: Vec<u32>,
@@ -30,13 +30,13 @@ pub(crate) struct Instruments {
 
 /// Whether instruments may ask something of the drive in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quiet {
+pub(crate) enum PollPolicy {
     /// They may.
-    No,
+    Poll,
     /// Not before the first second is over: the first request shall be what wakes the drive.
-    AtFirst,
+    AfterFirstSecond,
     /// They may not.
-    Yes,
+    Silent,
 }
 
 impl Default for Instruments {
@@ -63,18 +63,18 @@ impl Instruments {
     }
 
     pub(crate) fn new(meters: Meters) -> Instruments {
-        let ledgers = meters.running.iter().map(|running| {
+        let aggregates = meters.running.iter().map(|running| {
             let channels = running.channels.iter();
             channels
-                .map(|(name, quantity, kind)| Ledger::new(name, quantity, kind.clone()))
+                .map(|(name, quantity, kind)| Aggregate::new(name, quantity, kind.clone()))
                 .collect()
         });
-        let ledgers: Vec<Vec<Ledger>> = ledgers.collect();
-        let n = ledgers.len();
+        let aggregates: Vec<Vec<Aggregate>> = aggregates.collect();
+        let n = aggregates.len();
         let (alive, remarks) = (vec![true; n], vec![0; n]);
         Instruments {
             meters,
-            ledgers,
+            aggregates,
             alive,
             remarks,
             begin: Instant::now(),
@@ -92,14 +92,15 @@ impl Instruments {
     }
 
     /// Begins a step: what was read before is of no interest.
-    pub(crate) fn begin(&mut self, quiet: Quiet) {
-        self.meters.keep_quiet(quiet != Quiet::No);
+    pub(crate) fn begin(&mut self, quiet: PollPolicy) {
+        self.meters.keep_quiet(quiet != PollPolicy::Poll);
         let now = Instant::now();
-        self.loud_at = (quiet == Quiet::AtFirst).then(|| now + Duration::from_secs(1));
+        self.loud_at =
+            (quiet == PollPolicy::AfterFirstSecond).then(|| now + Duration::from_secs(1));
         for (meter, running) in self.meters.running.iter().enumerate() {
             // A meter that went between two steps is told in the next one: its word is kept.
             if self.alive[meter] {
-                self.ledgers[meter].iter_mut().for_each(Ledger::begin);
+                self.aggregates[meter].iter_mut().for_each(Aggregate::begin);
             }
             running.lost.store(0, Ordering::Relaxed);
         }
@@ -126,11 +127,11 @@ impl Instruments {
                 };
                 for sample in &batch.samples {
                     let Some(at) = sample.at.checked_duration_since(self.begin) else { continue };
-                    let Some(ledger) = self.ledgers[meter].get_mut(sample.channel) else {
+                    let Some(aggregate) = self.aggregates[meter].get_mut(sample.channel) else {
                         continue;
                     };
                     let at = Nanos(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX));
-                    let readings = ledger.sample(at, running.scaled(sample));
+                    let readings = aggregate.sample(at, running.scaled(sample));
                     readings.iter().for_each(|reading| sink.reading(reading));
                 }
                 for remark in &batch.remarks {
@@ -147,13 +148,13 @@ impl Instruments {
     pub(crate) fn finish(&mut self, elapsed: Nanos, sink: &mut dyn Sink) {
         self.pump(sink);
         for (meter, running) in self.meters.running.iter().enumerate() {
-            for ledger in &mut self.ledgers[meter] {
-                let (readings, findings) = ledger.finish(elapsed);
+            for aggregate in &mut self.aggregates[meter] {
+                let (readings, findings) = aggregate.finish(elapsed);
                 readings.iter().for_each(|reading| sink.reading(reading));
                 if self.alive[meter] {
                     findings.into_iter().for_each(|finding| sink.finding(finding));
                 }
-                ledger.begin();
+                aggregate.begin();
             }
             let lost = running.lost.swap(0, Ordering::Relaxed);
             if lost > 0 {

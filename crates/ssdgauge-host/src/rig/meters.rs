@@ -1,10 +1,10 @@
 //! Meters beside a step of a rig: attaching them, reading them while it works or pauses.
 
 use super::LinuxRig;
-use super::instruments::{Quiet, Watched};
+use super::instruments::{PollPolicy, Watched};
 use ssdgauge_core::{Nanos, RigError, Sink};
 use ssdgauge_drive::helper::HelperClient;
-use ssdgauge_drive::pass_through::{OpenDevice, Wire};
+use ssdgauge_drive::pass_through::{OpenDevice, PassThrough};
 use ssdgauge_drive::query;
 use ssdgauge_meter::{Distribution, LogReader, MeterError, MeterSpec, Meters};
 use ssdgauge_os::sysfs::name_of;
@@ -19,7 +19,7 @@ impl LinuxRig {
     /// # Errors
     /// The first meter that is not there, does not speak, or reads what cannot be.
     pub fn attach(&mut self, specs: &[MeterSpec]) -> Result<Vec<(String, String)>, MeterError> {
-        let name = self.below.as_ref().map(|below| name_of(&below.folder));
+        let name = self.backing.as_ref().map(|backing| name_of(&backing.folder));
         let nvme = name.filter(|name| name.starts_with("nvme"));
         let drive = nvme.and_then(|_| self.file().cloned());
         let meters = Meters::open_with(specs, || {
@@ -29,8 +29,9 @@ impl LinuxRig {
         self.instruments.add(meters);
         let own = specs.iter().position(MeterSpec::is_of_the_drive);
         if let (Some(place), Some(drive)) = (own, drive) {
-            let wire: Arc<dyn Wire> = Arc::new(OpenDevice::through(drive, self.helper.clone()));
-            let words = match Distribution::of(wire) {
+            let pass_through: Arc<dyn PassThrough> =
+                Arc::new(OpenDevice::through(drive, self.helper.clone()));
+            let words = match Distribution::of(pass_through) {
                 Ok(distribution) => {
                     self.instruments.distribution = Some(distribution);
                     ", with the distribution of each step (log 25h)".to_owned()
@@ -45,13 +46,13 @@ impl LinuxRig {
     /// Does `work` with the instruments reading; `quiet` says whether they may ask the drive.
     pub(crate) fn watched<T>(
         &mut self,
-        quiet: Quiet,
+        quiet: PollPolicy,
         sink: &mut dyn Sink,
         work: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(T, Nanos), RigError>,
     ) -> Result<T, RigError> {
-        self.was_idle = quiet == Quiet::Yes;
+        self.was_idle = quiet == PollPolicy::Silent;
         let mut instruments = std::mem::take(&mut self.instruments);
-        if quiet == Quiet::No
+        if quiet == PollPolicy::Poll
             && let Some(distribution) = &mut instruments.distribution
             && let Some(finding) = distribution.begin()
         {
@@ -80,16 +81,16 @@ impl LinuxRig {
     pub(crate) fn leave_alone(
         &mut self,
         duration: Nanos,
-        quiet: Quiet,
+        quiet: PollPolicy,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
         self.watched(quiet, sink, |rig, sink| {
             let begin = Instant::now();
             let end = begin + Duration::from(duration);
             // Who asks keeps a drive awake: not where it shall fall asleep.
-            let mut vitals = rig.vitals.as_mut().filter(|_| quiet == Quiet::No);
-            if let Some(vitals) = &mut vitals {
-                vitals.begin(true, sink);
+            let mut health = rig.health.as_mut().filter(|_| quiet == PollPolicy::Poll);
+            if let Some(health) = &mut health {
+                health.begin(true, sink);
             }
             while !sink.stop() {
                 let left = end.saturating_duration_since(Instant::now());
@@ -99,8 +100,8 @@ impl LinuxRig {
                 std::thread::sleep(left.min(Duration::from_millis(50)));
             }
             let elapsed = Nanos(begin.elapsed().as_nanos() as u64).min(duration);
-            if let Some(vitals) = vitals {
-                vitals.end(begin, elapsed, true, sink);
+            if let Some(health) = health {
+                health.end(begin, elapsed, true, sink);
             }
             Ok(((), elapsed))
         })

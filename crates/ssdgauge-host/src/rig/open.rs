@@ -2,17 +2,19 @@
 
 use super::instruments::Instruments;
 use super::prepare::asked;
-use super::{Below, LinuxRig, size_of};
+use super::{BackingDevice, LinuxRig, size_of};
 use crate::privileges::{self, Dropped};
 use crate::settings::power_saving::{self, PowerControl};
-use crate::settings::write_cache::{CacheSwitch, Way};
+use crate::settings::write_cache::{CachePath, CacheSwitch};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
-use ssdgauge_drive::health_monitor::{self, Vitals};
+use ssdgauge_drive::health_monitor::{self, HealthMonitor};
 use ssdgauge_drive::helper::HelperClient;
-use ssdgauge_drive::pass_through::Wire;
-use ssdgauge_engine::{self as engine, Pool, Stamps};
+use ssdgauge_drive::pass_through::PassThrough;
+use ssdgauge_engine::{self as engine, Pool, Verification};
 use ssdgauge_guard::signatures;
-use ssdgauge_guard::{Candidate, Custody, Mandate, OpenPlace, Opened, TargetError};
+use ssdgauge_guard::{
+    Candidate, OpenTarget, OpenedTarget, TargetError, TargetOptions, WriteBudget,
+};
 use ssdgauge_os::clock;
 use ssdgauge_os::sysfs::block_device_of;
 use std::collections::BTreeMap;
@@ -22,15 +24,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Below {
+impl BackingDevice {
     /// Returns the device that `place` is, or lies on.
-    pub(super) fn of(place: &OpenPlace) -> Option<Below> {
+    pub(super) fn of(place: &OpenTarget) -> Option<BackingDevice> {
         let number = match place {
-            OpenPlace::Null => return None,
-            OpenPlace::Scratch(file) => file.metadata().ok()?.dev(),
-            OpenPlace::Drive(drive) => drive.file().metadata().ok()?.rdev(),
+            OpenTarget::Null => return None,
+            OpenTarget::Scratch(file) => file.metadata().ok()?.dev(),
+            OpenTarget::Drive(drive) => drive.file().metadata().ok()?.rdev(),
         };
-        Some(Below { number, folder: block_device_of(number)? })
+        Some(BackingDevice { number, folder: block_device_of(number)? })
     }
 }
 
@@ -50,53 +52,54 @@ impl LinuxRig {
         confirm: Option<&str>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
-        LinuxRig::open_with(candidate, &Mandate { confirm, ..Mandate::default() }, seed)
+        LinuxRig::open_with(candidate, &TargetOptions { confirm, ..TargetOptions::default() }, seed)
     }
 
-    /// Opens `candidate`. A block device is admitted only within `mandate`.
+    /// Opens `candidate`. A block device is admitted only within `options`.
     pub fn open_with(
         candidate: Candidate,
-        mandate: &Mandate<'_>,
+        options: &TargetOptions<'_>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
-        let Opened { mut place, cached } = candidate.open(mandate)?;
+        let OpenedTarget { mut place, cached } = candidate.open(options)?;
         match &place {
-            OpenPlace::Null => {}
-            OpenPlace::Scratch(file) => keep_access_time(file),
-            OpenPlace::Drive(drive) => keep_access_time(drive.file()),
+            OpenTarget::Null => {}
+            OpenTarget::Scratch(file) => keep_access_time(file),
+            OpenTarget::Drive(drive) => keep_access_time(drive.file()),
         }
         let mut dropped = None;
-        if let (true, Some(results)) = (mandate.give_up_rights, mandate.results) {
+        if let (true, Some(results)) = (options.drop_privileges, options.results) {
             let device = match &place {
-                OpenPlace::Drive(drive) => Some(drive.number()),
-                OpenPlace::Null | OpenPlace::Scratch(_) => None,
+                OpenTarget::Drive(drive) => Some(drive.number()),
+                OpenTarget::Null | OpenTarget::Scratch(_) => None,
             };
-            dropped = Some(privileges::give_up(device, results).map_err(TargetError::Rights)?);
+            dropped =
+                Some(privileges::drop_privileges(device, results).map_err(TargetError::Rights)?);
         }
         let (helper, privileges) = match dropped {
             Some(Dropped { helper, words }) => (helper, Some(words)),
             None => (None, None),
         };
-        if let (OpenPlace::Drive(drive), Some(helper)) = (&mut place, &helper) {
+        if let (OpenTarget::Drive(drive), Some(helper)) = (&mut place, &helper) {
             drive.look_through(helper.clone());
         }
         clock::calibrate();
         let pool = Pool::begin();
         let info = candidate.info;
         let written = match &place {
-            OpenPlace::Null | OpenPlace::Drive(_) => u64::MAX,
-            OpenPlace::Scratch(_) => 0,
+            OpenTarget::Null | OpenTarget::Drive(_) => u64::MAX,
+            OpenTarget::Scratch(_) => 0,
         };
-        let custody = Custody::new(mandate.writes_at_most);
-        let below = Below::of(&place);
-        let folder = below.as_ref().map(|below| below.folder.clone());
+        let budget = WriteBudget::new(options.writes_at_most);
+        let backing = BackingDevice::of(&place);
+        let folder = backing.as_ref().map(|backing| backing.folder.clone());
         let power = match (&place, &folder) {
-            (OpenPlace::Drive(drive), Some(folder)) => PowerControl::of(
+            (OpenTarget::Drive(drive), Some(folder)) => PowerControl::of(
                 folder,
                 power_saving::states_of(folder, drive.file(), helper.clone()),
                 helper.clone(),
             ),
-            (OpenPlace::Null | OpenPlace::Scratch(_) | OpenPlace::Drive(_), _) => {
+            (OpenTarget::Null | OpenTarget::Scratch(_) | OpenTarget::Drive(_), _) => {
                 PowerControl::none()
             }
         };
@@ -104,9 +107,9 @@ impl LinuxRig {
         let instruments = Instruments::of_drive(folder.as_deref());
         let random = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
-        let tag = mandate.run_id.map_or(random, |run_id| signatures::tag(run_id, random));
+        let tag = options.run_id.map_or(random, |run_id| signatures::tag(run_id, random));
         let mut info = info;
-        let (vitals, health_every_s) = vitals_of(&place, mandate.health_every_s, helper.as_ref());
+        let (health, health_every_s) = vitals_of(&place, options.health_every_s, helper.as_ref());
         // The run file shows how often the drive was interrupted by commands beside the load.
         if let Some(seconds) = health_every_s {
             info.details.insert(DriveInfo::HEALTH_EVERY.into(), seconds.to_string());
@@ -115,14 +118,14 @@ impl LinuxRig {
             info.details.insert(DriveInfo::TEMPERATURE_EVERY.into(), period.as_secs().to_string());
         }
         Ok(LinuxRig {
-            vitals,
+            health,
             helper,
             privileges,
             opened_size: size_of(&place).unwrap_or_default(),
-            below,
+            backing,
             info,
             place,
-            custody,
+            budget,
             cached,
             seed,
             runs: 0,
@@ -132,9 +135,9 @@ impl LinuxRig {
             instruments,
             was_idle: false,
             pool,
-            stamps: Stamps::new(tag),
+            verification: Verification::new(tag),
             log: None,
-            wish: Arc::default(),
+            stop_requested: Arc::default(),
             ring: None,
         })
     }
@@ -161,16 +164,16 @@ impl LinuxRig {
             physical_block: Bytes(512),
             details: BTreeMap::new(),
         };
-        let place = OpenPlace::Scratch(Arc::new(file));
+        let place = OpenTarget::Scratch(Arc::new(file));
         Ok(LinuxRig {
             info,
-            vitals: None,
+            health: None,
             helper: None,
             privileges: None,
             opened_size: Bytes::default(),
-            below: Below::of(&place),
+            backing: BackingDevice::of(&place),
             place,
-            custody: Custody::new(None),
+            budget: WriteBudget::new(None),
             cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
             seed: 1,
             runs: 0,
@@ -180,9 +183,9 @@ impl LinuxRig {
             instruments: Instruments::default(),
             was_idle: false,
             pool: Pool::default(),
-            stamps: Stamps::new(0),
+            verification: Verification::new(0),
             log: None,
-            wish: Arc::default(),
+            stop_requested: Arc::default(),
             ring: None,
         })
     }
@@ -190,26 +193,31 @@ impl LinuxRig {
 
 /// Returns the way to the write cache of a whole drive. One that is no NVMe drive may be a SATA
 /// drive, and says so when it is asked.
-fn cache_of(place: &OpenPlace, helper: Option<&HelperClient>) -> Option<(Way, Arc<dyn Wire>)> {
-    let OpenPlace::Drive(drive) = place else { return None };
-    let (place, wire) = asked(drive.file(), helper)?;
-    let way = if place.controller.is_some() { Way::Nvme } else { Way::Ata };
-    Some((way, wire))
+fn cache_of(
+    place: &OpenTarget,
+    helper: Option<&HelperClient>,
+) -> Option<(CachePath, Arc<dyn PassThrough>)> {
+    let OpenTarget::Drive(drive) = place else { return None };
+    let (place, pass_through) = asked(drive.file(), helper)?;
+    let way = if place.controller.is_some() { CachePath::Nvme } else { CachePath::Ata };
+    Some((way, pass_through))
 }
 
 /// Returns what reads the health of a whole drive, and every how many seconds it does; `every_s` is
 /// the period that was chosen, if any.
 fn vitals_of(
-    place: &OpenPlace,
+    place: &OpenTarget,
     every_s: Option<u64>,
     helper: Option<&HelperClient>,
-) -> (Option<Vitals>, Option<u64>) {
-    let OpenPlace::Drive(drive) = place else { return (None, None) };
+) -> (Option<HealthMonitor>, Option<u64>) {
+    let OpenTarget::Drive(drive) = place else { return (None, None) };
     let asked = asked(drive.file(), helper);
-    let Some(mut vitals) = asked.and_then(|(place, wire)| Vitals::of(&place, wire)) else {
+    let Some(mut health) =
+        asked.and_then(|(place, pass_through)| HealthMonitor::of(&place, pass_through))
+    else {
         return (None, None);
     };
     let seconds = every_s.unwrap_or(health_monitor::USUAL.as_secs());
-    vitals.ask_every((seconds > 0).then(|| Duration::from_secs(seconds)));
-    (Some(vitals), Some(seconds))
+    health.ask_every((seconds > 0).then(|| Duration::from_secs(seconds)));
+    (Some(health), Some(seconds))
 }

@@ -1,14 +1,14 @@
 //! How a rig makes its target ready: fills, purges, trims, power states and the write cache.
 
 use super::LinuxRig;
-use crate::preparation::{self, Subject};
+use crate::preparation::{self, PurgeTarget};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, EndedBy, Engine, Finding, FindingKind, Nanos, PowerSaving,
     Prepared, PurgeMethod, RigError, Severity, Sink, Stream, Until, Workload, WriteCache,
 };
 use ssdgauge_drive::helper::HelperClient;
-use ssdgauge_drive::pass_through::{OpenDevice, Wire};
-use ssdgauge_drive::sysfs_device::Place;
+use ssdgauge_drive::pass_through::{OpenDevice, PassThrough};
+use ssdgauge_drive::sysfs_device::SysfsDevice;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl LinuxRig {
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
             self.write_tail(offset + whole, offset + span)?;
-            self.stamps.fill(offset.0, (offset + whole).0);
+            self.verification.fill(offset.0, (offset + whole).0);
             if offset.0 <= self.written {
                 self.written = self.written.max((offset + span).0);
             }
@@ -81,10 +81,10 @@ impl LinuxRig {
     }
 
     /// Returns the drive for its preparation; `None` where the target is no whole drive.
-    pub(super) fn subject(&self) -> Option<Subject> {
+    pub(super) fn target(&self) -> Option<PurgeTarget> {
         let file = self.file().filter(|_| self.is_block())?.clone();
-        let (place, wire) = asked(&file, self.helper.as_ref())?;
-        Some(Subject { file, wire, place, used: self.info.capacity })
+        let (place, pass_through) = asked(&file, self.helper.as_ref())?;
+        Some(PurgeTarget { file, pass_through, place, used: self.info.capacity })
     }
 
     pub(super) fn purge(
@@ -92,14 +92,14 @@ impl LinuxRig {
         method: Option<PurgeMethod>,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        self.custody.before_writing(&self.place, None, sink)?;
-        match (self.subject(), method) {
-            (Some(subject), method) => {
-                self.stamps.forget(0, u64::MAX);
-                let prepared = preparation::purge(&subject, method, sink);
+        self.budget.before_writing(&self.place, None, sink)?;
+        match (self.target(), method) {
+            (Some(target), method) => {
+                self.verification.forget(0, u64::MAX);
+                let prepared = preparation::purge(&target, method, sink);
                 if !prepared.as_ref().is_ok_and(|prepared| !prepared.stopped) {
                     // What the drive is at now is its own business: nothing more is sent to it.
-                    self.custody.doubt();
+                    self.budget.doubt();
                 }
                 prepared
             }
@@ -118,11 +118,11 @@ impl LinuxRig {
         span: Bytes,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        self.custody.before_writing(&self.place, None, sink)?;
-        match self.subject() {
-            Some(subject) => {
-                self.stamps.forget(offset.0, (offset + span).0);
-                preparation::trim(&subject, offset, span, sink)
+        self.budget.before_writing(&self.place, None, sink)?;
+        match self.target() {
+            Some(target) => {
+                self.verification.forget(offset.0, (offset + span).0);
+                preparation::trim(&target, offset, span, sink)
             }
             None => Ok(self.not_fresh(sink)),
         }
@@ -165,9 +165,9 @@ fn setting<F: IntoIterator<Item = Finding>>(
 pub(super) fn asked(
     file: &Arc<File>,
     helper: Option<&HelperClient>,
-) -> Option<(Place, Arc<dyn Wire>)> {
+) -> Option<(SysfsDevice, Arc<dyn PassThrough>)> {
     let number = file.metadata().ok()?.rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let place = Place::of_number(Path::new("/sys"), major, minor)?;
+    let place = SysfsDevice::of_number(Path::new("/sys"), major, minor)?;
     Some((place, Arc::new(OpenDevice::through(Arc::clone(file), helper.cloned()))))
 }

@@ -6,7 +6,9 @@
 
 use ssdgauge_core::{Finding, FindingKind, PowerSaving, Severity};
 use ssdgauge_drive::helper::HelperClient;
-use ssdgauge_drive::pass_through::{NvmeCommand, OpenDevice, QUESTION, Unanswered, Wire};
+use ssdgauge_drive::pass_through::{
+    CommandError, NvmeCommand, OpenDevice, PassThrough, QUERY_TIMEOUT,
+};
 use ssdgauge_drive::query::{self, feature};
 use ssdgauge_os::sysfs::attribute;
 use std::fs::{self, File};
@@ -208,15 +210,18 @@ pub(crate) fn states_of(
 
 /// Sets feature 02h to `number`, and returns the state that was there before. Bits 4:0 are the
 /// state (NVM Express Base Specification, Power Management).
-fn set_state(wire: &dyn Wire, number: u8) -> Result<u8, Unanswered> {
+fn set_state(pass_through: &dyn PassThrough, number: u8) -> Result<u8, CommandError> {
     let state = |value: u32| (value & 0x1f) as u8;
-    let before = state(query::value_of(wire, feature::POWER_STATE, &mut [])?);
+    let before = state(query::value_of(pass_through, feature::POWER_STATE, &mut [])?);
     let words = [u32::from(feature::POWER_STATE), u32::from(number & 0x1f), 0, 0, 0, 0];
-    wire.nvme(&NvmeCommand { opcode: 0x09, namespace: 0, words, patience: QUESTION }, &mut [])?;
-    let now = state(query::value_of(wire, feature::POWER_STATE, &mut [])?);
+    pass_through.nvme(
+        &NvmeCommand { opcode: 0x09, namespace: 0, words, timeout: QUERY_TIMEOUT },
+        &mut [],
+    )?;
+    let now = state(query::value_of(pass_through, feature::POWER_STATE, &mut [])?);
     match now == number {
         true => Ok(before),
-        false => Err(Unanswered::System(format!("it stayed in power state {now}"))),
+        false => Err(CommandError::System(format!("it stayed in power state {now}"))),
     }
 }
 

@@ -6,13 +6,15 @@
 //! on to send the flushes that it sent before, which do no harm.
 
 use ssdgauge_core::{Finding, FindingKind, Severity, WriteCache};
-use ssdgauge_drive::pass_through::{AtaCommand, NvmeCommand, QUESTION, Unanswered, Wire};
+use ssdgauge_drive::pass_through::{
+    AtaCommand, CommandError, NvmeCommand, PassThrough, QUERY_TIMEOUT,
+};
 use ssdgauge_drive::query::{self, feature};
 use std::sync::Arc;
 
 /// How the cache of a drive is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum CachePath {
     /// Feature 06h (NVM Express Base Specification, Volatile Write Cache).
     Nvme,
     /// SET FEATURES, subcommands 02h and 82h (ACS-4, 7.45).
@@ -21,7 +23,7 @@ pub(crate) enum Way {
 
 /// The switch of one drive, and what was found in it.
 pub(crate) struct CacheSwitch {
-    drive: Option<(Way, Arc<dyn Wire>)>,
+    drive: Option<(CachePath, Arc<dyn PassThrough>)>,
     /// Whether it was on before the first change.
     found: Option<bool>,
 }
@@ -33,8 +35,8 @@ impl std::fmt::Debug for CacheSwitch {
 }
 
 impl CacheSwitch {
-    /// Returns the switch of the drive behind `wire`; of no drive where there is none.
-    pub(crate) fn of(drive: Option<(Way, Arc<dyn Wire>)>) -> CacheSwitch {
+    /// Returns the switch of the drive behind `pass_through`; of no drive where there is none.
+    pub(crate) fn of(drive: Option<(CachePath, Arc<dyn PassThrough>)>) -> CacheSwitch {
         CacheSwitch { drive, found: None }
     }
 
@@ -48,11 +50,11 @@ impl CacheSwitch {
             WriteCache::On => true,
             WriteCache::Off => false,
         };
-        let Some((way, wire)) = &self.drive else {
+        let Some((way, pass_through)) = &self.drive else {
             let cause = "no drive that takes such commands is open as a whole";
             return ("unknown".to_owned(), Some(finding(wanted, cause)));
         };
-        match switch(*way, wire.as_ref(), on) {
+        match switch(*way, pass_through.as_ref(), on) {
             Ok(None) if on => {
                 let cause = "the drive has no volatile write cache";
                 (cause.to_owned(), Some(finding(wanted, cause)))
@@ -67,10 +69,10 @@ impl CacheSwitch {
     }
 
     fn restore(&mut self) -> Result<(), String> {
-        let (Some(found), Some((way, wire))) = (self.found.take(), &self.drive) else {
+        let (Some(found), Some((way, pass_through))) = (self.found.take(), &self.drive) else {
             return Ok(());
         };
-        switch(*way, wire.as_ref(), found).map(|_| ()).map_err(|cause| cause.to_string())
+        switch(*way, pass_through.as_ref(), found).map(|_| ()).map_err(|cause| cause.to_string())
     }
 }
 
@@ -83,41 +85,50 @@ impl Drop for CacheSwitch {
 
 /// Switches the cache, and looks whether the drive did it. Returns whether it was on before; `None`
 /// where the drive has none.
-pub(crate) fn switch(way: Way, wire: &dyn Wire, on: bool) -> Result<Option<bool>, Unanswered> {
-    let Some(before) = is_on(way, wire)? else { return Ok(None) };
+pub(crate) fn switch(
+    way: CachePath,
+    pass_through: &dyn PassThrough,
+    on: bool,
+) -> Result<Option<bool>, CommandError> {
+    let Some(before) = is_on(way, pass_through)? else { return Ok(None) };
     if before == on {
         return Ok(Some(before));
     }
     match way {
-        Way::Nvme => {
+        CachePath::Nvme => {
             let words = [u32::from(feature::WRITE_CACHE), u32::from(on), 0, 0, 0, 0];
-            let command = NvmeCommand { opcode: 0x09, namespace: 0, words, patience: QUESTION };
-            wire.nvme(&command, &mut [])?;
+            let command = NvmeCommand { opcode: 0x09, namespace: 0, words, timeout: QUERY_TIMEOUT };
+            pass_through.nvme(&command, &mut [])?;
         }
-        Way::Ata => {
+        CachePath::Ata => {
             let feature = if on { 0x02 } else { 0x82 };
             let command = AtaCommand { command: 0xef, feature, ..AtaCommand::default() };
-            wire.ata(&AtaCommand { patience: QUESTION, ..command }, &mut [])?;
+            pass_through.ata(&AtaCommand { timeout: QUERY_TIMEOUT, ..command }, &mut [])?;
         }
     }
-    match is_on(way, wire)? {
+    match is_on(way, pass_through)? {
         Some(now) if now == on => Ok(Some(before)),
-        Some(_) | None => Err(Unanswered::System("the drive took the command and kept it".into())),
+        Some(_) | None => {
+            Err(CommandError::System("the drive took the command and kept it".into()))
+        }
     }
 }
 
 /// Returns whether the cache is on; `None` where the drive has none.
-pub(crate) fn is_on(way: Way, wire: &dyn Wire) -> Result<Option<bool>, Unanswered> {
+pub(crate) fn is_on(
+    way: CachePath,
+    pass_through: &dyn PassThrough,
+) -> Result<Option<bool>, CommandError> {
     match way {
-        Way::Nvme => {
-            if !query::controller(wire)?.has_volatile_cache {
+        CachePath::Nvme => {
+            if !query::controller(pass_through)?.has_volatile_cache {
                 return Ok(None);
             }
-            let value = query::value_of(wire, feature::WRITE_CACHE, &mut [])?;
+            let value = query::value_of(pass_through, feature::WRITE_CACHE, &mut [])?;
             Ok(Some(value & 1 == 1))
         }
-        Way::Ata => {
-            let identity = query::ata_identity(wire)?;
+        CachePath::Ata => {
+            let identity = query::ata_identity(pass_through)?;
             Ok(identity.has_write_cache.then_some(identity.write_cache_on))
         }
     }
@@ -139,7 +150,9 @@ mod tests {
 
     #[test]
     fn a_cache_is_off_while_it_is_asked_for_and_on_again_as_it_was_found() {
-        for (way, fixture) in [(Way::Nvme, Fixture::nvme()), (Way::Ata, Fixture::sata())] {
+        for (way, fixture) in
+            [(CachePath::Nvme, Fixture::nvme()), (CachePath::Ata, Fixture::sata())]
+        {
             let drive = Arc::new(Switched::new(fixture, true));
             let mut switch = CacheSwitch::of(Some((way, drive.clone())));
             let off = ("write cache off".to_owned(), None);
@@ -157,8 +170,8 @@ mod tests {
 
     #[test]
     fn a_drive_that_lies_refuses_or_has_no_cache_is_told_of() {
-        let text = |drive: Arc<dyn Wire>, wanted| {
-            let mut switch = CacheSwitch::of(Some((Way::Nvme, drive)));
+        let text = |drive: Arc<dyn PassThrough>, wanted| {
+            let mut switch = CacheSwitch::of(Some((CachePath::Nvme, drive)));
             let (words, found) = switch.choose(wanted);
             (words, found.map(|finding| finding.text).unwrap_or_default())
         };

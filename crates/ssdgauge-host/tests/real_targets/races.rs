@@ -4,7 +4,7 @@ use crate::support::{Loop, random};
 use ssdgauge_core::{
     Access, Bytes, Engine, FindingKind, Nanos, Preparation, Recording, Rig, RigError, Until,
 };
-use ssdgauge_guard::{Candidate, Mandate};
+use ssdgauge_guard::{Candidate, TargetOptions};
 use ssdgauge_host::LinuxRig;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -43,8 +43,12 @@ fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
             let (path, other) = (device.path.clone(), other.clone());
             std::thread::spawn(move || swap_after(moment, &path, &other))
         };
-        let mandate = Mandate { confirm: Some(&words), erase: Some(&words), ..Mandate::default() };
-        let rig = LinuxRig::open_with(candidate, &mandate, 1);
+        let options = TargetOptions {
+            confirm: Some(&words),
+            erase: Some(&words),
+            ..TargetOptions::default()
+        };
+        let rig = LinuxRig::open_with(candidate, &options, 1);
         let result = rig.map_err(|error| error.to_string()).and_then(|mut rig| {
             let result = rig.prepare(&FILL, &mut Recording::default());
             result.map_err(|error| error.to_string())
@@ -174,9 +178,10 @@ fn a_run_never_writes_more_than_its_plan() {
     let Some(device) = Loop::attach(64 << 20) else { return };
     let candidate = Candidate::find(&device.path).unwrap();
     let words = device.confirmation(64 << 20);
-    let promised = Some(Bytes(256 << 10));
-    let mandate = Mandate { confirm: Some(&words), writes_at_most: promised, ..Mandate::default() };
-    let mut rig = LinuxRig::open_with(candidate, &mandate, 1).unwrap();
+    let limit = Some(Bytes(256 << 10));
+    let options =
+        TargetOptions { confirm: Some(&words), writes_at_most: limit, ..TargetOptions::default() };
+    let mut rig = LinuxRig::open_with(candidate, &options, 1).unwrap();
     rig.prepare(&FILL, &mut Recording::default()).unwrap();
     let more = Preparation::Fill {
         access: Access::Sequential,

@@ -4,7 +4,7 @@ use super::*;
 use ssdgauge_core::{Interval, Reading};
 use ssdgauge_drive::fixture::Tree;
 use ssdgauge_drive::fixture::{self, Fixture, UNKNOWN};
-use ssdgauge_drive::pass_through::{AtaCommand, Unanswered, Wire};
+use ssdgauge_drive::pass_through::{AtaCommand, CommandError, PassThrough};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
@@ -18,8 +18,8 @@ struct Drive {
     lies: bool,
 }
 
-impl Wire for Drive {
-    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
+impl PassThrough for Drive {
+    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
         let answer = self.answers.nvme(command, data)?;
         if matches!(command.opcode, 0x80 | 0x84) && !self.lies {
             self.file.write_all_at(&vec![0; SIZE as usize], 0).unwrap();
@@ -27,7 +27,7 @@ impl Wire for Drive {
         Ok(answer)
     }
 
-    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
         self.answers.ata(command, data)
     }
 }
@@ -60,7 +60,7 @@ impl Sink for Keeper {
 
 struct Bench {
     _tree: Tree,
-    subject: Subject,
+    target: PurgeTarget,
     drive: Arc<Drive>,
     keeper: Keeper,
 }
@@ -73,15 +73,15 @@ fn bench(answers: Fixture, used: u64, lies: bool) -> Bench {
     let file = Arc::new(tempfile::tempfile().unwrap());
     file.set_len(SIZE).unwrap();
     let drive = Arc::new(Drive { answers, file: Arc::clone(&file), lies });
-    let wire: Arc<dyn Wire> = Arc::<Drive>::clone(&drive);
-    let subject = Subject { file, wire, place, used: Bytes(used) };
+    let pass_through: Arc<dyn PassThrough> = Arc::<Drive>::clone(&drive);
+    let target = PurgeTarget { file, pass_through, place, used: Bytes(used) };
     let keeper = Keeper { records: true, drive: Some(Arc::clone(&drive)), ..Keeper::default() };
-    Bench { _tree: tree, subject, drive, keeper }
+    Bench { _tree: tree, target, drive, keeper }
 }
 
 impl Bench {
     fn purge(&mut self, method: Option<PurgeMethod>) -> Result<Prepared, RigError> {
-        purge(&self.subject, method, &mut self.keeper)
+        purge(&self.target, method, &mut self.keeper)
     }
 
     fn sent(&self) -> Vec<u8> {
@@ -140,19 +140,19 @@ fn each_rung_that_fails_is_named_and_the_last_one_is_a_finding() {
 #[test]
 fn a_purge_on_a_lower_rung_says_why() {
     struct OnlyKeys(Arc<Drive>);
-    impl Wire for OnlyKeys {
-        fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
+    impl PassThrough for OnlyKeys {
+        fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
             match command.opcode == 0x80 && command.words[0] >> 9 & 7 == 1 {
                 true => Err(UNKNOWN),
                 false => self.0.nvme(command, data),
             }
         }
-        fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+        fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
             self.0.ata(command, data)
         }
     }
     let mut bench = bench(Fixture::nvme(), SIZE, false);
-    bench.subject.wire = Arc::new(OnlyKeys(Arc::clone(&bench.drive)));
+    bench.target.pass_through = Arc::new(OnlyKeys(Arc::clone(&bench.drive)));
     let prepared = bench.purge(None).unwrap();
     assert_eq!(prepared.method, "NVMe format, cryptographic erase");
     assert_eq!(bench.kinds(), [FindingKind::LesserPurge]);
@@ -225,7 +225,7 @@ fn a_purge_that_still_runs_is_awaited_before_another_is_sent() {
 #[test]
 fn a_drive_that_leaves_in_the_middle_is_gone() {
     let mut answers = Fixture::nvme();
-    answers.changes.insert(0x80, Unanswered::Gone);
+    answers.changes.insert(0x80, CommandError::Gone);
     let mut bench = bench(answers, SIZE, false);
     assert_eq!(bench.purge(None), Err(RigError::Gone("nvme0n1".into())));
     assert_eq!(bench.kinds(), [FindingKind::DriveGone]);
@@ -234,21 +234,21 @@ fn a_drive_that_leaves_in_the_middle_is_gone() {
 #[test]
 fn a_stop_is_heard_while_the_drive_works() {
     struct Slow(Mutex<std::sync::mpsc::Receiver<()>>, Fixture);
-    impl Wire for Slow {
-        fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, Unanswered> {
+    impl PassThrough for Slow {
+        fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
             if command.opcode == 0x80 {
                 // Until the other end is dropped.
                 let _ = self.0.lock().unwrap().recv();
             }
             self.1.nvme(command, data)
         }
-        fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), Unanswered> {
+        fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
             self.1.ata(command, data)
         }
     }
     let (end, waits) = std::sync::mpsc::channel();
     let mut bench = bench(Fixture::nvme(), SIZE, false);
-    bench.subject.wire = Arc::new(Slow(Mutex::new(waits), Fixture::nvme()));
+    bench.target.pass_through = Arc::new(Slow(Mutex::new(waits), Fixture::nvme()));
     bench.keeper.stops = true;
     assert!(bench.purge(None).unwrap().stopped);
     drop(end);
