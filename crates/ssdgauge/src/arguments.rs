@@ -137,7 +137,7 @@ pub(crate) struct Choice {
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) choice: Choice,
-    /// The run file; the report stands extras it with the suffix .html.
+    /// The run file; the report is written beside it with the suffix .html.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// How often the SMART counters of a drive are read within a step, in seconds; 0 for before
@@ -270,7 +270,7 @@ pub(crate) struct Report {
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Where the page is written; the run files stand extras it in a folder [default:
+    /// Where the page is written; the run files stand beside it in a folder [default:
     /// ssdgauge-demo-DATE.html].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

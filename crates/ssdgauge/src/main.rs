@@ -1,65 +1,35 @@
 //! ssdgauge: the SSD review lab in one binary.
 //!
 //! This crate holds words and wiring: it reads the command line, opens a rig for the target that
-//! was named, lets the lab conduct, shows progress and turns failures into exit codes. It
-//! computes nothing.
+//! was named, lets the lab conduct, shows progress and turns failures into exit codes. It never
+//! computes a result.
 
 mod arguments;
-mod bench;
-mod demo;
-mod drive_card;
-mod drives;
+mod commands;
 mod failure;
-mod log;
-mod meters;
+mod meter_specs;
 mod output;
-mod plans;
+mod page_file;
+mod process;
 mod progress;
-mod reports;
-mod runs;
-mod suites;
+mod request_log;
+mod suite_choice;
 mod target;
-mod world;
+mod terminal;
+mod text_file;
 
-use arguments::{Arguments, Command};
+use arguments::Arguments;
 use clap::Parser;
-use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A reader that goes away, such as `head`, is no error: see `world::print`.
+    // A reader that goes away, such as `head`, is no error: see `terminal::print`.
     let arguments = Arguments::parse();
-    match carry_out(arguments.command) {
+    match commands::carry_out(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            world::talk(&failure.render());
+            terminal::talk(&failure.render());
             ExitCode::from(failure.exit_code())
-        }
-    }
-}
-
-fn carry_out(command: Command) -> Result<(), Failure> {
-    match command {
-        Command::Quick(quick) => runs::quick(&quick),
-        Command::Run(run) => runs::run(&run),
-        Command::Plan(plan) => plans::show(&plan),
-        Command::Resume(resume) => runs::resume(&resume),
-        Command::Suites(suites) => suites::list(&suites),
-        Command::Drives(drives) => match &drives.target {
-            Some(target) => drive_card::show(target, drives.json),
-            None => drives::list(&drives),
-        },
-        Command::Meters(meters) => meters::show(&meters),
-        Command::Report(report) => reports::report(&report),
-        Command::Demo(demo) => demo::demo(&demo),
-        Command::Compare(compare) => reports::compare(&compare),
-        Command::Log(log) => log::print(&log.file),
-        Command::Bench(bench) => bench::bench(&bench),
-        Command::PrivilegedPart(part) => {
-            ssdgauge_host::serve_as_helper(&part.device).map_err(|error| {
-                let hint = "this part is started by the program itself";
-                Failure::new(failure::Kind::Usage, format!("cannot serve: {error}"), hint)
-            })
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Progress of a run: a bar where people look at a terminal, plain lines elsewhere.
 
-use crate::world::{self, StopFlag};
+use crate::process::{self, StopFlag};
+use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{
     Action, Bytes, Finding, Nanos, Phase, Plan, Preparation, Severity, Step, Test,
@@ -41,7 +42,7 @@ pub(crate) struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Begins to look on.
     pub(crate) fn new(plan: &'a Plan, stop: StopFlag) -> Progress<'a> {
-        let bar = world::has_terminal().then(|| {
+        let bar = terminal::has_terminal().then(|| {
             let style = "{bar:24} {percent:>3}%  {msg}";
             let style = ProgressStyle::with_template(style).expect("the template is valid");
             let bar = ProgressBar::with_draw_target(Some(1_000), ProgressDrawTarget::stderr());
@@ -76,8 +77,8 @@ impl<'a> Progress<'a> {
 
     fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(world::tame(line)),
-            None => world::talk(line),
+            Some(bar) => bar.println(terminal::tame(line)),
+            None => terminal::talk(line),
         }
     }
 
@@ -120,7 +121,7 @@ fn rates(ios: u64, bytes: Bytes, elapsed: Nanos) -> String {
 
 impl Watcher for Progress<'_> {
     fn unix_ms(&mut self) -> i64 {
-        world::unix_ms()
+        process::unix_ms()
     }
 
     fn stop(&mut self) -> bool {

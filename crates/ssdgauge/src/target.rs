@@ -1,7 +1,7 @@
 //! From the name of a target to the rig that tests it: the one place that knows every kind.
 
 use crate::failure::{Failure, Kind};
-use crate::world::StopFlag;
+use crate::process::StopFlag;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
 use ssdgauge_guard::{Candidate, Continued, TargetError, TargetOptions, TargetPlace};
 use ssdgauge_host::LinuxRig;
@@ -144,7 +144,7 @@ impl Target {
                 rig.stop_on(stop.flag());
                 let meters = rig.attach(meters)?;
                 if let Some(path) = log_ios {
-                    crate::log::begin(&mut rig, path)?;
+                    crate::request_log::begin(&mut rig, path)?;
                 }
                 let privileges = rig.privileges().map(str::to_owned);
                 Ok(OpenedRig { rig: Box::new(rig), meters, privileges })
@@ -193,7 +193,7 @@ fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, 
     let (name, query) = spec.split_once('?').unwrap_or((spec, ""));
     let rig = match name.contains('/') || name.ends_with(".toml") {
         true => {
-            let text = crate::suites::read_small(name).map_err(failure)?;
+            let text = crate::text_file::read_text_file(name).map_err(failure)?;
             VirtualRig::from_toml(name, &text, query, seed)
         }
         false => VirtualRig::open(spec, seed),
@@ -240,7 +240,7 @@ fn ask(candidate: &Candidate, given: &TargetOptions<'_>) -> Result<Typed, Failur
     if let Some(refusal) = grave {
         return Err(TargetError::Refused(refusal.clone()).into());
     }
-    crate::world::talk(&format!(
+    crate::terminal::talk(&format!(
         "Everything on {} will be lost: {}, {}.\nType {expected} (its last {FEWEST_TYPED} \
          characters suffice) to confirm:",
         info.target,
@@ -253,7 +253,7 @@ fn ask(candidate: &Candidate, given: &TargetOptions<'_>) -> Result<Typed, Failur
     for objection in
         objections.iter().filter(|_| !may_erase && confirm.as_deref() == Some(expected))
     {
-        crate::world::talk(&format!("{objection}.\nType it once more to give that up:"));
+        crate::terminal::talk(&format!("{objection}.\nType it once more to give that up:"));
         erase = Some(typed_words(expected));
     }
     if confirm.as_deref() == Some(expected) {
@@ -275,7 +275,9 @@ fn typed_words(expected: &str) -> String {
 /// Waits after the checks, not instead of them; Ctrl-C leaves without a trace.
 fn count_down() {
     for left in (1..=COUNTDOWN).rev() {
-        crate::world::talk(&format!("Writing begins in {left} s; Ctrl-C leaves the drive alone."));
+        crate::terminal::talk(&format!(
+            "Writing begins in {left} s; Ctrl-C leaves the drive alone."
+        ));
         std::thread::sleep(std::time::Duration::from_secs(1));
     }
 }

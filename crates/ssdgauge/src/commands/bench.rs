@@ -2,7 +2,7 @@
 
 use crate::arguments;
 use crate::failure::{Failure, Kind};
-use crate::world;
+use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
@@ -24,7 +24,7 @@ pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
         rig.poll().map_err(|cause| Failure::new(Kind::Refused, cause, advice))?;
     }
     if let Some(path) = &arguments.log_ios {
-        crate::log::begin(&mut rig, path)?;
+        crate::request_log::begin(&mut rig, path)?;
     }
     // A run before the first warms up.
     let warm_up = u32::from(arguments.runs > 1);
@@ -35,7 +35,7 @@ pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
             continue;
         }
         if arguments.json {
-            world::print(&format!("{}\n", run.json()));
+            terminal::print(&format!("{}\n", run.json()));
         }
         runs.push(run);
     }
@@ -173,7 +173,7 @@ fn once(rig: &mut LinuxRig, arguments: &arguments::Bench, span: Bytes) -> Result
 
 fn show(arguments: &arguments::Bench, runs: &[Run]) -> Result<(), Failure> {
     for finding in runs.last().iter().flat_map(|run| &run.seen.findings) {
-        world::talk(&format!("finding: {}", finding.text));
+        terminal::talk(&format!("finding: {}", finding.text));
     }
     let mut costs: Vec<(u64, &Run)> =
         runs.iter().filter_map(|run| Some((run.report.cpu_per_io?.0, run))).collect();
@@ -184,7 +184,7 @@ fn show(arguments: &arguments::Bench, runs: &[Run]) -> Result<(), Failure> {
     };
     let (least, most) = (costs[0].0, costs[costs.len() - 1].0);
     let report = &run.report;
-    world::print(&format!(
+    terminal::print(&format!(
         "engine {} ({}), {}\n{} QD{}: {median} ns of processor time for each I/O [{least}-{most}], \
          median of {} runs of {} s; {:.1} I/Os a call, {:.1} in flight; full histograms\n",
         report.engine,
@@ -199,7 +199,7 @@ fn show(arguments: &arguments::Bench, runs: &[Run]) -> Result<(), Failure> {
     ));
     for open in &report.open_loop {
         let late = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.3}"));
-        world::print(&format!(
+        terminal::print(&format!(
             "asked {} a second, sent {:.1}; late p50 {}, p90 {}, p99 {} us\n",
             open.asked_per_second,
             open.sent_per_second,

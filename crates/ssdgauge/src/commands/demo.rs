@@ -4,7 +4,8 @@
 
 use crate::arguments;
 use crate::failure::{Failure, Kind};
-use crate::world::{self, StopFlag};
+use crate::process::{self, StopFlag};
+use crate::{page_file, suite_choice, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, Glimpse, Options, Watcher};
@@ -28,11 +29,11 @@ const DRIVES: [&str; 6] = [
 
 /// Runs the demonstration and draws its page.
 pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
-    let now = world::unix_ms();
+    let now = process::unix_ms();
     let page = arguments
         .output
         .clone()
-        .unwrap_or_else(|| PathBuf::from(format!("ssdgauge-demo-{}.html", world::stamp(now))));
+        .unwrap_or_else(|| PathBuf::from(format!("ssdgauge-demo-{}.html", process::stamp(now))));
     let folder = runs_beside(&page);
     for path in [&page, &folder] {
         if path.symlink_metadata().is_ok() {
@@ -43,8 +44,8 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
             ));
         }
     }
-    crate::reports::check_page(&page, &[])?;
-    let suite = crate::suites::find("demo")?;
+    page_file::check_page(&page, &[])?;
+    let suite = suite_choice::find("demo")?;
     let rigs = DRIVES.iter().map(|drive| {
         let rig = VirtualRig::open(drive, 1);
         rig.map_err(|error| Failure::new(Kind::Broke, error.to_string(), "please report it"))
@@ -65,7 +66,7 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
         Failure::new(Kind::Refused, text, "nothing was written; name another page with -o FILE")
     })?;
     let stop = StopFlag::listen()?;
-    world::talk(&format!("demo: six virtual drives (MODEL), run files in {}", folder.display()));
+    terminal::talk(&format!("demo: six virtual drives (MODEL), run files in {}", folder.display()));
     let files: Vec<PathBuf> = works.iter().map(|work| work.file.clone()).collect();
     let board = Board::new(works.iter().map(|work| work.plan.steps().count()).sum());
     carry_out(works, &board, &stop, now)?;
@@ -73,10 +74,10 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
     let runs = ssdgauge_report::read_all(&files)?;
     let title = Some("Six virtual drives compared".to_owned());
     let options = PageOptions { title, ..PageOptions::default() };
-    crate::reports::write_page(&page, &[], &runs, &options)?;
-    world::talk(&format!("run files: {}\nreport:    {}", folder.display(), page.display()));
-    if world::has_desktop() && open(&page).is_err() {
-        world::talk("no browser was found: open the report in one");
+    page_file::write_page(&page, &[], &runs, &options)?;
+    terminal::talk(&format!("run files: {}\nreport:    {}", folder.display(), page.display()));
+    if terminal::has_desktop() && open(&page).is_err() {
+        terminal::talk("no browser was found: open the report in one");
     }
     Ok(())
 }
@@ -123,7 +124,7 @@ fn carry_out(works: Vec<Work>, board: &Board, stop: &StopFlag, now: i64) -> Resu
 
 fn one(work: Work, board: &Board, stop: &StopFlag, now: i64) -> Result<(), Failure> {
     let Work { file, plan, mut rig } = work;
-    let id = world::run_id(now)?;
+    let id = process::run_id(now)?;
     let opening = Opening {
         id: &id,
         program: concat!("ssdgauge ", env!("CARGO_PKG_VERSION")),
@@ -157,7 +158,7 @@ struct Board {
 
 impl Board {
     fn new(steps: usize) -> Board {
-        let bar = world::has_terminal().then(|| {
+        let bar = terminal::has_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:24} {percent:>3}%  {msg}");
             let bar =
                 ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
@@ -179,7 +180,7 @@ impl Board {
     fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => world::talk(line),
+            None => terminal::talk(line),
         }
     }
 
@@ -199,7 +200,7 @@ struct OnBoard<'a> {
 
 impl Watcher for OnBoard<'_> {
     fn unix_ms(&mut self) -> i64 {
-        world::unix_ms()
+        process::unix_ms()
     }
 
     fn stop(&mut self) -> bool {

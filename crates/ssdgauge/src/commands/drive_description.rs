@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Kind};
 use crate::target::{SizeRequest, Target};
-use crate::world;
+use crate::terminal;
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_core::{Bytes, DriveCard, Fact, FindingKind, Severity, Table, Value};
 use ssdgauge_drive::CardError;
@@ -18,9 +18,9 @@ pub(crate) fn show(target: &str, as_json: bool) -> Result<(), Failure> {
     match as_json {
         true => {
             let document = json!({ "schema_version": 1, "drive": document(&card) });
-            world::print(&format!("{document:#}\n"));
+            terminal::print(&format!("{document:#}\n"));
         }
-        false => world::print(&in_words(&card, world::has_colour())),
+        false => terminal::print(&in_words(&card, terminal::has_colour())),
     }
     Ok(())
 }

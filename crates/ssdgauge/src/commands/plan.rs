@@ -2,16 +2,16 @@
 
 use crate::arguments::{self, Choice};
 use crate::failure::Failure;
-use crate::runs::{endurance_of, options_of, size_for};
+use crate::suite_choice::{endurance_of, find, options_of, size_for};
 use crate::target::Target;
-use crate::{suites, world};
+use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::{Action, DriveInfo, Nanos, Plan, Preparation, Rest, Stream, TargetKind};
 use ssdgauge_lab::{Endurance, Estimate, admit, estimate, wear};
 
 /// Prints the plan of a run without doing anything.
 pub(crate) fn show(arguments: &arguments::Plan) -> Result<(), Failure> {
-    let suite = suites::find(&arguments.suite)?;
+    let suite = find(&arguments.suite)?;
     let choice = &arguments.choice;
     let size = size_for(&suite, choice, arguments.size);
     let target = Target::find(&arguments.target, size, choice.seed)?;
@@ -19,9 +19,9 @@ pub(crate) fn show(arguments: &arguments::Plan) -> Result<(), Failure> {
     target.check_room()?;
     let drive = target.info();
     if arguments.json {
-        world::print(&format!("{:#}\n", as_json(&plan, drive, choice)));
+        terminal::print(&format!("{:#}\n", as_json(&plan, drive, choice)));
     } else {
-        world::print_words(&in_words(&plan, drive, choice));
+        terminal::print_words(&in_words(&plan, drive, choice));
     }
     Ok(())
 }

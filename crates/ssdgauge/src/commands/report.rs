@@ -1,10 +1,12 @@
-//! Reports: the page and the other forms of results.
+//! `ssdgauge report`: the page and the other forms of results.
 
 use crate::arguments;
 use crate::failure::{Failure, Kind};
 use crate::output::{self, Form};
-use crate::world;
-use ssdgauge_report::{CompareOptions, Gate, PageOptions, Run, Specification};
+use crate::page_file::{page_beside, write_page};
+use crate::terminal;
+use crate::text_file::read_text_file;
+use ssdgauge_report::{PageOptions, Run, Specification};
 use std::path::{Path, PathBuf};
 
 /// Draws the report of run files, or prints their results.
@@ -36,7 +38,7 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     if let Some(page) = &page {
         write_page(page, &inputs, &runs, &options)?;
         if arguments.output.is_none() {
-            world::talk(&format!("report: {}", page.display()));
+            terminal::talk(&format!("report: {}", page.display()));
         }
     }
     write_pictures(arguments, &inputs, &runs, &options)?;
@@ -46,14 +48,14 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
         if !claims.is_empty() {
             value["specifications"] = ssdgauge_report::claims_json(&runs, claims);
         }
-        world::print(&format!("{value:#}\n"));
+        terminal::print(&format!("{value:#}\n"));
     } else if arguments.csv {
-        world::print(&ssdgauge_report::csv(&runs));
+        terminal::print(&ssdgauge_report::csv(&runs));
     } else if arguments.markdown {
-        world::print(&ssdgauge_report::markdown(&runs));
-        world::print(&ssdgauge_report::claims_markdown(&runs, claims));
+        terminal::print(&ssdgauge_report::markdown(&runs));
+        terminal::print(&ssdgauge_report::claims_markdown(&runs, claims));
     } else if arguments.openmetrics {
-        world::print(&ssdgauge_report::openmetrics(&runs));
+        terminal::print(&ssdgauge_report::openmetrics(&runs));
     }
     Ok(())
 }
@@ -98,46 +100,17 @@ fn specifications(files: &[PathBuf], runs: &[Run]) -> Result<Vec<Specification>,
     for file in files {
         let name = file.display().to_string();
         let hint = "a spec file is TOML; docs/reports.md shows one";
-        let text = crate::suites::read_small(&name)
-            .map_err(|error| Failure::new(Kind::Usage, error, hint))?;
+        let text = read_text_file(&name).map_err(|error| Failure::new(Kind::Usage, error, hint))?;
         let specification = Specification::parse(&name, &text)?;
         if !specification.is_about(runs) {
             let model = specification.model.escape_debug();
-            world::talk(&format!(
+            terminal::talk(&format!(
                 "warning: {name} is about '{model}', and no run is of such a drive"
             ));
         }
         specifications.push(specification);
     }
     Ok(specifications)
-}
-
-/// Tells how a run differs from another.
-pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
-    let share = |percent: f64| percent / 100.0;
-    let options = CompareOptions {
-        any_firmware: arguments.any_firmware,
-        noise: share(arguments.noise),
-        threshold: arguments.threshold.map(share),
-    };
-    let first = ssdgauge_report::read(&arguments.first)?;
-    let second = ssdgauge_report::read(&arguments.second)?;
-    let comparison = ssdgauge_report::compare(&first, &second, &options)?;
-    world::print(&match (arguments.json, arguments.markdown, arguments.junit) {
-        (true, ..) => format!("{:#}\n", comparison.json()),
-        (_, true, _) => comparison.markdown(),
-        (_, _, true) => comparison.junit(),
-        (false, false, false) => comparison.text(),
-    });
-    let failure = |words: &str| {
-        let hint = "each test is judged above; --threshold and --noise set what is allowed";
-        Err(Failure::new(Kind::Criterion, words, hint))
-    };
-    match comparison.gate {
-        Some(Gate::Failed) => failure("a test is worse than the threshold allows"),
-        Some(Gate::Undecided) => failure("a test could not be judged, so the gate stays shut"),
-        Some(Gate::Passed) | None => Ok(()),
-    }
 }
 
 /// Writes every chart into the folders that were asked for.
@@ -171,25 +144,4 @@ fn write_pictures(
         }
     }
     Ok(())
-}
-
-/// Returns where the page of a run file stands.
-pub(crate) fn page_beside(file: &Path) -> PathBuf {
-    file.with_extension("html")
-}
-
-/// Refuses `page` where no report must be written; `inputs` are the files that it is made from.
-pub(crate) fn check_page(page: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    output::check(page, Form::Page, inputs)
-}
-
-/// Writes the page of `runs`, which were read from `inputs`.
-pub(crate) fn write_page(
-    output: &Path,
-    inputs: &[&Path],
-    runs: &[Run],
-    options: &PageOptions,
-) -> Result<(), Failure> {
-    let page = ssdgauge_report::page(runs, options);
-    output::write(output, Form::Page, inputs, page.as_bytes())
 }

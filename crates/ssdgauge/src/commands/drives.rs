@@ -2,7 +2,7 @@
 
 use crate::arguments;
 use crate::failure::Failure;
-use crate::world;
+use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::{Candidate, Refusal, TargetError, TargetOptions};
@@ -18,9 +18,9 @@ pub(crate) fn list(arguments: &arguments::Drives) -> Result<(), Failure> {
     let seen: Vec<Seen> = ssdgauge_guard::drives().into_iter().map(see).collect();
     if arguments.json {
         let drives: Vec<Value> = seen.iter().map(as_json).collect();
-        world::print(&format!("{:#}\n", json!({ "schema_version": 1, "drives": drives })));
+        terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "drives": drives })));
     } else {
-        world::print_words(&in_words(&seen));
+        terminal::print_words(&in_words(&seen));
     }
     Ok(())
 }
@@ -179,7 +179,7 @@ mod tests {
         let refusals = vec![Refusal::InUse { path: path.clone(), holder }];
         let confirm = Some("S1".to_owned());
         let seen = Seen { path, info: Some(info), confirm, refusals, unseen: Vec::new() };
-        let text = world::tame(&in_words(&[seen]));
+        let text = terminal::tame(&in_words(&[seen]));
         assert_eq!(text.lines().count(), 3, "{text}");
         let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
         assert!(!text.contains(hidden), "{text:?}");

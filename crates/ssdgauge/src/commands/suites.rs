@@ -1,35 +1,11 @@
-//! Finding and listing suites.
+//! `ssdgauge suites`: lists the suites, or the tests of one.
 
 use crate::arguments;
-use crate::failure::{Failure, Kind};
-use crate::world;
+use crate::failure::Failure;
+use crate::suite_choice::find;
+use crate::terminal;
 use serde_json::json;
-use ssdgauge_lab::{Suite, built_in, find_built_in};
-use std::path::Path;
-
-/// The largest suite or profile that is read; the built-in ones have a few thousand bytes.
-const MOST: u64 = 1 << 20;
-
-/// Reads a text file that a person wrote, or says why it cannot be one.
-pub(crate) fn read_small(name: &str) -> Result<String, String> {
-    let path = Path::new(name);
-    let metadata = std::fs::metadata(path).map_err(|error| format!("{name}: {error}"))?;
-    if !metadata.is_file() || metadata.len() > MOST {
-        return Err(format!("{name} is no text file of at most {MOST} bytes"));
-    }
-    std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))
-}
-
-/// Finds the suite `name`: one of the list, or a file.
-pub(crate) fn find(name: &str) -> Result<Suite, Failure> {
-    let is_path = name.contains('/') || name.ends_with(".toml");
-    if !is_path {
-        return Ok(find_built_in(name)?);
-    }
-    let hint = "`ssdgauge suites` lists the suites that come with the program";
-    let text = read_small(name).map_err(|error| Failure::new(Kind::Usage, error, hint))?;
-    Ok(Suite::parse(name, &text)?)
-}
+use ssdgauge_lab::{Suite, built_in};
 
 /// Lists all suites, or the tests of one.
 pub(crate) fn list(arguments: &arguments::Suites) -> Result<(), Failure> {
@@ -39,11 +15,11 @@ pub(crate) fn list(arguments: &arguments::Suites) -> Result<(), Failure> {
     };
     if arguments.json {
         let list: Vec<_> = suites.iter().map(as_json).collect();
-        world::print(&format!("{:#}\n", json!({ "schema_version": 1, "suites": list })));
+        terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "suites": list })));
         return Ok(());
     }
     for suite in &suites {
-        world::print_words(&match arguments.suite {
+        terminal::print_words(&match arguments.suite {
             Some(_) => in_full(suite),
             None => in_short(suite),
         });

@@ -1,9 +1,8 @@
-//! Logs of single requests: begun extras a run, printed as CSV.
+//! `ssdgauge log`: prints a log of single requests as CSV.
 
 use crate::failure::{Failure, Kind};
-use crate::world;
+use crate::terminal;
 use ssdgauge_core::io_log::{Frame, FrameKind, MAGIC, RECORD, Record};
-use ssdgauge_host::LinuxRig;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -11,14 +10,6 @@ use std::path::Path;
 
 /// The largest payload of a frame that is believed: 64 times what this program writes.
 const MOST: u64 = 16 << 20;
-
-/// Begins the log of every request that `rig` will measure.
-pub(crate) fn begin(rig: &mut LinuxRig, path: &Path) -> Result<(), Failure> {
-    rig.log_ios(path).map_err(|error| {
-        let text = format!("{}: {error}", path.display());
-        Failure::new(Kind::Refused, text, "nothing was written; name a new file for the log")
-    })
-}
 
 /// Prints the log `path` as CSV.
 pub(crate) fn print(path: &Path) -> Result<(), Failure> {
@@ -31,7 +22,7 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
     if file.read_exact(&mut magic).is_err() || magic != MAGIC {
         return Err(failure(format!("{name} is no log of requests of this version")));
     }
-    world::print("load,stream,thread,begin_ns,end_ns,lat_ns,direction,offset,length\n");
+    terminal::print("load,stream,thread,begin_ns,end_ns,lat_ns,direction,offset,length\n");
     let mut records = 0;
     let mut lines = String::new();
     loop {
@@ -41,10 +32,13 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
         let Some((frame, payload)) = frame else { return Ok(()) };
         match frame.kind {
             FrameKind::Load => {
-                world::talk(&format!("load {}: {}", frame.load, plain(&payload)));
+                terminal::talk(&format!("load {}: {}", frame.load, plain(&payload)));
             }
             FrameKind::End if frame.lost > 0 => {
-                world::talk(&format!("load {}: {} requests are missing", frame.load, frame.lost));
+                terminal::talk(&format!(
+                    "load {}: {} requests are missing",
+                    frame.load, frame.lost
+                ));
             }
             FrameKind::End => {}
             FrameKind::Records => {
@@ -53,7 +47,7 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
                     line(&mut lines, &frame, bytes);
                     records += 1;
                 }
-                world::print(&lines);
+                terminal::print(&lines);
             }
         }
     }
