@@ -78,7 +78,7 @@ fn as_json(seen: &Seen) -> Value {
             true => seen.confirm.as_deref().map(|words| format!("--erase {words}")),
             false => None,
         };
-        json!({ "kind": refusal.key(), "words": refusal.reason(), "confirmation": confirmation })
+        json!({ "kind": refusal.key(), "words": refusal.reason(), "consent": confirmation })
     });
     json!({
         "path": seen.path,
@@ -103,7 +103,7 @@ fn in_words(drives: &[Seen]) -> String {
         let confirmation = seen.refusals.iter().all(Refusal::yields_to_consent);
         let answer = match (seen.is_testable(), confirmation) {
             (true, _) => "yes",
-            (false, true) => "confirmation",
+            (false, true) => "consent",
             (false, false) => "no",
         };
         let name = seen.path.strip_prefix("/dev/").unwrap_or(&seen.path);

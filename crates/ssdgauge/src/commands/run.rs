@@ -117,7 +117,7 @@ fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
             return Err(Failure::new(
                 Kind::Usage,
                 format!("{} is named for two outputs of this run", path.display()),
-                "nothing was written; a run file ends in .ssdg, its report in .html extras it",
+                "nothing was written; a run file ends in .ssdg, its report in .html beside it",
             ));
         }
     }
