@@ -5,31 +5,22 @@
 //! protocol of" a source, and never equal to published ones.
 
 mod environment;
+mod figure;
 mod findings;
-pub(crate) mod specification;
+mod specification;
 mod steady;
 mod style;
 mod summary;
+mod swatch;
 mod test;
 
-use crate::figure::Cast;
-use crate::figure::draw::PALETTE_LIGHT;
-use crate::group;
-use crate::names;
-use crate::run::Run;
-use crate::specification::Specification;
+use crate::analysis::group;
+use crate::analysis::report_drives::Cast;
+use crate::figure::PageOptions;
+use crate::model::Run;
+use crate::text::labels;
+use crate::text::sanitize;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-/// How a page is made.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PageOptions {
-    /// The title; made of the drives' names where there is none.
-    pub title: Option<String>,
-    /// The number of the run whose drive stands out in rankings.
-    pub highlight: Option<usize>,
-    /// What makers claim of the drives.
-    pub specifications: Vec<Specification>,
-}
 
 /// Stands in the head of every page: how the program recognises one.
 pub const PAGE_MARK: &str = r#"<meta name="generator" content="ssdgauge">"#;
@@ -80,9 +71,9 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
 
 fn title(runs: &[Run], cast: &Cast, options: &PageOptions) -> String {
     match (&options.title, runs) {
-        (Some(title), _) => crate::clean::prose(title),
+        (Some(title), _) => sanitize::prose(title),
         (None, []) => "No runs".to_owned(),
-        (None, [run]) => names::drive(run),
+        (None, [run]) => labels::drive_name(&run.head.drive),
         (None, [_, ..]) if runs.len() <= 3 && cast.count() == runs.len() => cast.names.join(" · "),
         (None, [_, ..]) => format!("{} drives compared", cast.count()),
     }
@@ -128,14 +119,6 @@ fn banners(runs: &[Run]) -> Markup {
             }
         }
     }
-}
-
-/// Returns the mark of the drive with this number, in its colour, and in the shape that its points
-/// have: circle, square, triangle, diamond.
-fn swatch(number: usize) -> Markup {
-    let colours = PALETTE_LIGHT.len();
-    let (place, turn) = (number % colours, number / colours % 4);
-    html! { span.swatch.{ "s" (place) }.{ "turn" (turn) } {} }
 }
 
 fn footer() -> Markup {

@@ -1,12 +1,38 @@
 //! Judging claims: the conditions first, the value last.
 
-use super::{CacheSide, Claim, Specification, State};
-use crate::clean;
-use crate::figure::fill;
-use crate::missing;
-use crate::number;
-use crate::run::{PointRun, Run, TestRun};
+use crate::analysis::report_drives::Cast;
+use crate::analysis::slc_cache;
+use crate::analysis::specification::{CacheSide, Claim, Specification, State};
+use crate::model::metrics;
+use crate::model::{PointRun, Run, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{FindingKind, Metric, PhaseKind, Scope, Score, Window};
+
+/// Returns the numbers of the drives that `specification` is about.
+fn drives(specification: &Specification, runs: &[Run], cast: &Cast) -> Vec<usize> {
+    let model = specification.model.to_lowercase();
+    let fits = |drive: &usize| {
+        let first = cast.runs_of(*drive).next();
+        first.is_some_and(|run| {
+            sanitize::device(runs[run].head.drive.name()).to_lowercase().contains(&model)
+        })
+    };
+    (0..cast.count()).filter(fits).collect()
+}
+
+impl Specification {
+    /// Returns whether any of `runs` is of the drive that the claims are about.
+    pub fn is_about(&self, runs: &[Run]) -> bool {
+        !drives(self, runs, &Cast::of(runs, None)).is_empty()
+    }
+
+    /// Returns each drive that the claims are about, by its number, with its runs.
+    pub(crate) fn subjects<'a>(&self, runs: &'a [Run], cast: &Cast) -> Vec<(usize, Vec<&'a Run>)> {
+        let of = |drive: usize| (drive, cast.runs_of(drive).map(|run| &runs[run]).collect());
+        drives(self, runs, cast).into_iter().map(of).collect()
+    }
+}
 
 /// What the runs say of one claim.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,9 +177,10 @@ fn best(claim: &Claim, candidates: &[Candidate<'_>]) -> Result<(f64, String), St
 /// Returns the value of one step with its place, on the side of the cache that is claimed.
 fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), String> {
     let Candidate { test, point, .. } = *candidate;
-    let place = format!("{}, {}", clean::prose(&test.test.title), clean::prose(&point.point.label));
+    let place =
+        format!("{}, {}", sanitize::prose(&test.test.title), sanitize::prose(&point.point.label));
     let unmeasured = || format!("{} was not measured", claim.metric.key());
-    let whole = || missing::value(point, claim.metric, Scope::All).ok_or_else(unmeasured);
+    let whole = || metrics::value(point, claim.metric, Scope::All).ok_or_else(unmeasured);
     if claim.state == Some(State::Steady)
         && let Score::MeanOfLast { metric, window } = &test.test.score
         && *metric == claim.metric
@@ -166,7 +193,7 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), Stri
         Metric::Iops => Some(bytes / claim.block_size.0 as f64),
         _ => None,
     };
-    let edge = fill::sequential_write(test).and_then(fill::edge);
+    let edge = slc_cache::sequential_write(test).and_then(slc_cache::edge_of);
     match (claim.cache, edge) {
         (None, None) | (Some(CacheSide::Inside), None) => Ok((whole()?, place)),
         (None, Some(edge)) => Err(format!(

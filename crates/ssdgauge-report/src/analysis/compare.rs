@@ -3,13 +3,11 @@
 //! It compares only what may be compared, and never says more than the seconds of two runs can
 //! carry: an interval within runs is no interval between drives of one model.
 
-mod junit;
-mod texts;
-
-use crate::group::{self, Member};
-use crate::names;
-use crate::run::Run;
-use crate::settings;
+use crate::analysis::group::{self, Member};
+use crate::analysis::workload_text;
+use crate::model::Run;
+use crate::text::labels;
+use crate::text::sanitize;
 use ssdgauge_core::{Metric, Ratio, Score};
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -136,34 +134,39 @@ pub fn compare(a: &Run, b: &Run, options: &CompareOptions) -> Result<Comparison,
         let reason = tests.iter().find_map(reason).unwrap_or_else(|| "there are none".to_owned());
         return Err(CompareError::NothingInCommon(reason));
     }
-    let marks_of_b = names::marks(b);
-    let marks = names::marks(a).into_iter().filter(|mark| marks_of_b.contains(mark)).collect();
+    let marks_of_b = labels::marks(&b.head, b.complete);
+    let marks = labels::marks(&a.head, a.complete)
+        .into_iter()
+        .filter(|mark| marks_of_b.contains(mark))
+        .collect();
     let [name_a, name_b] = distinct([a, b]);
     let gate = options.threshold.map(|threshold| gate(&tests, threshold));
-    let ids = [a, b].map(|run| crate::clean::prose(&run.head.id));
+    let ids = [a, b].map(|run| sanitize::prose(&run.head.id));
     Ok(Comparison { names: [name_a, name_b], ids, marks, tests, options: *options, gate })
 }
 
 fn check_firmware(a: &Run, b: &Run, options: &CompareOptions) -> Result<(), CompareError> {
     let firmware = |run: &Run| match &run.head.drive.firmware {
-        Some(firmware) => crate::clean::device(firmware),
+        Some(firmware) => sanitize::device(firmware),
         None => "unknown".to_owned(),
     };
     let one_model = a.head.drive.model == b.head.drive.model;
     match options.any_firmware || !one_model || firmware(a) == firmware(b) {
         true => Ok(()),
-        false => {
-            Err(CompareError::Firmware { drive: names::drive(a), a: firmware(a), b: firmware(b) })
-        }
+        false => Err(CompareError::Firmware {
+            drive: labels::drive_name(&a.head.drive),
+            a: firmware(a),
+            b: firmware(b),
+        }),
     }
 }
 
 /// Returns the names of both runs; equal ones are told apart by their ids.
 fn distinct(runs: [&Run; 2]) -> [String; 2] {
-    let [a, b] = runs.map(names::drive);
+    let [a, b] = runs.map(|run| labels::drive_name(&run.head.drive));
     match a == b {
         false => [a, b],
-        true => runs.map(|run| format!("{a} ({})", names::short_id(&run.head.id))),
+        true => runs.map(|run| format!("{a} ({})", labels::short_id(&run.head.id))),
     }
 }
 
@@ -171,11 +174,11 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
     let test = &a.test.test;
     let metric = a.test.headline.metric;
     let mut comparison = TestComparison {
-        id: crate::clean::prose(&test.id),
+        id: sanitize::prose(&test.id),
         revision: test.revision,
-        title: crate::clean::prose(&test.title),
+        title: sanitize::prose(&test.title),
         metric,
-        rule: settings::rule(test, &test.score),
+        rule: workload_text::rule(test, &test.score),
         further: false,
         values: [a.test.headline.value, None],
         ratio: None,
@@ -217,11 +220,11 @@ fn further(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> Ve
             None => difference(ratio, metric, options.noise),
         };
         Some(TestComparison {
-            id: crate::clean::prose(&a.test.test.id),
+            id: sanitize::prose(&a.test.test.id),
             revision: a.test.test.revision,
-            title: format!("{}, {}", crate::clean::prose(&a.test.test.title), metric.title()),
+            title: format!("{}, {}", sanitize::prose(&a.test.test.title), metric.title()),
             metric,
-            rule: settings::rule(&a.test.test, score),
+            rule: workload_text::rule(&a.test.test, score),
             further: true,
             values,
             ratio,
@@ -278,7 +281,7 @@ fn gate(tests: &[TestComparison], threshold: f64) -> Gate {
 }
 
 /// Returns whether `test` is worse than `threshold` allows, beyond doubt.
-fn fails(test: &TestComparison, threshold: f64) -> bool {
+pub(crate) fn fails(test: &TestComparison, threshold: f64) -> bool {
     let Some((low, high)) = test.ratio.and_then(|ratio| ratio.interval) else { return false };
     match test.metric.more_is_better() {
         true => high < 1.0 - threshold,

@@ -1,11 +1,11 @@
 //! The verdict: a few sentences at the top of a report, made from numbers and findings alone.
 
-use crate::clean;
-use crate::compare::CompareOptions;
-use crate::figure::Cast;
-use crate::group::{Group, Member};
-use crate::number;
-use crate::run::{Run, TestRun};
+use crate::analysis::compare::CompareOptions;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::Cast;
+use crate::model::{Run, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Ratio, Severity, TargetKind};
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ fn leader(group: &Group<'_>, cast: &Cast) -> TestVerdict {
     let best = members[0];
     let ratios: Vec<Option<Ratio>> =
         members.iter().skip(1).map(|other| ratio(best, other)).collect();
-    let title = crate::figure::title(group);
+    let title = group.title();
     let name = |member: &Member<'_>| {
         format!("{} ({})", cast.names[member.index], number::with_unit(value(member), metric))
     };
@@ -114,7 +114,7 @@ fn unusable(runs: &[Run], cast: &Cast) -> Vec<String> {
             .tests
             .iter()
             .filter(|test| test.findings.iter().any(|of_step| invalid(&of_step.finding)))
-            .map(|test| clean::prose(&test.test.title))
+            .map(|test| sanitize::prose(&test.test.title))
             .collect();
         if !titles.is_empty() {
             let titles = titles.join(", ");
@@ -150,7 +150,7 @@ fn ceilings(runs: &[Run], cast: &Cast) -> Vec<String> {
                 sentences.push(format!(
                     "{name}, {}: {:.0} % of what this engine and host reach without a drive, so a \
                      part of the limit is theirs.",
-                    clean::prose(&test.test.title),
+                    sanitize::prose(&test.test.title),
                     100.0 * value / most
                 ));
             }
@@ -170,8 +170,11 @@ fn other_hosts(runs: &[Run]) -> Option<String> {
         let value = |run: &Run| run.head.environment.get(*key).cloned();
         runs.iter().any(|run| value(run) != value(first))
     };
-    let differing: Vec<String> =
-        keys.into_iter().filter(differs).map(|key| clean::prose(key).replace('_', " ")).collect();
+    let differing: Vec<String> = keys
+        .into_iter()
+        .filter(differs)
+        .map(|key| sanitize::prose(key).replace('_', " "))
+        .collect();
     if differing.is_empty() {
         return None;
     }

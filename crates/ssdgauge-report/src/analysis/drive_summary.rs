@@ -1,15 +1,17 @@
 //! What a careful engineer would say of one drive: what limits it, where it leaves its cache,
 //! where it throttles. Every sentence follows from samples or findings; none is invented.
 
-use crate::clean;
-use crate::compare::CompareOptions;
-use crate::figure::Cast;
-use crate::figure::fill;
-use crate::group::Member;
-use crate::missing;
-use crate::number;
-use crate::rests;
-use crate::run::{PointRun, Run, TestRun};
+use crate::analysis::compare::CompareOptions;
+use crate::analysis::fill_level;
+use crate::analysis::group::Member;
+use crate::analysis::headline_points;
+use crate::analysis::headline_reasons;
+use crate::analysis::report_drives::Cast;
+use crate::analysis::slc_cache;
+use crate::model::metrics;
+use crate::model::{PointRun, Run, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Access, FindingKind, Metric, Nanos, Scope, Score, Stream, Totals};
@@ -47,7 +49,7 @@ pub(crate) fn of(runs: &[Run], cast: &Cast, drive: usize) -> Vec<String> {
 }
 
 fn title(test: &TestRun) -> String {
-    clean::prose(&test.test.title)
+    sanitize::prose(&test.test.title)
 }
 
 fn throttled<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
@@ -65,11 +67,11 @@ fn throttled<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
 }
 
 fn cache(test: &TestRun) -> Option<String> {
-    let point = fill::sequential_write(test)?;
+    let point = slc_cache::sequential_write(test)?;
     let written = point.point.totals.directions.iter().map(|totals| totals.bytes).sum::<u64>();
     let title = title(test);
     let gb = |bytes: u64| number::text(bytes as f64 / 1e9);
-    Some(match fill::edge(point) {
+    Some(match slc_cache::edge_of(point) {
         Some(edge) => format!(
             "It leaves its fast cache after {} GB of writes in order: {} MB/s before, {} MB/s \
              behind ({title}).",
@@ -155,7 +157,7 @@ fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<Stri
 
 fn knee(test: &TestRun) -> Option<String> {
     let Score::Knee(metric) = test.test.score else { return None };
-    let (rungs, found) = rests::ladder(test, metric)?;
+    let (rungs, found) = headline_points::ladder(test, metric)?;
     let end = match rungs.as_slice() {
         // A plateau has its best anywhere; only what still climbs may climb further.
         [.., before, last]
@@ -177,7 +179,7 @@ fn knee(test: &TestRun) -> Option<String> {
 fn weak_mix(test: &TestRun) -> Option<String> {
     let metric = test.headline.metric;
     let mix = |point: &PointRun| match point.workload.streams.as_slice() {
-        [stream] => Some((stream.read_percent, missing::value(point, metric, Scope::All)?)),
+        [stream] => Some((stream.read_percent, metrics::value(point, metric, Scope::All)?)),
         [] | [_, ..] => None,
     };
     let mixes: Vec<(u8, f64)> = test.points.iter().map(mix).collect::<Option<_>>()?;
@@ -198,8 +200,8 @@ fn weak_mix(test: &TestRun) -> Option<String> {
 fn full(test: &TestRun) -> Option<String> {
     let metric = test.headline.metric;
     let level = |point: &PointRun| {
-        let level = crate::levels::of(&point.point.label, point.point.position)?;
-        Some((level, missing::value(point, metric, Scope::All)?))
+        let level = fill_level::of(&point.point.label, point.point.position)?;
+        Some((level, metrics::value(point, metric, Scope::All)?))
     };
     let levels: Vec<(f64, f64)> = test.points.iter().map(level).collect::<Option<_>>()?;
     let (first, last) = (levels.first()?, levels.last()?);
@@ -216,12 +218,12 @@ fn full(test: &TestRun) -> Option<String> {
 
 /// The tail at one request in flight, where nothing but the drive makes a request wait.
 fn tail(test: &TestRun) -> Option<String> {
-    let [point] = rests::points(test)[..] else { return None };
+    let [point] = headline_points::points(test)[..] else { return None };
     let [stream] = point.workload.streams.as_slice() else { return None };
     if (stream.queue_depth, stream.threads) != (1, 1) || stream.access == Access::Sequential {
         return None;
     }
-    let latency = |metric| missing::value(point, metric, Scope::All);
+    let latency = |metric| metrics::value(point, metric, Scope::All);
     let (mean, tail) = (latency(Metric::LatMeanUs)?, latency(Metric::LatP9999Us)?);
     Some(format!(
         "Alone in flight a request takes {} on average; 99.99 % take at most {} ({}).",
@@ -237,7 +239,7 @@ fn borne(member: &Member<'_>) -> Option<String> {
     }
     let value = number::with_unit(member.test.headline.value?, Metric::LoadMultiple);
     let title = title(member.test);
-    Some(match crate::figure::ranking::stopped_by(member) {
+    Some(match headline_reasons::stopped_by(member) {
         Some(why) => format!("It bears {value} the load, {why} ({title})."),
         None => format!("It bears {value} the load, the most that was tried ({title})."),
     })

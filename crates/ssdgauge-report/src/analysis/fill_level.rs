@@ -2,7 +2,8 @@
 //!
 //! Reviews order drives by an empty drive; most drives in use are 70 to 80 % full.
 
-use crate::run::{self, Run};
+use crate::model::Run;
+use crate::model::plan::measured_steps;
 use ssdgauge_core::{Score, Step, Test};
 
 /// Returns how full the drive was in percent, where a step is one of a ladder of fill levels.
@@ -15,7 +16,7 @@ pub(crate) fn of(label: &str, position: f64) -> Option<f64> {
 /// Returns whether every step of `test` that is measured is one of a ladder of fill levels.
 fn is_ladder(test: &Test) -> bool {
     let level = |step: &Step| of(&step.label, step.position).is_some();
-    run::measured(test).count() > 1 && run::measured(test).all(level)
+    measured_steps(test).count() > 1 && measured_steps(test).all(level)
 }
 
 impl Run {
@@ -23,7 +24,7 @@ impl Run {
     pub fn fill_levels(&self) -> Vec<f64> {
         let ladders = self.tests.iter().map(|test| &test.test).filter(|test| is_ladder(test));
         let mut levels: Vec<f64> =
-            ladders.flat_map(run::measured).map(|step| step.position).collect();
+            ladders.flat_map(measured_steps).map(|step| step.position).collect();
         levels.sort_by(f64::total_cmp);
         levels.dedup();
         levels

@@ -3,9 +3,10 @@
 //! Only equal suites, ids, revisions, lengths and spans are put into one chart, and a model never
 //! beside a drive that was measured.
 
-use crate::missing;
-use crate::run::{Run, TestRun};
-use crate::settings;
+use crate::model::metrics;
+use crate::model::plan::measured_spans;
+use crate::model::{Run, TestRun};
+use crate::text::{labels, sanitize};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 
 /// Tests of several runs that may be compared.
@@ -64,12 +65,32 @@ impl Group<'_> {
     pub(crate) fn first(&self) -> Member<'_> {
         self.members[0]
     }
+
+    /// Returns the title of the test.
+    pub(crate) fn title(&self) -> String {
+        sanitize::prose(&self.first().test.test.title)
+    }
+
+    /// Returns the title of the test, with what sets this group apart from others of it.
+    pub(crate) fn full_title(&self) -> String {
+        match self.apart.is_empty() {
+            true => self.title(),
+            false => format!("{} ({})", self.title(), self.apart),
+        }
+    }
+}
+
+impl Member<'_> {
+    /// Returns the marks of the run that stand beside each of its numbers, such as `MODEL`.
+    pub(crate) fn run_marks(&self) -> Vec<String> {
+        labels::marks(&self.run.head, self.run.complete)
+    }
 }
 
 /// Returns why `a` and `b` must not be compared; `None` where they may.
 pub(crate) fn differ(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
     let of_power = a.test.headline.metric.needs_power();
-    let scopes = [a, b].map(|member| missing::power_scopes(member.test));
+    let scopes = [a, b].map(|member| metrics::power_scopes(member.test));
     let (a, b) = (key(a), key(b));
     let reasons = [
         (a.suite != b.suite || a.test != b.test, "they are different tests"),
@@ -138,7 +159,7 @@ fn key(member: Member<'_>) -> Key {
         shortened: plan.shortened,
         span_scaled: plan.span_scaled,
         class: class(member.run.head.drive.kind),
-        spans: settings::spans(&member.test.test)
+        spans: measured_spans(&member.test.test)
             .into_iter()
             .map(|span| extent(span, &member.run.head.drive))
             .collect(),

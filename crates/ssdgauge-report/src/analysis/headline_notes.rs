@@ -1,11 +1,12 @@
 //! What belongs beside a headline: the ladder of a knee, the other mean.
 
-use crate::cached;
-use crate::missing;
-use crate::number;
-use crate::run::{Repetition, TestRun};
-use crate::settings;
-use crate::steadiness;
+use crate::analysis::slc_cache;
+use crate::analysis::steady_state;
+use crate::analysis::workload_text;
+use crate::model::metrics;
+use crate::model::{Repetition, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::{knee, summary};
 use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
@@ -66,13 +67,13 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
         ),
         Consistency::Wide => format!("constantly wide in the {window}, in samples of 1 s"),
     }));
-    remarks.extend(steadiness::words(test));
+    remarks.extend(steady_state::words(test));
     remarks
 }
 
 /// The end of the fast cache, where a single step writes sequentially, and which steps lay where.
 fn cache(test: &TestRun) -> impl Iterator<Item = String> {
-    let size = cached::edge(test).map(|edge| {
+    let size = slc_cache::edge(test).map(|edge| {
         format!(
             "fast cache of {}: {} MB/s before its end, {} MB/s behind",
             edge.in_words(number::capacity),
@@ -80,7 +81,7 @@ fn cache(test: &TestRun) -> impl Iterator<Item = String> {
             number::text(edge.behind / 1e6)
         )
     });
-    let places = cached::words(test).filter(|_| test.points.len() > 1);
+    let places = slc_cache::words(test).filter(|_| test.points.len() > 1);
     size.into_iter().chain(places)
 }
 
@@ -91,7 +92,7 @@ fn also(test: &TestRun) -> impl Iterator<Item = String> {
         Some(format!(
             "{}: {value} ({})",
             headline.metric.title(),
-            settings::rule(&test.test, score)
+            workload_text::rule(&test.test, score)
         ))
     })
 }
@@ -133,11 +134,11 @@ fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
 /// The load at the knee, and what its requests cost there and at the lowest load.
 fn knee_of_load(test: &TestRun) -> Option<String> {
     let values = |metric| -> Option<Vec<f64>> {
-        test.points.iter().map(|point| missing::value(point, metric, Scope::All)).collect()
+        test.points.iter().map(|point| metrics::value(point, metric, Scope::All)).collect()
     };
     let latencies = values(Metric::LatMeanUs)?;
     let place = knee::of_load(&values(Metric::Iops)?, &latencies)?;
-    let label = crate::clean::prose(&test.points[place].point.label);
+    let label = sanitize::prose(&test.points[place].point.label);
     let end = match place + 1 == test.points.len() {
         true => "; the knee is the last load, so it may lie beyond",
         false => "",
@@ -176,7 +177,7 @@ fn harmonic(test: &TestRun, metric: Metric) -> Option<String> {
         return None;
     }
     let values: Option<Vec<f64>> =
-        points().map(|point| missing::value(point, metric, Scope::All)).collect();
+        points().map(|point| metrics::value(point, metric, Scope::All)).collect();
     let mean = summary::harmonic_mean(&values?)?;
     Some(format!("harmonic mean {}", number::with_unit(mean, metric)))
 }
@@ -184,7 +185,7 @@ fn harmonic(test: &TestRun, metric: Metric) -> Option<String> {
 fn best(test: &TestRun, metric: Metric) -> Option<String> {
     let value = test.headline.value?;
     let same =
-        |point: &&crate::run::PointRun| missing::value(point, metric, Scope::All) == Some(value);
+        |point: &&crate::model::PointRun| metrics::value(point, metric, Scope::All) == Some(value);
     let point = test.points.iter().find(same)?;
-    (test.points.len() > 1).then(|| format!("at {}", crate::clean::prose(&point.point.label)))
+    (test.points.len() > 1).then(|| format!("at {}", sanitize::prose(&point.point.label)))
 }

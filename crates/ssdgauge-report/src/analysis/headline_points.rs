@@ -1,7 +1,7 @@
 //! Which measured steps a headline speaks of, so that what stands beside it speaks of the same.
 
-use crate::missing;
-use crate::run::{PointRun, TestRun};
+use crate::model::metrics;
+use crate::model::{PointRun, TestRun};
 use ssdgauge_core::statistics::knee::{self, Knee, Rung};
 use ssdgauge_core::{BORNE, Metric, Scope, Score};
 
@@ -18,7 +18,7 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
             all().filter(|point| Some(point.point.position) == depth).collect()
         }
         Score::BestOf(metric) => all()
-            .filter(|point| missing::value(point, *metric, Scope::All) == Some(value))
+            .filter(|point| metrics::value(point, *metric, Scope::All) == Some(value))
             .take(1)
             .collect(),
         Score::HighestBorne => {
@@ -30,7 +30,7 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
             all().filter(of_load).collect()
         }
         Score::KneeOfLoad(metric) => all()
-            .filter(|point| missing::value(point, *metric, Scope::All) == Some(value))
+            .filter(|point| metrics::value(point, *metric, Scope::All) == Some(value))
             .take(1)
             .collect(),
         score @ (Score::At { .. }
@@ -46,7 +46,7 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
 /// Returns the rungs of a ladder of queue depths with its knee; `None` where one is missing.
 pub(crate) fn ladder(test: &TestRun, metric: Metric) -> Option<(Vec<Rung>, Knee)> {
     let rung = |point: &PointRun| {
-        let value = missing::value(point, metric, Scope::All)?;
+        let value = metrics::value(point, metric, Scope::All)?;
         Some(Rung { depth: point.point.position as u32, value, interval: (value, value) })
     };
     let rungs: Vec<Rung> = test.points.iter().map(rung).collect::<Option<_>>()?;

@@ -1,7 +1,7 @@
 //! The five numbers of the verdict: one for each kind of work, chosen from the tests of a report.
 
-use crate::group::Group;
-use crate::run;
+use crate::analysis::group::Group;
+use crate::model::plan::measured_steps;
 use ssdgauge_core::{Access, Action, Score, Stream};
 
 /// How many numbers a drive has in the verdict: readers want one answer, and the tests have the
@@ -55,7 +55,7 @@ pub(crate) fn of<'a>(groups: &'a [Group<'a>]) -> Vec<(usize, &'a Group<'a>)> {
 }
 
 fn kind(group: &Group<'_>) -> Option<Kind> {
-    let streams: Vec<&Stream> = run::measured(&group.first().test.test)
+    let streams: Vec<&Stream> = measured_steps(&group.first().test.test)
         .flat_map(|step| match &step.action {
             Action::Run { workload, .. } => workload.streams.as_slice(),
             Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => &[],

@@ -1,54 +1,9 @@
 //! Why a value is missing: every null on a page or in JSON has a finding that says so.
 
-use crate::number;
-use crate::run::{PointRun, StepFinding, TestRun};
-use ssdgauge_core::{
-    Direction, Family, Finding, FindingKind, Metric, PowerScope, Scope, Score, Severity,
-};
-
-/// Returns whether `metric` stands in every output, measured or not.
-///
-/// Write amplification is known of few drives; it is shown where it was measured.
-pub(crate) fn is_always_shown(metric: Metric) -> bool {
-    match metric.family() {
-        Family::Cost | Family::Spare | Family::Judgement => false,
-        Family::Rate | Family::Latency | Family::Power | Family::Efficiency | Family::Queue => true,
-    }
-}
-
-/// Returns the scopes that are shown for `point`: all, and each direction that its workload has.
-pub(crate) fn scopes(point: &PointRun) -> Vec<Scope> {
-    let of = |direction| match direction {
-        Direction::Read => Scope::Read,
-        Direction::Write => Scope::Write,
-    };
-    [Scope::All].into_iter().chain(point.directions().into_iter().map(of)).collect()
-}
-
-/// Returns every metric that is shown for `point`, with its scope, key and value.
-pub(crate) fn metrics(point: &PointRun) -> Vec<(Metric, Scope, String, Option<f64>)> {
-    let mut rows = Vec::new();
-    for scope in scopes(point) {
-        for metric in Metric::ALL {
-            if scope != Scope::All && !metric.is_split() {
-                continue;
-            }
-            if point.workload.streams.is_empty() && metric.is_of_requests() {
-                continue;
-            }
-            let value = value(point, metric, scope);
-            if value.is_some() || is_always_shown(metric) {
-                rows.push((metric, scope, format!("{}{}", scope.prefix(), metric.key()), value));
-            }
-        }
-    }
-    rows
-}
-
-/// Returns `metric` of `point`; `None` where it was not measured.
-pub(crate) fn value(point: &PointRun, metric: Metric, scope: Scope) -> Option<f64> {
-    point.point.totals.value(metric, scope).filter(|value| value.is_finite())
-}
+use crate::model::metrics;
+use crate::model::{PointRun, StepFinding, TestRun};
+use crate::text::number;
+use ssdgauge_core::{Finding, FindingKind, Metric, Scope, Score, Severity};
 
 /// Returns a finding for everything that is missing in `run`.
 pub(crate) fn of(run: &TestRun) -> Vec<StepFinding> {
@@ -84,7 +39,7 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
     let without: Vec<&PointRun> = run
         .points
         .iter()
-        .filter(|point| value(point, Metric::PowerW, Scope::All).is_none())
+        .filter(|point| metrics::value(point, Metric::PowerW, Scope::All).is_none())
         .collect();
     if without.is_empty() {
         return None;
@@ -113,7 +68,7 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
 fn of_point(point: &PointRun) -> Vec<StepFinding> {
     let mut few = TooFew::default();
     let mut others: Vec<String> = Vec::new();
-    for (metric, scope, key, value) in metrics(point) {
+    for (metric, scope, key, value) in metrics::shown(point) {
         if value.is_some() {
             continue;
         }
@@ -123,7 +78,7 @@ fn of_point(point: &PointRun) -> Vec<StepFinding> {
             Some(_) => others.push(key),
             // Efficiency also needs a power above zero; the meter's finding is that of the test.
             None if metric.needs_power() => {
-                if crate::missing::value(point, Metric::PowerW, Scope::All).is_some() {
+                if metrics::value(point, Metric::PowerW, Scope::All).is_some() {
                     others.push(key);
                 }
             }
@@ -172,15 +127,6 @@ impl TooFew {
         let title = lower(metric.title());
         self.words.push(format!("{title}{of} needs at least {needed} requests, there were {seen}"));
     }
-}
-
-/// Returns what the meters of `test` saw, each scope once, the narrowest first.
-pub(crate) fn power_scopes(test: &TestRun) -> Vec<PowerScope> {
-    let mut scopes: Vec<PowerScope> =
-        test.points.iter().filter_map(|point| Some(point.point.totals.power()?.0)).collect();
-    scopes.sort_unstable();
-    scopes.dedup();
-    scopes
 }
 
 fn lower(title: &str) -> String {

@@ -1,53 +1,28 @@
 //! Tests that were carried out several times: one result of all repetitions.
 
-use crate::error::ReportError;
-use crate::run::{
-    NO_LOAD, PointRun, Repetition, StepFinding, TestRun, counted, read_point, window,
-};
+use crate::model::{PointRun, Repetition, StepFinding, TestRun};
 use ssdgauge_core::statistics::repetition;
-use ssdgauge_core::{Action, Finding, FindingKind, Headline, PhaseKind, Severity};
-use ssdgauge_runfile::{RunFile, StepRecord};
+use ssdgauge_core::{Action, Finding, FindingKind, Headline, PhaseKind, Severity, Totals};
+use std::collections::BTreeMap;
 
-/// Returns `tests`, each with its number in the plan, with the repetitions of a test made one.
-pub(crate) fn gathered(
-    file: &RunFile,
-    steps: &[StepRecord],
-    tests: Vec<(usize, TestRun)>,
-) -> Result<Vec<TestRun>, ReportError> {
-    let mut groups: Vec<Vec<(usize, TestRun)>> = Vec::new();
-    for (number, test) in tests {
-        let same = |group: &&mut Vec<(usize, TestRun)>| {
-            let first = &group[0].1.test;
-            let next = group.len() as u32 + 1;
-            (&first.id, first.revision, next)
-                == (&test.test.id, test.test.revision, test.test.repetition)
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push((number, test)),
-            None => groups.push(vec![(number, test)]),
-        }
+/// Makes one test of its repetitions, whose samples together are `totals`, by phase and step.
+///
+/// `None` where there is no repetition.
+pub(crate) fn merged(
+    mut tests: Vec<TestRun>,
+    totals: &BTreeMap<(usize, usize), Totals>,
+) -> Option<TestRun> {
+    if tests.len() < 2 {
+        return tests.pop();
     }
-    groups.into_iter().map(|group| one(file, steps, group)).collect()
-}
-
-/// Makes one test of its repetitions.
-fn one(
-    file: &RunFile,
-    steps: &[StepRecord],
-    mut group: Vec<(usize, TestRun)>,
-) -> Result<TestRun, ReportError> {
-    let repetitions: Vec<Repetition> = group
+    let repetitions: Vec<Repetition> = tests
         .iter()
-        .map(|(_, test)| Repetition { headline: test.headline.clone(), also: test.also.clone() })
+        .map(|test| Repetition { headline: test.headline.clone(), also: test.also.clone() })
         .collect();
-    if group.len() == 1 {
-        return Ok(group.remove(0).1);
-    }
-    let numbers: Vec<usize> = group.iter().map(|(number, _)| *number).collect();
-    let complete = group.iter().all(|(_, test)| test.complete);
+    let complete = tests.iter().all(|test| test.complete);
     let findings: Vec<StepFinding> =
-        group.iter_mut().flat_map(|(_, test)| std::mem::take(&mut test.findings)).collect();
-    let mut run = group.swap_remove(middle(&repetitions)).1;
+        tests.iter_mut().flat_map(|test| std::mem::take(&mut test.findings)).collect();
+    let mut run = tests.swap_remove(middle(&repetitions));
     run.complete = complete;
     run.findings = distinct(findings);
     let headlines: Vec<Headline> = repetitions.iter().map(|each| each.headline.clone()).collect();
@@ -59,8 +34,8 @@ fn one(
     }
     run.findings.extend(drift(&headlines));
     run.repetitions = repetitions;
-    merge_totals(file, steps, &numbers, &mut run)?;
-    Ok(run)
+    merge_totals(totals, &mut run);
+    Some(run)
 }
 
 /// Returns the place of the repetition whose headline lies in the middle: its seconds are shown.
@@ -83,44 +58,27 @@ fn distinct(findings: Vec<StepFinding>) -> Vec<StepFinding> {
     distinct
 }
 
-/// Gives every point of `run` the samples of all repetitions, whose tests have these numbers.
-fn merge_totals(
-    file: &RunFile,
-    steps: &[StepRecord],
-    numbers: &[usize],
-    run: &mut TestRun,
-) -> Result<(), ReportError> {
+/// Gives every point of `run` the samples of all repetitions.
+fn merge_totals(totals: &BTreeMap<(usize, usize), Totals>, run: &mut TestRun) {
     let mut points = run.points.iter_mut().peekable();
-    let mut attempts = Vec::new();
-    for number in numbers {
-        let of_test: Vec<&StepRecord> =
-            steps.iter().filter(|step| step.place.test == *number).collect();
-        attempts.push(counted(&run.test, &of_test));
-    }
     for (phase_index, phase) in run.test.phases.iter().enumerate() {
         for (step_index, step) in phase.steps.iter().enumerate() {
-            let workload = match &step.action {
-                Action::Run { workload, .. } => workload.clone(),
-                Action::Idle(_) => NO_LOAD,
-                Action::Prepare(_) | Action::Rest(_) => continue,
-            };
-            if phase.kind != PhaseKind::Measure {
-                continue;
+            match &step.action {
+                Action::Run { .. } | Action::Idle(_) if phase.kind == PhaseKind::Measure => {}
+                Action::Run { .. } | Action::Idle(_) | Action::Prepare(_) | Action::Rest(_) => {
+                    continue;
+                }
             }
-            let place = (phase_index, step_index);
-            let all = attempts.iter().filter_map(|counted| counted.get(&place));
-            let all: Vec<&StepRecord> =
-                all.flat_map(|records| window(&run.test, records)).copied().collect();
             // A step that the shown repetition has not reached has no point.
             let is_here = |point: &&mut PointRun| {
                 point.point.label == step.label && point.point.position == step.position
             };
-            if let Some(point) = points.next_if(is_here) {
-                point.point.totals = read_point(file, step, &workload, &all)?.point.totals;
+            let Some(point) = points.next_if(is_here) else { continue };
+            if let Some(all) = totals.get(&(phase_index, step_index)) {
+                point.point.totals = all.clone();
             }
         }
     }
-    Ok(())
 }
 
 /// Returns what is found of the order in which the repetitions were carried out.

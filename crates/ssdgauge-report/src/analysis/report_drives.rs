@@ -3,11 +3,12 @@
 //! Several runs of one drive, such as a client and a consistency suite, are one drive. Two runs
 //! of one drive through the same test are told apart, because both have a bar in one chart.
 
-use crate::group::{self, Group};
-use crate::names;
-use crate::number;
-use crate::run::Run;
+use crate::analysis::group::{self, Group};
+use crate::model::Run;
+use crate::text::labels;
+use crate::text::number;
 use ssdgauge_core::TargetKind;
+use ssdgauge_runfile::Head;
 
 /// What figures must know of all runs of a report: names, colours, which drive stands out.
 #[derive(Clone, Debug)]
@@ -26,9 +27,11 @@ impl Cast {
     pub(crate) fn of(runs: &[Run], highlighted: Option<usize>) -> Cast {
         let drives = drives(runs);
         let count = drives.iter().max().map_or(0, |most| most + 1);
-        let firsts: Vec<&Run> =
-            (0..count).filter_map(|drive| first(runs, &drives, drive)).collect();
-        let of_drives = names::of(&firsts);
+        let firsts: Vec<&Head> = (0..count)
+            .filter_map(|drive| first(runs, &drives, drive))
+            .map(|run| &run.head)
+            .collect();
+        let of_drives = labels::unique_names(&firsts);
         let names = drives.iter().map(|drive| of_drives[*drive].clone()).collect();
         let highlighted = highlighted.and_then(|run| drives.get(run).copied());
         let kinds = runs.iter().map(|run| run.head.drive.kind).collect();
@@ -123,4 +126,21 @@ fn identity(run: &Run) -> String {
         }
     };
     format!("{}|{firmware}|{target}", drive.fingerprint())
+}
+
+/// Returns the number of the run that `words` name: its id, or a drive whose name holds them.
+///
+/// `None` where no run, or runs of different drives, are meant.
+pub fn find_run(runs: &[Run], words: &str) -> Option<usize> {
+    if let Some(run) = runs.iter().position(|run| run.head.id == words) {
+        return Some(run);
+    }
+    let wanted = words.to_lowercase();
+    let holds = |run: &Run| {
+        !wanted.is_empty() && labels::drive_name(&run.head.drive).to_lowercase().contains(&wanted)
+    };
+    let cast = Cast::of(runs, None);
+    let mut found = (0..runs.len()).filter(|run| holds(&runs[*run]));
+    let first = found.next()?;
+    found.all(|run| cast.drive(run) == cast.drive(first)).then_some(first)
 }

@@ -1,40 +1,32 @@
 //! Which steps of a run lay inside the drive's fast cache, crossed its end, or lay beyond it: the
 //! size comes from a fill of the same run, with its uncertainty.
 
-use crate::clean;
-use crate::figure::fill;
-use crate::number;
-use crate::run::{PointRun, StepFinding, TestRun};
-use ssdgauge_core::statistics::cache::Edge;
+use crate::model::{CachePlace, PointRun, StepFinding, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::statistics::cache::{self, Edge};
 use ssdgauge_core::{
-    Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
+    Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
 };
-
-/// Where a step lay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CachePlace {
-    /// Everything that it wrote fitted into the cache, whatever its uncertainty.
-    Inside,
-    /// It began inside and ended beyond, or the uncertainty leaves it open.
-    Crossing,
-    /// The cache was full before it began.
-    Beyond,
-}
-
-impl CachePlace {
-    /// Returns the word used in JSON and on pages.
-    pub fn name(self) -> &'static str {
-        match self {
-            CachePlace::Inside => "inside",
-            CachePlace::Crossing => "crossing",
-            CachePlace::Beyond => "beyond",
-        }
-    }
-}
 
 /// Returns the end of the fast cache that `test` shows: a single step that writes sequentially.
 pub(crate) fn edge(test: &TestRun) -> Option<Edge> {
-    fill::edge(fill::sequential_write(test)?)
+    edge_of(sequential_write(test)?)
+}
+
+/// Returns the single step of `test` where that writes in order and reads nothing.
+pub(crate) fn sequential_write(test: &TestRun) -> Option<&PointRun> {
+    let [point] = test.points.as_slice() else { return None };
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    (stream.access == Access::Sequential && !stream.reads()).then_some(point)
+}
+
+/// Returns where writing leaves the fast cache, in the step `point`.
+pub(crate) fn edge_of(point: &PointRun) -> Option<Edge> {
+    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
+    let written: Vec<u64> =
+        full.map(|second| second.directions[Direction::Write as usize].bytes).collect();
+    cache::edge(&written)
 }
 
 /// Tells every step that writes where it lay, in all tests of a run in which one shows the cache
@@ -133,14 +125,14 @@ fn finding(
         ),
     };
     let finding = Finding::new(FindingKind::CacheExceeded, Severity::Note, text, "");
-    Some(StepFinding { step: Some(clean::prose(label)), metrics: Vec::new(), finding })
+    Some(StepFinding { step: Some(sanitize::prose(label)), metrics: Vec::new(), finding })
 }
 
 /// Returns which steps of `test` lay where, in words.
 pub(crate) fn words(test: &TestRun) -> Option<String> {
     let of = |place: CachePlace| -> Vec<String> {
         let here = test.points.iter().filter(|point| point.cache == Some(place));
-        here.map(|point| clean::prose(&point.point.label)).collect()
+        here.map(|point| sanitize::prose(&point.point.label)).collect()
     };
     let places = [CachePlace::Inside, CachePlace::Crossing, CachePlace::Beyond];
     let words: Vec<String> = places

@@ -3,17 +3,12 @@
 //! A claim is judged only where a run met its conditions; in every other case the report says
 //! which condition was not met.
 
-mod judge;
-mod texts;
-
+use crate::text::sanitize;
 use serde::Deserialize;
 use ssdgauge_core::{Access, Bytes, Metric};
 use std::ops::Range;
 use thiserror::Error;
 use toml::Spanned;
-
-pub(crate) use judge::{Judged, Verdict, judge};
-pub use texts::{claims_json, claims_markdown};
 
 /// A value counts as met down to this many percent below the claim, unless the file says
 /// otherwise. Chosen: what reviews call "about the same".
@@ -132,7 +127,7 @@ impl Specification {
         let error = |span: Range<usize>, message: String, hint: &str| {
             let before = text.get(..span.start).unwrap_or(text);
             SpecificationError {
-                file: crate::clean::prose(file),
+                file: sanitize::prose(file),
                 line: before.matches('\n').count() + 1,
                 text: text.to_owned(),
                 span,

@@ -1,16 +1,14 @@
 //! What was asked of the drive, in one line: block size, mix, depth, span, engine, limits.
 
-use crate::clean;
-use crate::group::Group;
-use crate::number;
-use crate::run;
+use crate::model::plan::measured_steps;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{
     Access, Action, Arrival, Bytes, Data, Nanos, PhaseKind, Score, Stream, Test, Until, Workload,
 };
 
-/// Returns the settings of `group`'s test, as planned.
-pub(crate) fn line(group: &Group<'_>) -> String {
-    let test = &group.first().test.test;
+/// Returns the settings of `test`, as planned.
+pub(crate) fn line(test: &Test) -> String {
     if let Some(idle) = left_alone(test) {
         return format!("no load: the drive is left alone for {idle}");
     }
@@ -36,8 +34,8 @@ pub(crate) fn line(group: &Group<'_>) -> String {
 /// Returns the rule of `score` in words, with the labels of the steps that it names.
 pub(crate) fn rule(test: &Test, score: &Score) -> String {
     let label = |position: &f64| {
-        let step = run::measured(test).find(|step| step.position == *position);
-        step.map_or_else(|| position.to_string(), |step| clean::prose(&step.label))
+        let step = measured_steps(test).find(|step| step.position == *position);
+        step.map_or_else(|| position.to_string(), |step| sanitize::prose(&step.label))
     };
     match score {
         Score::At { position, .. } => format!("at {}", label(position)),
@@ -56,14 +54,6 @@ pub(crate) fn rule(test: &Test, score: &Score) -> String {
     }
 }
 
-/// Returns the spans of everything that `test` measures, as planned.
-pub(crate) fn spans(test: &Test) -> Vec<Bytes> {
-    let streams = measured(test).flat_map(|(workload, _)| &workload.streams);
-    let mut spans: Vec<Bytes> = streams.map(|stream| stream.span).collect();
-    spans.dedup();
-    spans
-}
-
 fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
     let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
     phases.flat_map(|phase| &phase.steps).filter_map(|step| match &step.action {
@@ -74,7 +64,7 @@ fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
 
 /// Returns how long `test` leaves the drive alone, where that is all that it does.
 fn left_alone(test: &Test) -> Option<Nanos> {
-    let times: Option<Vec<Nanos>> = run::measured(test)
+    let times: Option<Vec<Nanos>> = measured_steps(test)
         .map(|step| match step.action {
             Action::Idle(time) => Some(time),
             Action::Prepare(_) | Action::Run { .. } | Action::Rest(_) => None,
@@ -105,7 +95,7 @@ fn data(data: Data) -> &'static str {
 }
 
 fn arrival(arrival: Arrival) -> String {
-    let rate = |per_second: f64| crate::number::text(per_second);
+    let rate = |per_second: f64| number::text(per_second);
     match arrival {
         Arrival::Closed => "closed loop".to_owned(),
         Arrival::Uniform { per_second } => {

@@ -1,12 +1,14 @@
 //! The curve: the points of a test along the key that was swept.
 
-use crate::clean;
-use crate::figure::{Axis, Bar, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, legend, title};
-use crate::group::{Group, Member};
-use crate::levels;
-use crate::missing;
-use crate::number;
-use crate::run::PointRun;
+use crate::analysis::fill_level;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::Cast;
+use crate::figure::captions::{LATENCY, legend};
+use crate::figure::chart::{Axis, Bar, Chart, Drawing, Line, Scale, Table};
+use crate::model::PointRun;
+use crate::model::metrics;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Metric, Scope};
 
 /// What tells the steps of a test apart.
@@ -75,7 +77,7 @@ fn common(group: &Group<'_>) -> Swept {
 }
 
 fn power_of(point: &PointRun) -> Option<f64> {
-    missing::value(point, Metric::PowerW, Scope::All)
+    metrics::value(point, Metric::PowerW, Scope::All)
 }
 
 fn curve(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept, with_power: bool) -> Chart {
@@ -101,7 +103,7 @@ fn curve(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept, with_powe
         notes.push(LATENCY.to_owned());
     }
     Chart {
-        title: format!("{}: {}{along}", title(group), metric.title()),
+        title: format!("{}: {}{along}", group.title(), metric.title()),
         notes,
         drawing,
         table: table(group, cast, metric, with_power),
@@ -119,7 +121,7 @@ fn lines(
 ) -> Drawing {
     let line = |member: &Member<'_>, metric: Metric, right: bool| {
         let place = |point: &PointRun| {
-            Some((place(point, swept)?, missing::value(point, metric, Scope::All)?))
+            Some((place(point, swept)?, metrics::value(point, metric, Scope::All)?))
         };
         let mut points: Vec<(f64, f64)> = member.test.points.iter().filter_map(place).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -172,9 +174,9 @@ fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Drawing {
     for label in labels(group) {
         for member in &group.members {
             let point = member.test.points.iter().find(|point| point.point.label == label);
-            let value = point.and_then(|point| missing::value(point, metric, Scope::All));
+            let value = point.and_then(|point| metrics::value(point, metric, Scope::All));
             let name = &cast.names[member.index];
-            let label = clean::prose(&label);
+            let label = sanitize::prose(&label);
             bars.push(Bar {
                 label: if alone { label } else { format!("{label} · {name}") },
                 part: "",
@@ -213,10 +215,10 @@ fn table(group: &Group<'_>, cast: &Cast, metric: Metric, with_power: bool) -> Ta
         }));
     }
     let row = |label: &String| {
-        let mut row = vec![clean::prose(label)];
+        let mut row = vec![sanitize::prose(label)];
         for member in &group.members {
             let point = member.test.points.iter().find(|point| point.point.label == *label);
-            let value = |metric| point.and_then(|point| missing::value(point, metric, Scope::All));
+            let value = |metric| point.and_then(|point| metrics::value(point, metric, Scope::All));
             row.extend(metrics.iter().map(|metric| number::optional(value(*metric))));
         }
         row
@@ -259,7 +261,7 @@ fn place(point: &PointRun, swept: Swept) -> Option<f64> {
         Swept::Mix => Some(f64::from(stream.read_percent)),
         Swept::QueueDepth => Some(f64::from(stream.queue_depth) * f64::from(stream.threads)),
         Swept::BlockSize => Some(stream.block_size.0 as f64),
-        Swept::Fill => levels::of(&point.point.label, point.point.position),
+        Swept::Fill => fill_level::of(&point.point.label, point.point.position),
         Swept::Turn => Some(point.point.position),
         Swept::Steps => None,
     }

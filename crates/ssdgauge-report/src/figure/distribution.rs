@@ -1,10 +1,12 @@
 //! Latency against percentile, on an axis that gives each nine of the tail equal room.
 
-use crate::clean;
-use crate::figure::{Axis, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, title};
-use crate::group::{Group, Member};
-use crate::number;
-use crate::run::PointRun;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::Cast;
+use crate::figure::captions::LATENCY;
+use crate::figure::chart::{Axis, Chart, Drawing, Line, Scale, Table};
+use crate::model::PointRun;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Histogram, Scope};
 
 /// The most lines of one chart.
@@ -43,11 +45,11 @@ fn of_one(group: &Group<'_>, member: &Member<'_>, cast: &Cast) -> Option<Chart> 
         .filter_map(|(number, point)| {
             // Colours stand for drives; where there is one drive they are free for its steps.
             let colour = if several { number } else { cast.drive(member.index) };
-            line(&clean::prose(&point.point.label), colour, point)
+            line(&sanitize::prose(&point.point.label), colour, point)
         })
         .collect();
     let n: u64 = points.iter().map(|point| point.point.totals.latency(Scope::All).count()).sum();
-    let labels = points.iter().map(|point| (clean::prose(&point.point.label), *point)).collect();
+    let labels = points.iter().map(|point| (sanitize::prose(&point.point.label), *point)).collect();
     let mut chart = chart(group, "", lines, n, labels)?;
     if points.len() < all.len() {
         let all = all.len();
@@ -84,7 +86,7 @@ fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         let n = present.iter().map(|(_, p)| p.point.totals.latency(Scope::All).count()).sum();
         let labels =
             present.iter().map(|(index, point)| (cast.names[*index].clone(), *point)).collect();
-        charts.extend(chart(group, &clean::prose(label), lines, n, labels));
+        charts.extend(chart(group, &sanitize::prose(label), lines, n, labels));
     }
     // The first is enough for a look; the others stand behind it.
     charts.iter_mut().skip(1).for_each(|chart| chart.folded = true);
@@ -118,7 +120,7 @@ fn chart(
         [label.clone()].into_iter().chain(cells).chain([count]).collect()
     };
     Some(Chart {
-        title: format!("{}{step}: distribution of latency", title(group)),
+        title: format!("{}{step}: distribution of latency", group.title()),
         notes: vec![format!(
             "µs; n = {} requests. {LATENCY} Each nine of the percentile has equal room; a line ends \
              where no request lies beyond it. The axis of latency is logarithmic and does not start at zero.",

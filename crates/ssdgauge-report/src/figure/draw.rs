@@ -4,69 +4,26 @@
 //! picture serves light, dark and print; a picture for a file carries its colours.
 
 mod bars;
-mod ink;
+mod label;
 mod lines;
 mod marks;
 mod path;
+mod plot;
 mod scales;
+mod sheet;
+mod theme;
 
-use crate::clean;
-use crate::figure::{Chart, Drawing};
-pub(crate) use ink::{Ink, PALETTE_DARK, PALETTE_LIGHT};
+use crate::figure::chart::{Chart, Drawing};
 use kuva::backend::svg::SvgBackend;
-use kuva::render::color::Color;
-use kuva::render::render::{Primitive, Scene, TextAnchor};
-
-/// How wide a picture is, in its own units, and what follows from that.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sheet {
-    width: f64,
-    /// Room for the numbers and the title of the left axis.
-    left: f64,
-    /// Room for the end of the last number of the horizontal axis.
-    right: f64,
-    /// Room for a right axis.
-    right_axis: f64,
-    /// The height of a plot.
-    height: f64,
-    /// About how many numbers the horizontal axis has.
-    ticks: f64,
-    /// The size of the numbers of the axes.
-    tick_size: u32,
-}
-
-impl Sheet {
-    /// For pages and files.
-    pub(crate) const WIDE: Sheet = Sheet {
-        width: 760.0,
-        left: 84.0,
-        right: 34.0,
-        right_axis: 66.0,
-        height: 300.0,
-        ticks: 8.0,
-        tick_size: 12,
-    };
-
-    /// For phones: the same text on half the width, so that nobody has to scroll sideways.
-    pub(crate) const NARROW: Sheet = Sheet {
-        width: 340.0,
-        left: 62.0,
-        right: 16.0,
-        right_axis: 44.0,
-        height: 240.0,
-        ticks: 4.0,
-        tick_size: 11,
-    };
-}
+use kuva::render::render::{Scene, TextAnchor};
+use label::{cut, text};
+use plot::Plot;
+use sheet::SMALL;
+pub(crate) use sheet::Sheet;
+pub(crate) use theme::{Ink, PALETTE_DARK, PALETTE_LIGHT};
 
 /// The height of a line of the title.
 const TITLE_ROW: f64 = 20.0;
-/// The size of text in a picture.
-const TEXT: u32 = 13;
-/// The size of what is less important.
-const SMALL: u32 = 11;
-/// The mean width of a letter of DejaVu Sans, as a share of its size, on the wide side.
-const LETTER: f64 = 0.58;
 
 /// What stands in a picture that leaves its page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,7 +49,7 @@ pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame, sheet: &Sheet) -> Sc
         Drawing::Bars { unit, bars } => bars::scene(unit, bars, ink, sheet, (top, foot)),
         Drawing::Lines { x, y, right, lines, boundaries, marks } => {
             let right = right.as_ref();
-            let plot = lines::Plot { x, y, right, lines, boundaries, marks, sheet };
+            let plot = Plot { x, y, right, lines, boundaries, marks, sheet };
             lines::scene(&plot, ink, top, foot)
         }
     };
@@ -188,59 +145,4 @@ fn renumbered(body: &str, prefix: &str) -> String {
     }
     text.push_str(rest);
     text
-}
-
-/// A piece of text before it is decided whether it is bold.
-struct Text(Primitive);
-
-impl Text {
-    fn plain(self) -> Primitive {
-        self.0
-    }
-
-    /// Returns the text reading upwards.
-    fn turned(self) -> Primitive {
-        match self.0 {
-            Primitive::Text { x, y, content, size, anchor, bold, color, .. } => {
-                Primitive::Text { x, y, content, size, anchor, rotate: Some(-90.0), bold, color }
-            }
-            other => other,
-        }
-    }
-
-    fn bold(self) -> Primitive {
-        match self.0 {
-            Primitive::Text { x, y, content, size, anchor, rotate, color, .. } => {
-                Primitive::Text { x, y, content, size, anchor, rotate, bold: true, color }
-            }
-            other => other,
-        }
-    }
-}
-
-fn text(x: f64, y: f64, words: &str, size: u32, anchor: TextAnchor, colour: String) -> Text {
-    Text(Primitive::Text {
-        x,
-        y,
-        content: clean::chart(words),
-        size,
-        anchor,
-        rotate: None,
-        bold: false,
-        color: Some(Color::from(colour)),
-    })
-}
-
-/// Returns about how wide `words` are.
-fn width_of(words: &str, size: u32) -> f64 {
-    words.chars().count() as f64 * f64::from(size) * LETTER
-}
-
-/// Returns `words`, cut to about `width`.
-fn cut(words: &str, width: f64, size: u32) -> String {
-    let room = (width / (f64::from(size) * LETTER)).max(4.0) as usize;
-    match words.chars().count() > room {
-        true => words.chars().take(room - 1).chain(['…']).collect(),
-        false => words.to_owned(),
-    }
 }

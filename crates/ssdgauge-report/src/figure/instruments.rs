@@ -2,22 +2,22 @@
 //!
 //! Efficiency is never compared across scopes: what one meter sees of a host another does not.
 
-use crate::figure::ranking;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_points;
+use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::power;
+use crate::analysis::report_drives::Cast;
+use crate::analysis::workload_text;
+use crate::figure::chart::{Axis, Bar, Chart, Drawing, Scale, Table};
 use crate::figure::timeline::{self, Part, Parts};
-use crate::figure::{Axis, Bar, Cast, Chart, Drawing, Scale, Table, title};
-use crate::group::{Group, Member};
-use crate::missing;
-use crate::number;
-use crate::rests;
-use crate::run::PointRun;
-use crate::settings;
-use crate::timeline::Second;
-use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Metric, PowerScope, Scope};
+use crate::model::Second;
+use crate::model::metrics;
+use crate::text::number;
+use ssdgauge_core::{Metric, PowerScope};
 
 /// Returns the bars of efficiency and of power, where somebody measured power.
 pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
-    if group.members.iter().all(|member| missing::power_scopes(member.test).is_empty()) {
+    if group.members.iter().all(|member| metrics::power_scopes(member.test).is_empty()) {
         return Vec::new();
     }
     let headline = group.first().test.headline.metric;
@@ -71,46 +71,19 @@ struct Instrument {
     kind: &'static str,
 }
 
-/// Returns the instruments that read `quantity` in the test of `member`.
-fn meters(member: &Member<'_>, quantity: &str) -> Vec<String> {
-    let mut meters: Vec<String> = Vec::new();
-    for point in &member.test.points {
-        for name in point.instruments.get(quantity).into_iter().flatten() {
-            if !meters.contains(name) {
-                meters.push(name.clone());
-            }
-        }
-    }
-    meters
-}
-
-/// Returns what measured the power of the members of `group` that were measured in `scope`.
-pub(super) fn measured_by(group: &Group<'_>, scope: &[PowerScope]) -> String {
-    let mut meters: Vec<String> = group
-        .members
-        .iter()
-        .filter(|member| missing::power_scopes(member.test) == scope)
-        .flat_map(|member| scope.iter().flat_map(|scope| meters(member, scope.quantity())))
-        .collect();
-    meters.sort();
-    meters.dedup();
-    let name = scope.first().map_or("drive", |scope| scope.name());
-    format!("power of the {name} by the instrument: {}", meters.join(", "))
-}
-
 /// Returns bars of `metric` at the steps that each headline speaks of.
 fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
-    let scopes = |member: &Member<'_>| missing::power_scopes(member.test);
+    let scopes = |member: &Member<'_>| metrics::power_scopes(member.test);
     let scope = group.members.iter().map(scopes).find(|scopes| !scopes.is_empty());
     let scope = scope.unwrap_or_default();
     let value = |member: &Member<'_>| -> Result<f64, String> {
         let own = scopes(member);
-        let points = rests::points(member.test);
-        match mean(&points, metric) {
+        let points = headline_points::points(member.test);
+        match power::mean(&points, metric) {
             _ if own.is_empty() => Err("no power meter".to_owned()),
             _ if own.len() > 1 => Err("its steps were measured with several scopes".to_owned()),
-            _ if own != scope => Err(ranking::other_scope(&own)),
-            _ if points.is_empty() => Err(super::reason(member)),
+            _ if own != scope => Err(power::other_scope(&own)),
+            _ if points.is_empty() => Err(missing_reason(member)),
             None => Err("no power was read at some steps".to_owned()),
             Some(value) => Ok(value),
         }
@@ -132,15 +105,15 @@ fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
         vec![bar.label.clone(), value]
     };
     let unit = metric.unit();
-    let rule = settings::rule(&group.first().test.test, &group.first().test.test.score);
+    let rule = workload_text::rule(&group.first().test.test, &group.first().test.test.score);
     let better = if metric.more_is_better() { "more" } else { "less" };
     let rows = bars.iter().map(row).collect();
     Chart {
-        title: format!("{}: {}", title(group), lower(metric)),
+        title: format!("{}: {}", group.title(), lower(metric)),
         notes: vec![format!(
             "{unit}, {better} is better: arithmetic mean over the steps of the headline ({rule}); \
              n = 1 run each; {}.",
-            measured_by(group, &scope)
+            power::measured_by(group, &scope)
         )],
         drawing: Drawing::Bars { unit: unit.to_owned(), bars },
         table: Table {
@@ -156,12 +129,6 @@ fn lower(metric: Metric) -> &'static str {
     if metric == Metric::PowerW { "average power" } else { "power efficiency" }
 }
 
-fn mean(points: &[&PointRun], metric: Metric) -> Option<f64> {
-    let values: Option<Vec<f64>> =
-        points.iter().map(|point| missing::value(point, metric, Scope::All)).collect();
-    summary::mean(&values?)
-}
-
 fn over_time(
     group: &Group<'_>,
     cast: &Cast,
@@ -171,7 +138,7 @@ fn over_time(
     let Instrument { quantity, name, unit, kind } = instrument;
     let lines = group.members.iter().map(|member| timeline::line(member, cast, value, false));
     let mut meters: Vec<String> =
-        group.members.iter().flat_map(|member| meters(member, quantity)).collect();
+        group.members.iter().flat_map(|member| power::meters(member, quantity)).collect();
     meters.sort();
     meters.dedup();
     let note = format!(
@@ -183,7 +150,7 @@ fn over_time(
     timeline::chart(
         group,
         Parts {
-            title: format!("{}: {name} for every second", title(group)),
+            title: format!("{}: {name} for every second", group.title()),
             note,
             y: Axis { label: format!("{label}, {unit}"), scale: Scale::Linear },
             lines: lines.collect(),

@@ -1,12 +1,15 @@
 //! The ranking: one bar for each drive, a headline of the test.
 
-use crate::clean;
-use crate::figure::{Bar, Cast, Chart, Drawing, LATENCY, Table, instruments, title};
-use crate::group::{Group, Member};
-use crate::missing;
-use crate::number;
-use crate::settings;
-use ssdgauge_core::{FindingKind, Headline, PowerScope, Score};
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_reasons::{missing_reason, stopped_by};
+use crate::analysis::power;
+use crate::analysis::report_drives::Cast;
+use crate::analysis::workload_text;
+use crate::figure::captions::LATENCY;
+use crate::figure::chart::{Bar, Chart, Drawing, Table};
+use crate::model::metrics;
+use crate::text::number;
+use ssdgauge_core::{Headline, Score};
 
 /// Returns the ranking of `group` by its headline, the best first and missing values last, with
 /// their reasons.
@@ -30,7 +33,7 @@ pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         }
         let mut chart = ranking(group, cast, score, |member| &member.test.also[place]);
         if metric == test.score.metric() {
-            chart.title = format!("{}, {}", chart.title, settings::rule(test, score));
+            chart.title = format!("{}, {}", chart.title, workload_text::rule(test, score));
         }
         charts.push(Chart { kind: "further", ..chart });
     }
@@ -47,7 +50,7 @@ fn ranking<'a>(
     let mut ranked: Vec<(&Member<'_>, &Headline)> =
         group.members.iter().map(|member| (member, headline(member))).collect();
     let scopes = |member: &Member<'_>| match metric.needs_power() {
-        true => missing::power_scopes(member.test),
+        true => metrics::power_scopes(member.test),
         false => Vec::new(),
     };
     let scope = ranked.iter().map(|(member, _)| scopes(member)).find(|scopes| !scopes.is_empty());
@@ -55,7 +58,7 @@ fn ranking<'a>(
     // What one meter sees of a host another does not: such bars are left out, with the reason.
     let elsewhere = |member: &Member<'_>| -> Option<String> {
         let own = scopes(member);
-        (!own.is_empty() && own != scope).then(|| other_scope(&own))
+        (!own.is_empty() && own != scope).then(|| power::other_scope(&own))
     };
     let key = |headline: &Headline| {
         let worst = f64::INFINITY;
@@ -84,42 +87,19 @@ fn ranking<'a>(
     let rows = ranked.iter().map(row).collect();
     let mut notes = notes(group, score, &ranked);
     if !scope.is_empty() {
-        let measured_by = instruments::measured_by(group, &scope);
+        let measured_by = power::measured_by(group, &scope);
         notes.push(format!("The {measured_by}."));
     }
     let head = ["Drive", "Value", "95 % low", "95 % high", "Full seconds", "Steps"];
     let unit = metric.unit().to_owned();
     Chart {
-        title: format!("{}: {}", title(group), metric.title()),
+        title: format!("{}: {}", group.title(), metric.title()),
         notes,
         drawing: Drawing::Bars { unit, bars },
         table: Table { head: head.map(str::to_owned).to_vec(), rows },
         kind: "ranking",
         folded: false,
     }
-}
-
-/// Returns why a drive is not ranked with the others, whose power was measured elsewhere.
-pub(super) fn other_scope(scopes: &[PowerScope]) -> String {
-    let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
-    format!("power of another scope: {}", names.join(", "))
-}
-
-/// Returns why a test has no headline, in a few words.
-pub(crate) fn reason(member: &Member<'_>) -> String {
-    let test = member.test;
-    match test.points.len() < test.planned {
-        true => format!("unfinished: {} of {} steps", test.points.len(), test.planned),
-        false if test.headline.metric.needs_power() => "no power meter".to_owned(),
-        false => missing_step(member).unwrap_or_else(|| "not measured".to_owned()),
-    }
-}
-
-/// Returns which step the headline speaks of, where the test has no such step.
-fn missing_step(member: &Member<'_>) -> Option<String> {
-    let Score::At { position, .. } = &member.test.test.score else { return None };
-    let has = member.test.points.iter().any(|point| point.point.position == *position);
-    (!has).then(|| format!("no step at {position}"))
 }
 
 /// Returns for each drive which rule stopped the search for the highest load.
@@ -137,26 +117,12 @@ fn stopped(group: &Group<'_>, cast: &Cast) -> Vec<String> {
     group.members.iter().filter_map(why).collect()
 }
 
-/// Returns the lowest load that was not borne, and the rule that it broke.
-pub(crate) fn stopped_by(member: &Member<'_>) -> Option<String> {
-    let borne = member.test.headline.value.unwrap_or(0.0);
-    let steps = || member.test.test.phases.iter().flat_map(|phase| &phase.steps);
-    let failed = member.test.findings.iter().filter_map(|of_step| {
-        let label = of_step.step.as_ref()?;
-        let load = steps().find(|step| step.label == *label)?.position;
-        let overloaded = of_step.finding.kind == FindingKind::Overloaded && load > borne;
-        overloaded.then_some((load, label, &of_step.finding.text))
-    });
-    let (_, label, text) = failed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!("stopped at {}, where {}", clean::prose(label), clean::prose(text)))
-}
-
 fn bar(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Bar {
     Bar {
         label: cast.names[member.index].clone(),
         part: "",
         colour: cast.drive(member.index),
-        value: headline.value.ok_or_else(|| reason(member)),
+        value: headline.value.ok_or_else(|| missing_reason(member)),
         interval: headline.low.zip(headline.high),
         highlighted: cast.is_highlighted(member.index),
     }
@@ -165,9 +131,10 @@ fn bar(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Bar {
 fn row(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Vec<String> {
     vec![
         cast.names[member.index].clone(),
-        headline
-            .value
-            .map_or_else(|| reason(member), |value| number::with_unit(value, headline.metric)),
+        headline.value.map_or_else(
+            || missing_reason(member),
+            |value| number::with_unit(value, headline.metric),
+        ),
         number::optional(headline.low),
         number::optional(headline.high),
         number::count(headline.n),
@@ -179,7 +146,7 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
     let headlines: Vec<&Headline> = ranked.iter().map(|(_, headline)| *headline).collect();
     let metric = score.metric();
     let better = if metric.more_is_better() { "more is better" } else { "less is better" };
-    let rule = settings::rule(&group.first().test.test, score);
+    let rule = workload_text::rule(&group.first().test.test, score);
     let unit = match metric.unit() {
         "" => metric.title(),
         unit => unit,

@@ -1,11 +1,12 @@
 //! The convergence of a tracked value to its steady state, round by round, with the measurement
 //! window: the plots that the SNIA Performance Test Specification asks for.
 
-use crate::clean;
-use crate::figure::{Axis, Cast, Chart, Drawing, Line, Scale, Table, title};
-use crate::group::{Group, Member};
-use crate::number;
-use crate::steadiness::Tracked;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::Cast;
+use crate::figure::chart::{Axis, Chart, Drawing, Line, Scale, Table};
+use crate::model::Tracked;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::statistics::fit;
 use ssdgauge_core::statistics::steady::WINDOW;
 
@@ -24,7 +25,7 @@ fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
         .filter(|(_, tracked)| tracked.values.len() > 1)
         .collect();
     let (_, first) = all.first()?;
-    let (metric, round) = (first.metric, clean::prose(&first.round));
+    let (metric, round) = (first.metric, sanitize::prose(&first.round));
     let alone = all.len() == 1;
     let lines = all.iter().flat_map(|(index, tracked)| {
         let name = if alone { metric.title().to_owned() } else { cast.names[*index].clone() };
@@ -32,7 +33,7 @@ fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
     });
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
     Some(Chart {
-        title: format!("{}: convergence of {}", title(group), clean::prose(&first.step)),
+        title: format!("{}: convergence of {}", group.title(), sanitize::prose(&first.step)),
         notes: vec![format!(
             "{unit} in each round; a round is {round}. The measurement window is the first five \
              rounds that are steady by the SNIA rule, or the last five; the axis starts at zero."

@@ -1,13 +1,16 @@
 //! Rates and latencies for every second of a test.
 
-use crate::clean;
-use crate::figure::{
-    Axis, Cast, Chart, Drawing, LATENCY, Line, Mark, Scale, Table, fill, legend, reduce, title,
-};
-use crate::group::{Group, Member};
-use crate::number;
-use crate::run::PointRun;
-use crate::timeline::Second;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::Cast;
+use crate::analysis::slc_cache;
+use crate::figure::captions::{LATENCY, legend};
+use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
+use crate::figure::fill;
+use crate::figure::reduce;
+use crate::model::PointRun;
+use crate::model::Second;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Direction, Metric, Nanos, Window};
 
@@ -130,7 +133,7 @@ fn rates(
     let mut drawing = chart(
         group,
         Parts {
-            title: format!("{}: {name} for every second{which}{suffix}", title(group)),
+            title: format!("{}: {name} for every second{which}{suffix}", group.title()),
             note: format!(
                 "{unit}; one value for each second; a second in which nothing completed counts as \
                  zero.{note} {axis}"
@@ -174,13 +177,13 @@ fn marks(member: &Member<'_>, cast: &Cast) -> Vec<Mark> {
         colour: cast.drive(member.index),
     };
     let writes = point.workload.streams.iter().all(|stream| !stream.reads());
-    if let Some(edge) = fill::edge(point).filter(|_| writes) {
+    if let Some(edge) = slc_cache::edge_of(point).filter(|_| writes) {
         let mut written = 0;
         let before = point.point.seconds.iter().take_while(|second| {
             written += second.directions[Direction::Write as usize].bytes;
             written <= edge.bytes
         });
-        let what = match fill::sequential_write(member.test) {
+        let what = match slc_cache::sequential_write(member.test) {
             Some(_) => "end of fast cache",
             None => "cliff",
         };
@@ -218,7 +221,7 @@ pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
     chart(
         group,
         Parts {
-            title: format!("{}: latency for every second", title(group)),
+            title: format!("{}: latency for every second", group.title()),
             note: format!(
                 "µs; one value for each second, a gap where too few requests completed. {LATENCY} {axis}"
             ),
@@ -295,7 +298,7 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
     if points.len() < 2 || points.len() > MOST_BOUNDARIES {
         return Vec::new();
     }
-    let label = |point: &PointRun| clean::prose(&point.point.label);
+    let label = |point: &PointRun| sanitize::prose(&point.point.label);
     starts(member).into_iter().zip(points.iter().map(label)).collect()
 }
 
@@ -378,7 +381,7 @@ pub(super) fn table(
             let values: Vec<f64> = seconds.iter().filter_map(value).collect();
             let at = |share| number::optional(summary::percentile(&values, share));
             rows.push(vec![
-                clean::prose(&point.point.label),
+                sanitize::prose(&point.point.label),
                 cast.names[member.index].clone(),
                 at(0.0),
                 at(0.05),

@@ -1,37 +1,13 @@
 //! Judged claims as Markdown and JSON, for each drive that a spec file is about.
 
-use super::{Specification, judge};
-use crate::cast::Cast;
-use crate::clean;
-use crate::markdown::escaped;
-use crate::number;
-use crate::run::Run;
+use crate::analysis::claims::judge;
+use crate::analysis::report_drives::Cast;
+use crate::analysis::specification::Specification;
+use crate::model::Run;
+use crate::output::markdown::escaped;
+use crate::text::number;
+use crate::text::sanitize;
 use serde_json::{Value, json};
-
-/// Returns the numbers of the drives that `specification` is about.
-pub(super) fn drives(specification: &Specification, runs: &[Run], cast: &Cast) -> Vec<usize> {
-    let model = specification.model.to_lowercase();
-    let fits = |drive: &usize| {
-        let first = cast.runs_of(*drive).next();
-        first.is_some_and(|run| {
-            clean::device(runs[run].head.drive.name()).to_lowercase().contains(&model)
-        })
-    };
-    (0..cast.count()).filter(fits).collect()
-}
-
-impl Specification {
-    /// Returns whether any of `runs` is of the drive that the claims are about.
-    pub fn is_about(&self, runs: &[Run]) -> bool {
-        !drives(self, runs, &Cast::of(runs, None)).is_empty()
-    }
-
-    /// Returns each drive that the claims are about, by its number, with its runs.
-    pub(crate) fn subjects<'a>(&self, runs: &'a [Run], cast: &Cast) -> Vec<(usize, Vec<&'a Run>)> {
-        let of = |drive: usize| (drive, cast.runs_of(drive).map(|run| &runs[run]).collect());
-        drives(self, runs, cast).into_iter().map(of).collect()
-    }
-}
 
 /// Returns the judged claims of `specifications` as a JSON list, one entry for each drive.
 pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
@@ -44,7 +20,7 @@ pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
                     "metric": judged.claim.metric.key(),
                     "unit": judged.claim.metric.unit(),
                     "conditions": judged.claim.conditions(),
-                    "source": clean::prose(judged.source),
+                    "source": sanitize::prose(judged.source),
                     "claimed": judged.claim.value,
                     "measured": judged.measured,
                     "verdict": judged.verdict.key(),
@@ -85,7 +61,7 @@ pub fn claims_markdown(runs: &[Run], specifications: &[Specification]) -> String
                     judged.measured.map_or(number::NOTHING.to_owned(), value),
                     judged.verdict.words(),
                     escaped(&judged.reason),
-                    escaped(&clean::prose(judged.source)),
+                    escaped(&sanitize::prose(judged.source)),
                 ));
             }
         }

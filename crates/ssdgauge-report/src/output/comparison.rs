@@ -1,8 +1,8 @@
 //! A comparison in words: for a terminal, a forum and a program.
 
-use super::{Comparison, Difference, TestComparison};
-use crate::json::SCHEMA;
-use crate::number;
+use crate::analysis::compare::{Comparison, Difference, Gate, TestComparison};
+use crate::output::json::SCHEMA;
+use crate::text::number;
 use serde_json::{Value, json};
 
 /// What stands below every comparison, because no number in it can say so.
@@ -71,7 +71,7 @@ impl Comparison {
             "marks": self.marks,
             "noise": self.options.noise,
             "threshold": self.options.threshold,
-            "gate": self.gate.map(super::Gate::name),
+            "gate": self.gate.map(Gate::name),
             "tests": self.tests.iter().map(|test| json!({
                 "id": test.id,
                 "revision": test.revision,
@@ -133,5 +133,5 @@ fn percent(share: f64) -> String {
 }
 
 fn md(text: &str) -> String {
-    crate::markdown::escaped(text)
+    crate::output::markdown::escaped(text)
 }

@@ -1,9 +1,9 @@
 //! CSV for spreadsheets: one row for each measured value.
 
-use crate::clean;
-use crate::missing;
-use crate::run::{PointRun, Run, TestRun};
-use crate::settings;
+use crate::analysis::workload_text;
+use crate::model::metrics;
+use crate::model::{PointRun, Run, TestRun};
+use crate::text::sanitize;
 use ssdgauge_core::{Headline, Metric};
 
 const HEAD: [&str; 18] = [
@@ -53,7 +53,7 @@ pub fn csv(runs: &[Run]) -> String {
 
 fn run_cells(run: &Run) -> Vec<String> {
     let (drive, plan) = (&run.head.drive, &run.head.plan);
-    let device = |text: Option<&str>| cell(&clean::device(text.unwrap_or_default()));
+    let device = |text: Option<&str>| cell(&sanitize::device(text.unwrap_or_default()));
     vec![
         cell(&run.head.id),
         run.head.started_unix_ms.to_string(),
@@ -72,7 +72,7 @@ fn run_cells(run: &Run) -> Vec<String> {
 fn headline_rows(text: &mut String, prefix: &[String], test: &TestRun) {
     write_headline(text, prefix, "headline", &test.headline);
     for (score, headline) in test.test.also.iter().zip(&test.also) {
-        let place = format!("headline: {}", settings::rule(&test.test, score));
+        let place = format!("headline: {}", workload_text::rule(&test.test, score));
         write_headline(text, prefix, &place, headline);
     }
 }
@@ -88,7 +88,7 @@ fn write_headline(text: &mut String, prefix: &[String], place: &str, headline: &
 
 fn point_rows(text: &mut String, prefix: &[String], point: &PointRun) {
     let place = [cell(&point.point.label), point.point.position.to_string()];
-    for (metric, _, key, value) in missing::metrics(point) {
+    for (metric, _, key, value) in metrics::shown(point) {
         row(text, prefix, place.clone(), &key, value, metric);
     }
 }
@@ -110,7 +110,7 @@ fn row(
 
 /// Returns one text cell: quoted where CSV needs it, never a formula.
 fn cell(text: &str) -> String {
-    let text = clean::prose(text);
+    let text = sanitize::prose(text);
     let formula = text.trim_start().starts_with(['=', '+', '-', '@']);
     let text = if formula { format!("'{text}") } else { text };
     match formula || text.contains([',', '"', ' ', ';']) {

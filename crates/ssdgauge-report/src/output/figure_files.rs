@@ -1,15 +1,18 @@
 //! Every chart as a file of its own, with everything in it that a reader must know.
 
-use crate::clean;
-use crate::error::ReportError;
+use crate::analysis::group::{self, Group};
+use crate::analysis::report_drives::Cast;
+use crate::analysis::workload_text;
+use crate::figure;
+use crate::figure::chart::Chart;
 use crate::figure::draw::{self, Frame, Ink, Sheet};
-use crate::figure::{self, Cast, Chart, vega};
-use crate::group::{self, Group};
-use crate::names;
-use crate::number;
-use crate::page::{PageOptions, specification};
-use crate::run::Run;
-use crate::settings;
+use crate::figure::vega;
+use crate::figure::{PageOptions, specification};
+use crate::model::ReportError;
+use crate::model::Run;
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
 use std::collections::BTreeMap;
 
 /// One chart as a file.
@@ -93,7 +96,7 @@ pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
         let mut origin: Vec<String> = Vec::new();
         for index in of_drive {
             let facts = facts(&cast.names[index], &runs[index]);
-            let line = format!("{} · {facts}", names::suite(&runs[index]));
+            let line = format!("{} · {facts}", labels::suite(&runs[index].head));
             origin.extend(draw::wrapped(&line, ROOM));
         }
         let frame = with_notes(&chart, origin);
@@ -123,10 +126,10 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
     let test = &group.first().test.test;
     let test = format!(
         "{} · test {} r{} · {}",
-        names::suite(group.first().run),
-        clean::prose(&test.id),
+        labels::suite(&group.first().run.head),
+        sanitize::prose(&test.id),
         test.revision,
-        settings::line(group)
+        workload_text::line(&group.first().test.test)
     );
     let mut origin = draw::wrapped(&test, ROOM);
     for member in &group.members {
@@ -144,15 +147,15 @@ fn with_notes(chart: &Chart, mut origin: Vec<String>) -> Frame {
 /// Returns what a picture says of one run.
 fn facts(name: &str, run: &Run) -> String {
     let head = &run.head;
-    let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), clean::device);
+    let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), sanitize::device);
     let mut facts = vec![
         name.to_owned(),
         number::capacity(head.drive.capacity.0),
         format!("firmware {firmware}"),
         number::date(head.started_unix_ms),
-        format!("run {}", clean::prose(&head.id)),
+        format!("run {}", sanitize::prose(&head.id)),
     ];
-    facts.extend(names::marks(run));
+    facts.extend(labels::marks(&run.head, run.complete));
     facts.join(" · ")
 }
 

@@ -1,12 +1,12 @@
 //! JSON of any number of runs, for programs. Its shape is stable; keys are only added.
 
-use crate::clean;
-use crate::missing;
-use crate::remarks;
-use crate::run::{Run, StepFinding, TestRun};
-use crate::steadiness::Tracked;
+use crate::analysis::headline_notes;
+use crate::model::Tracked;
+use crate::model::metrics;
+use crate::model::{Run, StepFinding, TestRun};
+use crate::text::sanitize;
 use serde_json::{Map, Value, json};
-use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos, Severity};
+use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos};
 
 /// The number of the JSON shape; a change that breaks a reader raises it.
 pub(crate) const SCHEMA: u32 = 1;
@@ -26,16 +26,16 @@ pub fn json(runs: &[Run]) -> Value {
 fn run(run: &Run) -> Value {
     let plan = &run.head.plan;
     json!({
-        "id": clean::prose(&run.head.id),
-        "program": clean::prose(&run.head.program),
+        "id": sanitize::prose(&run.head.id),
+        "program": sanitize::prose(&run.head.program),
         "started_unix_ms": run.head.started_unix_ms,
         "complete": run.complete,
         "model": run.is_model(),
         "drive": drive(&run.head.drive),
         "suite": {
-            "id": clean::prose(&plan.suite.id),
+            "id": sanitize::prose(&plan.suite.id),
             "revision": plan.suite.revision,
-            "title": clean::prose(&plan.suite.title),
+            "title": sanitize::prose(&plan.suite.title),
             "shortened": plan.shortened.max(1),
             "is_shortened": run.is_shortened(),
             "span_scaled": plan.span_scaled,
@@ -48,10 +48,10 @@ fn run(run: &Run) -> Value {
 }
 
 fn drive(drive: &DriveInfo) -> Value {
-    let device = |text: &Option<String>| text.as_deref().map(clean::device);
+    let device = |text: &Option<String>| text.as_deref().map(sanitize::device);
     json!({
         "kind": drive.kind.name(),
-        "target": clean::prose(&drive.target),
+        "target": sanitize::prose(&drive.target),
         "model": device(&drive.model),
         "serial": device(&drive.serial),
         "firmware": device(&drive.firmware),
@@ -64,14 +64,14 @@ fn drive(drive: &DriveInfo) -> Value {
 
 fn test(run: &TestRun) -> Value {
     json!({
-        "id": clean::prose(&run.test.id),
+        "id": sanitize::prose(&run.test.id),
         "revision": run.test.revision,
-        "title": clean::prose(&run.test.title),
-        "source": clean::prose(&run.test.source),
+        "title": sanitize::prose(&run.test.title),
+        "source": sanitize::prose(&run.test.source),
         "score": run.test.score.words(),
         "complete": run.complete,
         "chosen": run.test.chosen.iter().map(|chosen| json!({
-            "key": clean::prose(&chosen.key), "value": clean::prose(&chosen.value),
+            "key": sanitize::prose(&chosen.key), "value": sanitize::prose(&chosen.value),
         })).collect::<Vec<_>>(),
         "headline": headline(&run.headline),
         "also": run.test.also.iter().zip(&run.also).map(|(score, also)| {
@@ -84,21 +84,21 @@ fn test(run: &TestRun) -> Value {
             "also": repetition.also.iter().map(headline).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
         "tracked": run.tracked.iter().map(tracked).collect::<Vec<_>>(),
-        "remarks": remarks::of(run),
-        "power_scopes": missing::power_scopes(run).iter().map(|s| s.name()).collect::<Vec<_>>(),
+        "remarks": headline_notes::of(run),
+        "power_scopes": metrics::power_scopes(run).iter().map(|s| s.name()).collect::<Vec<_>>(),
         "points": run.points.iter().map(|point| {
             let totals = &point.point.totals;
             json!({
-                "label": clean::prose(&point.point.label),
+                "label": sanitize::prose(&point.point.label),
                 "position": point.point.position,
                 "elapsed_ns": totals.elapsed.0,
                 "full_seconds": full_seconds(&point.point.seconds),
                 "ios": totals.directions.iter().map(|d| d.ios).sum::<u64>(),
                 "bytes": totals.directions.iter().map(|d| d.bytes).sum::<u64>(),
                 "errors": totals.directions.iter().map(|d| d.errors).sum::<u64>(),
-                "ended_by": clean::prose(&point.ended_by),
+                "ended_by": sanitize::prose(&point.ended_by),
                 "cache": point.cache.map(|place| place.name()),
-                "metrics": missing::metrics(point)
+                "metrics": metrics::shown(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
                     .collect::<Map<_, _>>(),
@@ -120,9 +120,9 @@ fn tracked(tracked: &Tracked) -> Value {
         })
     });
     json!({
-        "step": clean::prose(&tracked.step),
+        "step": sanitize::prose(&tracked.step),
         "metric": tracked.metric.key(),
-        "round": clean::prose(&tracked.round),
+        "round": sanitize::prose(&tracked.round),
         "values": tracked.values,
         "window": window,
     })
@@ -145,7 +145,7 @@ fn full_seconds(seconds: &[ssdgauge_core::Totals]) -> usize {
 
 fn step_finding(of_step: &StepFinding) -> Value {
     let mut value = finding(&of_step.finding);
-    value["step"] = json!(of_step.step.as_deref().map(clean::prose));
+    value["step"] = json!(of_step.step.as_deref().map(sanitize::prose));
     value["metrics"] = json!(of_step.metrics);
     value
 }
@@ -153,22 +153,14 @@ fn step_finding(of_step: &StepFinding) -> Value {
 fn finding(finding: &Finding) -> Value {
     json!({
         "kind": finding.kind.key(),
-        "severity": severity(finding.severity),
-        "text": clean::prose(&finding.text),
-        "advice": clean::prose(&finding.advice),
+        "severity": finding.severity.name(),
+        "text": sanitize::prose(&finding.text),
+        "advice": sanitize::prose(&finding.advice),
     })
 }
 
-/// Returns the word of `severity` in JSON, tables and pages.
-pub(crate) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Invalid => "invalid",
-    }
-}
-
 fn strings(pairs: &std::collections::BTreeMap<String, String>) -> Value {
-    let text = |(key, value): (&String, &String)| (clean::prose(key), json!(clean::prose(value)));
+    let text =
+        |(key, value): (&String, &String)| (sanitize::prose(key), json!(sanitize::prose(value)));
     Value::Object(pairs.iter().map(text).collect())
 }

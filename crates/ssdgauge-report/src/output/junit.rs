@@ -1,6 +1,7 @@
 //! A comparison as JUnit XML, which build servers read.
 
-use super::{Comparison, Difference, TestComparison, fails, texts};
+use crate::analysis::compare::{Comparison, Difference, TestComparison, fails};
+use crate::output::comparison;
 
 impl Comparison {
     /// Returns the comparison as JUnit XML: a test fails where the gate would fail it, and is
@@ -26,7 +27,7 @@ impl Comparison {
                 false => test.id.clone(),
                 true => format!("{} {} ({})", test.id, test.metric.key(), test.rule),
             };
-            let (id, sentence) = (escaped(&name), escaped(&texts::sentence(test)));
+            let (id, sentence) = (escaped(&name), escaped(&comparison::sentence(test)));
             let inner = match (fails(test), unknown(&test.difference)) {
                 (true, _) => format!("<failure message=\"{sentence}\"/>"),
                 (false, true) => format!("<skipped message=\"{sentence}\"/>"),

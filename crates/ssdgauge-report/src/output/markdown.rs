@@ -1,18 +1,19 @@
 //! Markdown for forums and reviews: the headlines of each run, and what bears on them.
 
-use crate::clean;
-use crate::json::severity;
-use crate::names;
-use crate::number;
-use crate::run::{PlacedFinding, Run, TestRun};
-use crate::settings;
+use crate::analysis::workload_text;
+use crate::model::{PlacedFinding, Run, TestRun};
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Finding, Headline, Score, Severity};
 use std::fmt::Write;
 
 /// Returns `runs` as Markdown: for each run a table of headlines and its findings.
 pub fn markdown(runs: &[Run]) -> String {
     let mut text = String::new();
-    for (run, name) in runs.iter().zip(names::of(&runs.iter().collect::<Vec<_>>())) {
+    for (run, name) in
+        runs.iter().zip(labels::unique_names(&runs.iter().map(|run| &run.head).collect::<Vec<_>>()))
+    {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -26,17 +27,17 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     writeln!(text, "## {}\n", escaped(name))?;
     let mut facts = vec![
         number::capacity(head.drive.capacity.0),
-        format!("suite {}", names::suite(run)),
+        format!("suite {}", labels::suite(&run.head)),
         number::date(head.started_unix_ms),
-        format!("run {}", clean::prose(&head.id)),
-        clean::prose(&head.program),
+        format!("run {}", sanitize::prose(&head.id)),
+        sanitize::prose(&head.program),
     ];
     if let Some(firmware) = &head.drive.firmware {
-        facts.insert(1, format!("firmware {}", clean::device(firmware)));
+        facts.insert(1, format!("firmware {}", sanitize::device(firmware)));
     }
     let facts: Vec<String> = facts.iter().map(|fact| escaped(fact)).collect();
     writeln!(text, "{}", facts.join(" · "))?;
-    let marks = names::marks(run);
+    let marks = labels::marks(&run.head, run.complete);
     if !marks.is_empty() {
         writeln!(text, "\n**{}**", marks.join(" · "))?;
     }
@@ -66,9 +67,9 @@ fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) ->
         (Some(low), Some(high)) => format!("{} to {}", number::text(low), number::text(high)),
         (None, _) | (_, None) => number::NOTHING.to_owned(),
     };
-    let title = escaped(&clean::prose(&test.test.title));
+    let title = escaped(&sanitize::prose(&test.test.title));
     let n = number::count(headline.n);
-    let rule = settings::rule(&test.test, score);
+    let rule = workload_text::rule(&test.test, score);
     let rule = escaped(&format!("{}, {rule}", headline.metric.title()));
     writeln!(text, "| {title} (r{}) | {value} | {interval} | {n} | {rule} |", test.test.revision)
 }
@@ -93,7 +94,7 @@ fn lines(run: &Run) -> Vec<(&'static str, String)> {
         if !metrics.is_empty() && !metrics.iter().any(|key| key == "headline") {
             continue;
         }
-        let title = test.map(|test| clean::prose(&test.title));
+        let title = test.map(|test| sanitize::prose(&test.title));
         match seen.iter_mut().find(|(known, _)| known.text == finding.text) {
             Some((_, titles)) => titles.extend(title.filter(|title| !titles.contains(title))),
             None => seen.push((finding, title.into_iter().collect())),
@@ -101,14 +102,14 @@ fn lines(run: &Run) -> Vec<(&'static str, String)> {
     }
     seen.sort_by_key(|(finding, _)| std::cmp::Reverse::<Severity>(finding.severity));
     let line = |(finding, titles): (&Finding, Vec<String>)| {
-        let mut line = clean::prose(&finding.text);
+        let mut line = sanitize::prose(&finding.text);
         if !titles.is_empty() && titles.len() < run.tests.len() {
             line = format!("{}: {line}", titles.join(", "));
         }
         if !finding.advice.is_empty() {
-            line = format!("{line} ({})", clean::prose(&finding.advice));
+            line = format!("{line} ({})", sanitize::prose(&finding.advice));
         }
-        (severity(finding.severity), line)
+        (finding.severity.name(), line)
     };
     seen.into_iter().map(line).collect()
 }

@@ -1,10 +1,9 @@
 //! OpenMetrics text, which monitoring systems collect from a file.
 
-use crate::clean;
-use crate::json::severity;
-use crate::missing;
-use crate::run::{PlacedFinding, Run, TestRun};
-use crate::settings;
+use crate::analysis::workload_text;
+use crate::model::metrics;
+use crate::model::{PlacedFinding, Run, TestRun};
+use crate::text::sanitize;
 use ssdgauge_core::{Headline, Score, Severity};
 
 /// Returns `runs` as OpenMetrics text: headlines, all measured values, findings and completeness.
@@ -56,7 +55,7 @@ fn family(text: &mut String, name: &str, help: &str, fill: impl FnOnce(&mut Vec<
 /// Returns the line of one headline; the rule tells several of one metric apart.
 fn number(run: &Run, test: &TestRun, headline: &Headline, score: &Score) -> Option<String> {
     let revision = test.test.revision.to_string();
-    let rule = settings::rule(&test.test, score);
+    let rule = workload_text::rule(&test.test, score);
     let own = [
         ("test", test.test.id.as_str()),
         ("revision", &revision),
@@ -69,7 +68,7 @@ fn number(run: &Run, test: &TestRun, headline: &Headline, score: &Score) -> Opti
 fn values(lines: &mut Vec<String>, run: &Run, test: &TestRun) {
     let revision = test.test.revision.to_string();
     for point in &test.points {
-        for (_, _, key, value) in missing::metrics(point) {
+        for (_, _, key, value) in metrics::shown(point) {
             let Some(value) = value else { continue };
             let own = [
                 ("test", test.test.id.as_str()),
@@ -87,7 +86,7 @@ fn findings(lines: &mut Vec<String>, run: &Run) {
         let all = run.all_findings();
         let is_level = |placed: &&PlacedFinding<'_>| placed.finding.severity == level;
         let count = all.iter().filter(is_level).count();
-        let labels = labels(run, &[("severity", severity(level))]);
+        let labels = labels(run, &[("severity", level.name())]);
         lines.push(line("ssdgauge_findings", &labels, count as f64));
     }
 }
@@ -100,19 +99,19 @@ fn line(name: &str, labels: &str, value: f64) -> String {
 fn labels(run: &Run, own: &[(&str, &str)]) -> String {
     let drive = &run.head.drive;
     let plan = &run.head.plan;
-    let device = |text: &Option<String>| clean::device(text.as_deref().unwrap_or_default());
+    let device = |text: &Option<String>| sanitize::device(text.as_deref().unwrap_or_default());
     let shortened = plan.shortened.max(1).to_string();
     let of_run = [
-        ("run", clean::prose(&run.head.id)),
-        ("drive", clean::device(drive.name())),
+        ("run", sanitize::prose(&run.head.id)),
+        ("drive", sanitize::device(drive.name())),
         ("serial", device(&drive.serial)),
         ("firmware", device(&drive.firmware)),
-        ("suite", clean::prose(&plan.suite.id)),
+        ("suite", sanitize::prose(&plan.suite.id)),
         ("shortened", shortened),
         ("data", if run.is_model() { "MODEL".to_owned() } else { "measured".to_owned() }),
     ];
     let of_run = of_run.iter().map(|(key, value)| (*key, value.clone()));
-    let own = own.iter().map(|(key, value)| (*key, clean::prose(value)));
+    let own = own.iter().map(|(key, value)| (*key, sanitize::prose(value)));
     let pair = |(key, value): (&str, String)| format!("{key}=\"{}\"", escaped(&value));
     of_run.chain(own).map(pair).collect::<Vec<_>>().join(",")
 }

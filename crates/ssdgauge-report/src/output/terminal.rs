@@ -2,15 +2,14 @@
 //!
 //! Without colour it is plain ASCII, for pipes, logs and old terminals.
 
-mod paint;
 mod rows;
+mod style;
 
-use crate::card::paint::Paint;
-use crate::clean;
-use crate::json::severity;
-use crate::names;
-use crate::number;
-use crate::run::{PlacedFinding, Run};
+use crate::model::{PlacedFinding, Run};
+use crate::output::terminal::style::Paint;
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
 
@@ -48,18 +47,18 @@ fn header(run: &Run, paint: &Paint) -> Vec<String> {
     let head = &run.head;
     let mut facts = vec![number::capacity(head.drive.capacity.0)];
     if let Some(firmware) = &head.drive.firmware {
-        facts.push(format!("firmware {}", clean::device(firmware)));
+        facts.push(format!("firmware {}", sanitize::device(firmware)));
     }
-    facts.push(format!("suite {}", names::suite(run)));
+    facts.push(format!("suite {}", labels::suite(&run.head)));
     let origin = [
         number::date(head.started_unix_ms),
-        format!("run {}", clean::prose(&head.id)),
-        clean::prose(&head.program),
+        format!("run {}", sanitize::prose(&head.id)),
+        sanitize::prose(&head.program),
     ];
-    let mut lines = vec![paint.bold(&names::drive(run))];
+    let mut lines = vec![paint.bold(&labels::drive_name(&run.head.drive))];
     lines.push(paint.plain(&facts.join(" · ")));
     lines.push(paint.dim(&origin.join(" · ")));
-    let marks = names::marks(run);
+    let marks = labels::marks(&run.head, run.complete);
     if !marks.is_empty() {
         lines.push(paint.alarm(&marks.join(" · ")));
     }
@@ -99,14 +98,14 @@ fn findings(run: &Run, paint: &Paint) -> Vec<String> {
     let is_serious = |(finding, _): &&(&Finding, usize)| finding.severity > Severity::Note;
     let shown = if serious > 0 { alike.iter().filter(is_serious).count().min(IN_WORDS) } else { 1 };
     for (finding, more) in alike.into_iter().take(shown) {
-        let mut text = clean::prose(&finding.text);
+        let mut text = sanitize::prose(&finding.text);
         if more > 0 {
             text.push_str(&format!("; {more} more like it"));
         }
         if !finding.advice.is_empty() {
-            text.push_str(&format!(" ({})", clean::prose(&finding.advice)));
+            text.push_str(&format!(" ({})", sanitize::prose(&finding.advice)));
         }
-        lines.extend(paint.wrapped(severity(finding.severity), finding.severity, &text));
+        lines.extend(paint.wrapped(finding.severity.name(), finding.severity, &text));
     }
     lines
 }

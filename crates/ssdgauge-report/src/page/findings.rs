@@ -1,10 +1,9 @@
 //! Findings in words, beside the numbers that they touch.
 
-use crate::clean;
-use crate::figure::Cast;
-use crate::group::Group;
-use crate::json::severity;
-use crate::run::{PlacedFinding, Run};
+use crate::analysis::group::Group;
+use crate::analysis::report_drives::Cast;
+use crate::model::{PlacedFinding, Run};
+use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
@@ -40,7 +39,7 @@ pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
                 notes += 1;
                 continue;
             }
-            let test = test.map_or("whole run".to_owned(), |test| clean::prose(&test.title));
+            let test = test.map_or("whole run".to_owned(), |test| sanitize::prose(&test.title));
             let same = |known: &&mut Worst<'_>| {
                 known.name == name
                     && known.finding.kind == finding.kind
@@ -99,9 +98,9 @@ pub(super) fn of_group(group: &Group<'_>, cast: &Cast) -> Markup {
         for of_step in &member.test.findings {
             let place = match (&of_step.step, cast.count() > 1) {
                 (Some(step), true) => {
-                    format!("{}, {}", cast.names[member.index], clean::prose(step))
+                    format!("{}, {}", cast.names[member.index], sanitize::prose(step))
                 }
-                (Some(step), false) => clean::prose(step),
+                (Some(step), false) => sanitize::prose(step),
                 (None, true) => cast.names[member.index].clone(),
                 (None, false) => String::new(),
             };
@@ -154,17 +153,17 @@ fn list(mut entries: Vec<Entry<'_>>) -> Markup {
 
 /// Returns one finding with where it was found; `end` may put something before its advice.
 fn item(finding: &Finding, place: &str, end: impl Fn(Markup) -> Markup) -> Markup {
-    let word = severity(finding.severity);
+    let word = finding.severity.name();
     let advice = html! {
         @if !finding.advice.is_empty() {
-            " " span.advice { (capital(&clean::prose(&finding.advice))) "." }
+            " " span.advice { (capital(&sanitize::prose(&finding.advice))) "." }
         }
     };
     html! {
         li class=(word) {
             span.badge { (word) } " "
             @if !place.is_empty() { b { (place) ": " } }
-            (clean::prose(&finding.text)) "."
+            (sanitize::prose(&finding.text)) "."
             (end(advice))
         }
     }

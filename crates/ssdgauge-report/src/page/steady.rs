@@ -2,13 +2,13 @@
 //! measurement window with what it allows and what was measured, and every cell of a sweep over
 //! mixes and block sizes.
 
-use crate::clean;
-use crate::figure::Cast;
-use crate::group::{Group, Member};
-use crate::missing;
-use crate::number;
-use crate::run::PointRun;
-use crate::steadiness::Tracked;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::Cast;
+use crate::model::PointRun;
+use crate::model::Tracked;
+use crate::model::metrics;
+use crate::text::number;
+use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::statistics::steady::{RANGE, SLOPE, WINDOW};
 use ssdgauge_core::{Bytes, Metric, Scope};
@@ -59,10 +59,10 @@ fn row(member: &Member<'_>, tracked: &Tracked, cast: &Cast) -> Markup {
     html! {
         tr {
             th scope="row" {
-                (clean::prose(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
+                (sanitize::prose(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
                 @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
             }
-            td { (tracked.values.len()) " of " (clean::prose(&tracked.round)) }
+            td { (tracked.values.len()) " of " (sanitize::prose(&tracked.round)) }
             @match tracked.window() {
                 Some((start, verdict)) => {
                     td { (start + 1) " to " (start + WINDOW) }
@@ -98,7 +98,7 @@ fn cells(member: &Member<'_>, cast: &Cast) -> Markup {
     let mixes: BTreeSet<u8> = places.iter().map(|(_, mix)| *mix).collect();
     let value = |size: Bytes, mix: u8, metric: Metric| {
         let place = places.iter().position(|place| *place == (size, mix))?;
-        missing::value(&points[place], metric, Scope::All)
+        metrics::value(&points[place], metric, Scope::All)
     };
     let tracked = member.test.tracked.last().map(|tracked| tracked.metric);
     html! {

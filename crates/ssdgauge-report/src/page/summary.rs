@@ -1,16 +1,18 @@
 //! The top of the page: who was tested, and every headline at a glance.
 
-use crate::clean;
-use crate::figure::{self, Cast};
-use crate::five;
-use crate::group::{Group, Member};
-use crate::names;
-use crate::number;
+use crate::analysis::conclusions;
+use crate::analysis::drive_summary;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::key_metrics;
+use crate::analysis::report_drives::Cast;
+use crate::analysis::workload_text;
+use crate::model::Run;
 use crate::page::findings;
-use crate::portrait;
-use crate::run::Run;
-use crate::settings;
-use crate::verdict;
+use crate::page::swatch::swatch;
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::Headline;
 
@@ -22,7 +24,7 @@ pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
                 @for (name, value) in FACTS.iter().zip(facts(run)) {
                     div { dt { (name) } dd { (value) } }
                 }
-                @let marks = names::marks(run);
+                @let marks = labels::marks(&run.head, run.complete);
                 @if !marks.is_empty() {
                     div.mark { dt.hidden { "Marks" } dd { (marks.join(" · ")) } }
                 }
@@ -49,7 +51,7 @@ pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
 fn suites(runs: &[Run]) -> String {
     let mut suites: Vec<String> = Vec::new();
     for run in runs {
-        let suite = names::suite(run);
+        let suite = labels::suite(&run.head);
         if !suites.contains(&suite) {
             suites.push(suite);
         }
@@ -68,7 +70,7 @@ fn origin(runs: &[Run], cast: &Cast, drive: usize) -> Markup {
                 column.push(fact);
             }
         }
-        for mark in names::marks(&runs[*index]) {
+        for mark in labels::marks(&runs[*index].head, runs[*index].complete) {
             if !marks.contains(&mark) {
                 marks.push(mark);
             }
@@ -77,7 +79,7 @@ fn origin(runs: &[Run], cast: &Cast, drive: usize) -> Markup {
     html! {
         tr {
             th scope="row" {
-                (super::swatch(drive))
+                (swatch(drive))
                 @if let Some(first) = indices.first() { (cast.names[*first]) }
                 @for mark in marks { " " span.marks { (mark) } }
             }
@@ -92,11 +94,11 @@ fn facts(run: &Run) -> [String; 6] {
     let drive = &run.head.drive;
     [
         number::capacity(drive.capacity.0),
-        drive.firmware.as_deref().map_or("unknown".into(), clean::device),
-        names::suite(run),
+        drive.firmware.as_deref().map_or("unknown".into(), sanitize::device),
+        labels::suite(&run.head),
         number::date(run.head.started_unix_ms),
-        clean::prose(&run.head.id),
-        clean::prose(&run.head.program),
+        sanitize::prose(&run.head.id),
+        sanitize::prose(&run.head.program),
     ]
 }
 
@@ -114,7 +116,7 @@ pub(super) fn section(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup
                     h2 #summary { "Verdict" }
                     (verdict(runs, cast, groups))
                     (portraits(runs, cast))
-                    details.more open[groups.len() <= five::MOST] {
+                    details.more open[groups.len() <= key_metrics::MOST] {
                         summary { "Every headline of " (groups.len()) " tests" }
                         (of_many(cast, groups))
                     }
@@ -127,15 +129,15 @@ pub(super) fn section(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup
 
 /// Returns five numbers of each drive and the sentences that follow from them.
 fn verdict(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
-    let five = five::of(groups);
+    let five = key_metrics::of(groups);
     let of_five: Vec<&Group<'_>> = five.iter().map(|(_, group)| *group).collect();
-    let sentences = verdict::sentences(runs, cast, &of_five);
+    let sentences = conclusions::sentences(runs, cast, &of_five);
     html! {
         @if !five.is_empty() { (numbers(&five, cast)) }
         @if !sentences.is_empty() {
             ul.verdict { @for sentence in sentences { li { (sentence) } } }
         }
-        p.small { (verdict::rule()) }
+        p.small { (conclusions::rule()) }
     }
 }
 
@@ -163,7 +165,7 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
                 @for drive in 0..cast.count() {
                     tr.highlight[cast.highlighted == Some(drive)] {
                         th scope="row" {
-                            (super::swatch(drive))
+                            (swatch(drive))
                             (cast.name(drive))
                         }
                         @for (_, group) in five {
@@ -171,7 +173,7 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
                                 @match member_of(group, cast, drive) {
                                     None => { span.interval { "not tested" } }
                                     Some(member) if member.test.headline.value.is_none() => {
-                                        span.interval { (figure::reason(&member)) }
+                                        span.interval { (missing_reason(&member)) }
                                     }
                                     Some(member) => {
                                         @let is_best = member.test.headline.value == best(group);
@@ -190,7 +192,7 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
 /// Returns what a number of `group` is, for narrow windows, where each has a line of its own.
 fn label(group: &Group<'_>) -> String {
     let unit = group.first().test.headline.metric.unit();
-    let title = super::test::title(group);
+    let title = group.full_title();
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
@@ -213,7 +215,7 @@ fn value(headline: &Headline, is_best: bool) -> Markup {
 /// Returns what the samples say of each drive, in sentences.
 fn portraits(runs: &[Run], cast: &Cast) -> Markup {
     let all: Vec<(usize, Vec<String>)> = (0..cast.count())
-        .map(|drive| (drive, portrait::of(runs, cast, drive)))
+        .map(|drive| (drive, drive_summary::of(runs, cast, drive)))
         .filter(|(_, sentences)| !sentences.is_empty())
         .collect();
     html! {
@@ -223,7 +225,7 @@ fn portraits(runs: &[Run], cast: &Cast) -> Markup {
                 @for (drive, sentences) in all {
                     @if cast.count() > 1 {
                         dt {
-                            (super::swatch(drive))
+                            (swatch(drive))
                             (cast.name(drive))
                         }
                     }
@@ -251,7 +253,7 @@ fn of_one(run: &Run) -> Markup {
                     @let headline = &test.headline;
                     tr {
                         th scope="row" {
-                            a href={ "#test-" (number) } { (clean::prose(&test.test.title)) }
+                            a href={ "#test-" (number) } { (sanitize::prose(&test.test.title)) }
                         }
                         td.n.value {
                             (headline.value.map_or_else(
@@ -268,7 +270,7 @@ fn of_one(run: &Run) -> Markup {
                             }
                         }
                         td.n { (number::count(headline.n)) }
-                        td.words { (headline.metric.title()) ", " (settings::rule(&test.test, &test.test.score)) }
+                        td.words { (headline.metric.title()) ", " (workload_text::rule(&test.test, &test.test.score)) }
                         td { (state(test.points.len(), test.planned, test.complete)) }
                     }
                 }
@@ -309,7 +311,7 @@ fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
                 th scope="col" { "Test" }
                 th scope="col" { "Unit" }
                 @for drive in &cohort.drives {
-                    th.n scope="col" { (super::swatch(*drive)) (cast.name(*drive)) }
+                    th.n scope="col" { (swatch(*drive)) (cast.name(*drive)) }
                 }
             } }
             tbody {
@@ -339,7 +341,7 @@ fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
             tbody {
                 @for drive in &cohort.drives {
                     tr {
-                        th scope="row" { (super::swatch(*drive)) (cast.name(*drive)) }
+                        th scope="row" { (swatch(*drive)) (cast.name(*drive)) }
                         @for (_, group) in &cohort.rows { td.n { (cell(group, cast, *drive)) } }
                     }
                 }
@@ -349,7 +351,7 @@ fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
 }
 
 fn link(number: usize, group: &Group<'_>) -> Markup {
-    html! { a href={ "#test-" (number) } { (super::test::title(group)) } }
+    html! { a href={ "#test-" (number) } { (group.full_title()) } }
 }
 
 /// The groups that have the same drives.

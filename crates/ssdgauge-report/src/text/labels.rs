@@ -1,14 +1,14 @@
 //! How runs are called and marked wherever they appear: one name, one colour, the same marks.
 
-use crate::clean;
-use crate::number;
-use crate::run::Run;
-use ssdgauge_core::TargetKind;
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::{DriveInfo, TargetKind};
+use ssdgauge_runfile::Head;
 
 /// Returns a name for each run, unique among them: model, then what tells equal ones apart.
-pub(crate) fn of(runs: &[&Run]) -> Vec<String> {
-    let plain: Vec<String> = runs.iter().map(|run| drive(run)).collect();
-    let ids: Vec<String> = runs.iter().map(|run| short_id(&run.head.id)).collect();
+pub(crate) fn unique_names(runs: &[&Head]) -> Vec<String> {
+    let plain: Vec<String> = runs.iter().map(|head| drive_name(&head.drive)).collect();
+    let ids: Vec<String> = runs.iter().map(|run| short_id(&run.id)).collect();
     let unique = |names: &[String], name: &String| names.iter().filter(|n| *n == name).count() == 1;
     let by_id: Vec<String> = (0..runs.len())
         .map(|index| match unique(&plain, &plain[index]) {
@@ -25,25 +25,9 @@ pub(crate) fn of(runs: &[&Run]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the number of the run that `words` name: its id, or a drive whose name holds them.
-///
-/// `None` where no run, or runs of different drives, are meant.
-pub fn find_run(runs: &[Run], words: &str) -> Option<usize> {
-    if let Some(run) = runs.iter().position(|run| run.head.id == words) {
-        return Some(run);
-    }
-    let wanted = words.to_lowercase();
-    let holds = |run: &Run| !wanted.is_empty() && drive(run).to_lowercase().contains(&wanted);
-    let cast = crate::cast::Cast::of(runs, None);
-    let mut found = (0..runs.len()).filter(|run| holds(&runs[*run]));
-    let first = found.next()?;
-    found.all(|run| cast.drive(run) == cast.drive(first)).then_some(first)
-}
-
 /// Returns the name of the drive of `run`, safe to show, with MODEL where it is one.
-pub(crate) fn drive(run: &Run) -> String {
-    let drive = &run.head.drive;
-    let name = clean::device(drive.name());
+pub(crate) fn drive_name(drive: &DriveInfo) -> String {
+    let name = sanitize::device(drive.name());
     match drive.kind {
         TargetKind::Virtual if !name.contains("MODEL") => format!("{name} [MODEL]"),
         TargetKind::Virtual => name,
@@ -53,19 +37,19 @@ pub(crate) fn drive(run: &Run) -> String {
 }
 
 /// Returns the marks of `run` that stand beside each of its numbers, such as `MODEL`.
-pub(crate) fn marks(run: &Run) -> Vec<String> {
-    let plan = &run.head.plan;
+pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
+    let plan = &head.plan;
     let mut marks = Vec::new();
-    if run.is_model() {
+    if head.drive.is_model() {
         marks.push("MODEL".to_owned());
     }
-    if run.is_shortened() {
+    if plan.shortened > 1 {
         marks.push(format!("SHORTENED to 1/{}", number::count(u64::from(plan.shortened))));
     }
     if plan.span_scaled {
         marks.push("SPAN SCALED".to_owned());
     }
-    if !run.complete {
+    if !complete {
         marks.push("UNFINISHED".to_owned());
     }
     marks
@@ -73,13 +57,13 @@ pub(crate) fn marks(run: &Run) -> Vec<String> {
 
 /// Returns the end of a run id, which tells runs apart in a chart; ids may begin with the time.
 pub(crate) fn short_id(id: &str) -> String {
-    let id = clean::device(id);
+    let id = sanitize::device(id);
     let length = id.chars().count();
     id.chars().skip(length.saturating_sub(8)).collect()
 }
 
 /// Returns the suite of `run` with its revision.
-pub(crate) fn suite(run: &Run) -> String {
-    let suite = &run.head.plan.suite;
-    format!("{} r{}", clean::prose(&suite.id), suite.revision)
+pub(crate) fn suite(head: &Head) -> String {
+    let suite = &head.plan.suite;
+    format!("{} r{}", sanitize::prose(&suite.id), suite.revision)
 }

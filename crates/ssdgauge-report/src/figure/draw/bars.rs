@@ -1,8 +1,10 @@
 //! Bars from zero, each with its name above and its value at its end.
 
-use super::{Ink, Sheet, TEXT, cut, text, width_of};
-use crate::figure::Bar;
-use crate::number;
+use super::label::{cut, text, width_of};
+use super::sheet::{Sheet, TEXT};
+use super::theme::Ink;
+use crate::figure::chart::Bar;
+use crate::text::number;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 

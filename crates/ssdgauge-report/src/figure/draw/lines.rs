@@ -1,8 +1,13 @@
 //! Lines over axes that kuva draws.
 
-use super::scales::{self, Range};
-use super::{Ink, SMALL, Sheet, TEXT, cut, marks, text, width_of};
-use crate::figure::{Axis, Line, Mark, Scale, reduce};
+use super::label::{cut, text, width_of};
+use super::marks;
+use super::plot::{Area, Plot};
+use super::scales::{self};
+use super::sheet::{SMALL, TEXT};
+use super::theme::Ink;
+use crate::figure::chart::{Line, Scale};
+use crate::figure::reduce;
 use kuva::TickFormat;
 use kuva::plot::LinePlot;
 use kuva::plot::LineStyle;
@@ -15,60 +20,6 @@ use std::sync::Arc;
 
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
-
-/// What is drawn.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plot<'a> {
-    pub(super) x: &'a Axis,
-    pub(super) y: &'a Axis,
-    pub(super) right: Option<&'a Axis>,
-    pub(super) lines: &'a [Line],
-    pub(super) boundaries: &'a [(f64, String)],
-    pub(super) marks: &'a [Mark],
-    pub(super) sheet: &'a Sheet,
-}
-
-impl Plot<'_> {
-    /// Returns the room beside the plot on the right.
-    fn beside(&self) -> f64 {
-        if self.right.is_some() { self.sheet.right_axis } else { self.sheet.right }
-    }
-}
-
-/// Where the plot lies in its picture.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Area {
-    x: Range,
-    y: Range,
-    right: Option<Range>,
-    pub(super) top: f64,
-    left: f64,
-    width: f64,
-    height: f64,
-}
-
-impl Area {
-    pub(super) fn x(&self, at: f64) -> f64 {
-        self.left + (at - self.x.low) / (self.x.high - self.x.low) * self.width
-    }
-
-    fn y(&self, at: f64) -> f64 {
-        self.bottom() - (at - self.y.low) / (self.y.high - self.y.low) * self.height
-    }
-
-    pub(super) fn bottom(&self) -> f64 {
-        self.top + self.height
-    }
-
-    pub(super) fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    /// Returns where a value of the right axis lies on the left one; both begin at zero.
-    fn on_left(&self, at: f64) -> f64 {
-        self.right.map_or(at, |right| at / right.high * self.y.high)
-    }
-}
 
 /// Returns the scene of `plot`; `top` and `foot` stay free.
 pub(super) fn scene(plot: &Plot<'_>, ink: Ink, top: f64, foot: f64) -> Scene {

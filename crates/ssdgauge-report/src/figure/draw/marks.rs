@@ -1,7 +1,9 @@
 //! The shapes that tell drives apart where colours repeat, and the places on an axis that matter.
 
-use super::lines::{Area, Plot};
-use super::{Ink, SMALL, text, width_of};
+use super::label::{text, width_of};
+use super::plot::{Area, Plot};
+use super::sheet::SMALL;
+use super::theme::Ink;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 

@@ -1,7 +1,7 @@
 //! Where values lie on an axis, and what its ticks say.
 
-use crate::figure::Scale;
-use crate::number;
+use crate::figure::chart::Scale;
+use crate::text::number;
 
 /// An axis ready to be drawn: its range and step in its own coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! The rows of the card: the familiar ones of a quick run, and headlines for every other suite.
 
-use crate::card::paint::Paint;
-use crate::clean;
-use crate::missing;
-use crate::number;
-use crate::run::{PointRun, Run};
+use crate::model::metrics;
+use crate::model::{PointRun, Run};
+use crate::output::terminal::style::Paint;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Access, Action, Metric, PhaseKind, Scope, Stream, Workload};
 use std::cmp::Reverse;
 
@@ -45,7 +45,7 @@ pub(super) fn familiar(run: &Run, paint: &Paint) -> Vec<String> {
     ];
     let cells = |point: Option<Option<&PointRun>>, scope: Scope| {
         let Some(point) = point else { return " ".repeat(side) };
-        let value = |metric| number::optional(point.and_then(|p| missing::value(p, metric, scope)));
+        let value = |metric| number::optional(point.and_then(|p| metrics::value(p, metric, scope)));
         let mut cells = paint.strong(&paint.right(&value(Metric::ThroughputMbS), MB_S));
         if with_iops {
             cells.push_str(&paint.right(&value(Metric::Iops), IOPS));
@@ -98,7 +98,7 @@ fn place<'a>(
     let writes = workload.streams.iter().any(Stream::writes);
     let (label, order) = match workload.streams.as_slice() {
         [stream] => familiar_name(stream),
-        _ => (clean::prose(fallback), (true, true, Reverse(0), Reverse(0))),
+        _ => (sanitize::prose(fallback), (true, true, Reverse(0), Reverse(0))),
     };
     let free = rows.iter_mut().find(|row| {
         row.label == label && !(reads && row.read.is_some()) && !(writes && row.write.is_some())
@@ -158,7 +158,7 @@ pub(super) fn headlines(run: &Run, paint: &Paint) -> Vec<String> {
         let value = headline
             .value
             .map_or(number::NOTHING.into(), |value| number::with_unit(value, headline.metric));
-        let mut line = paint.left(&clean::prose(&test.test.title), title);
+        let mut line = paint.left(&sanitize::prose(&test.test.title), title);
         line.push_str(&paint.strong(&paint.right(&value, VALUE)));
         if with_interval {
             let interval = match (headline.low, headline.high) {

@@ -1,0 +1,28 @@
+//! Words that every kind of chart uses: legends, marks of a title, where a latency counts from.
+
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::report_drives::Cast;
+
+/// Returns how `member` is called in a legend; a drive without data says why.
+pub(super) fn legend(member: &Member<'_>, cast: &Cast, has_data: bool) -> String {
+    let name = &cast.names[member.index];
+    match has_data {
+        true => name.clone(),
+        false => format!("{name} ({})", missing_reason(member)),
+    }
+}
+
+/// Returns the marks that all members of `group` share; they stand in every title.
+pub(super) fn marks(group: &Group<'_>) -> Vec<String> {
+    let mut marks = group.first().run_marks();
+    for member in &group.members {
+        let own = member.run_marks();
+        marks.retain(|mark| own.contains(mark));
+    }
+    marks
+}
+
+/// Where a latency counts from; every figure of a latency says so.
+pub(crate) const LATENCY: &str =
+    "Latency counts from before the submission of a request to after its completion.";
