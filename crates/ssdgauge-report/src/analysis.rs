@@ -32,10 +32,10 @@ pub(crate) fn annotate(recorded: RecordedRun) -> Run {
     let mut tests: Vec<TestRun> = tests
         .into_iter()
         .filter_map(|test| {
-            let results = test.repetitions.into_iter().map(headline::scored_run).collect();
-            repetitions::merged(results, &test.totals)
+            let results = test.repetitions.into_iter().map(headline::score).collect();
+            repetitions::merge(results, &test.totals)
         })
         .collect();
-    slc_cache::place(&mut tests);
+    slc_cache::classify_steps(&mut tests);
     Run { head, tests, findings, complete }
 }

@@ -20,7 +20,7 @@ mod timeline;
 pub(crate) mod vega;
 
 use crate::analysis::group::Group;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::figure::captions::marks;
 use crate::figure::chart::{Bar, Chart, Drawing, Line};
 use crate::text::number;
@@ -29,7 +29,7 @@ use ssdgauge_core::Figure;
 pub use vega::VEGA_LITE_MARK;
 
 /// Returns the figures of `group`, in the order in which its test names them.
-pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(crate) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let test = &group.first().test.test;
     let mut charts = Vec::new();
     for figure in &test.figures {
@@ -37,20 +37,20 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             // One bar ranks nothing; the result stands above the figures.
             Figure::Ranking if group.members.len() == 1 && test.figures.len() > 1 => {}
             Figure::Ranking => {
-                charts.push(ranking::of(group, cast));
-                charts.extend(ranking::of_also(group, cast));
-                charts.extend(instruments::ranked(group, cast));
+                charts.push(ranking::chart(group, drives));
+                charts.extend(ranking::further_charts(group, drives));
+                charts.extend(instruments::bar_charts(group, drives));
             }
-            Figure::Curve => charts.extend(curve::of(group, cast)),
-            Figure::Timeline => charts.extend(timeline::of(group, cast)),
-            Figure::LatencyTimeline => charts.extend(timeline::of_latency(group, cast)),
-            Figure::Distribution => charts.extend(distribution::of(group, cast)),
+            Figure::Curve => charts.extend(curve::charts(group, drives)),
+            Figure::Timeline => charts.extend(timeline::rate_charts(group, drives)),
+            Figure::LatencyTimeline => charts.extend(timeline::latency_chart(group, drives)),
+            Figure::Distribution => charts.extend(distribution::charts(group, drives)),
         }
     }
-    charts.extend(steady::of(group, cast));
-    charts.extend(qos::of(group, cast));
-    charts.extend(instruments::over_times(group, cast));
-    show_absent(&mut charts, group, cast);
+    charts.extend(steady::charts(group, drives));
+    charts.extend(qos::chart(group, drives));
+    charts.extend(instruments::timelines(group, drives));
+    show_untested(&mut charts, group, drives);
     let marks = marks(group);
     if !marks.is_empty() {
         for chart in &mut charts {
@@ -61,18 +61,18 @@ pub(crate) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
 }
 
 /// More drives than this are named below a test alone, where it does not have them.
-const MOST_ABSENT: usize = 8;
+const MOST_UNTESTED: usize = 8;
 
 /// Draws the drives that were never tested so as gaps, so that every chart has the same drives.
-fn show_absent(charts: &mut [Chart], group: &Group<'_>, cast: &Cast) {
+fn show_untested(charts: &mut [Chart], group: &Group<'_>, drives: &ReportDrives) {
     const WHY: &str = "not tested";
-    let absent = cast.absent(group);
-    if absent.len() > MOST_ABSENT {
+    let untested = drives.untested(group);
+    if untested.len() > MOST_UNTESTED {
         return;
     }
     for chart in charts {
-        for drive in &absent {
-            let name = cast.name(*drive);
+        for drive in &untested {
+            let name = drives.name(*drive);
             match &mut chart.drawing {
                 // Bars by step have no place for a drive without steps.
                 Drawing::Bars { bars, .. } if chart.kind != "curve" => {
@@ -82,7 +82,7 @@ fn show_absent(charts: &mut [Chart], group: &Group<'_>, cast: &Cast) {
                         colour: *drive,
                         value: Err(WHY.to_owned()),
                         interval: None,
-                        highlighted: cast.highlighted == Some(*drive),
+                        highlighted: drives.highlighted == Some(*drive),
                     });
                     let mut row = vec![name.to_owned(), WHY.to_owned()];
                     row.resize(chart.table.head.len().max(row.len()), number::NOTHING.to_owned());

@@ -28,7 +28,7 @@ pub use analysis::report_drives::find_run;
 pub use analysis::specification::{CacheSide, Claim, Specification, SpecificationError, State};
 pub use figure::{PageOptions, VEGA_LITE_MARK};
 pub use model::{
-    CachePlace, PlacedFinding, PointRun, Repetition, ReportError, Run, Second, StepFinding,
+    CachePosition, LocatedFinding, PointRun, Repetition, ReportError, Run, Second, StepFinding,
     TestRun, Tracked,
 };
 pub use output::{

@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         tests.push((index, run));
     }
     let complete = tests.iter().all(|(_, test)| test.complete);
-    let tests = repetitions::gathered(&file, &steps, tests)?;
+    let tests = repetitions::group(&file, &steps, tests)?;
     let findings = findings
         .into_iter()
         .filter(|record| record.step.is_none())

@@ -15,7 +15,7 @@ mod swatch;
 mod test;
 
 use crate::analysis::group;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::figure::PageOptions;
 use crate::model::Run;
 use crate::text::labels;
@@ -31,9 +31,9 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 
 /// Returns the page of `runs`. Equal runs and options give an equal page.
 pub fn page(runs: &[Run], options: &PageOptions) -> String {
-    let cast = Cast::of(runs, options.highlight);
+    let drives = ReportDrives::new(runs, options.highlight);
     let groups = group::groups(runs);
-    let title = title(runs, &cast, options);
+    let title = title(runs, &drives, options);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -52,15 +52,15 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
                 header.page {
                     p.kicker { "SSD review · ssdgauge" }
                     h1 { (title) }
-                    (summary::origins(runs, &cast))
+                    (summary::origins(runs, &drives))
                 }
                 main #main {
-                    (summary::section(runs, &cast, &groups))
+                    (summary::section(runs, &drives, &groups))
                     @for (number, group) in groups.iter().enumerate() {
-                        (test::section(number, group, runs, &cast))
+                        (test::section(number, group, runs, &drives))
                     }
-                    (specification::section(runs, &cast, &options.specifications))
-                    (environment::section(runs, &cast))
+                    (specification::section(runs, &drives, &options.specifications))
+                    (environment::section(runs, &drives))
                 }
                 (footer())
             }
@@ -69,13 +69,15 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
     .into_string()
 }
 
-fn title(runs: &[Run], cast: &Cast, options: &PageOptions) -> String {
+fn title(runs: &[Run], drives: &ReportDrives, options: &PageOptions) -> String {
     match (&options.title, runs) {
         (Some(title), _) => sanitize::prose(title),
         (None, []) => "No runs".to_owned(),
         (None, [run]) => labels::drive_name(&run.head.drive),
-        (None, [_, ..]) if runs.len() <= 3 && cast.count() == runs.len() => cast.names.join(" · "),
-        (None, [_, ..]) => format!("{} drives compared", cast.count()),
+        (None, [_, ..]) if runs.len() <= 3 && drives.count() == runs.len() => {
+            drives.names.join(" · ")
+        }
+        (None, [_, ..]) => format!("{} drives compared", drives.count()),
     }
 }
 

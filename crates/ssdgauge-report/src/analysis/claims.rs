@@ -1,6 +1,6 @@
 //! Judging claims: the conditions first, the value last.
 
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::analysis::specification::{CacheSide, Claim, Specification, State};
 use crate::model::metrics;
@@ -10,27 +10,35 @@ use crate::text::sanitize;
 use ssdgauge_core::{FindingKind, Metric, PhaseKind, Scope, Score, Window};
 
 /// Returns the numbers of the drives that `specification` is about.
-fn drives(specification: &Specification, runs: &[Run], cast: &Cast) -> Vec<usize> {
+fn subject_drives(
+    specification: &Specification,
+    runs: &[Run],
+    drives: &ReportDrives,
+) -> Vec<usize> {
     let model = specification.model.to_lowercase();
     let fits = |drive: &usize| {
-        let first = cast.runs_of(*drive).next();
+        let first = drives.runs_of(*drive).next();
         first.is_some_and(|run| {
             sanitize::device(runs[run].head.drive.name()).to_lowercase().contains(&model)
         })
     };
-    (0..cast.count()).filter(fits).collect()
+    (0..drives.count()).filter(fits).collect()
 }
 
 impl Specification {
     /// Returns whether any of `runs` is of the drive that the claims are about.
     pub fn is_about(&self, runs: &[Run]) -> bool {
-        !drives(self, runs, &Cast::of(runs, None)).is_empty()
+        !subject_drives(self, runs, &ReportDrives::new(runs, None)).is_empty()
     }
 
     /// Returns each drive that the claims are about, by its number, with its runs.
-    pub(crate) fn subjects<'a>(&self, runs: &'a [Run], cast: &Cast) -> Vec<(usize, Vec<&'a Run>)> {
-        let of = |drive: usize| (drive, cast.runs_of(drive).map(|run| &runs[run]).collect());
-        drives(self, runs, cast).into_iter().map(of).collect()
+    pub(crate) fn subjects<'a>(
+        &self,
+        runs: &'a [Run],
+        drives: &ReportDrives,
+    ) -> Vec<(usize, Vec<&'a Run>)> {
+        let of = |drive: usize| (drive, drives.runs_of(drive).map(|run| &runs[run]).collect());
+        subject_drives(self, runs, drives).into_iter().map(of).collect()
     }
 }
 
@@ -193,7 +201,7 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), Stri
         Metric::Iops => Some(bytes / claim.block_size.0 as f64),
         _ => None,
     };
-    let edge = slc_cache::sequential_write(test).and_then(slc_cache::edge_of);
+    let edge = slc_cache::sequential_write(test).and_then(slc_cache::edge_in);
     match (claim.cache, edge) {
         (None, None) | (Some(CacheSide::Inside), None) => Ok((whole()?, place)),
         (None, Some(edge)) => Err(format!(

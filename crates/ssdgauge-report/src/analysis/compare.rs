@@ -185,7 +185,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         difference: Difference::Unknown("the second run has no such test".to_owned()),
     };
     let Some(b) = b else { return comparison };
-    if let Some(why) = group::differ(a, b) {
+    if let Some(why) = group::incomparable(a, b) {
         comparison.difference = Difference::Unknown(why.to_owned());
         return comparison;
     }
@@ -201,7 +201,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
 
 /// Compares the further numbers of a test that both runs have by the same rule.
 fn further(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> Vec<TestComparison> {
-    let Some(b) = b.filter(|b| group::differ(a, *b).is_none()) else { return Vec::new() };
+    let Some(b) = b.filter(|b| group::incomparable(a, *b).is_none()) else { return Vec::new() };
     let number = |(place, score): (usize, &Score)| {
         let of_b = b.test.test.also.iter().position(|other| other == score)?;
         let values = [a.test.also.get(place)?.value, b.test.also.get(of_b)?.value];

@@ -2,7 +2,7 @@
 
 use crate::analysis::compare::CompareOptions;
 use crate::analysis::group::{Group, Member};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::model::{Run, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
@@ -10,15 +10,15 @@ use ssdgauge_core::{Ratio, Severity, TargetKind};
 use std::collections::BTreeSet;
 
 /// Returns the sentences of the verdict: who leads in each of `groups`, and what must not be used.
-pub(crate) fn sentences(runs: &[Run], cast: &Cast, groups: &[&Group<'_>]) -> Vec<String> {
+pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, groups: &[&Group<'_>]) -> Vec<String> {
     let contested = groups.iter().filter(|group| measured(group).len() > 1);
     // What can be judged comes first, each kind in the order of the tests.
     let (judged, open): (Vec<_>, Vec<_>) =
-        contested.map(|group| leader(group, cast)).partition(|verdict| verdict.judged);
+        contested.map(|group| leader(group, drives)).partition(|conclusion| conclusion.judged);
     let mut sentences: Vec<String> =
-        judged.into_iter().chain(open).map(|verdict| verdict.sentence).collect();
-    sentences.extend(unusable(runs, cast));
-    sentences.extend(ceilings(runs, cast));
+        judged.into_iter().chain(open).map(|conclusion| conclusion.sentence).collect();
+    sentences.extend(unusable(runs, drives));
+    sentences.extend(ceilings(runs, drives));
     sentences.extend(other_hosts(runs));
     sentences
 }
@@ -38,14 +38,14 @@ fn measured<'a>(group: &'a Group<'_>) -> Vec<&'a Member<'a>> {
 }
 
 /// What is said of one test.
-struct TestVerdict {
+struct TestConclusion {
     sentence: String,
     /// Whether the intervals allow a judgement.
     judged: bool,
 }
 
 /// Returns who leads in `group`, by how much, or that nobody does.
-fn leader(group: &Group<'_>, cast: &Cast) -> TestVerdict {
+fn leader(group: &Group<'_>, drives: &ReportDrives) -> TestConclusion {
     let metric = group.first().test.headline.metric;
     let value = |member: &Member<'_>| member.test.headline.value.unwrap_or(f64::NAN);
     let mut members = measured(group);
@@ -58,7 +58,7 @@ fn leader(group: &Group<'_>, cast: &Cast) -> TestVerdict {
         members.iter().skip(1).map(|other| ratio(best, other)).collect();
     let title = group.title();
     let name = |member: &Member<'_>| {
-        format!("{} ({})", cast.names[member.index], number::with_unit(value(member), metric))
+        format!("{} ({})", drives.names[member.index], number::with_unit(value(member), metric))
     };
     let all: Vec<String> = members.iter().map(|member| name(member)).collect();
     if ratios.iter().any(|ratio| ratio.and_then(|ratio| ratio.interval).is_none()) {
@@ -66,7 +66,7 @@ fn leader(group: &Group<'_>, cast: &Cast) -> TestVerdict {
             "{title}: {}, in this order; too few seconds for an interval, so no lead is claimed.",
             all.join(", ")
         );
-        return TestVerdict { sentence, judged: false };
+        return TestConclusion { sentence, judged: false };
     }
     let (tied, behind): (Vec<_>, Vec<_>) =
         all.iter().skip(1).zip(&ratios).partition(|(_, ratio)| !is_lead(**ratio));
@@ -78,14 +78,14 @@ fn leader(group: &Group<'_>, cast: &Cast) -> TestVerdict {
         };
         let tied = tied.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let sentence = format!("{title}: {} and {tied} cannot be told apart{behind}.", all[0]);
-        return TestVerdict { sentence, judged: true };
+        return TestConclusion { sentence, judged: true };
     }
     let by = ratios[0].map_or_else(|| number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 2));
     let sentence = match metric.more_is_better() {
         true => format!("{title}: {} leads, with {by} times {}.", all[0], all[1]),
         false => format!("{title}: {} leads; {} has {by} times as much.", all[0], all[1]),
     };
-    TestVerdict { sentence, judged: true }
+    TestConclusion { sentence, judged: true }
 }
 
 /// Returns how many times the better of the two is the other, above 1 where it leads.
@@ -102,9 +102,9 @@ fn is_lead(ratio: Option<Ratio>) -> bool {
 }
 
 /// Returns which tests hold numbers that must not be used.
-fn unusable(runs: &[Run], cast: &Cast) -> Vec<String> {
+fn unusable(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
     let mut sentences = Vec::new();
-    for (run, name) in runs.iter().zip(&cast.names) {
+    for (run, name) in runs.iter().zip(&drives.names) {
         let invalid = |finding: &ssdgauge_core::Finding| finding.severity == Severity::Invalid;
         if run.findings.iter().any(invalid) {
             sentences.push(format!("No number of {name} must be used: see its findings."));
@@ -130,7 +130,7 @@ const NEAR_CEILING: f64 = 0.5;
 
 /// Returns which results come near to what the engine reaches without any drive, where the report
 /// has a run of the same test on no drive (`null:`).
-fn ceilings(runs: &[Run], cast: &Cast) -> Vec<String> {
+fn ceilings(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
     const MOST: usize = 4;
     let is_null = |run: &Run| run.head.drive.kind == TargetKind::Null;
     let ceiling = |test: &TestRun| {
@@ -141,7 +141,7 @@ fn ceilings(runs: &[Run], cast: &Cast) -> Vec<String> {
         bare.filter(same).find_map(|other| other.headline.value)
     };
     let mut sentences = Vec::new();
-    for (run, name) in runs.iter().zip(&cast.names) {
+    for (run, name) in runs.iter().zip(&drives.names) {
         let is_measured = matches!(run.head.drive.kind, TargetKind::Block | TargetKind::File);
         for test in run.tests.iter().filter(|_| is_measured) {
             let metric = test.headline.metric;

@@ -6,7 +6,7 @@ use crate::analysis::fill_level;
 use crate::analysis::group::Member;
 use crate::analysis::headline_points;
 use crate::analysis::headline_reasons;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
@@ -24,12 +24,12 @@ const MOST: usize = 6;
 const WEAK: f64 = 0.8;
 
 /// Returns the sentences of the drive with this number.
-pub(crate) fn of(runs: &[Run], cast: &Cast, drive: usize) -> Vec<String> {
+pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, drive: usize) -> Vec<String> {
     let members = || {
         let of_run = |index: usize| {
             runs[index].tests.iter().map(move |test| Member { index, run: &runs[index], test })
         };
-        cast.runs_of(drive).flat_map(of_run)
+        drives.runs_of(drive).flat_map(of_run)
     };
     let first = |sentence: &dyn Fn(&TestRun) -> Option<String>| {
         members().find_map(|member| sentence(member.test))
@@ -44,7 +44,7 @@ pub(crate) fn of(runs: &[Run], cast: &Cast, drive: usize) -> Vec<String> {
         first(&full),
         first(&tail),
     ];
-    sentences.push(members().find_map(|member| borne(&member)));
+    sentences.push(members().find_map(|member| passed_load(&member)));
     sentences.into_iter().flatten().take(MOST).collect()
 }
 
@@ -71,7 +71,7 @@ fn cache(test: &TestRun) -> Option<String> {
     let written = point.point.totals.directions.iter().map(|totals| totals.bytes).sum::<u64>();
     let title = title(test);
     let gb = |bytes: u64| number::text(bytes as f64 / 1e9);
-    Some(match slc_cache::edge_of(point) {
+    Some(match slc_cache::edge_in(point) {
         Some(edge) => format!(
             "It leaves its fast cache after {} GB of writes in order: {} MB/s before, {} MB/s \
              behind ({title}).",
@@ -157,7 +157,7 @@ fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<Stri
 
 fn knee(test: &TestRun) -> Option<String> {
     let Score::Knee(metric) = test.test.score else { return None };
-    let (rungs, found) = headline_points::ladder(test, metric)?;
+    let (rungs, found) = headline_points::depth_sweep(test, metric)?;
     let end = match rungs.as_slice() {
         // A plateau has its best anywhere; only what still climbs may climb further.
         [.., before, last]
@@ -200,7 +200,7 @@ fn weak_mix(test: &TestRun) -> Option<String> {
 fn full(test: &TestRun) -> Option<String> {
     let metric = test.headline.metric;
     let level = |point: &PointRun| {
-        let level = fill_level::of(&point.point.label, point.point.position)?;
+        let level = fill_level::from_label(&point.point.label, point.point.position)?;
         Some((level, metrics::value(point, metric, Scope::All)?))
     };
     let levels: Vec<(f64, f64)> = test.points.iter().map(level).collect::<Option<_>>()?;
@@ -233,7 +233,7 @@ fn tail(test: &TestRun) -> Option<String> {
     ))
 }
 
-fn borne(member: &Member<'_>) -> Option<String> {
+fn passed_load(member: &Member<'_>) -> Option<String> {
     if member.test.test.score != Score::HighestBorne {
         return None;
     }

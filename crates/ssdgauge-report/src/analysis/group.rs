@@ -15,9 +15,9 @@ pub(crate) struct Group<'a> {
     /// The runs that have the test, by their place among all runs.
     pub(crate) members: Vec<Member<'a>>,
     /// What sets this group apart from others of the same test; empty where there are none.
-    pub(crate) apart: String,
+    pub(crate) distinction: String,
     /// The runs that have the same test in another group.
-    pub(crate) rivals: Vec<usize>,
+    pub(crate) other_runs: Vec<usize>,
 }
 
 /// One test of one run.
@@ -73,9 +73,9 @@ impl Group<'_> {
 
     /// Returns the title of the test, with what sets this group apart from others of it.
     pub(crate) fn full_title(&self) -> String {
-        match self.apart.is_empty() {
+        match self.distinction.is_empty() {
             true => self.title(),
-            false => format!("{} ({})", self.title(), self.apart),
+            false => format!("{} ({})", self.title(), self.distinction),
         }
     }
 }
@@ -88,7 +88,7 @@ impl Member<'_> {
 }
 
 /// Returns why `a` and `b` must not be compared; `None` where they may.
-pub(crate) fn differ(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
+pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
     let of_power = a.test.headline.metric.needs_power();
     let scopes = [a, b].map(|member| metrics::power_scopes(member.test));
     let (a, b) = (key(a), key(b));
@@ -121,24 +121,28 @@ pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
         }
     }
     let keys: Vec<Key> = groups.iter().map(|(key, _)| key.clone()).collect();
-    let rivals: Vec<Vec<usize>> = keys
+    let other_runs: Vec<Vec<usize>> = keys
         .iter()
         .map(|key| {
-            let is_rival =
+            let is_other =
                 |other: &Key| other != key && other.suite == key.suite && other.test == key.test;
-            let others = groups.iter().filter(|(other, _)| is_rival(other));
+            let others = groups.iter().filter(|(other, _)| is_other(other));
             others.flat_map(|(_, members)| members.iter().map(|member| member.index)).collect()
         })
         .collect();
     groups
         .into_iter()
-        .zip(rivals)
-        .map(|((key, members), rivals)| Group { apart: apart(&key, &keys), members, rivals })
+        .zip(other_runs)
+        .map(|((key, members), other_runs)| Group {
+            distinction: distinction(&key, &keys),
+            members,
+            other_runs,
+        })
         .collect()
 }
 
 /// Returns whether targets of the kinds `a` and `b` may stand in one chart.
-pub(crate) fn are_alike(a: TargetKind, b: TargetKind) -> bool {
+pub(crate) fn same_class(a: TargetKind, b: TargetKind) -> bool {
     class(a) == class(b)
 }
 
@@ -180,12 +184,12 @@ fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
 }
 
 /// Returns in words what tells `key` from other groups of the same test.
-fn apart(key: &Key, all: &[Key]) -> String {
-    let rivals: Vec<&Key> = all
+fn distinction(key: &Key, all: &[Key]) -> String {
+    let others: Vec<&Key> = all
         .iter()
         .filter(|other| *other != key && other.suite == key.suite && other.test == key.test)
         .collect();
-    let some = |differs: &dyn Fn(&Key) -> bool| rivals.iter().any(|other| differs(other));
+    let some = |differs: &dyn Fn(&Key) -> bool| others.iter().any(|other| differs(other));
     let mut words = Vec::new();
     if some(&|other| other.revision != key.revision) {
         words.push(format!("revision {}", key.revision));

@@ -6,7 +6,7 @@ use crate::model::{PointRun, RecordedRepetition, TestRun};
 use ssdgauge_core::{BORNE, Headline, Point, Ratio, Score, Test};
 
 /// Returns the result of one repetition: its headlines, and a finding for everything missing.
-pub(crate) fn scored_run(recorded: RecordedRepetition) -> TestRun {
+pub(crate) fn score(recorded: RecordedRepetition) -> TestRun {
     let RecordedRepetition { test, points, planned, findings, complete, is_searched, tracked } =
         recorded;
     let mut run = TestRun {
@@ -26,7 +26,7 @@ pub(crate) fn scored_run(recorded: RecordedRepetition) -> TestRun {
 
 /// Returns the headline, without a value where steps are missing that it needs.
 fn headline(test: &Test, score: &Score, points: &[PointRun], is_searched: bool) -> Headline {
-    let (used, whole) = scored(test, score, points);
+    let (used, whole) = scored_points(test, score, points);
     let whole = whole && is_searched;
     let headline = Headline::of(score, &used);
     let finite = headline.value.is_some_and(f64::is_finite);
@@ -39,7 +39,7 @@ fn headline(test: &Test, score: &Score, points: &[PointRun], is_searched: bool) 
 /// Returns the points that a score rests on, and whether none of them is missing.
 ///
 /// The other points neither move the number nor carry seconds that it rests on.
-fn scored(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool) {
+fn scored_points(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool) {
     let planned = measured_steps(test).filter(|step| score.rests_on(step.position)).count();
     let used = points.iter().map(|point| &point.point);
     let used: Vec<Point> = used.filter(|point| score.rests_on(point.position)).cloned().collect();
@@ -65,9 +65,9 @@ impl TestRun {
 
     /// Adds a finding for everything that is missing.
     fn explain(&mut self) {
-        let missing = missing::of(self);
+        let missing = missing::findings(self);
         self.findings.extend(missing);
-        self.findings.extend(steady_state::left(self));
+        self.findings.extend(steady_state::left_finding(self));
     }
 
     /// Returns the points that the headline rests on; `None` where one of them is missing.
@@ -77,7 +77,7 @@ impl TestRun {
 
     /// Returns the points that a number by `score` rests on; `None` where one of them is missing.
     pub(crate) fn points_for(&self, score: &Score) -> Option<Vec<Point>> {
-        let (points, whole) = scored(&self.test, score, &self.points);
+        let (points, whole) = scored_points(&self.test, score, &self.points);
         whole.then_some(points)
     }
 

@@ -12,12 +12,12 @@ use ssdgauge_core::statistics::{knee, summary};
 use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
 
 /// Returns what a reader must know beside the headline of `test`; empty where it has no value.
-pub(crate) fn of(test: &TestRun) -> Vec<String> {
+pub(crate) fn notes(test: &TestRun) -> Vec<String> {
     if test.headline.value.is_none() {
         return Vec::new();
     }
-    let mut remarks: Vec<String> = repeated(test).into_iter().collect();
-    remarks.extend::<Vec<String>>(match test.test.score {
+    let mut notes: Vec<String> = repeated(test).into_iter().collect();
+    notes.extend::<Vec<String>>(match test.test.score {
         Score::Knee(metric) => knee_words(test, metric).into_iter().collect(),
         Score::MeanOf(metric) | Score::MeanAt { metric, .. } => {
             harmonic(test, metric).into_iter().collect()
@@ -29,10 +29,10 @@ pub(crate) fn of(test: &TestRun) -> Vec<String> {
         Score::KneeOfLoad(_) => knee_of_load(test).into_iter().collect(),
         Score::At { .. } | Score::HighestBorne | Score::HighestBorneFromSending => Vec::new(),
     });
-    remarks.extend(from_sending(test));
-    remarks.extend(also(test));
-    remarks.extend(cache(test));
-    remarks
+    notes.extend(from_sending(test));
+    notes.extend(also(test));
+    notes.extend(cache(test));
+    notes
 }
 
 /// Every repetition, in the order in which they were carried out.
@@ -55,10 +55,10 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
     let full: Vec<&Totals> =
         point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
     let rate = |second: &&Totals| second.value(metric, Scope::All).unwrap_or(0.0);
-    let mut remarks = Vec::new();
+    let mut notes = Vec::new();
     let last: Option<Vec<f64>> = window.of(&full).map(|last| last.iter().map(rate).collect());
     let kind = last.and_then(|last| consistency::classify(&last));
-    remarks.extend(kind.map(|kind| match kind {
+    notes.extend(kind.map(|kind| match kind {
         Consistency::Steady => format!("steady in the {window}, in samples of 1 s"),
         Consistency::Periodic { period, depth } => format!(
             "drops of {:.0} % every {} s in the {window}, in samples of 1 s",
@@ -67,13 +67,13 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
         ),
         Consistency::Wide => format!("constantly wide in the {window}, in samples of 1 s"),
     }));
-    remarks.extend(steady_state::words(test));
-    remarks
+    notes.extend(steady_state::summary(test));
+    notes
 }
 
 /// The end of the fast cache, where a single step writes sequentially, and which steps lay where.
 fn cache(test: &TestRun) -> impl Iterator<Item = String> {
-    let size = slc_cache::edge(test).map(|edge| {
+    let size = slc_cache::cache_edge(test).map(|edge| {
         format!(
             "fast cache of {}: {} MB/s before its end, {} MB/s behind",
             edge.in_words(number::capacity),
@@ -81,7 +81,7 @@ fn cache(test: &TestRun) -> impl Iterator<Item = String> {
             number::text(edge.behind / 1e6)
         )
     });
-    let places = slc_cache::words(test).filter(|_| test.points.len() > 1);
+    let places = slc_cache::summary(test).filter(|_| test.points.len() > 1);
     size.into_iter().chain(places)
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
     let all = || test.points.iter();
     match &test.test.score {
         Score::Knee(metric) => {
-            let depth = ladder(test, *metric).map(|(_, knee)| f64::from(knee.depth));
+            let depth = depth_sweep(test, *metric).map(|(_, knee)| f64::from(knee.depth));
             all().filter(|point| Some(point.point.position) == depth).collect()
         }
         Score::BestOf(metric) => all()
@@ -44,7 +44,7 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
 }
 
 /// Returns the rungs of a ladder of queue depths with its knee; `None` where one is missing.
-pub(crate) fn ladder(test: &TestRun, metric: Metric) -> Option<(Vec<Rung>, Knee)> {
+pub(crate) fn depth_sweep(test: &TestRun, metric: Metric) -> Option<(Vec<Rung>, Knee)> {
     let rung = |point: &PointRun| {
         let value = metrics::value(point, metric, Scope::All)?;
         Some(Rung { depth: point.point.position as u32, value, interval: (value, value) })

@@ -30,7 +30,7 @@ impl Kind {
 
 /// Returns at most [`MOST`] of `groups` with their numbers: for each kind of work the test that
 /// most drives have, of writes the one that lasts longest; then others in their order.
-pub(crate) fn of<'a>(groups: &'a [Group<'a>]) -> Vec<(usize, &'a Group<'a>)> {
+pub(crate) fn select<'a>(groups: &'a [Group<'a>]) -> Vec<(usize, &'a Group<'a>)> {
     let measured = |group: &Group<'_>| {
         group.members.iter().filter(|m| m.test.headline.value.is_some()).count()
     };

@@ -6,14 +6,14 @@ use crate::text::number;
 use ssdgauge_core::{Finding, FindingKind, Metric, Scope, Score, Severity};
 
 /// Returns a finding for everything that is missing in `run`.
-pub(crate) fn of(run: &TestRun) -> Vec<StepFinding> {
+pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {
     let mut findings = Vec::new();
     if run.points.len() < run.planned {
         findings.push(unfinished(run));
     }
     findings.extend(no_power(run));
-    findings.extend(run.points.iter().flat_map(of_point));
-    findings.extend(of_headline(run));
+    findings.extend(run.points.iter().flat_map(point_findings));
+    findings.extend(headline_finding(run));
     findings
 }
 
@@ -65,7 +65,7 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
     })
 }
 
-fn of_point(point: &PointRun) -> Vec<StepFinding> {
+fn point_findings(point: &PointRun) -> Vec<StepFinding> {
     let mut few = TooFew::default();
     let mut others: Vec<String> = Vec::new();
     for (metric, scope, key, value) in metrics::shown(point) {
@@ -159,7 +159,7 @@ fn fewest(metric: Metric) -> Option<u64> {
     }
 }
 
-fn of_headline(run: &TestRun) -> Option<StepFinding> {
+fn headline_finding(run: &TestRun) -> Option<StepFinding> {
     let headline = &run.headline;
     let (kind, text) = match (headline.value, headline.low) {
         (Some(_), Some(_)) => return None,

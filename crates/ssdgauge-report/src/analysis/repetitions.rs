@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Makes one test of its repetitions, whose samples together are `totals`, by phase and step.
 ///
 /// `None` where there is no repetition.
-pub(crate) fn merged(
+pub(crate) fn merge(
     mut tests: Vec<TestRun>,
     totals: &BTreeMap<(usize, usize), Totals>,
 ) -> Option<TestRun> {

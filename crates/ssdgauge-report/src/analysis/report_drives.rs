@@ -12,30 +12,30 @@ use ssdgauge_runfile::Head;
 
 /// What figures must know of all runs of a report: names, colours, which drive stands out.
 #[derive(Clone, Debug)]
-pub(crate) struct Cast {
+pub(crate) struct ReportDrives {
     /// The name of each run's drive, by the number of the run.
     pub(crate) names: Vec<String>,
     /// The number of the drive that stands out.
     pub(crate) highlighted: Option<usize>,
-    drives: Vec<usize>,
+    drive_of_run: Vec<usize>,
     kinds: Vec<TargetKind>,
     count: usize,
 }
 
-impl Cast {
-    /// Returns the cast of `runs`; the drive of the run `highlighted` stands out.
-    pub(crate) fn of(runs: &[Run], highlighted: Option<usize>) -> Cast {
-        let drives = drives(runs);
-        let count = drives.iter().max().map_or(0, |most| most + 1);
+impl ReportDrives {
+    /// Returns the drives of `runs`; the drive of the run `highlighted` stands out.
+    pub(crate) fn new(runs: &[Run], highlighted: Option<usize>) -> ReportDrives {
+        let drive_of_run = number_drives(runs);
+        let count = drive_of_run.iter().max().map_or(0, |most| most + 1);
         let firsts: Vec<&Head> = (0..count)
-            .filter_map(|drive| first(runs, &drives, drive))
+            .filter_map(|drive| first_run(runs, &drive_of_run, drive))
             .map(|run| &run.head)
             .collect();
         let of_drives = labels::unique_names(&firsts);
-        let names = drives.iter().map(|drive| of_drives[*drive].clone()).collect();
-        let highlighted = highlighted.and_then(|run| drives.get(run).copied());
+        let names = drive_of_run.iter().map(|drive| of_drives[*drive].clone()).collect();
+        let highlighted = highlighted.and_then(|run| drive_of_run.get(run).copied());
         let kinds = runs.iter().map(|run| run.head.drive.kind).collect();
-        Cast { names, highlighted, drives, kinds, count }
+        ReportDrives { names, highlighted, drive_of_run, kinds, count }
     }
 
     /// Returns the name of the drive with this number.
@@ -45,23 +45,24 @@ impl Cast {
 
     /// Returns the drives that were never tested as `group` was, though they are of its kind: a
     /// model is not missed among drives.
-    pub(crate) fn absent(&self, group: &Group<'_>) -> Vec<usize> {
+    pub(crate) fn untested(&self, group: &Group<'_>) -> Vec<usize> {
         let kind = |run: usize| self.kinds[run];
         let of_group = group.first().index;
         let tested = |run: usize| {
-            group.members.iter().any(|member| member.index == run) || group.rivals.contains(&run)
+            group.members.iter().any(|member| member.index == run)
+                || group.other_runs.contains(&run)
         };
         (0..self.count)
             .filter(|drive| !self.runs_of(*drive).any(tested))
             .filter(|drive| {
-                self.runs_of(*drive).all(|run| group::are_alike(kind(run), kind(of_group)))
+                self.runs_of(*drive).all(|run| group::same_class(kind(run), kind(of_group)))
             })
             .collect()
     }
 
     /// Returns the number of the drive of the run with this number: that of its colour.
-    pub(crate) fn drive(&self, run: usize) -> usize {
-        self.drives[run]
+    pub(crate) fn drive_of(&self, run: usize) -> usize {
+        self.drive_of_run[run]
     }
 
     /// Returns how many drives take part.
@@ -71,21 +72,25 @@ impl Cast {
 
     /// Returns the numbers of the runs of `drive`.
     pub(crate) fn runs_of(&self, drive: usize) -> impl Iterator<Item = usize> + '_ {
-        self.drives.iter().enumerate().filter(move |(_, of)| **of == drive).map(|(run, _)| run)
+        self.drive_of_run
+            .iter()
+            .enumerate()
+            .filter(move |(_, of)| **of == drive)
+            .map(|(run, _)| run)
     }
 
     /// Returns whether the run with this number is one of the drive that stands out.
     pub(crate) fn is_highlighted(&self, run: usize) -> bool {
-        self.highlighted == Some(self.drives[run])
+        self.highlighted == Some(self.drive_of_run[run])
     }
 }
 
-fn first<'a>(runs: &'a [Run], drives: &[usize], drive: usize) -> Option<&'a Run> {
+fn first_run<'a>(runs: &'a [Run], drives: &[usize], drive: usize) -> Option<&'a Run> {
     runs.iter().zip(drives).find(|(_, of)| **of == drive).map(|(run, _)| run)
 }
 
 /// Returns the number of the drive of each run, in the order of their first appearance.
-fn drives(runs: &[Run]) -> Vec<usize> {
+fn number_drives(runs: &[Run]) -> Vec<usize> {
     let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); runs.len()];
     for (number, group) in group::groups(runs).iter().enumerate() {
         for member in &group.members {
@@ -139,8 +144,8 @@ pub fn find_run(runs: &[Run], words: &str) -> Option<usize> {
     let holds = |run: &Run| {
         !wanted.is_empty() && labels::drive_name(&run.head.drive).to_lowercase().contains(&wanted)
     };
-    let cast = Cast::of(runs, None);
+    let drives = ReportDrives::new(runs, None);
     let mut found = (0..runs.len()).filter(|run| holds(&runs[*run]));
     let first = found.next()?;
-    found.all(|run| cast.drive(run) == cast.drive(first)).then_some(first)
+    found.all(|run| drives.drive_of(run) == drives.drive_of(first)).then_some(first)
 }

@@ -1,7 +1,7 @@
 //! Which steps of a run lay inside the drive's fast cache, crossed its end, or lay beyond it: the
 //! size comes from a fill of the same run, with its uncertainty.
 
-use crate::model::{CachePlace, PointRun, StepFinding, TestRun};
+use crate::model::{CachePosition, PointRun, StepFinding, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::cache::{self, Edge};
@@ -10,8 +10,8 @@ use ssdgauge_core::{
 };
 
 /// Returns the end of the fast cache that `test` shows: a single step that writes sequentially.
-pub(crate) fn edge(test: &TestRun) -> Option<Edge> {
-    edge_of(sequential_write(test)?)
+pub(crate) fn cache_edge(test: &TestRun) -> Option<Edge> {
+    edge_in(sequential_write(test)?)
 }
 
 /// Returns the single step of `test` where that writes in order and reads nothing.
@@ -22,7 +22,7 @@ pub(crate) fn sequential_write(test: &TestRun) -> Option<&PointRun> {
 }
 
 /// Returns where writing leaves the fast cache, in the step `point`.
-pub(crate) fn edge_of(point: &PointRun) -> Option<Edge> {
+pub(crate) fn edge_in(point: &PointRun) -> Option<Edge> {
     let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
     let written: Vec<u64> =
         full.map(|second| second.directions[Direction::Write as usize].bytes).collect();
@@ -31,19 +31,19 @@ pub(crate) fn edge_of(point: &PointRun) -> Option<Edge> {
 
 /// Tells every step that writes where it lay, in all tests of a run in which one shows the cache
 /// of a fresh drive.
-pub(crate) fn place(tests: &mut [TestRun]) {
+pub(crate) fn classify_steps(tests: &mut [TestRun]) {
     let purged = |test: &&TestRun| {
         let mut phases =
             test.test.phases.iter().filter(|phase| phase.kind != PhaseKind::WriteCache);
         phases.next().is_some_and(|phase| phase.kind == PhaseKind::Purge)
     };
-    let Some(edge) = tests.iter().filter(purged).find_map(edge) else { return };
+    let Some(edge) = tests.iter().filter(purged).find_map(cache_edge) else { return };
     for test in tests {
-        place_steps(test, &edge);
+        classify_test(test, &edge);
     }
 }
 
-fn place_steps(test: &mut TestRun, edge: &Edge) {
+fn classify_test(test: &mut TestRun, edge: &Edge) {
     // What a search or rounds really did, and in which order, is not in the plan.
     if test.test.search.is_some() || test.test.rounds.is_some() || !test.repetitions.is_empty() {
         return;
@@ -77,9 +77,9 @@ fn place_steps(test: &mut TestRun, edge: &Edge) {
                     let Some(point) = points.next_if(is_here) else { continue };
                     let written = point.point.totals.directions[Direction::Write as usize].bytes;
                     if written > 0 {
-                        let place = of_step(held, written, edge);
-                        point.cache = Some(place);
-                        found.extend(finding(place, &step.label, held, written, edge));
+                        let position = classify(held, written, edge);
+                        point.cache = Some(position);
+                        found.extend(finding(position, &step.label, held, written, edge));
                     }
                     held = held.saturating_add(written);
                     rest = step.rest.after(point.point.totals.elapsed);
@@ -94,18 +94,18 @@ fn place_steps(test: &mut TestRun, edge: &Edge) {
     test.findings.extend(found);
 }
 
-fn of_step(held: u64, written: u64, edge: &Edge) -> CachePlace {
+fn classify(held: u64, written: u64, edge: &Edge) -> CachePosition {
     if held.saturating_add(written) <= edge.bytes.saturating_sub(edge.uncertainty) {
-        CachePlace::Inside
+        CachePosition::Inside
     } else if held >= edge.bytes.saturating_add(edge.uncertainty) {
-        CachePlace::Beyond
+        CachePosition::Beyond
     } else {
-        CachePlace::Crossing
+        CachePosition::Crossing
     }
 }
 
 fn finding(
-    place: CachePlace,
+    position: CachePosition,
     label: &str,
     held: u64,
     written: u64,
@@ -113,13 +113,13 @@ fn finding(
 ) -> Option<StepFinding> {
     let size = edge.in_words(number::capacity);
     let (held, written) = (number::capacity(held), number::capacity(written));
-    let text = match place {
-        CachePlace::Inside => return None,
-        CachePlace::Crossing => format!(
+    let text = match position {
+        CachePosition::Inside => return None,
+        CachePosition::Crossing => format!(
             "the step wrote {written} with about {held} in the fast cache already, whose size \
              by the fill of this run is {size}: its result mixes the cache with what lies behind"
         ),
-        CachePlace::Beyond => format!(
+        CachePosition::Beyond => format!(
             "the fast cache ({size} by the fill of this run) was full before the step began; it \
              wrote {written} behind it"
         ),
@@ -129,17 +129,17 @@ fn finding(
 }
 
 /// Returns which steps of `test` lay where, in words.
-pub(crate) fn words(test: &TestRun) -> Option<String> {
-    let of = |place: CachePlace| -> Vec<String> {
-        let here = test.points.iter().filter(|point| point.cache == Some(place));
+pub(crate) fn summary(test: &TestRun) -> Option<String> {
+    let of = |position: CachePosition| -> Vec<String> {
+        let here = test.points.iter().filter(|point| point.cache == Some(position));
         here.map(|point| sanitize::prose(&point.point.label)).collect()
     };
-    let places = [CachePlace::Inside, CachePlace::Crossing, CachePlace::Beyond];
-    let words: Vec<String> = places
+    let positions = [CachePosition::Inside, CachePosition::Crossing, CachePosition::Beyond];
+    let words: Vec<String> = positions
         .into_iter()
-        .map(|place| (place, of(place)))
+        .map(|position| (position, of(position)))
         .filter(|(_, labels)| !labels.is_empty())
-        .map(|(place, labels)| format!("{} it {}", place.name(), shortened(&labels)))
+        .map(|(position, labels)| format!("{} it {}", position.name(), shortened(&labels)))
         .collect();
     (!words.is_empty()).then(|| format!("of the fast cache: {}", words.join("; ")))
 }
@@ -160,15 +160,15 @@ mod tests {
     #[test]
     fn the_uncertainty_decides_for_crossing() {
         let edge = Edge { bytes: 20, uncertainty: 2, before: 2.0, behind: 1.0 };
-        for (held, written, place) in [
-            (0, 18, CachePlace::Inside),
-            (0, 19, CachePlace::Crossing),
-            (17, 2, CachePlace::Crossing),
-            (21, 1, CachePlace::Crossing),
-            (22, 1, CachePlace::Beyond),
-            (u64::MAX, u64::MAX, CachePlace::Beyond),
+        for (held, written, position) in [
+            (0, 18, CachePosition::Inside),
+            (0, 19, CachePosition::Crossing),
+            (17, 2, CachePosition::Crossing),
+            (21, 1, CachePosition::Crossing),
+            (22, 1, CachePosition::Beyond),
+            (u64::MAX, u64::MAX, CachePosition::Beyond),
         ] {
-            assert_eq!(of_step(held, written, &edge), place, "{held} {written}");
+            assert_eq!(classify(held, written, &edge), position, "{held} {written}");
         }
     }
 }

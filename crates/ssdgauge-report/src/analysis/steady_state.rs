@@ -7,8 +7,8 @@ use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, Scope, Severity, Totals
 
 /// Returns in words when the only step of `test` was steady, in rounds of a minute; `None` where
 /// it is too short for a verdict or not scored by its last part.
-pub(crate) fn words(test: &TestRun) -> Option<String> {
-    let (_, minutes) = minutes(test)?;
+pub(crate) fn summary(test: &TestRun) -> Option<String> {
+    let (_, minutes) = minute_means(test)?;
     Some(match steady::find(&minutes) {
         Some((round, _)) => {
             format!("steady by the SNIA rule after {} rounds of a minute", round + 1)
@@ -18,8 +18,8 @@ pub(crate) fn words(test: &TestRun) -> Option<String> {
 }
 
 /// Returns a finding where the only step of `test` left its steady state again.
-pub(crate) fn left(test: &TestRun) -> Option<StepFinding> {
-    let (metric, minutes) = minutes(test)?;
+pub(crate) fn left_finding(test: &TestRun) -> Option<StepFinding> {
+    let (metric, minutes) = minute_means(test)?;
     let (begun, _) = steady::find(&minutes)?;
     let (round, verdict) = steady::left(&minutes, begun)?;
     Some(StepFinding {
@@ -45,7 +45,7 @@ pub(crate) fn left(test: &TestRun) -> Option<StepFinding> {
 
 /// Returns the tracked metric and its values in full minutes, for a test with a single step that
 /// is scored by its last part and lasts five minutes at least.
-fn minutes(test: &TestRun) -> Option<(Metric, Vec<f64>)> {
+fn minute_means(test: &TestRun) -> Option<(Metric, Vec<f64>)> {
     let (metric, _) = test.test.score.last_part()?;
     let [point] = test.points.as_slice() else { return None };
     let full: Vec<&Totals> =

@@ -2,11 +2,11 @@
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_reasons::missing_reason;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 
 /// Returns how `member` is called in a legend; a drive without data says why.
-pub(super) fn legend(member: &Member<'_>, cast: &Cast, has_data: bool) -> String {
-    let name = &cast.names[member.index];
+pub(super) fn legend(member: &Member<'_>, drives: &ReportDrives, has_data: bool) -> String {
+    let name = &drives.names[member.index];
     match has_data {
         true => name.clone(),
         false => format!("{name} ({})", missing_reason(member)),

@@ -1,7 +1,7 @@
 //! Latency against percentile, on an axis that gives each nine of the tail equal room.
 
 use crate::analysis::group::{Group, Member};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::figure::captions::LATENCY;
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Scale, Table};
 use crate::model::PointRun;
@@ -28,14 +28,14 @@ const SHARES: [(f64, &str); 7] = [
 
 /// Returns one chart with a line for each step where a run stands alone, and one chart for each
 /// step with a line for each run otherwise.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     match group.members.as_slice() {
-        [alone] => of_one(group, alone, cast).into_iter().collect(),
-        _ => of_many(group, cast),
+        [alone] => by_step(group, alone, drives).into_iter().collect(),
+        _ => by_drive(group, drives),
     }
 }
 
-fn of_one(group: &Group<'_>, member: &Member<'_>, cast: &Cast) -> Option<Chart> {
+fn by_step(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives) -> Option<Chart> {
     let all: Vec<&PointRun> = member.test.points.iter().collect();
     let points = spread(&all, MOST_LINES);
     let several = points.len() > 1;
@@ -44,7 +44,7 @@ fn of_one(group: &Group<'_>, member: &Member<'_>, cast: &Cast) -> Option<Chart> 
         .enumerate()
         .filter_map(|(number, point)| {
             // Colours stand for drives; where there is one drive they are free for its steps.
-            let colour = if several { number } else { cast.drive(member.index) };
+            let colour = if several { number } else { drives.drive_of(member.index) };
             line(&sanitize::prose(&point.point.label), colour, point)
         })
         .collect();
@@ -61,7 +61,7 @@ fn of_one(group: &Group<'_>, member: &Member<'_>, cast: &Cast) -> Option<Chart> 
     Some(chart)
 }
 
-fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+fn by_drive(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let first: Vec<&PointRun> = group
         .members
         .iter()
@@ -81,11 +81,13 @@ fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             group.members.iter().filter_map(|member| Some((member.index, same(member)?))).collect();
         let lines: Vec<Line> = present
             .iter()
-            .filter_map(|(index, point)| line(&cast.names[*index], cast.drive(*index), point))
+            .filter_map(|(index, point)| {
+                line(&drives.names[*index], drives.drive_of(*index), point)
+            })
             .collect();
         let n = present.iter().map(|(_, p)| p.point.totals.latency(Scope::All).count()).sum();
         let labels =
-            present.iter().map(|(index, point)| (cast.names[*index].clone(), *point)).collect();
+            present.iter().map(|(index, point)| (drives.names[*index].clone(), *point)).collect();
         charts.extend(chart(group, &sanitize::prose(label), lines, n, labels));
     }
     // The first is enough for a look; the others stand behind it.

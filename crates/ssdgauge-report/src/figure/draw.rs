@@ -4,23 +4,23 @@
 //! picture serves light, dark and print; a picture for a file carries its colours.
 
 mod bars;
+mod dimensions;
 mod label;
 mod lines;
 mod marks;
 mod path;
 mod plot;
 mod scales;
-mod sheet;
 mod theme;
 
 use crate::figure::chart::{Chart, Drawing};
+pub(crate) use dimensions::Dimensions;
+use dimensions::SMALL;
 use kuva::backend::svg::SvgBackend;
 use kuva::render::render::{Scene, TextAnchor};
 use label::{cut, text};
 use plot::Plot;
-use sheet::SMALL;
-pub(crate) use sheet::Sheet;
-pub(crate) use theme::{Ink, PALETTE_DARK, PALETTE_LIGHT};
+pub(crate) use theme::{PALETTE_DARK, PALETTE_LIGHT, Theme};
 
 /// The height of a line of the title.
 const TITLE_ROW: f64 = 20.0;
@@ -35,36 +35,42 @@ pub(crate) struct Frame {
 }
 
 /// Returns `chart` as an SVG element whose identifiers begin with `prefix`.
-pub(crate) fn svg(chart: &Chart, ink: Ink, frame: &Frame, sheet: &Sheet, prefix: &str) -> String {
-    let scene = scene(chart, ink, frame, sheet);
+pub(crate) fn svg(
+    chart: &Chart,
+    theme: Theme,
+    frame: &Frame,
+    dimensions: &Dimensions,
+    prefix: &str,
+) -> String {
+    let scene = scene(chart, theme, frame, dimensions);
     let svg = SvgBackend::new().render_scene(&scene);
     settled(&svg, &scene, prefix)
 }
 
 /// Returns `chart` as primitives, for any of kuva's back ends.
-pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame, sheet: &Sheet) -> Scene {
+pub(crate) fn scene(chart: &Chart, theme: Theme, frame: &Frame, dimensions: &Dimensions) -> Scene {
     let top = head_height(frame);
     let foot = foot_height(frame);
     let mut scene = match &chart.drawing {
-        Drawing::Bars { unit, bars } => bars::scene(unit, bars, ink, sheet, (top, foot)),
+        Drawing::Bars { unit, bars } => bars::scene(unit, bars, theme, dimensions, (top, foot)),
         Drawing::Lines { x, y, right, lines, boundaries, marks } => {
             let right = right.as_ref();
-            let plot = Plot { x, y, right, lines, boundaries, marks, sheet };
-            lines::scene(&plot, ink, top, foot)
+            let plot = Plot { x, y, right, lines, boundaries, marks, dimensions };
+            lines::scene(&plot, theme, top, foot)
         }
     };
-    scene.background_color = ink.background();
-    scene.text_color = Some(ink.text());
+    scene.background_color = theme.background();
+    scene.text_color = Some(theme.text());
     for (number, line) in title_lines(frame).iter().enumerate() {
         let y = 26.0 + TITLE_ROW * number as f64;
-        let line = cut(line, sheet.width - 32.0, 16);
-        scene.add(text(16.0, y, &line, 16, TextAnchor::Start, ink.text()).bold());
+        let line = cut(line, dimensions.width - 32.0, 16);
+        scene.add(text(16.0, y, &line, 16, TextAnchor::Start, theme.text()).bold());
     }
     let first = scene.height - foot + 24.0;
     for (number, line) in frame.origin.iter().enumerate() {
         let y = first + 15.0 * number as f64;
-        let line = cut(line, sheet.width - 32.0, SMALL);
-        scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, ink.muted()).plain());
+        let line = cut(line, dimensions.width - 32.0, SMALL);
+        scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, theme.muted()).plain());
     }
     scene
 }

@@ -1,7 +1,7 @@
 //! The fill curve: throughput of each gigabyte written, against what was written before it.
 
 use crate::analysis::group::{Group, Member};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::{fill_curve, slc_cache};
 use crate::figure::captions::legend;
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
@@ -12,7 +12,7 @@ use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::statistics::summary;
 
 /// Returns the curve where the test writes in order, in one step.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
+pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
     let steps: Vec<Option<&PointRun>> =
         group.members.iter().map(|member| slc_cache::sequential_write(member.test)).collect();
     let is_fill = |(member, step): (&Member<'_>, &Option<&PointRun>)| {
@@ -29,16 +29,16 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
         let points: Vec<(f64, Option<f64>)> =
             segments.iter().map(|(at, rate)| (*at, Some(*rate))).collect();
         let stretches = reduce::stretches(&points);
-        let edge = step.and_then(slc_cache::edge_of);
+        let edge = step.and_then(slc_cache::edge_in);
         marks.extend(edge.map(|edge| Mark {
             at: edge.bytes as f64 / 1e9,
             label: "end of fast cache".to_owned(),
-            colour: cast.drive(member.index),
+            colour: drives.drive_of(member.index),
         }));
-        rows.push(row(&cast.names[member.index], &segments, edge));
+        rows.push(row(&drives.names[member.index], &segments, edge));
         lines.push(Line {
-            label: legend(member, cast, !stretches.is_empty()),
-            colour: cast.drive(member.index),
+            label: legend(member, drives, !stretches.is_empty()),
+            colour: drives.drive_of(member.index),
             dashed: false,
             right: false,
             marked: false,

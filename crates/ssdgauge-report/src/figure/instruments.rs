@@ -6,7 +6,7 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::power;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::figure::chart::{Axis, Bar, Chart, Drawing, Scale, Table};
 use crate::figure::timeline::{self, Part, Parts};
@@ -16,7 +16,7 @@ use crate::text::number;
 use ssdgauge_core::{Metric, PowerScope};
 
 /// Returns the bars of efficiency and of power, where somebody measured power.
-pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn bar_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     if group.members.iter().all(|member| metrics::power_scopes(member.test).is_empty()) {
         return Vec::new();
     }
@@ -27,11 +27,11 @@ pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     }
     let in_bytes = headline.unit().starts_with("MB/s");
     let efficiency = if in_bytes { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW };
-    [efficiency, Metric::PowerW].map(|metric| bars(group, cast, metric)).into()
+    [efficiency, Metric::PowerW].map(|metric| bars(group, drives, metric)).into()
 }
 
 /// Returns power and temperature over time, as far as somebody measured them.
-pub(super) fn over_times(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn timelines(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let temperature = Instrument {
         quantity: "temperature_c",
         name: "temperature",
@@ -51,9 +51,9 @@ pub(super) fn over_times(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             }),
         };
         let power = Instrument { quantity: scope.quantity(), name, unit: "W", kind };
-        over_time(group, cast, &power, value)
+        timeline(group, drives, &power, value)
     });
-    let of_temperature = over_time(group, cast, &temperature, |second| {
+    let of_temperature = timeline(group, drives, &temperature, |second| {
         second.readings.get("temperature_c").copied()
     });
     of_power.chain(of_temperature).map(Chart::fold).collect()
@@ -72,7 +72,7 @@ struct Instrument {
 }
 
 /// Returns bars of `metric` at the steps that each headline speaks of.
-fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
+fn bars(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Chart {
     let scopes = |member: &Member<'_>| metrics::power_scopes(member.test);
     let scope = group.members.iter().map(scopes).find(|scopes| !scopes.is_empty());
     let scope = scope.unwrap_or_default();
@@ -89,12 +89,12 @@ fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
         }
     };
     let bar = |member: &Member<'_>| Bar {
-        label: cast.names[member.index].clone(),
+        label: drives.names[member.index].clone(),
         part: "",
-        colour: cast.drive(member.index),
+        colour: drives.drive_of(member.index),
         value: value(member),
         interval: None,
-        highlighted: cast.is_highlighted(member.index),
+        highlighted: drives.is_highlighted(member.index),
     };
     let mut bars: Vec<Bar> = group.members.iter().map(bar).collect();
     let sign = if metric.more_is_better() { -1.0 } else { 1.0 };
@@ -129,14 +129,14 @@ fn lower(metric: Metric) -> &'static str {
     if metric == Metric::PowerW { "average power" } else { "power efficiency" }
 }
 
-fn over_time(
+fn timeline(
     group: &Group<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     instrument: &Instrument,
     value: fn(&Second) -> Option<f64>,
 ) -> Option<Chart> {
     let Instrument { quantity, name, unit, kind } = instrument;
-    let lines = group.members.iter().map(|member| timeline::line(member, cast, value, false));
+    let lines = group.members.iter().map(|member| timeline::line(member, drives, value, false));
     let mut meters: Vec<String> =
         group.members.iter().flat_map(|member| power::meters(member, quantity)).collect();
     meters.sort();
@@ -154,7 +154,7 @@ fn over_time(
             note,
             y: Axis { label: format!("{label}, {unit}"), scale: Scale::Linear },
             lines: lines.collect(),
-            table: timeline::table(group, cast, value, unit, Part::Whole),
+            table: timeline::table(group, drives, value, unit, Part::Whole),
             part: Part::Whole,
             kind,
         },

@@ -3,7 +3,7 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::headline_reasons::missing_reason;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::figure::captions::LATENCY;
 use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::metrics;
@@ -19,7 +19,7 @@ const PARTS: [(Metric, &str); 3] =
 ///
 /// A mix at a fixed queue depth is higher loaded than it needs to be, and a mean over several
 /// steps has no latency of its own: neither has this figure.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
+pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
     let score = &group.first().test.test.score;
     let steps = |member: &Member<'_>| -> Vec<u8> {
         let streams = member.test.points.iter().flat_map(|point| &point.workload.streams);
@@ -47,8 +47,8 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
     if members.iter().all(|(member, _)| value(member, Metric::LatMeanUs).is_none()) {
         return None;
     }
-    let bars = members.iter().flat_map(|(member, _)| bars(member, cast)).collect();
-    let rows = members.iter().map(|(member, _)| row(member, cast)).collect();
+    let bars = members.iter().flat_map(|(member, _)| bars(member, drives)).collect();
+    let rows = members.iter().map(|(member, _)| row(member, drives)).collect();
     let head = ["Drive, µs", "Step", "Mean", "99 %", "99.99 %", "Requests"];
     Some(Chart {
         title: format!("{}: quality of service", group.title()),
@@ -68,11 +68,11 @@ fn value(member: &Member<'_>, metric: Metric) -> Option<f64> {
     metrics::value(points.first()?, metric, Scope::All)
 }
 
-fn bars(member: &Member<'_>, cast: &Cast) -> Vec<Bar> {
+fn bars(member: &Member<'_>, drives: &ReportDrives) -> Vec<Bar> {
     let bar = |(place, (metric, part)): (usize, &(Metric, &'static str))| Bar {
-        label: if place == 0 { cast.names[member.index].clone() } else { String::new() },
+        label: if place == 0 { drives.names[member.index].clone() } else { String::new() },
         part,
-        colour: cast.drive(member.index),
+        colour: drives.drive_of(member.index),
         value: value(member, *metric).ok_or_else(|| {
             match headline_points::points(member.test).first() {
                 Some(_) => "too few requests".to_owned(),
@@ -80,19 +80,19 @@ fn bars(member: &Member<'_>, cast: &Cast) -> Vec<Bar> {
             }
         }),
         interval: None,
-        highlighted: cast.is_highlighted(member.index),
+        highlighted: drives.is_highlighted(member.index),
     };
     PARTS.iter().enumerate().map(bar).collect()
 }
 
-fn row(member: &Member<'_>, cast: &Cast) -> Vec<String> {
+fn row(member: &Member<'_>, drives: &ReportDrives) -> Vec<String> {
     let points = headline_points::points(member.test);
     let step = points
         .first()
         .map_or_else(|| missing_reason(member), |point| sanitize::prose(&point.point.label));
     let n = points.first().map_or(0, |point| point.point.totals.latency(Scope::All).count());
     let cells = PARTS.iter().map(|(metric, _)| number::optional(value(member, *metric)));
-    [cast.names[member.index].clone(), step]
+    [drives.names[member.index].clone(), step]
         .into_iter()
         .chain(cells)
         .chain([number::count(n)])

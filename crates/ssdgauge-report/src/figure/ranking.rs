@@ -3,7 +3,7 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_reasons::{missing_reason, stopped_by};
 use crate::analysis::power;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::figure::captions::LATENCY;
 use crate::figure::chart::{Bar, Chart, Drawing, Table};
@@ -13,16 +13,16 @@ use ssdgauge_core::{Headline, Score};
 
 /// Returns the ranking of `group` by its headline, the best first and missing values last, with
 /// their reasons.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Chart {
+pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Chart {
     let test = &group.first().test.test;
-    let mut chart = ranking(group, cast, &test.score, |member| &member.test.headline);
-    chart.notes.extend(stopped(group, cast));
+    let mut chart = ranking(group, drives, &test.score, |member| &member.test.headline);
+    chart.notes.extend(search_limits(group, drives));
     chart
 }
 
 /// Returns a ranking for each further number of the protocol that has no figure of its own:
 /// latencies stand in that of the quality of service, power beside efficiency.
-pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn further_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let test = &group.first().test.test;
     let mut charts: Vec<Chart> = Vec::new();
     for (place, score) in test.also.iter().enumerate() {
@@ -31,7 +31,7 @@ pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         if metric.unit() == "µs" || metric.needs_power() || !everywhere {
             continue;
         }
-        let mut chart = ranking(group, cast, score, |member| &member.test.also[place]);
+        let mut chart = ranking(group, drives, score, |member| &member.test.also[place]);
         if metric == test.score.metric() {
             chart.title = format!("{}, {}", chart.title, workload_text::rule(test, score));
         }
@@ -42,7 +42,7 @@ pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
 
 fn ranking<'a>(
     group: &'a Group<'a>,
-    cast: &Cast,
+    drives: &ReportDrives,
     score: &Score,
     headline: impl Fn(&'a Member<'a>) -> &'a Headline,
 ) -> Chart {
@@ -72,12 +72,12 @@ fn ranking<'a>(
     let bars = ranked
         .iter()
         .map(|(member, headline)| match elsewhere(member) {
-            Some(why) => Bar { value: Err(why), interval: None, ..bar(member, headline, cast) },
-            None => bar(member, headline, cast),
+            Some(why) => Bar { value: Err(why), interval: None, ..bar(member, headline, drives) },
+            None => bar(member, headline, drives),
         })
         .collect();
     let row = |(member, headline): &(&Member<'_>, &Headline)| {
-        let mut row = row(member, headline, cast);
+        let mut row = row(member, headline, drives);
         if let Some(why) = elsewhere(member) {
             row[1] = why;
             row[2..4].fill(number::optional(None));
@@ -103,34 +103,34 @@ fn ranking<'a>(
 }
 
 /// Returns for each drive which rule stopped the search for the highest load.
-fn stopped(group: &Group<'_>, cast: &Cast) -> Vec<String> {
+fn search_limits(group: &Group<'_>, drives: &ReportDrives) -> Vec<String> {
     if group.first().test.test.score != Score::HighestBorne {
         return Vec::new();
     }
     let why = |member: &Member<'_>| {
         let first = stopped_by(member)?;
-        Some(match cast.count() > 1 {
-            true => format!("{}: {first}.", cast.names[member.index]),
+        Some(match drives.count() > 1 {
+            true => format!("{}: {first}.", drives.names[member.index]),
             false => format!("{first}."),
         })
     };
     group.members.iter().filter_map(why).collect()
 }
 
-fn bar(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Bar {
+fn bar(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Bar {
     Bar {
-        label: cast.names[member.index].clone(),
+        label: drives.names[member.index].clone(),
         part: "",
-        colour: cast.drive(member.index),
+        colour: drives.drive_of(member.index),
         value: headline.value.ok_or_else(|| missing_reason(member)),
         interval: headline.low.zip(headline.high),
-        highlighted: cast.is_highlighted(member.index),
+        highlighted: drives.is_highlighted(member.index),
     }
 }
 
-fn row(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Vec<String> {
+fn row(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Vec<String> {
     vec![
-        cast.names[member.index].clone(),
+        drives.names[member.index].clone(),
         headline.value.map_or_else(
             || missing_reason(member),
             |value| number::with_unit(value, headline.metric),

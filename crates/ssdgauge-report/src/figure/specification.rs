@@ -1,7 +1,7 @@
 //! What was measured as a share of each claim of a maker.
 
 use crate::analysis::claims::{Judged, Verdict, judge};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::specification::Specification;
 use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::Run;
@@ -10,15 +10,15 @@ use crate::text::{labels, number};
 /// Returns the chart of each drive that a spec file is about, with the numbers of its runs.
 pub(crate) fn charts(
     runs: &[Run],
-    cast: &Cast,
+    drives: &ReportDrives,
     specifications: &[Specification],
 ) -> Vec<(Chart, Vec<usize>)> {
     let mut charts = Vec::new();
     for specification in specifications {
-        for (drive, of_drive) in specification.subjects(runs, cast) {
+        for (drive, of_drive) in specification.subjects(runs, drives) {
             let judged = judge(specification, &of_drive);
-            if let Some(chart) = chart(&judged, cast.name(drive), drive, &of_drive) {
-                charts.push((chart, cast.runs_of(drive).collect()));
+            if let Some(chart) = chart(&judged, drives.name(drive), drive, &of_drive) {
+                charts.push((chart, drives.runs_of(drive).collect()));
             }
         }
     }

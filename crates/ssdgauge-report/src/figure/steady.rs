@@ -2,7 +2,7 @@
 //! window: the plots that the SNIA Performance Test Specification asks for.
 
 use crate::analysis::group::{Group, Member};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Scale, Table};
 use crate::model::Tracked;
 use crate::text::number;
@@ -11,12 +11,12 @@ use ssdgauge_core::statistics::fit;
 use ssdgauge_core::statistics::steady::WINDOW;
 
 /// Returns a chart for everything that the tests of `group` tracked.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let most = group.members.iter().map(|member| member.test.tracked.len()).max().unwrap_or(0);
-    (0..most).filter_map(|place| convergence(group, cast, place)).collect()
+    (0..most).filter_map(|place| convergence(group, drives, place)).collect()
 }
 
-fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
+fn convergence(group: &Group<'_>, drives: &ReportDrives, place: usize) -> Option<Chart> {
     let tracked = |member: &Member<'_>| member.test.tracked.get(place).cloned();
     let all: Vec<(usize, Tracked)> = group
         .members
@@ -28,8 +28,8 @@ fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
     let (metric, round) = (first.metric, sanitize::prose(&first.round));
     let alone = all.len() == 1;
     let lines = all.iter().flat_map(|(index, tracked)| {
-        let name = if alone { metric.title().to_owned() } else { cast.names[*index].clone() };
-        lines_of(&name, cast.drive(*index), tracked, alone)
+        let name = if alone { metric.title().to_owned() } else { drives.names[*index].clone() };
+        lines_of(&name, drives.drive_of(*index), tracked, alone)
     });
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
     Some(Chart {
@@ -46,7 +46,7 @@ fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
             boundaries: Vec::new(),
             marks: Vec::new(),
         },
-        table: table(&all, cast),
+        table: table(&all, drives),
         kind: "convergence",
         // Of a preconditioning it is a detail, of a test in rounds the point.
         folded: group.first().test.test.rounds.is_none(),
@@ -85,10 +85,10 @@ fn lines_of(name: &str, colour: usize, tracked: &Tracked, alone: bool) -> Vec<Li
     lines
 }
 
-fn table(all: &[(usize, Tracked)], cast: &Cast) -> Table {
+fn table(all: &[(usize, Tracked)], drives: &ReportDrives) -> Table {
     let most = all.iter().map(|(_, tracked)| tracked.values.len()).max().unwrap_or(0);
     let mut head = vec!["Round".to_owned()];
-    head.extend(all.iter().map(|(index, _)| cast.names[*index].clone()));
+    head.extend(all.iter().map(|(index, _)| drives.names[*index].clone()));
     let row = |round: usize| {
         let cell =
             |(_, tracked): &(usize, Tracked)| number::optional(tracked.values.get(round).copied());

@@ -1,7 +1,7 @@
 //! Rates and latencies for every second of a test.
 
 use crate::analysis::group::{Group, Member};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::figure::captions::{LATENCY, legend};
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
@@ -30,14 +30,14 @@ const WIDE: f64 = 20.0;
 ///
 /// The consistency reviews of 2012 to 2016 show the whole on a logarithmic axis and the last part
 /// on both.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn rate_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
     let value: fn(&Second) -> Option<f64> = match in_bytes {
         true => |second| Some(second.throughput_mb_s),
         false => |second| Some(second.iops),
     };
     let metric = if in_bytes { Metric::ThroughputMbS } else { Metric::Iops };
-    let rate = |part: Part, scale: Scale| rates(group, cast, metric, value, part, scale);
+    let rate = |part: Part, scale: Scale| rates(group, drives, metric, value, part, scale);
     let mut charts: Vec<Option<Chart>> = Vec::new();
     match last_part(group) {
         Some(window) => {
@@ -53,7 +53,7 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             charts.push(rate(last, second).map(Chart::fold));
         }
         None => {
-            let curve = fill::of(group, cast);
+            let curve = fill::chart(group, drives);
             let whole = rate(Part::Whole, Scale::Linear);
             // The fill curve shows the same against what was written.
             charts.push(if curve.is_some() { whole.map(Chart::fold) } else { whole });
@@ -96,7 +96,7 @@ fn last_part(group: &Group<'_>) -> Option<Nanos> {
 
 fn rates(
     group: &Group<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     metric: Metric,
     value: fn(&Second) -> Option<f64>,
     part: Part,
@@ -127,7 +127,7 @@ fn rates(
         (true, _) => |second| Some(second.iops).filter(|value| *value > 0.0),
         (false, _) => value,
     };
-    let lines = group.members.iter().map(|member| part_line(member, cast, drawn, part)).collect();
+    let lines = group.members.iter().map(|member| part_line(member, drives, drawn, part)).collect();
     let label = if name == unit { name.to_owned() } else { format!("{name}, {unit}") };
     let suffix = if log { " (logarithmic)" } else { "" };
     let mut drawing = chart(
@@ -140,14 +140,14 @@ fn rates(
             ),
             y: Axis { label, scale },
             lines,
-            table: table(group, cast, value, unit, part),
+            table: table(group, drives, value, unit, part),
             part,
             kind: if log { "timeline-log" } else { "timeline" },
         },
     )?;
     if part == Part::Whole {
         let found: Vec<Mark> =
-            group.members.iter().flat_map(|member| marks(member, cast)).collect();
+            group.members.iter().flat_map(|member| marks(member, drives)).collect();
         if !found.is_empty() {
             drawing.notes.push(
                 "Triangles mark where throughput falls for good, and where a drive begins to be \
@@ -168,16 +168,16 @@ fn rates(
 }
 
 /// Returns what happened in the single step of `member`: the end of a cache, the cliff, heat.
-fn marks(member: &Member<'_>, cast: &Cast) -> Vec<Mark> {
+fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
     let [point] = member.test.points.as_slice() else { return Vec::new() };
     let mut marks = Vec::new();
     let mark = |at: f64, label: &str| Mark {
         at,
         label: label.to_owned(),
-        colour: cast.drive(member.index),
+        colour: drives.drive_of(member.index),
     };
     let writes = point.workload.streams.iter().all(|stream| !stream.reads());
-    if let Some(edge) = slc_cache::edge_of(point).filter(|_| writes) {
+    if let Some(edge) = slc_cache::edge_in(point).filter(|_| writes) {
         let mut written = 0;
         let before = point.point.seconds.iter().take_while(|second| {
             written += second.directions[Direction::Write as usize].bytes;
@@ -197,14 +197,14 @@ fn marks(member: &Member<'_>, cast: &Cast) -> Vec<Mark> {
 }
 
 /// Returns the 99th percentile of every second, and the mean where a run stands alone.
-pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
+pub(super) fn latency_chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
     let alone = group.members.len() == 1;
     let mut lines = Vec::new();
     for member in &group.members {
-        let mut p99 = line(member, cast, |second| second.lat_p99_us, false);
+        let mut p99 = line(member, drives, |second| second.lat_p99_us, false);
         if alone {
             p99.label = "99th percentile of each second".to_owned();
-            let mut mean = line(member, cast, |second| second.lat_mean_us, true);
+            let mut mean = line(member, drives, |second| second.lat_mean_us, true);
             mean.label = "mean of each second".to_owned();
             lines.push(mean);
         }
@@ -229,7 +229,7 @@ pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
             lines,
             table: table(
                 group,
-                cast,
+                drives,
                 |second| second.lat_p99_us,
                 "µs (p99 of a second)",
                 Part::Whole,
@@ -305,17 +305,17 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
 /// Returns the line of one drive over the seconds in `part`.
 fn part_line(
     member: &Member<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     value: fn(&Second) -> Option<f64>,
     part: Part,
 ) -> Line {
     match part {
-        Part::Whole => line(member, cast, value, false),
+        Part::Whole => line(member, drives, value, false),
         Part::Last(_) => {
             let last = member.test.points.iter().flat_map(|point| seconds(point, part));
             let series: Vec<(f64, Option<f64>)> =
                 last.map(|second| (f64::from(second.second) + 0.5, value(second))).collect();
-            drawn(member, cast, &series, false)
+            drawn(member, drives, &series, false)
         }
     }
 }
@@ -333,7 +333,7 @@ fn seconds(point: &PointRun, part: Part) -> &[Second] {
 
 pub(super) fn line(
     member: &Member<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     value: fn(&Second) -> Option<f64>,
     dashed: bool,
 ) -> Line {
@@ -348,14 +348,19 @@ pub(super) fn line(
                 .map(|second| (start + f64::from(second.second) + 0.5, value(second))),
         );
     }
-    drawn(member, cast, &series, dashed)
+    drawn(member, drives, &series, dashed)
 }
 
-fn drawn(member: &Member<'_>, cast: &Cast, series: &[(f64, Option<f64>)], dashed: bool) -> Line {
+fn drawn(
+    member: &Member<'_>,
+    drives: &ReportDrives,
+    series: &[(f64, Option<f64>)],
+    dashed: bool,
+) -> Line {
     let stretches = reduce::stretches(series);
     Line {
-        label: legend(member, cast, !stretches.is_empty()),
-        colour: cast.drive(member.index),
+        label: legend(member, drives, !stretches.is_empty()),
+        colour: drives.drive_of(member.index),
         dashed,
         right: false,
         marked: false,
@@ -366,7 +371,7 @@ fn drawn(member: &Member<'_>, cast: &Cast, series: &[(f64, Option<f64>)], dashed
 /// Returns for each step: least, median and greatest second, and how many there were.
 pub(super) fn table(
     group: &Group<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     value: fn(&Second) -> Option<f64>,
     unit: &str,
     part: Part,
@@ -382,7 +387,7 @@ pub(super) fn table(
             let at = |share| number::optional(summary::percentile(&values, share));
             rows.push(vec![
                 sanitize::prose(&point.point.label),
-                cast.names[member.index].clone(),
+                drives.names[member.index].clone(),
                 at(0.0),
                 at(0.05),
                 at(0.5),

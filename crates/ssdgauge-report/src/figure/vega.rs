@@ -10,8 +10,8 @@ pub const VEGA_LITE_MARK: &str = "\"generator\": \"ssdgauge\"";
 /// Returns `chart` as a Vega-Lite 5 specification with its data in it.
 pub(crate) fn specification(chart: &Chart) -> Value {
     let mut specification = match &chart.drawing {
-        Drawing::Bars { unit, bars } => of_bars(unit, bars),
-        Drawing::Lines { x, y, right, lines, .. } => of_lines(x, y, right.as_ref(), lines),
+        Drawing::Bars { unit, bars } => bar_chart(unit, bars),
+        Drawing::Lines { x, y, right, lines, .. } => line_chart(x, y, right.as_ref(), lines),
     };
     specification["$schema"] = json!("https://vega.github.io/schema/vega-lite/v5.json");
     specification["title"] = json!({ "text": chart.title, "subtitle": chart.notes });
@@ -20,7 +20,7 @@ pub(crate) fn specification(chart: &Chart) -> Value {
     specification
 }
 
-fn of_bars(unit: &str, bars: &[Bar]) -> Value {
+fn bar_chart(unit: &str, bars: &[Bar]) -> Value {
     let value = |bar: &Bar| bar.value.as_ref().ok().copied();
     // The parts of a drive stand below its name, which only the first of them has.
     let mut name = "";
@@ -53,7 +53,7 @@ fn of_bars(unit: &str, bars: &[Bar]) -> Value {
     })
 }
 
-fn of_lines(x: &Axis, y: &Axis, right: Option<&Axis>, lines: &[Line]) -> Value {
+fn line_chart(x: &Axis, y: &Axis, right: Option<&Axis>, lines: &[Line]) -> Value {
     let mut values = Vec::new();
     for line in lines {
         for (stretch, points) in line.stretches.iter().enumerate() {

@@ -6,13 +6,13 @@ use ssdgauge_runfile::{StepId, StepRecord, StepState};
 use std::collections::BTreeMap;
 
 /// The attempts that count, by phase and step.
-pub(crate) type Counted<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
+pub(crate) type CountedAttempts<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
 
 /// Returns the finished attempts of each step that count, by phase and step: the last one, or all
 /// of them where the test goes through rounds.
 ///
 /// A test that makes sense only without a pause counts from its last beginning.
-pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> Counted<'a> {
+pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAttempts<'a> {
     let place = |step: &StepRecord| (step.place.phase, step.place.step);
     let begun = match test.restart {
         Restart::Step => StepId(i64::MIN),
@@ -22,7 +22,7 @@ pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> Counted<'
             beginnings.map(|step| step.id).max().unwrap_or(StepId(i64::MIN))
         }
     };
-    let mut counted = Counted::new();
+    let mut counted = CountedAttempts::new();
     let finished = attempts.iter().filter(|step| step.state == StepState::Finished);
     for step in finished.filter(|step| step.id >= begun) {
         counted.entry(place(step)).or_default().push(step);

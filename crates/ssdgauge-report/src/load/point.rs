@@ -1,6 +1,6 @@
 //! One measured step: its samples from all records that are its result.
 
-use crate::load::seconds::Gatherer;
+use crate::load::seconds::SecondAggregator;
 use crate::model::{PointRun, ReportError};
 use crate::text::sanitize;
 use ssdgauge_core::{Interval, Nanos, Point, Reading, Step, Workload};
@@ -26,7 +26,7 @@ pub(crate) fn read(
     workload: &Workload,
     records: &[&StepRecord],
 ) -> Result<PointRun, ReportError> {
-    let mut gatherer = Gatherer::default();
+    let mut aggregator = SecondAggregator::default();
     let mut wrong = None;
     let mut intervals = 0u64;
     let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -39,13 +39,13 @@ pub(crate) fn read(
             wrong = wrong.take().or_else(|| impossible(&interval, intervals));
             if wrong.is_none() {
                 let second = interval.second.saturating_add(begin);
-                gatherer.interval(Interval { second, ..interval });
+                aggregator.interval(Interval { second, ..interval });
             }
         })?;
         let before = Nanos::SECOND * u64::from(begin);
         let time = record.elapsed.unwrap_or(Nanos::ZERO);
         if workload.streams.is_empty() {
-            gatherer.seconds_without_load(begin, time);
+            aggregator.seconds_without_load(begin, time);
         }
         file.readings(record.id, |reading| {
             // What was read while the drive rested afterwards is not of the step.
@@ -65,7 +65,7 @@ pub(crate) fn read(
                 }
             }
             let at = Nanos(reading.at.0.saturating_add(before.0));
-            gatherer.reading(&Reading { at, ..reading });
+            aggregator.reading(&Reading { at, ..reading });
         })?;
         elapsed += time;
         // A round begins in a second of its own.
@@ -76,7 +76,7 @@ pub(crate) fn read(
         return Err(ReportError::Impossible { path: file.path().to_owned(), what });
     }
     let last = records.last();
-    let (totals, second_totals, seconds) = gatherer.finish(elapsed);
+    let (totals, second_totals, seconds) = aggregator.finish(elapsed);
     Ok(PointRun {
         point: Point {
             label: step.label.clone(),

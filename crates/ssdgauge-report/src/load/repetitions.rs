@@ -8,7 +8,7 @@ use ssdgauge_runfile::{RunFile, StepRecord};
 use std::collections::BTreeMap;
 
 /// Returns `tests`, each with its number in the plan, with the repetitions of a test together.
-pub(crate) fn gathered(
+pub(crate) fn group(
     file: &RunFile,
     steps: &[StepRecord],
     tests: Vec<(usize, RecordedRepetition)>,

@@ -14,14 +14,14 @@ const MOST_IDLE: u32 = 86_400;
 
 /// Gathers the intervals of one step into whole totals and seconds.
 #[derive(Debug, Default)]
-pub(crate) struct Gatherer {
+pub(crate) struct SecondAggregator {
     whole: Totals,
     open: BTreeMap<u32, Vec<Interval>>,
     closed: BTreeMap<u32, (Totals, Option<f64>)>,
     readings: BTreeMap<String, BTreeMap<u32, (f64, u64)>>,
 }
 
-impl Gatherer {
+impl SecondAggregator {
     /// Takes one interval; intervals of one second may come in any order.
     pub(crate) fn interval(&mut self, interval: Interval) {
         self.whole.add(&interval);
@@ -29,7 +29,7 @@ impl Gatherer {
             // The buckets of a closed second are gone: its sums stay right, and its percentile
             // can no longer be said.
             totals.elapsed = totals.elapsed.max(interval.length);
-            totals.add(&figures_only(&interval));
+            totals.add(&without_buckets(&interval));
             *p99 = None;
             return;
         }
@@ -110,7 +110,7 @@ impl Gatherer {
         let mut totals = Totals::default();
         for interval in &intervals {
             totals.elapsed = totals.elapsed.max(interval.length);
-            totals.add(&figures_only(interval));
+            totals.add(&without_buckets(interval));
         }
         let nanos = match intervals.as_slice() {
             // Most seconds have one stream and one direction, and nothing to merge.
@@ -125,7 +125,7 @@ impl Gatherer {
     }
 }
 
-fn figures_only(interval: &Interval) -> Interval {
+fn without_buckets(interval: &Interval) -> Interval {
     Interval { latency: interval.latency.without_buckets(), ..*interval }
 }
 
@@ -151,11 +151,11 @@ mod tests {
 
     #[test]
     fn reads_and_writes_of_one_second_lie_side_by_side() {
-        let mut gatherer = Gatherer::default();
-        gatherer.interval(interval(0, Direction::Read, 300, 80_000));
-        gatherer.interval(interval(0, Direction::Write, 100, 20_000));
-        gatherer.interval(interval(1, Direction::Read, 0, 0));
-        let (whole, totals, seconds) = gatherer.finish(Nanos::from_secs(2));
+        let mut aggregator = SecondAggregator::default();
+        aggregator.interval(interval(0, Direction::Read, 300, 80_000));
+        aggregator.interval(interval(0, Direction::Write, 100, 20_000));
+        aggregator.interval(interval(1, Direction::Read, 0, 0));
+        let (whole, totals, seconds) = aggregator.finish(Nanos::from_secs(2));
         assert_eq!(whole.value(Metric::Iops, Scope::All), Some(200.0));
         assert_eq!((totals.len(), totals[0].elapsed), (2, Nanos::SECOND));
         assert_eq!((seconds[0].iops, seconds[0].lat_mean_us), (400.0, Some(65.0)));
@@ -164,12 +164,12 @@ mod tests {
 
     #[test]
     fn a_second_that_comes_late_keeps_its_sums_and_loses_its_percentile() {
-        let mut gatherer = Gatherer::default();
+        let mut aggregator = SecondAggregator::default();
         for second in 0..10 {
-            gatherer.interval(interval(second, Direction::Read, 200, 80_000));
+            aggregator.interval(interval(second, Direction::Read, 200, 80_000));
         }
-        gatherer.interval(interval(0, Direction::Write, 200, 20_000));
-        let (_, totals, seconds) = gatherer.finish(Nanos::from_secs(10));
+        aggregator.interval(interval(0, Direction::Write, 200, 20_000));
+        let (_, totals, seconds) = aggregator.finish(Nanos::from_secs(10));
         assert_eq!((seconds[0].iops, seconds[0].lat_p99_us), (400.0, None));
         assert!(seconds[1].lat_p99_us.is_some());
         assert!(totals.iter().all(|second| second.latency(Scope::All).buckets().count() == 0));

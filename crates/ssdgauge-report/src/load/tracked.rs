@@ -1,6 +1,6 @@
 //! What a test tracked from round to round, to see whether it is steady.
 
-use crate::load::attempts::Counted;
+use crate::load::attempts::CountedAttempts;
 use crate::model::{ReportError, Tracked};
 use ssdgauge_core::{Action, Nanos, Scope, SteadyRule, Test, Totals};
 use ssdgauge_runfile::{RunFile, StepId};
@@ -12,7 +12,7 @@ const MOST_ROUNDS: usize = 100_000;
 pub(crate) fn tracked(
     file: &RunFile,
     test: &Test,
-    counted: &Counted<'_>,
+    counted: &CountedAttempts<'_>,
 ) -> Result<Vec<Tracked>, ReportError> {
     let mut all = Vec::new();
     for ((phase, place), records) in counted {

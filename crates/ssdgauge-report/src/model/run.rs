@@ -71,12 +71,12 @@ pub struct PointRun {
     pub report: String,
     /// Where a step that writes lay of the drive's fast cache; `None` where no fill of the same
     /// run shows one.
-    pub cache: Option<CachePlace>,
+    pub cache: Option<CachePosition>,
 }
 
 /// Where a step lay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CachePlace {
+pub enum CachePosition {
     /// Everything that it wrote fitted into the cache, whatever its uncertainty.
     Inside,
     /// It began inside and ended beyond, or the uncertainty leaves it open.
@@ -85,13 +85,13 @@ pub enum CachePlace {
     Beyond,
 }
 
-impl CachePlace {
+impl CachePosition {
     /// Returns the word used in JSON and on pages.
     pub fn name(self) -> &'static str {
         match self {
-            CachePlace::Inside => "inside",
-            CachePlace::Crossing => "crossing",
-            CachePlace::Beyond => "beyond",
+            CachePosition::Inside => "inside",
+            CachePosition::Crossing => "crossing",
+            CachePosition::Beyond => "beyond",
         }
     }
 }
@@ -109,7 +109,7 @@ pub struct StepFinding {
 
 /// A finding with everything that it touches.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PlacedFinding<'a> {
+pub struct LocatedFinding<'a> {
     /// The test; `None` for the whole run.
     pub test: Option<&'a Test>,
     /// The label of the step; `None` for the whole test.
@@ -144,15 +144,15 @@ impl Run {
     }
 
     /// Returns every finding with the test and step that it touches, those of the run first.
-    pub fn all_findings(&self) -> Vec<PlacedFinding<'_>> {
-        let of_run = self.findings.iter().map(|finding| PlacedFinding {
+    pub fn all_findings(&self) -> Vec<LocatedFinding<'_>> {
+        let of_run = self.findings.iter().map(|finding| LocatedFinding {
             test: None,
             step: None,
             metrics: &[],
             finding,
         });
         let of_tests = self.tests.iter().flat_map(|run| {
-            run.findings.iter().map(move |of_step| PlacedFinding {
+            run.findings.iter().map(move |of_step| LocatedFinding {
                 test: Some(&run.test),
                 step: of_step.step.as_deref(),
                 metrics: &of_step.metrics,

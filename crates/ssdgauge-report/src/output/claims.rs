@@ -1,7 +1,7 @@
 //! Judged claims as Markdown and JSON, for each drive that a spec file is about.
 
 use crate::analysis::claims::judge;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::specification::Specification;
 use crate::model::Run;
 use crate::output::markdown::escaped;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 /// Returns the judged claims of `specifications` as a JSON list, one entry for each drive.
 pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
-    let cast = Cast::of(runs, None);
+    let drives = ReportDrives::new(runs, None);
     let mut entries = Vec::new();
     for specification in specifications {
-        for (drive, of_drive) in specification.subjects(runs, &cast) {
+        for (drive, of_drive) in specification.subjects(runs, &drives) {
             let claims = judge(specification, &of_drive).into_iter().map(|judged| {
                 json!({
                     "metric": judged.claim.metric.key(),
@@ -27,9 +27,9 @@ pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
                     "reason": judged.reason,
                 })
             });
-            let first = cast.runs_of(drive).next();
+            let first = drives.runs_of(drive).next();
             entries.push(json!({
-                "drive": first.map(|run| &cast.names[run]),
+                "drive": first.map(|run| &drives.names[run]),
                 "tolerance": specification.tolerance,
                 "claims": claims.collect::<Vec<_>>(),
             }));
@@ -40,11 +40,12 @@ pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
 
 /// Returns the judged claims of `specifications` as Markdown tables.
 pub fn claims_markdown(runs: &[Run], specifications: &[Specification]) -> String {
-    let cast = Cast::of(runs, None);
+    let drives = ReportDrives::new(runs, None);
     let mut text = String::new();
     for specification in specifications {
-        for (drive, of_drive) in specification.subjects(runs, &cast) {
-            let name = cast.runs_of(drive).next().map_or(number::NOTHING, |run| &cast.names[run]);
+        for (drive, of_drive) in specification.subjects(runs, &drives) {
+            let name =
+                drives.runs_of(drive).next().map_or(number::NOTHING, |run| &drives.names[run]);
             text.push_str(&format!(
                 "\n## Specification against measurement: {}\n\n\
                  | Claim | Claimed | Measured | Verdict | Where, or why not | Source |\n\

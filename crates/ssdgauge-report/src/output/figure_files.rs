@@ -1,11 +1,11 @@
 //! Every chart as a file of its own, with everything in it that a reader must know.
 
 use crate::analysis::group::{self, Group};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::figure;
 use crate::figure::chart::Chart;
-use crate::figure::draw::{self, Frame, Ink, Sheet};
+use crate::figure::draw::{self, Dimensions, Frame, Theme};
 use crate::figure::vega;
 use crate::figure::{PageOptions, specification};
 use crate::model::ReportError;
@@ -69,7 +69,7 @@ impl NamedFigure {
 
     /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
     pub fn png(&self) -> Result<Vec<u8>, ReportError> {
-        let scene = draw::scene(&self.chart, Ink::Light, &self.frame, &Sheet::WIDE);
+        let scene = draw::scene(&self.chart, Theme::Light, &self.frame, &Dimensions::WIDE);
         kuva::RasterBackend::new()
             .with_scale(DENSITY)
             .render_scene(&scene)
@@ -80,22 +80,22 @@ impl NamedFigure {
 
 /// Returns every chart of the page of `runs` with `options`, in its order.
 pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
-    let cast = Cast::of(runs, options.highlight);
+    let drives = ReportDrives::new(runs, options.highlight);
     let mut names = Names::default();
     let mut figures: Vec<NamedFigure> = Vec::new();
     for (number, group) in group::groups(runs).iter().enumerate() {
         let id = slug(&group.first().test.test.id);
-        for chart in figure::of(group, &cast) {
+        for chart in figure::charts(group, &drives) {
             let name = names.of(format!("{:02}-{id}-{}", number + 1, chart.kind));
-            let frame = frame(&chart, group, &cast);
+            let frame = frame(&chart, group, &drives);
             figures.push(named(name, chart, frame));
         }
     }
-    for (chart, of_drive) in specification::charts(runs, &cast, &options.specifications) {
+    for (chart, of_drive) in specification::charts(runs, &drives, &options.specifications) {
         let name = names.of(chart.kind.to_owned());
         let mut origin: Vec<String> = Vec::new();
         for index in of_drive {
-            let facts = facts(&cast.names[index], &runs[index]);
+            let facts = facts(&drives.names[index], &runs[index]);
             let line = format!("{} · {facts}", labels::suite(&runs[index].head));
             origin.extend(draw::wrapped(&line, ROOM));
         }
@@ -118,11 +118,11 @@ impl Names {
 }
 
 fn named(name: String, chart: Chart, frame: Frame) -> NamedFigure {
-    let svg = marked_svg(&draw::svg(&chart, Ink::Light, &frame, &Sheet::WIDE, "f"));
+    let svg = marked_svg(&draw::svg(&chart, Theme::Light, &frame, &Dimensions::WIDE, "f"));
     NamedFigure { name, title: chart.title.clone(), svg, chart, frame }
 }
 
-fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
+fn frame(chart: &Chart, group: &Group<'_>, drives: &ReportDrives) -> Frame {
     let test = &group.first().test.test;
     let test = format!(
         "{} · test {} r{} · {}",
@@ -133,7 +133,7 @@ fn frame(chart: &Chart, group: &Group<'_>, cast: &Cast) -> Frame {
     );
     let mut origin = draw::wrapped(&test, ROOM);
     for member in &group.members {
-        origin.extend(draw::wrapped(&facts(&cast.names[member.index], member.run), ROOM));
+        origin.extend(draw::wrapped(&facts(&drives.names[member.index], member.run), ROOM));
     }
     with_notes(chart, origin)
 }

@@ -84,7 +84,7 @@ fn test(run: &TestRun) -> Value {
             "also": repetition.also.iter().map(headline).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
         "tracked": run.tracked.iter().map(tracked).collect::<Vec<_>>(),
-        "remarks": headline_notes::of(run),
+        "remarks": headline_notes::notes(run),
         "power_scopes": metrics::power_scopes(run).iter().map(|s| s.name()).collect::<Vec<_>>(),
         "points": run.points.iter().map(|point| {
             let totals = &point.point.totals;

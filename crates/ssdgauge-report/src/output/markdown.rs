@@ -1,7 +1,7 @@
 //! Markdown for forums and reviews: the headlines of each run, and what bears on them.
 
 use crate::analysis::workload_text;
-use crate::model::{PlacedFinding, Run, TestRun};
+use crate::model::{LocatedFinding, Run, TestRun};
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -89,7 +89,7 @@ fn findings(text: &mut String, run: &Run) -> std::fmt::Result {
 /// Returns each finding once, the worst first, with the tests that it touches.
 fn lines(run: &Run) -> Vec<(&'static str, String)> {
     let mut seen: Vec<(&Finding, Vec<String>)> = Vec::new();
-    for PlacedFinding { test, metrics, finding, .. } in run.all_findings() {
+    for LocatedFinding { test, metrics, finding, .. } in run.all_findings() {
         // A finding on a value that this table does not show would only be noise.
         if !metrics.is_empty() && !metrics.iter().any(|key| key == "headline") {
             continue;

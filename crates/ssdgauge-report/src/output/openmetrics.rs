@@ -2,7 +2,7 @@
 
 use crate::analysis::workload_text;
 use crate::model::metrics;
-use crate::model::{PlacedFinding, Run, TestRun};
+use crate::model::{LocatedFinding, Run, TestRun};
 use crate::text::sanitize;
 use ssdgauge_core::{Headline, Score, Severity};
 
@@ -84,7 +84,7 @@ fn values(lines: &mut Vec<String>, run: &Run, test: &TestRun) {
 fn findings(lines: &mut Vec<String>, run: &Run) {
     for level in [Severity::Note, Severity::Warning, Severity::Invalid] {
         let all = run.all_findings();
-        let is_level = |placed: &&PlacedFinding<'_>| placed.finding.severity == level;
+        let is_level = |placed: &&LocatedFinding<'_>| placed.finding.severity == level;
         let count = all.iter().filter(is_level).count();
         let labels = labels(run, &[("severity", level.name())]);
         lines.push(line("ssdgauge_findings", &labels, count as f64));

@@ -5,8 +5,8 @@
 mod rows;
 mod style;
 
-use crate::model::{PlacedFinding, Run};
-use crate::output::terminal::style::Paint;
+use crate::model::{LocatedFinding, Run};
+use crate::output::terminal::style::Style;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -28,22 +28,22 @@ const IN_WORDS: usize = 3;
 /// headlines. With `colour` the card uses terminal colours and line drawing, without it ASCII
 /// alone.
 pub fn card(run: &Run, width: usize, colour: bool) -> String {
-    let paint = Paint { colour, width: width.max(NARROWEST) };
-    let mut lines = header(run, &paint);
-    lines.push(paint.rule());
+    let style = Style { colour, width: width.max(NARROWEST) };
+    let mut lines = header(run, &style);
+    lines.push(style.rule());
     let rows = match run.head.plan.suite.id == QUICK {
-        true => rows::familiar(run, &paint),
-        false => rows::headlines(run, &paint),
+        true => rows::familiar(run, &style),
+        false => rows::headlines(run, &style),
     };
     lines.extend(rows);
-    lines.push(paint.rule());
-    lines.extend(findings(run, &paint));
+    lines.push(style.rule());
+    lines.extend(findings(run, &style));
     let mut text = lines.join("\n");
     text.push('\n');
     text
 }
 
-fn header(run: &Run, paint: &Paint) -> Vec<String> {
+fn header(run: &Run, style: &Style) -> Vec<String> {
     let head = &run.head;
     let mut facts = vec![number::capacity(head.drive.capacity.0)];
     if let Some(firmware) = &head.drive.firmware {
@@ -55,19 +55,19 @@ fn header(run: &Run, paint: &Paint) -> Vec<String> {
         format!("run {}", sanitize::prose(&head.id)),
         sanitize::prose(&head.program),
     ];
-    let mut lines = vec![paint.bold(&labels::drive_name(&run.head.drive))];
-    lines.push(paint.plain(&facts.join(" · ")));
-    lines.push(paint.dim(&origin.join(" · ")));
+    let mut lines = vec![style.bold(&labels::drive_name(&run.head.drive))];
+    lines.push(style.plain(&facts.join(" · ")));
+    lines.push(style.dim(&origin.join(" · ")));
     let marks = labels::marks(&run.head, run.complete);
     if !marks.is_empty() {
-        lines.push(paint.alarm(&marks.join(" · ")));
+        lines.push(style.alarm(&marks.join(" · ")));
     }
     lines
 }
 
-fn findings(run: &Run, paint: &Paint) -> Vec<String> {
+fn findings(run: &Run, style: &Style) -> Vec<String> {
     let mut distinct: Vec<&Finding> = Vec::new();
-    for PlacedFinding { finding, .. } in run.all_findings() {
+    for LocatedFinding { finding, .. } in run.all_findings() {
         if !distinct.iter().any(|known| known.text == finding.text) {
             distinct.push(finding);
         }
@@ -77,12 +77,12 @@ fn findings(run: &Run, paint: &Paint) -> Vec<String> {
     let notes = distinct.len() - serious;
     let word = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let summary = match (serious, notes) {
-        (0, 0) => return vec![paint.plain("no findings")],
+        (0, 0) => return vec![style.plain("no findings")],
         (0, _) => word(notes, "note"),
         (_, 0) => word(serious, "warning"),
         (_, _) => format!("{}, {}", word(serious, "warning"), word(notes, "note")),
     };
-    let mut lines = vec![paint.plain(&summary)];
+    let mut lines = vec![style.plain(&summary)];
     // Where there are too many, those that differ in their figures alone take one line.
     let mut alike: Vec<(&Finding, usize)> = Vec::new();
     for finding in distinct {
@@ -105,7 +105,7 @@ fn findings(run: &Run, paint: &Paint) -> Vec<String> {
         if !finding.advice.is_empty() {
             text.push_str(&format!(" ({})", sanitize::prose(&finding.advice)));
         }
-        lines.extend(paint.wrapped(finding.severity.name(), finding.severity, &text));
+        lines.extend(style.wrapped(finding.severity.name(), finding.severity, &text));
     }
     lines
 }

@@ -1,6 +1,6 @@
 //! The end of the page: the drive and the host of each run, as far as they are known.
 
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::model::Run;
 use crate::page::findings;
 use crate::text::labels;
@@ -10,20 +10,20 @@ use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// Returns what is known of each drive and its host.
-pub(super) fn section(runs: &[Run], cast: &Cast) -> Markup {
+pub(super) fn section(runs: &[Run], drives: &ReportDrives) -> Markup {
     html! {
         section.environment aria-labelledby="environment" {
             h2 #environment { "Drives and environment" }
-            @for (run, name) in runs.iter().zip(&cast.names) {
+            @for (run, name) in runs.iter().zip(&drives.names) {
                 h3 { (name) }
-                (findings::of_run(run))
-                (of_run(run))
+                (findings::run_findings(run))
+                (facts(run))
             }
         }
     }
 }
 
-fn of_run(run: &Run) -> Markup {
+fn facts(run: &Run) -> Markup {
     let drive = &run.head.drive;
     let plan = &run.head.plan;
     let unknown = || "unknown".to_owned();

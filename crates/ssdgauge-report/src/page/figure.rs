@@ -1,7 +1,7 @@
 //! One chart on the page: the picture for wide and for narrow windows, and its numbers.
 
 use crate::figure::chart::{Chart, Drawing, Table};
-use crate::figure::draw::{self, Frame, Ink, Sheet};
+use crate::figure::draw::{self, Dimensions, Frame, Theme};
 use maud::{Markup, PreEscaped, html};
 
 /// A table with more rows than this is folded.
@@ -10,8 +10,8 @@ const FOLDED: usize = 8;
 /// Returns `chart` for wide and for narrow windows, of which the style sheet shows one, with its
 /// numbers.
 pub(super) fn figure(chart: &Chart, id: &str) -> Markup {
-    let drawn = |sheet: &Sheet, suffix: &str| {
-        draw::svg(chart, Ink::Page, &Frame::default(), sheet, &format!("{id}{suffix}"))
+    let drawn = |dimensions: &Dimensions, suffix: &str| {
+        draw::svg(chart, Theme::Page, &Frame::default(), dimensions, &format!("{id}{suffix}"))
     };
     // Bars carry their values already; a table of them is for those who cannot see them.
     let long = match &chart.drawing {
@@ -25,9 +25,9 @@ pub(super) fn figure(chart: &Chart, id: &str) -> Markup {
                 strong { (chart.title) }
                 @for note in &chart.notes { " " span.note { (note) } }
             }
-            div.chart.wide role="img" aria-label=(label) { (PreEscaped(drawn(&Sheet::WIDE, ""))) }
+            div.chart.wide role="img" aria-label=(label) { (PreEscaped(drawn(&Dimensions::WIDE, ""))) }
             div.chart.narrow role="img" aria-label=(label) {
-                (PreEscaped(drawn(&Sheet::NARROW, "n")))
+                (PreEscaped(drawn(&Dimensions::NARROW, "n")))
             }
             @if long {
                 details {

@@ -1,8 +1,8 @@
 //! Findings in words, beside the numbers that they touch.
 
 use crate::analysis::group::Group;
-use crate::analysis::report_drives::Cast;
-use crate::model::{PlacedFinding, Run};
+use crate::analysis::report_drives::ReportDrives;
+use crate::model::{LocatedFinding, Run};
 use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::{Finding, Severity};
@@ -30,11 +30,11 @@ struct Worst<'a> {
 }
 
 /// Returns the findings of all runs that are more than a note, or a sentence that there are none.
-pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
+pub(super) fn worst(runs: &[Run], drives: &ReportDrives) -> Markup {
     let mut all: Vec<Worst<'_>> = Vec::new();
     let mut notes = 0;
-    for (run, name) in runs.iter().zip(&cast.names) {
-        for PlacedFinding { test, finding, .. } in run.all_findings() {
+    for (run, name) in runs.iter().zip(&drives.names) {
+        for LocatedFinding { test, finding, .. } in run.all_findings() {
             if finding.severity == Severity::Note {
                 notes += 1;
                 continue;
@@ -67,18 +67,18 @@ pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
         } @else {
             h3 { "What bears on these numbers" }
             @let rest = all.split_off(all.len().min(MOST_WORST));
-            ul.findings { @for worst in &all { (of_worst(worst, several)) } }
+            ul.findings { @for worst in &all { (worst_item(worst, several)) } }
             @if !rest.is_empty() {
                 details.more {
                     summary { (rest.len()) " more warnings" }
-                    ul.findings { @for worst in &rest { (of_worst(worst, several)) } }
+                    ul.findings { @for worst in &rest { (worst_item(worst, several)) } }
                 }
             }
         }
     }
 }
 
-fn of_worst(worst: &Worst<'_>, several: bool) -> Markup {
+fn worst_item(worst: &Worst<'_>, several: bool) -> Markup {
     let tests = places(&worst.tests);
     let place = if several { format!("{}, {tests}", worst.name) } else { tests };
     html! {
@@ -92,16 +92,16 @@ fn of_worst(worst: &Worst<'_>, several: bool) -> Markup {
 }
 
 /// Returns the findings of the tests in `group`.
-pub(super) fn of_group(group: &Group<'_>, cast: &Cast) -> Markup {
+pub(super) fn group_findings(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     for member in &group.members {
         for of_step in &member.test.findings {
-            let place = match (&of_step.step, cast.count() > 1) {
+            let place = match (&of_step.step, drives.count() > 1) {
                 (Some(step), true) => {
-                    format!("{}, {}", cast.names[member.index], sanitize::prose(step))
+                    format!("{}, {}", drives.names[member.index], sanitize::prose(step))
                 }
                 (Some(step), false) => sanitize::prose(step),
-                (None, true) => cast.names[member.index].clone(),
+                (None, true) => drives.names[member.index].clone(),
                 (None, false) => String::new(),
             };
             add(&mut entries, &of_step.finding, place);
@@ -120,7 +120,7 @@ pub(super) fn of_group(group: &Group<'_>, cast: &Cast) -> Markup {
 }
 
 /// Returns the findings that belong to whole runs.
-pub(super) fn of_run(run: &Run) -> Markup {
+pub(super) fn run_findings(run: &Run) -> Markup {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     for finding in &run.findings {
         add(&mut entries, finding, String::new());

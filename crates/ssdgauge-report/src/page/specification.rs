@@ -1,7 +1,7 @@
 //! Specification against measurement: met, not met, or not comparable with the reason.
 
 use crate::analysis::claims::{Judged, judge};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::specification::Specification;
 use crate::figure::specification;
 use crate::model::Run;
@@ -12,19 +12,23 @@ use crate::text::sanitize;
 use maud::{Markup, html};
 
 /// Returns the judged claims of each drive that a spec file is about.
-pub(super) fn section(runs: &[Run], cast: &Cast, specifications: &[Specification]) -> Markup {
+pub(super) fn section(
+    runs: &[Run],
+    drives: &ReportDrives,
+    specifications: &[Specification],
+) -> Markup {
     html! {
         @if !specifications.is_empty() {
             section.specification aria-labelledby="specification" {
                 h2 #specification { "Specification against measurement" }
                 @for (number, specification) in specifications.iter().enumerate() {
-                    @let subjects = specification.subjects(runs, cast);
+                    @let subjects = specification.subjects(runs, drives);
                     @if subjects.is_empty() {
                         p { "No run is of a drive called " (sanitize::prose(&specification.model)) "." }
                     }
                     @for (drive, of_drive) in subjects {
                         @let judged = judge(specification, &of_drive);
-                        @let name = cast.name(drive);
+                        @let name = drives.name(drive);
                         h3 { (swatch(drive)) (name) }
                         (table(&judged, specification))
                         @if let Some(chart) = specification::chart(&judged, name, drive, &of_drive) {

@@ -3,7 +3,7 @@
 //! mixes and block sizes.
 
 use crate::analysis::group::{Group, Member};
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::model::PointRun;
 use crate::model::Tracked;
 use crate::model::metrics;
@@ -15,7 +15,7 @@ use ssdgauge_core::{Bytes, Metric, Scope};
 use std::collections::BTreeSet;
 
 /// Returns the tables of `group`; nothing where its test tracked nothing.
-pub(super) fn tables(group: &Group<'_>, cast: &Cast) -> Markup {
+pub(super) fn tables(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let members = || group.members.iter().filter(|member| !member.test.tracked.is_empty());
     html! {
         @if members().next().is_some() {
@@ -35,7 +35,7 @@ pub(super) fn tables(group: &Group<'_>, cast: &Cast) -> Markup {
                 } }
                 tbody {
                     @for member in members() {
-                        @for tracked in &member.test.tracked { (row(member, tracked, cast)) }
+                        @for tracked in &member.test.tracked { (row(member, tracked, drives)) }
                     }
                 }
             } }
@@ -44,7 +44,7 @@ pub(super) fn tables(group: &Group<'_>, cast: &Cast) -> Markup {
                  at most " (share(RANGE)) " of the average, and the best line rises or falls by at \
                  most " (share(SLOPE)) " of it."
             }
-            @for member in members() { (cells(member, cast)) }
+            @for member in members() { (cells(member, drives)) }
         }
     }
 }
@@ -53,14 +53,14 @@ fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn row(member: &Member<'_>, tracked: &Tracked, cast: &Cast) -> Markup {
+fn row(member: &Member<'_>, tracked: &Tracked, drives: &ReportDrives) -> Markup {
     let unit = tracked.metric.unit();
     let what = format!("{}, {unit}", tracked.metric.title());
     html! {
         tr {
             th scope="row" {
                 (sanitize::prose(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
-                @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
+                @if drives.names.len() > 1 { " · " (drives.names[member.index]) }
             }
             td { (tracked.values.len()) " of " (sanitize::prose(&tracked.round)) }
             @match tracked.window() {
@@ -86,7 +86,7 @@ fn row(member: &Member<'_>, tracked: &Tracked, cast: &Cast) -> Markup {
 
 /// Returns a matrix of block sizes and mixes for each figure that the test is about, where it
 /// swept both.
-fn cells(member: &Member<'_>, cast: &Cast) -> Markup {
+fn cells(member: &Member<'_>, drives: &ReportDrives) -> Markup {
     let points = &member.test.points;
     let stream = |point: &PointRun| {
         let [stream] = point.workload.streams.as_slice() else { return None };
@@ -106,7 +106,7 @@ fn cells(member: &Member<'_>, cast: &Cast) -> Markup {
             @for metric in metrics(tracked) {
                 h4 {
                     (metric.title()) " in each cell, " (metric.unit())
-                    @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
+                    @if drives.names.len() > 1 { " · " (drives.names[member.index]) }
                 }
                 div.scroll { table {
                     thead { tr {

@@ -5,7 +5,7 @@ use crate::analysis::drive_summary;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::key_metrics;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::model::Run;
 use crate::page::findings;
@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use ssdgauge_core::Headline;
 
 /// Returns the facts of each run: drive, firmware, capacity, suite, date, run, program.
-pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
+pub(super) fn origins(runs: &[Run], drives: &ReportDrives) -> Markup {
     match runs {
         [run] => html! {
             dl.origin {
@@ -32,14 +32,14 @@ pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
         },
         _ => html! {
             details.more {
-                summary { (cast.count()) " drives in " (runs.len()) " runs: " (suites(runs)) }
+                summary { (drives.count()) " drives in " (runs.len()) " runs: " (suites(runs)) }
                 div.scroll { table {
                     thead { tr {
                         th scope="col" { "Drive" }
                         @for name in FACTS { th scope="col" { (name) } }
                     } }
                     tbody {
-                        @for drive in 0..cast.count() { (origin(runs, cast, drive)) }
+                        @for drive in 0..drives.count() { (origin(runs, drives, drive)) }
                     }
                 } }
             }
@@ -60,8 +60,8 @@ fn suites(runs: &[Run]) -> String {
 }
 
 /// Returns the row of one drive with all of its runs.
-fn origin(runs: &[Run], cast: &Cast, drive: usize) -> Markup {
-    let indices: Vec<usize> = cast.runs_of(drive).collect();
+fn origin(runs: &[Run], drives: &ReportDrives, drive: usize) -> Markup {
+    let indices: Vec<usize> = drives.runs_of(drive).collect();
     let mut columns: [Vec<String>; 6] = Default::default();
     let mut marks: Vec<String> = Vec::new();
     for index in &indices {
@@ -80,7 +80,7 @@ fn origin(runs: &[Run], cast: &Cast, drive: usize) -> Markup {
         tr {
             th scope="row" {
                 (swatch(drive))
-                @if let Some(first) = indices.first() { (cast.names[*first]) }
+                @if let Some(first) = indices.first() { (drives.names[*first]) }
                 @for mark in marks { " " span.marks { (mark) } }
             }
             @for column in columns { td { (column.join(", ")) } }
@@ -103,37 +103,37 @@ fn facts(run: &Run) -> [String; 6] {
 }
 
 /// Returns the verdict and the headlines of all tests.
-pub(super) fn section(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
+pub(super) fn section(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
     html! {
         section.summary aria-labelledby="summary" {
             @match runs {
                 [run] => {
                     h2 #summary { "Summary" }
-                    (portraits(runs, cast))
-                    (of_one(run))
+                    (drive_summaries(runs, drives))
+                    (one_run(run))
                 }
                 _ => {
                     h2 #summary { "Verdict" }
-                    (verdict(runs, cast, groups))
-                    (portraits(runs, cast))
+                    (conclusions(runs, drives, groups))
+                    (drive_summaries(runs, drives))
                     details.more open[groups.len() <= key_metrics::MOST] {
                         summary { "Every headline of " (groups.len()) " tests" }
-                        (of_many(cast, groups))
+                        (all_headlines(drives, groups))
                     }
                 }
             }
-            (findings::worst(runs, cast))
+            (findings::worst(runs, drives))
         }
     }
 }
 
 /// Returns five numbers of each drive and the sentences that follow from them.
-fn verdict(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
-    let five = key_metrics::of(groups);
-    let of_five: Vec<&Group<'_>> = five.iter().map(|(_, group)| *group).collect();
-    let sentences = conclusions::sentences(runs, cast, &of_five);
+fn conclusions(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
+    let five = key_metrics::select(groups);
+    let key_groups: Vec<&Group<'_>> = five.iter().map(|(_, group)| *group).collect();
+    let sentences = conclusions::sentences(runs, drives, &key_groups);
     html! {
-        @if !five.is_empty() { (numbers(&five, cast)) }
+        @if !five.is_empty() { (numbers(&five, drives)) }
         @if !sentences.is_empty() {
             ul.verdict { @for sentence in sentences { li { (sentence) } } }
         }
@@ -142,7 +142,7 @@ fn verdict(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
 }
 
 /// Returns a row for each drive with one number for each kind of work; the best stands out.
-fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
+fn numbers(five: &[(usize, &Group<'_>)], drives: &ReportDrives) -> Markup {
     let best = |group: &Group<'_>| {
         let more = group.first().test.headline.metric.more_is_better();
         let values = group.members.iter().filter_map(|member| member.test.headline.value);
@@ -162,15 +162,15 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
                 }
             } }
             tbody {
-                @for drive in 0..cast.count() {
-                    tr.highlight[cast.highlighted == Some(drive)] {
+                @for drive in 0..drives.count() {
+                    tr.highlight[drives.highlighted == Some(drive)] {
                         th scope="row" {
                             (swatch(drive))
-                            (cast.name(drive))
+                            (drives.name(drive))
                         }
                         @for (_, group) in five {
                             td.n data-label=(label(group)) {
-                                @match member_of(group, cast, drive) {
+                                @match member_of(group, drives, drive) {
                                     None => { span.interval { "not tested" } }
                                     Some(member) if member.test.headline.value.is_none() => {
                                         span.interval { (missing_reason(&member)) }
@@ -196,8 +196,8 @@ fn label(group: &Group<'_>) -> String {
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-fn member_of<'a>(group: &Group<'a>, cast: &Cast, drive: usize) -> Option<Member<'a>> {
-    group.members.iter().copied().find(|member| cast.drive(member.index) == drive)
+fn member_of<'a>(group: &Group<'a>, drives: &ReportDrives, drive: usize) -> Option<Member<'a>> {
+    group.members.iter().copied().find(|member| drives.drive_of(member.index) == drive)
 }
 
 fn value(headline: &Headline, is_best: bool) -> Markup {
@@ -213,9 +213,9 @@ fn value(headline: &Headline, is_best: bool) -> Markup {
 }
 
 /// Returns what the samples say of each drive, in sentences.
-fn portraits(runs: &[Run], cast: &Cast) -> Markup {
-    let all: Vec<(usize, Vec<String>)> = (0..cast.count())
-        .map(|drive| (drive, drive_summary::of(runs, cast, drive)))
+fn drive_summaries(runs: &[Run], drives: &ReportDrives) -> Markup {
+    let all: Vec<(usize, Vec<String>)> = (0..drives.count())
+        .map(|drive| (drive, drive_summary::sentences(runs, drives, drive)))
         .filter(|(_, sentences)| !sentences.is_empty())
         .collect();
     html! {
@@ -223,10 +223,10 @@ fn portraits(runs: &[Run], cast: &Cast) -> Markup {
             h3 { "What shapes these numbers" }
             dl.portraits {
                 @for (drive, sentences) in all {
-                    @if cast.count() > 1 {
+                    @if drives.count() > 1 {
                         dt {
                             (swatch(drive))
-                            (cast.name(drive))
+                            (drives.name(drive))
                         }
                     }
                     @else { dt.hidden { "This drive" } }
@@ -237,7 +237,7 @@ fn portraits(runs: &[Run], cast: &Cast) -> Markup {
     }
 }
 
-fn of_one(run: &Run) -> Markup {
+fn one_run(run: &Run) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
@@ -286,16 +286,16 @@ fn state(done: usize, planned: usize, complete: bool) -> String {
     }
 }
 
-fn of_many(cast: &Cast, groups: &[Group<'_>]) -> Markup {
+fn all_headlines(drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
     html! {
         p.small {
             "In brackets the 95 % interval within each run. Drives stand side by side only where "
             "suite, test, revision, length and span are equal, and models only beside models."
         }
-        @for cohort in cohorts(cast, groups) {
+        @for cohort in cohorts(drives, groups) {
             // The longer side goes down the page, which has room there.
-            @if cohort.drives.len() > WIDE { (by_drive(&cohort, cast)) }
-            @else { (by_test(&cohort, cast)) }
+            @if cohort.drives.len() > WIDE { (by_drive(&cohort, drives)) }
+            @else { (by_test(&cohort, drives)) }
         }
     }
 }
@@ -304,14 +304,14 @@ fn of_many(cast: &Cast, groups: &[Group<'_>]) -> Markup {
 const WIDE: usize = 5;
 
 /// Returns a row for each test and a column for each drive.
-fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
+fn by_test(cohort: &Cohort<'_>, drives: &ReportDrives) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
                 th scope="col" { "Test" }
                 th scope="col" { "Unit" }
                 @for drive in &cohort.drives {
-                    th.n scope="col" { (swatch(*drive)) (cast.name(*drive)) }
+                    th.n scope="col" { (swatch(*drive)) (drives.name(*drive)) }
                 }
             } }
             tbody {
@@ -319,7 +319,7 @@ fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
                     tr {
                         th scope="row" { (link(*number, group)) }
                         td { (group.first().test.headline.metric.unit()) }
-                        @for drive in &cohort.drives { td.n { (cell(group, cast, *drive)) } }
+                        @for drive in &cohort.drives { td.n { (cell(group, drives, *drive)) } }
                     }
                 }
             }
@@ -328,7 +328,7 @@ fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
 }
 
 /// Returns a row for each drive and a column for each test.
-fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
+fn by_drive(cohort: &Cohort<'_>, drives: &ReportDrives) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
@@ -341,8 +341,8 @@ fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
             tbody {
                 @for drive in &cohort.drives {
                     tr {
-                        th scope="row" { (swatch(*drive)) (cast.name(*drive)) }
-                        @for (_, group) in &cohort.rows { td.n { (cell(group, cast, *drive)) } }
+                        th scope="row" { (swatch(*drive)) (drives.name(*drive)) }
+                        @for (_, group) in &cohort.rows { td.n { (cell(group, drives, *drive)) } }
                     }
                 }
             }
@@ -363,11 +363,11 @@ struct Cohort<'a> {
 }
 
 /// Returns the groups with their numbers, those of the same drives together.
-fn cohorts<'a>(cast: &Cast, groups: &'a [Group<'a>]) -> Vec<Cohort<'a>> {
+fn cohorts<'a>(drives: &ReportDrives, groups: &'a [Group<'a>]) -> Vec<Cohort<'a>> {
     let mut cohorts: Vec<Cohort<'a>> = Vec::new();
     for (number, group) in groups.iter().enumerate() {
         let drives: Vec<usize> =
-            group.members.iter().map(|member| cast.drive(member.index)).collect();
+            group.members.iter().map(|member| drives.drive_of(member.index)).collect();
         match cohorts.iter_mut().find(|cohort| cohort.drives == drives) {
             Some(cohort) => cohort.rows.push((number, group)),
             None => cohorts.push(Cohort { drives, rows: vec![(number, group)] }),
@@ -376,7 +376,7 @@ fn cohorts<'a>(cast: &Cast, groups: &'a [Group<'a>]) -> Vec<Cohort<'a>> {
     cohorts
 }
 
-fn cell(group: &Group<'_>, cast: &Cast, drive: usize) -> Markup {
-    let member = group.members.iter().find(|member| cast.drive(member.index) == drive);
+fn cell(group: &Group<'_>, drives: &ReportDrives, drive: usize) -> Markup {
+    let member = group.members.iter().find(|member| drives.drive_of(member.index) == drive);
     member.map_or_else(|| html! {}, |member| value(&member.test.headline, false))
 }

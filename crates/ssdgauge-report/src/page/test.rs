@@ -3,7 +3,7 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_notes;
 use crate::analysis::headline_reasons::missing_reason;
-use crate::analysis::report_drives::Cast;
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::figure as charts;
 use crate::figure::chart::Chart;
@@ -36,9 +36,14 @@ const COLUMNS: [Metric; 15] = [
 ];
 
 /// Returns the section of one test.
-pub(super) fn section(number: usize, group: &Group<'_>, runs: &[Run], cast: &Cast) -> Markup {
+pub(super) fn section(
+    number: usize,
+    group: &Group<'_>,
+    runs: &[Run],
+    drives: &ReportDrives,
+) -> Markup {
     let test = &group.first().test.test;
-    let charts = charts::of(group, cast);
+    let charts = charts::charts(group, drives);
     html! {
         section.test aria-labelledby={ "test-" (number) } {
             h2 id={ "test-" (number) } { (group.title()) }
@@ -60,28 +65,28 @@ pub(super) fn section(number: usize, group: &Group<'_>, runs: &[Run], cast: &Cas
             }
             p.settings { (workload_text::line(&group.first().test.test)) }
             @if group.members.len() > 1 {
-                details.more { summary { "The results in words" } (result(group, cast)) }
+                details.more { summary { "The results in words" } (result(group, drives)) }
             } @else {
-                (result(group, cast))
+                (result(group, drives))
             }
-            (absent(group, runs, cast))
-            (findings::of_group(group, cast))
+            (untested(group, runs, drives))
+            (findings::group_findings(group, drives))
             (figures(&charts, number))
-            (steady::tables(group, cast))
-            (numbers(group, cast))
+            (steady::tables(group, drives))
+            (numbers(group, drives))
         }
     }
 }
 
 /// Returns the headline with its interval and what belongs beside it, for each run.
-fn result(group: &Group<'_>, cast: &Cast) -> Markup {
+fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     html! {
         @for member in &group.members {
             @let headline = &member.test.headline;
             p.result {
-                @if cast.count() > 1 {
-                    (swatch(cast.drive(member.index)))
-                    (cast.names[member.index]) ": "
+                @if drives.count() > 1 {
+                    (swatch(drives.drive_of(member.index)))
+                    (drives.names[member.index]) ": "
                 }
                 @match headline.value {
                     Some(value) => {
@@ -92,18 +97,19 @@ fn result(group: &Group<'_>, cast: &Cast) -> Markup {
                     }
                     None => { "no result: " (missing_reason(member)) }
                 }
-                @for remark in headline_notes::of(member.test) { "; " (remark) }
+                @for remark in headline_notes::notes(member.test) { "; " (remark) }
             }
         }
     }
 }
 
 /// Returns which drives of the report are not in `group`, so that no drive is silently missing.
-fn absent(group: &Group<'_>, runs: &[Run], cast: &Cast) -> Markup {
-    let present: Vec<usize> = group.members.iter().map(|member| cast.drive(member.index)).collect();
+fn untested(group: &Group<'_>, runs: &[Run], drives: &ReportDrives) -> Markup {
+    let present: Vec<usize> =
+        group.members.iter().map(|member| drives.drive_of(member.index)).collect();
     let names: Vec<&str> = (0..runs.len())
-        .filter(|index| !present.contains(&cast.drive(*index)))
-        .map(|index| cast.names[index].as_str())
+        .filter(|index| !present.contains(&drives.drive_of(*index)))
+        .map(|index| drives.names[index].as_str())
         .collect();
     html! {
         @if !names.is_empty() {
@@ -160,7 +166,7 @@ fn once<'a>(words: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Returns every metric of every step, folded.
-fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
+fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let shown: Vec<Metric> = COLUMNS
         .into_iter()
         .filter(|metric| {
@@ -192,7 +198,7 @@ fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
                 } }
                 tbody {
                     @for member in &group.members {
-                        @for point in &member.test.points { (rows(member, point, &shown, cast)) }
+                        @for point in &member.test.points { (rows(member, point, &shown, drives)) }
                     }
                 }
             } }
@@ -200,7 +206,7 @@ fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
     }
 }
 
-fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], cast: &Cast) -> Markup {
+fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], drives: &ReportDrives) -> Markup {
     let scopes = metrics::scopes(point);
     // Where there is one direction, it is the whole.
     let scopes = if scopes.len() == 2 { &scopes[..1] } else { &scopes[..] };
@@ -216,7 +222,7 @@ fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], cast: &Cast) ->
                         Scope::Read => { ", reads" }
                         Scope::Write => { ", writes" }
                     }
-                    @if cast.count() > 1 { " · " (cast.names[member.index]) }
+                    @if drives.count() > 1 { " · " (drives.names[member.index]) }
                     @if !marks.is_empty() { " " span.marks { (marks.join(", ")) } }
                 }
                 td.n { (number::text(point.point.totals.elapsed.as_secs_f64())) }

@@ -1,8 +1,8 @@
 //! What a chart of lines draws, and where its plot lies in the picture.
 
 use crate::figure::chart::{Axis, Line, Mark};
+use crate::figure::draw::dimensions::Dimensions;
 use crate::figure::draw::scales::Range;
-use crate::figure::draw::sheet::Sheet;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -13,13 +13,13 @@ pub(super) struct Plot<'a> {
     pub(super) lines: &'a [Line],
     pub(super) boundaries: &'a [(f64, String)],
     pub(super) marks: &'a [Mark],
-    pub(super) sheet: &'a Sheet,
+    pub(super) dimensions: &'a Dimensions,
 }
 
 impl Plot<'_> {
     /// Returns the room beside the plot on the right.
     pub(super) fn beside(&self) -> f64 {
-        if self.right.is_some() { self.sheet.right_axis } else { self.sheet.right }
+        if self.right.is_some() { self.dimensions.right_axis } else { self.dimensions.right }
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Where the colours of a picture come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ink {
+pub(crate) enum Theme {
     /// From the variables of the page that it stands on.
     Page,
     /// From the picture itself, on white.
@@ -18,7 +18,7 @@ pub(crate) const PALETTE_LIGHT: [&str; 7] =
 pub(crate) const PALETTE_DARK: [&str; 7] =
     ["#56b4e9", "#ff8a3d", "#2fc79a", "#e59cc8", "#f0b429", "#9ad4f5", "#c8c8c8"];
 
-impl Ink {
+impl Theme {
     /// Returns the colour of text.
     pub(super) fn text(self) -> String {
         self.pick("var(--text)", "#1d2329")
@@ -42,8 +42,8 @@ impl Ink {
     /// Returns the ground; none on a page, whose own ground shows through.
     pub(super) fn background(self) -> Option<String> {
         match self {
-            Ink::Page => None,
-            Ink::Light => Some("#ffffff".to_owned()),
+            Theme::Page => None,
+            Theme::Light => Some("#ffffff".to_owned()),
         }
     }
 
@@ -51,8 +51,8 @@ impl Ink {
     pub(super) fn series(self, number: usize) -> String {
         let place = number % PALETTE_LIGHT.len();
         match self {
-            Ink::Page => format!("var(--c{place})"),
-            Ink::Light => PALETTE_LIGHT[place].to_owned(),
+            Theme::Page => format!("var(--c{place})"),
+            Theme::Light => PALETTE_LIGHT[place].to_owned(),
         }
     }
 
@@ -65,13 +65,13 @@ impl Ink {
     /// Returns the dashes of the drive or step with this number: whole lines for the first seven,
     /// then patterns.
     pub(super) fn dashes(number: usize) -> Option<&'static str> {
-        [None, Some("8 3"), Some("2 3"), Some("8 3 2 3")][Ink::turn(number)]
+        [None, Some("8 3"), Some("2 3"), Some("8 3 2 3")][Theme::turn(number)]
     }
 
     fn pick(self, variable: &str, fixed: &str) -> String {
         match self {
-            Ink::Page => variable.to_owned(),
-            Ink::Light => fixed.to_owned(),
+            Theme::Page => variable.to_owned(),
+            Theme::Light => fixed.to_owned(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::metrics;
 use crate::model::{PointRun, Run};
-use crate::output::terminal::style::Paint;
+use crate::output::terminal::style::Style;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{Access, Action, Metric, PhaseKind, Scope, Stream, Workload};
@@ -24,48 +24,48 @@ struct Row<'a> {
 }
 
 /// Returns the rows that everybody knows, with a dash where nothing was measured.
-pub(super) fn familiar(run: &Run, paint: &Paint) -> Vec<String> {
-    let with_iops = paint.width >= LABEL + 2 * (MB_S + IOPS);
-    let with_p99 = paint.width >= LABEL + 2 * (MB_S + IOPS + P99);
+pub(super) fn familiar(run: &Run, style: &Style) -> Vec<String> {
+    let with_iops = style.width >= LABEL + 2 * (MB_S + IOPS);
+    let with_p99 = style.width >= LABEL + 2 * (MB_S + IOPS + P99);
     let side = MB_S + if with_iops { IOPS } else { 0 } + if with_p99 { P99 } else { 0 };
-    let heads = |paint: &Paint| {
-        let mut heads = paint.right("MB/s", MB_S);
-        heads.push_str(&if with_iops { paint.right("IOPS", IOPS) } else { String::new() });
-        heads.push_str(&if with_p99 { paint.right("p99 µs", P99) } else { String::new() });
+    let heads = |style: &Style| {
+        let mut heads = style.right("MB/s", MB_S);
+        heads.push_str(&if with_iops { style.right("IOPS", IOPS) } else { String::new() });
+        heads.push_str(&if with_p99 { style.right("p99 µs", P99) } else { String::new() });
         heads
     };
     let blank = " ".repeat(LABEL);
     let mut lines = vec![
         format!(
             "{blank}{}{}",
-            paint.read(&paint.right("READ", side)),
-            paint.write(&paint.right("WRITE", side))
+            style.read(&style.right("READ", side)),
+            style.write(&style.right("WRITE", side))
         ),
-        format!("{blank}{}{}", paint.faint(&heads(paint)), paint.faint(&heads(paint))),
+        format!("{blank}{}{}", style.faint(&heads(style)), style.faint(&heads(style))),
     ];
     let cells = |point: Option<Option<&PointRun>>, scope: Scope| {
         let Some(point) = point else { return " ".repeat(side) };
         let value = |metric| number::optional(point.and_then(|p| metrics::value(p, metric, scope)));
-        let mut cells = paint.strong(&paint.right(&value(Metric::ThroughputMbS), MB_S));
+        let mut cells = style.strong(&style.right(&value(Metric::ThroughputMbS), MB_S));
         if with_iops {
-            cells.push_str(&paint.right(&value(Metric::Iops), IOPS));
+            cells.push_str(&style.right(&value(Metric::Iops), IOPS));
         }
         if with_p99 {
-            cells.push_str(&paint.right(&value(Metric::LatP99Us), P99));
+            cells.push_str(&style.right(&value(Metric::LatP99Us), P99));
         }
         cells
     };
     for row in rows(run) {
         let line = format!(
             "{}{}{}",
-            paint.left(&row.label, LABEL),
+            style.left(&row.label, LABEL),
             cells(row.read, Scope::Read),
             cells(row.write, Scope::Write)
         );
         lines.push(line.trim_end().to_owned());
     }
     if with_p99 {
-        lines.push(paint.dim("latency counts from submission to completion"));
+        lines.push(style.dim("latency counts from submission to completion"));
     }
     lines
 }
@@ -140,26 +140,26 @@ fn familiar_name(stream: &Stream) -> (String, (bool, bool, Reverse<u64>, Reverse
 }
 
 /// Returns one row for each test: headline, interval and full seconds.
-pub(super) fn headlines(run: &Run, paint: &Paint) -> Vec<String> {
+pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     const VALUE: usize = 18;
     const INTERVAL: usize = 20;
     const SECONDS: usize = 8;
-    let with_interval = paint.width >= 24 + VALUE + INTERVAL + SECONDS;
+    let with_interval = style.width >= 24 + VALUE + INTERVAL + SECONDS;
     let taken = VALUE + if with_interval { INTERVAL + SECONDS } else { 0 };
-    let title = paint.width - taken;
-    let mut head = format!("{}{}", paint.left("Test", title), paint.right("Result", VALUE));
+    let title = style.width - taken;
+    let mut head = format!("{}{}", style.left("Test", title), style.right("Result", VALUE));
     if with_interval {
-        head.push_str(&paint.right("95 % in this run", INTERVAL));
-        head.push_str(&paint.right("seconds", SECONDS));
+        head.push_str(&style.right("95 % in this run", INTERVAL));
+        head.push_str(&style.right("seconds", SECONDS));
     }
-    let mut lines = vec![paint.faint(&head)];
+    let mut lines = vec![style.faint(&head)];
     for test in &run.tests {
         let headline = &test.headline;
         let value = headline
             .value
             .map_or(number::NOTHING.into(), |value| number::with_unit(value, headline.metric));
-        let mut line = paint.left(&sanitize::prose(&test.test.title), title);
-        line.push_str(&paint.strong(&paint.right(&value, VALUE)));
+        let mut line = style.left(&sanitize::prose(&test.test.title), title);
+        line.push_str(&style.strong(&style.right(&value, VALUE)));
         if with_interval {
             let interval = match (headline.low, headline.high) {
                 (Some(low), Some(high)) => {
@@ -167,8 +167,8 @@ pub(super) fn headlines(run: &Run, paint: &Paint) -> Vec<String> {
                 }
                 (None, _) | (_, None) => number::NOTHING.into(),
             };
-            line.push_str(&paint.right(&interval, INTERVAL));
-            line.push_str(&paint.right(&number::count(headline.n), SECONDS));
+            line.push_str(&style.right(&interval, INTERVAL));
+            line.push_str(&style.right(&number::count(headline.n), SECONDS));
         }
         lines.push(line);
     }

@@ -4,14 +4,14 @@ use ssdgauge_core::Severity;
 
 /// How a card is drawn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paint {
+pub(super) struct Style {
     /// Whether colours and line drawing are used; plain ASCII otherwise.
     pub(super) colour: bool,
     /// The columns of the terminal.
     pub(super) width: usize,
 }
 
-impl Paint {
+impl Style {
     /// Returns `text` in bold, cut to the width.
     pub(super) fn bold(&self, text: &str) -> String {
         self.wrapped_in("1", &self.fit(text, self.width))

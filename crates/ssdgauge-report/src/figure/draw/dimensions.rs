@@ -2,7 +2,7 @@
 
 /// How wide a picture is, in its own units, and what follows from that.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sheet {
+pub(crate) struct Dimensions {
     pub(super) width: f64,
     /// Room for the numbers and the title of the left axis.
     pub(super) left: f64,
@@ -18,9 +18,9 @@ pub(crate) struct Sheet {
     pub(super) tick_size: u32,
 }
 
-impl Sheet {
+impl Dimensions {
     /// For pages and files.
-    pub(crate) const WIDE: Sheet = Sheet {
+    pub(crate) const WIDE: Dimensions = Dimensions {
         width: 760.0,
         left: 84.0,
         right: 34.0,
@@ -31,7 +31,7 @@ impl Sheet {
     };
 
     /// For phones: the same text on half the width, so that nobody has to scroll sideways.
-    pub(crate) const NARROW: Sheet = Sheet {
+    pub(crate) const NARROW: Dimensions = Dimensions {
         width: 340.0,
         left: 62.0,
         right: 16.0,
