@@ -1,8 +1,8 @@
-//! The page: one self-contained HTML file of any number of runs.
+//! The page: one self-contained HTML file for any number of runs.
 //!
-//! It asks for nothing from the network, needs no script, prints, and reads in light and dark, on
-//! a phone and by a screen reader. It claims nothing beyond its runs: results are "after the
-//! protocol of" a source, and never equal to published ones.
+//! It loads nothing from the network and has no script. It supports print, light and dark themes,
+//! phones and screen readers. Results are labelled "after the protocol of" a source, because they
+//! are not equal to published ones.
 
 mod environment;
 mod figure;
@@ -22,10 +22,10 @@ use crate::text::labels;
 use crate::text::sanitize;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Stands in the head of every page: how the program recognises one.
+/// The mark in the head of every page, by which the program recognises its own pages.
 pub const PAGE_MARK: &str = r#"<meta name="generator" content="ssdgauge">"#;
 
-/// What the page may do: nothing but show itself.
+/// The content security policy: styles of the page itself, no scripts, no network.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
@@ -81,7 +81,7 @@ fn title(runs: &[Run], drives: &ReportDrives, options: &PageOptions) -> String {
     }
 }
 
-/// Returns what must not be overlooked, above everything else.
+/// Returns the banners for models, shortened, scaled and unfinished runs.
 fn banners(runs: &[Run]) -> Markup {
     let all = |holds: fn(&Run) -> bool| runs.iter().filter(|run| holds(run)).count();
     let of = |n: usize| match runs.len() {
@@ -97,27 +97,27 @@ fn banners(runs: &[Run]) -> Markup {
         @if models > 0 {
             p.banner.model role="note" {
                 strong { "MODEL" } " " (of(models))
-                "these numbers come from a virtual drive. They show a shape and exercise the tool; "
-                "they say nothing about any product."
+                "these results come from a virtual drive. They demonstrate the program and do not "
+                "describe any product."
             }
         }
         @if shortened > 0 {
             p.banner role="note" {
                 strong { "SHORTENED" } " " (of(shortened))
-                "durations and byte limits were divided for a trial. The results are not those of "
-                "the full protocol and are not ranked with them."
+                "durations and byte limits were divided for a test run. The results do not follow "
+                "the full protocol and are not ranked with results of full length."
             }
         }
         @if scaled > 0 {
             p.banner role="note" {
                 strong { "SPAN SCALED" } " " (of(scaled))
-                "the span was cut down to fit a small target, by explicit wish."
+                "the span was reduced to fit a small target, on explicit request."
             }
         }
         @if unfinished > 0 {
             p.banner role="note" {
                 strong { "UNFINISHED" } " " (of(unfinished))
-                "not every step has finished. What is missing is named beside each test."
+                "not all steps have finished. Missing results are named at each test."
             }
         }
     }
@@ -130,13 +130,13 @@ fn footer() -> Markup {
                 "Every number is recomputed from the samples of its run file. MB/s are 10" sup { "6" }
                 " bytes per second; block sizes are binary (4 KiB is 4,096 bytes). A percentile is "
                 "the smallest value that at least its share of all requests does not exceed; it is "
-                "not printed where no request lies beyond it. A dash means: nobody measured it, and "
-                "a finding says why."
+                "not printed where no request lies beyond it. A dash means not measured; a "
+                "finding gives the reason."
             }
             p {
-                "A 95 % interval comes from resampling the seconds of one run. It says how much "
-                "that run varied, not how much another run or another drive of the same model "
-                "would differ."
+                "A 95 % interval comes from resampling the seconds of one run. It covers the "
+                "variation within that run, but not the variation between runs or between drives "
+                "of the same model."
             }
         }
     }

@@ -23,12 +23,12 @@ fn model() -> Recipe<'static> {
 }
 
 #[test]
-fn the_card_of_a_quick_run_has_the_familiar_rows() {
+fn the_terminal_summary_of_a_quick_run_has_the_customary_rows() {
     insta::assert_snapshot!(card(&run(&model()), 80, false));
 }
 
 #[test]
-fn a_card_gathers_findings_that_differ_in_their_figures_alone() {
+fn the_terminal_summary_merges_findings_that_differ_only_in_numbers() {
     let waited = |share| {
         let text = format!("a thread waited for {share} % of the time");
         Finding::new(FindingKind::Disturbed, Severity::Warning, text, "stop other programs")
@@ -41,15 +41,15 @@ fn a_card_gathers_findings_that_differ_in_their_figures_alone() {
     assert!(gathered.contains("4 warnings"), "{gathered}");
     let lines: Vec<&str> = gathered.lines().filter(|line| line.starts_with("warning: ")).collect();
     assert_eq!(lines.len(), 2, "{gathered}");
-    let line = "a thread waited for 2 % of the time; 2 more like it (stop other programs)";
+    let line = "a thread waited for 2 % of the time; 2 more of this kind (stop other programs)";
     assert!(lines.iter().any(|text| text.ends_with(line)), "{gathered}");
-    // Where there is room for all of them, each is told.
+    // Up to three warnings are printed one by one.
     recipe.findings = [2, 3].map(|share| (Some(0), waited(share))).into();
-    assert!(!card(&run(&recipe), 120, false).contains("like it"));
+    assert!(!card(&run(&recipe), 120, false).contains("of this kind"));
 }
 
 #[test]
-fn the_card_of_another_suite_has_its_headlines() {
+fn the_terminal_summary_of_another_suite_has_its_headlines() {
     let mut recipe = Recipe::new("0193f1c2-cc33", client(6, 8), "Disk");
     recipe.steps = 15;
     insta::assert_snapshot!(card(&run(&recipe), 72, false));
@@ -63,7 +63,7 @@ fn markdown_has_headlines_and_findings() {
 }
 
 #[test]
-fn no_line_of_a_card_is_wider_than_its_terminal() {
+fn no_line_of_the_terminal_summary_is_wider_than_the_terminal() {
     let mut recipe = model();
     recipe.drive.model = Some("A drive whose name goes on and on and on beyond all reason".into());
     for suite in [quick(6), client(1, 1)] {
@@ -79,7 +79,7 @@ fn no_line_of_a_card_is_wider_than_its_terminal() {
 }
 
 #[test]
-fn colour_changes_nothing_but_colour_and_letters() {
+fn colour_changes_only_colours_and_line_drawing() {
     let run = run(&model());
     let plain = card(&run, 80, false);
     assert!(plain.is_ascii() && !plain.contains('\u{1b}'));

@@ -1,4 +1,4 @@
-//! Judging claims: the conditions first, the value last.
+//! Judgement of claims: a value is compared only where all conditions of the claim are met.
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
@@ -123,7 +123,7 @@ fn answer(claim: &Claim, runs: &[&Run]) -> Result<(f64, String), String> {
         }
     }
     if candidates.is_empty() {
-        return Err(format!("no run has a step of {}", load(claim)));
+        return Err(format!("no run has a step with {}", load(claim)));
     }
     if let Some(depth) = claim.queue_depth {
         let depths = distinct(candidates.iter().map(|c| in_flight(c.point)));
@@ -140,7 +140,7 @@ fn answer(claim: &Claim, runs: &[&Run]) -> Result<(f64, String), String> {
         candidates.retain(|candidate| self::state(candidate.test) == Some(state));
         if candidates.is_empty() {
             let other = match state {
-                State::Fresh => "a drive after long use",
+                State::Fresh => "a drive that was not fresh",
                 State::Steady => "a drive without preconditioning",
             };
             return Err(format!("state: measured on {other}, claimed for {}", state.word()));
@@ -148,11 +148,7 @@ fn answer(claim: &Claim, runs: &[&Run]) -> Result<(f64, String), String> {
         if state == State::Fresh {
             candidates.retain(|candidate| was_purged(candidate));
             if candidates.is_empty() {
-                return Err(
-                    "state: the drive could not be purged, so nobody knows whether it was \
-                            fresh"
-                        .to_owned(),
-                );
+                return Err("state: the purge failed, so a fresh state is not confirmed".to_owned());
             }
         }
     }
@@ -205,15 +201,16 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), Stri
     match (claim.cache, edge) {
         (None, None) | (Some(CacheSide::Inside), None) => Ok((whole()?, place)),
         (None, Some(edge)) => Err(format!(
-            "cache: the step left its fast cache after {} GB, and the claim does not say for which \
-             side it is",
+            "cache: the step left the SLC cache after {} GB, and the claim does not state `cache`",
             number::text(edge.bytes as f64 / 1e9)
         )),
-        (Some(CacheSide::Beyond), None) => Err("cache: no end of a fast cache was seen".to_owned()),
+        (Some(CacheSide::Beyond), None) => Err("cache: no end of an SLC cache was \
+                                                found"
+            .to_owned()),
         (Some(side), Some(edge)) => {
             let (bytes, words) = match side {
-                CacheSide::Inside => (edge.before, "before the end of the fast cache"),
-                CacheSide::Beyond => (edge.behind, "behind the fast cache"),
+                CacheSide::Inside => (edge.before, "inside the SLC cache"),
+                CacheSide::Beyond => (edge.behind, "beyond the SLC cache"),
             };
             let value = rate(bytes).ok_or_else(unmeasured)?;
             Ok((value, format!("{place}, {words}")))

@@ -1,7 +1,7 @@
-//! Two runs side by side: what is really different, and what is noise.
+//! Comparison of two runs: significant differences and noise.
 //!
-//! It compares only what may be compared, and never says more than the seconds of two runs can
-//! carry: an interval within runs is no interval between drives of one model.
+//! Only comparable tests are compared. An interval within two runs is not an interval between runs
+//! or between drives of one model, so a noise allowance is added.
 
 use crate::analysis::group::{self, Member};
 use crate::analysis::workload_text;
@@ -255,7 +255,7 @@ fn difference(ratio: Option<Ratio>, metric: Metric, noise: f64) -> Difference {
     };
     let Some((low, high)) = ratio.interval else {
         return Difference::Unknown(
-            "there is no interval: too few seconds, or a metric that does not add up over them"
+            "no 95 % interval: too few seconds, or a metric that is not additive over seconds"
                 .to_owned(),
         );
     };

@@ -1,4 +1,4 @@
-//! The verdict: a few sentences at the top of a report, made from numbers and findings alone.
+//! Conclusions: the sentences at the top of a comparison, derived from numbers and findings only.
 
 use crate::analysis::compare::CompareOptions;
 use crate::analysis::group::{Group, Member};
@@ -9,7 +9,8 @@ use crate::text::sanitize;
 use ssdgauge_core::{Ratio, Severity, TargetKind};
 use std::collections::BTreeSet;
 
-/// Returns the sentences of the verdict: who leads in each of `groups`, and what must not be used.
+/// Returns the conclusions: the leading drive of each of `groups`, invalid results, and limits of
+/// the host.
 pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, groups: &[&Group<'_>]) -> Vec<String> {
     let contested = groups.iter().filter(|group| measured(group).len() > 1);
     // What can be judged comes first, each kind in the order of the tests.
@@ -23,12 +24,13 @@ pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, groups: &[&Group<'_
     sentences
 }
 
-/// Returns how a lead is told from noise, for the small print below the verdict.
+/// Returns the criterion for a lead, for the small print below the conclusions.
 pub(crate) fn rule() -> String {
     let noise = number::text(CompareOptions::default().noise * 100.0);
     format!(
-        "A lead counts where the 95 % interval of the ratio, over the seconds of both runs, lies \
-         beyond {} % of noise between runs. That share is chosen, not measured.",
+        "A drive leads if the 95 % interval of the ratio, over the seconds of both runs, lies \
+         above 1 by more than {} % of noise between runs. This noise allowance is chosen, not \
+         measured.",
         noise.trim_end_matches('0').trim_end_matches('.')
     )
 }
@@ -37,14 +39,14 @@ fn measured<'a>(group: &'a Group<'_>) -> Vec<&'a Member<'a>> {
     group.members.iter().filter(|member| member.test.headline.value.is_some()).collect()
 }
 
-/// What is said of one test.
+/// The conclusion for one test.
 struct TestConclusion {
     sentence: String,
     /// Whether the intervals allow a judgement.
     judged: bool,
 }
 
-/// Returns who leads in `group`, by how much, or that nobody does.
+/// Returns the leading drive of `group` and its lead, or that the drives do not differ.
 fn leader(group: &Group<'_>, drives: &ReportDrives) -> TestConclusion {
     let metric = group.first().test.headline.metric;
     let value = |member: &Member<'_>| member.test.headline.value.unwrap_or(f64::NAN);
@@ -63,7 +65,8 @@ fn leader(group: &Group<'_>, drives: &ReportDrives) -> TestConclusion {
     let all: Vec<String> = members.iter().map(|member| name(member)).collect();
     if ratios.iter().any(|ratio| ratio.and_then(|ratio| ratio.interval).is_none()) {
         let sentence = format!(
-            "{title}: {}, in this order; too few seconds for an interval, so no lead is claimed.",
+            "{title}: {}, in this order; too few seconds for a 95 % interval, so no lead is \
+             claimed.",
             all.join(", ")
         );
         return TestConclusion { sentence, judged: false };
@@ -77,13 +80,16 @@ fn leader(group: &Group<'_>, drives: &ReportDrives) -> TestConclusion {
             others => format!("; they are ahead of the other {}", others.len()),
         };
         let tied = tied.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-        let sentence = format!("{title}: {} and {tied} cannot be told apart{behind}.", all[0]);
+        let sentence =
+            format!("{title}: {} and {tied} do not differ significantly{behind}.", all[0]);
         return TestConclusion { sentence, judged: true };
     }
     let by = ratios[0].map_or_else(|| number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 2));
     let sentence = match metric.more_is_better() {
-        true => format!("{title}: {} leads, with {by} times {}.", all[0], all[1]),
-        false => format!("{title}: {} leads; {} has {by} times as much.", all[0], all[1]),
+        true => format!("{title}: {} leads with {by} times the result of {}.", all[0], all[1]),
+        false => {
+            format!("{title}: {} leads; the result of {} is {by} times as high.", all[0], all[1])
+        }
     };
     TestConclusion { sentence, judged: true }
 }
@@ -101,13 +107,13 @@ fn is_lead(ratio: Option<Ratio>) -> bool {
     ratio.and_then(|ratio| ratio.interval).is_some_and(|(low, _)| low > 1.0 + noise)
 }
 
-/// Returns which tests hold numbers that must not be used.
+/// Returns the tests whose results are invalid.
 fn unusable(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
     let mut sentences = Vec::new();
     for (run, name) in runs.iter().zip(&drives.names) {
         let invalid = |finding: &ssdgauge_core::Finding| finding.severity == Severity::Invalid;
         if run.findings.iter().any(invalid) {
-            sentences.push(format!("No number of {name} must be used: see its findings."));
+            sentences.push(format!("{name}: all results are invalid; see the findings."));
             continue;
         }
         let titles: Vec<String> = run
@@ -119,17 +125,17 @@ fn unusable(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
         if !titles.is_empty() {
             let titles = titles.join(", ");
             sentences
-                .push(format!("{name}: numbers of {titles} must not be used; see the findings."));
+                .push(format!("{name}: the results of {titles} are invalid; see the findings."));
         }
     }
     sentences
 }
 
-/// A result above this share of the host's ceiling is warned of (definition D16).
+/// A result above this share of the host's ceiling gets a warning (definition D16).
 const NEAR_CEILING: f64 = 0.5;
 
-/// Returns which results come near to what the engine reaches without any drive, where the report
-/// has a run of the same test on no drive (`null:`).
+/// Returns the results near the ceiling of the engine, where the report has a run of the same test
+/// without a drive (`null:`).
 fn ceilings(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
     const MOST: usize = 4;
     let is_null = |run: &Run| run.head.drive.kind == TargetKind::Null;
@@ -148,8 +154,8 @@ fn ceilings(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
             let (Some(value), Some(most)) = (test.headline.value, ceiling(test)) else { continue };
             if metric.more_is_better() && most > 0.0 && value > NEAR_CEILING * most {
                 sentences.push(format!(
-                    "{name}, {}: {:.0} % of what this engine and host reach without a drive, so a \
-                     part of the limit is theirs.",
+                    "{name}, {}: {:.0} % of the result of this engine and host without a drive \
+                     (null:); the host may limit the drive.",
                     sanitize::prose(&test.test.title),
                     100.0 * value / most
                 ));
@@ -179,5 +185,8 @@ fn other_hosts(runs: &[Run]) -> Option<String> {
         return None;
     }
     let shown = differing[..differing.len().min(MOST_KEYS)].join(", ");
-    Some(format!("The environments differ ({shown}): a part of any difference may be the host's."))
+    Some(format!(
+        "The test environments differ ({shown}); differences between drives may come \
+                  from the host."
+    ))
 }

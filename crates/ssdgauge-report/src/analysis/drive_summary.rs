@@ -1,5 +1,5 @@
-//! What a careful engineer would say of one drive: what limits it, where it leaves its cache,
-//! where it throttles. Every sentence follows from samples or findings; none is invented.
+//! The summary of one drive in sentences: throttling, cache size, sustained rate, queue depth and
+//! tail latency. Each sentence follows from samples or findings.
 
 use crate::analysis::compare::CompareOptions;
 use crate::analysis::fill_level;
@@ -63,7 +63,7 @@ fn throttled<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more tests"),
     };
-    (!titles.is_empty()).then(|| format!("Heat throttled it: {shown}{more}."))
+    (!titles.is_empty()).then(|| format!("Thermal throttling in {shown}{more}."))
 }
 
 fn cache(test: &TestRun) -> Option<String> {
@@ -73,14 +73,13 @@ fn cache(test: &TestRun) -> Option<String> {
     let gb = |bytes: u64| number::text(bytes as f64 / 1e9);
     Some(match slc_cache::edge_in(point) {
         Some(edge) => format!(
-            "It leaves its fast cache after {} GB of writes in order: {} MB/s before, {} MB/s \
-             behind ({title}).",
+            "SLC cache of {} GB: writes at {} MB/s until it is full, then at {} MB/s ({title}).",
             edge.in_words(gb),
             number::text(edge.before / 1e6),
             number::text(edge.behind / 1e6)
         ),
         None => format!(
-            "No end of a fast cache was seen in {} GB of writes in order ({title}).",
+            "No end of an SLC cache within {} GB of sequential writes ({title}).",
             gb(written)
         ),
     })
@@ -110,24 +109,24 @@ fn settled(test: &TestRun) -> Option<String> {
         .map(|second| second.value(*metric, Scope::All).unwrap_or(0.0))
         .collect();
     let way = match consistency::classify(&last)? {
-        Consistency::Steady => "steadily".to_owned(),
+        Consistency::Steady => "stable".to_owned(),
         Consistency::Periodic { period, depth } => {
-            format!("with drops of {:.0} % every {} s", depth * 100.0, number::text(period))
+            format!("periodic drops of {:.0} % every {} s", depth * 100.0, number::text(period))
         }
-        Consistency::Wide => "with wide swings from second to second".to_owned(),
+        Consistency::Wide => "large variation from second to second".to_owned(),
     };
     let share = match best_minute > 0.0 {
         true => format!(", {:.0} % of its best minute", 100.0 * value / best_minute),
         false => String::new(),
     };
     Some(format!(
-        "It settles at {} in the {window}{share}, {way} ({}).",
+        "Sustains {} in the {window}{share}; {way} ({}).",
         number::with_unit(value, *metric),
         title(test)
     ))
 }
 
-/// What spare area is worth: the same test of one run on a shorter span.
+/// The effect of over-provisioning: the same test of one run on a shorter span.
 fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
     let span = |test: &TestRun| test.points.first()?.workload.streams.first().map(|s| s.span);
     let settled: Vec<&TestRun> = tests
@@ -145,13 +144,13 @@ fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<Stri
     let gain = match times {
         times if !times.is_finite() => return None,
         times if (1.0 - noise..=1.0 + noise).contains(&times) => {
-            "no faster and no slower".to_owned()
+            "unchanged within noise".to_owned()
         }
-        times => format!("{} times as fast", number::text(times)),
+        times => format!("{} times as high", number::text(times)),
     };
     let title = title(part);
     Some(format!(
-        "With {spare:.0} % of the drive left unused it writes {gain} in the end ({title})."
+        "With {spare:.0} % over-provisioning the sustained write rate is {gain} ({title})."
     ))
 }
 
@@ -164,12 +163,12 @@ fn knee(test: &TestRun) -> Option<String> {
             if last.depth == found.peak_depth
                 && last.value > (1.0 + CompareOptions::default().noise) * before.value =>
         {
-            ", and its peak may lie beyond the ladder"
+            "; the peak may lie beyond the deepest queue tested"
         }
         [..] => "",
     };
     Some(format!(
-        "It needs {} requests in flight for 95 % of its best, {}{end} ({}).",
+        "Reaches 95 % of its peak at QD{}; the peak is {}{end} ({}).",
         found.depth,
         number::with_unit(found.peak, metric),
         title(test)
@@ -188,7 +187,7 @@ fn weak_mix(test: &TestRun) -> Option<String> {
     let (read, least) = *mixes.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     (metric.more_is_better() && pure > 0.0 && least < WEAK * pure).then(|| {
         format!(
-            "Mixing costs it: {} at {read} % reads, {:.0} % of the slower of pure reads and pure \
+            "Slowest mix: {} at {read} % reads, {:.0} % of the slower of pure reads and pure \
              writes ({}).",
             number::with_unit(least, metric),
             100.0 * least / pure,
@@ -207,7 +206,7 @@ fn full(test: &TestRun) -> Option<String> {
     let (first, last) = (levels.first()?, levels.last()?);
     (levels.len() > 1 && first.1 > 0.0).then(|| {
         format!(
-            "At {} % full it does {:.0} % of what it does at {} % ({}).",
+            "At {} % full the result is {:.0} % of that at {} % full ({}).",
             last.0,
             100.0 * last.1 / first.1,
             first.0,
@@ -216,7 +215,7 @@ fn full(test: &TestRun) -> Option<String> {
     })
 }
 
-/// The tail at one request in flight, where nothing but the drive makes a request wait.
+/// Mean and tail latency at QD1, where no request waits behind another.
 fn tail(test: &TestRun) -> Option<String> {
     let [point] = headline_points::points(test)[..] else { return None };
     let [stream] = point.workload.streams.as_slice() else { return None };
@@ -226,7 +225,7 @@ fn tail(test: &TestRun) -> Option<String> {
     let latency = |metric| metrics::value(point, metric, Scope::All);
     let (mean, tail) = (latency(Metric::LatMeanUs)?, latency(Metric::LatP9999Us)?);
     Some(format!(
-        "Alone in flight a request takes {} on average; 99.99 % take at most {} ({}).",
+        "At QD1: mean latency {}, p99.99 {} ({}).",
         number::with_unit(mean, Metric::LatMeanUs),
         number::with_unit(tail, Metric::LatP9999Us),
         title(test)
@@ -240,7 +239,7 @@ fn passed_load(member: &Member<'_>) -> Option<String> {
     let value = number::with_unit(member.test.headline.value?, Metric::LoadMultiple);
     let title = title(member.test);
     Some(match headline_reasons::stopped_by(member) {
-        Some(why) => format!("It bears {value} the load, {why} ({title})."),
-        None => format!("It bears {value} the load, the most that was tried ({title})."),
+        Some(why) => format!("Highest passing load: {value}; {why} ({title})."),
+        None => format!("Highest passing load: {value}, the maximum tested ({title})."),
     })
 }

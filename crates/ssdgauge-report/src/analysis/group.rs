@@ -1,7 +1,7 @@
-//! Which tests of several runs may stand side by side.
+//! Groups of comparable tests of several runs.
 //!
-//! Only equal suites, ids, revisions, lengths and spans are put into one chart, and a model never
-//! beside a drive that was measured.
+//! Tests share a chart only if suite, id, revision, duration and span are equal. A model never
+//! shares a chart with a measured drive.
 
 use crate::model::metrics;
 use crate::model::plan::measured_spans;
@@ -14,7 +14,7 @@ use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 pub(crate) struct Group<'a> {
     /// The runs that have the test, by their place among all runs.
     pub(crate) members: Vec<Member<'a>>,
-    /// What sets this group apart from others of the same test; empty where there are none.
+    /// The words that distinguish this group from others of the same test; empty where there are none.
     pub(crate) distinction: String,
     /// The runs that have the same test in another group.
     pub(crate) other_runs: Vec<usize>,
@@ -87,21 +87,21 @@ impl Member<'_> {
     }
 }
 
-/// Returns why `a` and `b` must not be compared; `None` where they may.
+/// Returns the reason why `a` and `b` must not be compared; `None` where they may.
 pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
     let of_power = a.test.headline.metric.needs_power();
     let scopes = [a, b].map(|member| metrics::power_scopes(member.test));
     let (a, b) = (key(a), key(b));
     let reasons = [
-        (a.suite != b.suite || a.test != b.test, "they are different tests"),
-        (a.revision != b.revision, "the test has different revisions"),
-        (a.shortened != b.shortened, "they were shortened differently"),
-        (a.span_scaled != b.span_scaled, "one of them has a scaled span"),
-        (a.class != b.class, "a model is not compared with a drive"),
-        (a.spans != b.spans, "they used different spans"),
+        (a.suite != b.suite || a.test != b.test, "the tests differ"),
+        (a.revision != b.revision, "the revisions of the test differ"),
+        (a.shortened != b.shortened, "the durations were divided by different factors"),
+        (a.span_scaled != b.span_scaled, "one of the spans was scaled"),
+        (a.class != b.class, "a model and a measured drive are not comparable"),
+        (a.spans != b.spans, "the spans differ"),
         (
             of_power && scopes[0] != scopes[1] && scopes.iter().all(|scopes| !scopes.is_empty()),
-            "their power was measured with different scopes",
+            "the scopes of the power meters differ",
         ),
     ];
     reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why)
@@ -183,7 +183,7 @@ fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
     }
 }
 
-/// Returns in words what tells `key` from other groups of the same test.
+/// Returns the words that distinguish `key` from other groups of the same test.
 fn distinction(key: &Key, all: &[Key]) -> String {
     let others: Vec<&Key> = all
         .iter()

@@ -1,4 +1,4 @@
-//! What belongs beside a headline: the ladder of a knee, the other mean.
+//! Notes on a headline: the depths of a knee, the other mean, the cache, the spread.
 
 use crate::analysis::slc_cache;
 use crate::analysis::steady_state;
@@ -11,7 +11,7 @@ use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::{knee, summary};
 use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
 
-/// Returns what a reader must know beside the headline of `test`; empty where it has no value.
+/// Returns the notes on the headline of `test`; empty where it has no value.
 pub(crate) fn notes(test: &TestRun) -> Vec<String> {
     if test.headline.value.is_none() {
         return Vec::new();
@@ -35,21 +35,21 @@ pub(crate) fn notes(test: &TestRun) -> Vec<String> {
     notes
 }
 
-/// Every repetition, in the order in which they were carried out.
+/// The result of every repetition, in the order of execution.
 fn repeated(test: &TestRun) -> Option<String> {
     let value = |repetition: &Repetition| number::optional(repetition.headline.value);
     let each: Vec<String> = test.repetitions.iter().map(value).collect();
     (each.len() > 1).then(|| {
         format!(
-            "mean of {} repetitions, with the 95 % interval between them; in their order {}",
+            "mean of {} repetitions with the 95 % interval between repetitions; in order: {}",
             each.len(),
             each.join(", ")
         )
     })
 }
 
-/// How the last part of a single step varies, and whether it is steady by the SNIA rule, which
-/// knows no fixed window.
+/// The variation of the last part of a single step, and its steady state by the SNIA criterion,
+/// which has no fixed window.
 fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
     let [point] = test.points.as_slice() else { return Vec::new() };
     let full: Vec<&Totals> =
@@ -59,23 +59,24 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
     let last: Option<Vec<f64>> = window.of(&full).map(|last| last.iter().map(rate).collect());
     let kind = last.and_then(|last| consistency::classify(&last));
     notes.extend(kind.map(|kind| match kind {
-        Consistency::Steady => format!("steady in the {window}, in samples of 1 s"),
+        Consistency::Steady => format!("stable in the {window} (samples of 1 s)"),
         Consistency::Periodic { period, depth } => format!(
-            "drops of {:.0} % every {} s in the {window}, in samples of 1 s",
+            "periodic drops of {:.0} % every {} s in the {window} (samples of 1 s)",
             depth * 100.0,
             number::text(period)
         ),
-        Consistency::Wide => format!("constantly wide in the {window}, in samples of 1 s"),
+        Consistency::Wide => format!("large variation throughout the {window} (samples of 1 s)"),
     }));
     notes.extend(steady_state::summary(test));
     notes
 }
 
-/// The end of the fast cache, where a single step writes sequentially, and which steps lay where.
+/// The size of the SLC cache, where a single step writes sequentially, and the position of each
+/// step relative to it.
 fn cache(test: &TestRun) -> impl Iterator<Item = String> {
     let size = slc_cache::cache_edge(test).map(|edge| {
         format!(
-            "fast cache of {}: {} MB/s before its end, {} MB/s behind",
+            "SLC cache of {}: {} MB/s inside, {} MB/s beyond",
             edge.in_words(number::capacity),
             number::text(edge.before / 1e6),
             number::text(edge.behind / 1e6)
@@ -97,8 +98,8 @@ fn also(test: &TestRun) -> impl Iterator<Item = String> {
     })
 }
 
-/// The ladder and the interpolated depth, because the rule is fragile where throughput still
-/// creeps up at the end of the ladder (definition D7), each with what the seconds leave open.
+/// The knee, its interpolated depth and the depths tested, with their 95 % intervals. The rule is
+/// fragile where throughput still rises slowly at the deepest queue (definition D7).
 fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
     let points = test.scored_points()?;
     let found = KneeFound::of(metric, &points)?;
@@ -120,18 +121,18 @@ fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
     let ladder: Vec<String> = points.iter().map(|point| point.position.to_string()).collect();
     let end = match points.last() {
         Some(last) if last.position as u32 == knee.peak_depth => {
-            "; the best is the last, so the peak may lie beyond the ladder"
+            "; the peak is at the deepest queue tested and may lie beyond it"
         }
         Some(_) | None => "",
     };
     Some(format!(
-        "reached at {depth}, interpolated at {interpolated}; best at QD{}; ladder {}{end}",
+        "knee at {depth}, interpolated at {interpolated}; peak at QD{}; depths tested: {}{end}",
         knee.peak_depth,
         ladder.join(", ")
     ))
 }
 
-/// The load at the knee, and what its requests cost there and at the lowest load.
+/// The load at the knee, with the mean latency there and at the lowest load.
 fn knee_of_load(test: &TestRun) -> Option<String> {
     let values = |metric| -> Option<Vec<f64>> {
         test.points.iter().map(|point| metrics::value(point, metric, Scope::All)).collect()
@@ -140,7 +141,7 @@ fn knee_of_load(test: &TestRun) -> Option<String> {
     let place = knee::of_load(&values(Metric::Iops)?, &latencies)?;
     let label = sanitize::prose(&test.points[place].point.label);
     let end = match place + 1 == test.points.len() {
-        true => "; the knee is the last load, so it may lie beyond",
+        true => "; the knee is at the highest load tested and may lie beyond it",
         false => "",
     };
     Some(format!(
@@ -150,7 +151,8 @@ fn knee_of_load(test: &TestRun) -> Option<String> {
     ))
 }
 
-/// What the second clock of a search rests on: the search goes by the first, the due times.
+/// The loads behind the headline that counts latency from submission; the search itself counts
+/// from the due time.
 fn from_sending(test: &TestRun) -> Option<String> {
     let rule = |score: &&Score| **score == Score::HighestBorneFromSending;
     let place = test.test.also.iter().position(|score| rule(&score))?;
@@ -158,11 +160,11 @@ fn from_sending(test: &TestRun) -> Option<String> {
     let tried = test.points.iter().map(|point| point.point.position).fold(0.0, f64::max);
     Some(match borne >= tried {
         true => format!(
-            "by the clock from the sending at least {}: no higher load was tried in full",
+            "with latency from submission: at least {} (no higher load ran in full)",
             number::with_unit(borne, Metric::LoadMultiple)
         ),
         false => format!(
-            "by the clock from the sending {} of the loads tried in full, up to {}",
+            "with latency from submission: {} among the loads that ran in full, up to {}",
             number::with_unit(borne, Metric::LoadMultiple),
             number::with_unit(tried, Metric::LoadMultiple)
         ),

@@ -1,10 +1,10 @@
-//! Why a test has no headline, and what limits the one that it has.
+//! Reasons for a missing headline, and the limit that ended a search.
 
 use crate::analysis::group::Member;
 use crate::text::sanitize;
 use ssdgauge_core::{FindingKind, Score};
 
-/// Returns why a test has no headline, in a few words.
+/// Returns the reason for a missing headline, in a few words.
 pub(crate) fn missing_reason(member: &Member<'_>) -> String {
     let test = member.test;
     match test.points.len() < test.planned {
@@ -14,14 +14,14 @@ pub(crate) fn missing_reason(member: &Member<'_>) -> String {
     }
 }
 
-/// Returns which step the headline speaks of, where the test has no such step.
+/// Returns the position that the headline needs, where the test has no step there.
 fn missing_step(member: &Member<'_>) -> Option<String> {
     let Score::At { position, .. } = &member.test.test.score else { return None };
     let has = member.test.points.iter().any(|point| point.point.position == *position);
     (!has).then(|| format!("no step at {position}"))
 }
 
-/// Returns the lowest load that was not borne, and the rule that it broke.
+/// Returns the lowest load that failed, and the criterion that it missed.
 pub(crate) fn stopped_by(member: &Member<'_>) -> Option<String> {
     let borne = member.test.headline.value.unwrap_or(0.0);
     let steps = || member.test.test.phases.iter().flat_map(|phase| &phase.steps);
@@ -32,5 +32,5 @@ pub(crate) fn stopped_by(member: &Member<'_>) -> Option<String> {
         overloaded.then_some((load, label, &of_step.finding.text))
     });
     let (_, label, text) = failed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!("stopped at {}, where {}", sanitize::prose(label), sanitize::prose(text)))
+    Some(format!("{} failed: {}", sanitize::prose(label), sanitize::prose(text)))
 }

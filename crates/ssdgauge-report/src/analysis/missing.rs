@@ -1,4 +1,4 @@
-//! Why a value is missing: every null on a page or in JSON has a finding that says so.
+//! Findings on missing values: each null on a page or in JSON has one that names the reason.
 
 use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
@@ -29,12 +29,12 @@ fn unfinished(run: &TestRun) -> StepFinding {
             FindingKind::NotMeasured,
             Severity::Warning,
             text,
-            "go on with it: ssdgauge resume FILE",
+            "continue it: ssdgauge resume FILE",
         ),
     }
 }
 
-/// One finding for the whole test: the meter is there or not for all of its steps.
+/// One finding for the whole test, because a meter is usually attached for all steps or none.
 fn no_power(run: &TestRun) -> Option<StepFinding> {
     let without: Vec<&PointRun> = run
         .points
@@ -45,11 +45,11 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
         return None;
     }
     let text = match without.len() == run.points.len() {
-        true => "no power meter took part, so power and efficiency are not known".to_owned(),
+        true => "no power meter: power and efficiency were not measured".to_owned(),
         false => {
             let labels: Vec<&str> =
                 without.iter().map(|point| point.point.label.as_str()).collect();
-            format!("no power was read in {}", labels.join(", "))
+            format!("no power readings in {}", labels.join(", "))
         }
     };
     let power = Metric::ALL.into_iter().filter(|metric| metric.needs_power());
@@ -60,7 +60,7 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
             FindingKind::NotMeasured,
             Severity::Note,
             text,
-            "attach a power meter to the drive to have them",
+            "attach a power meter to measure them",
         ),
     })
 }
@@ -88,13 +88,19 @@ fn point_findings(point: &PointRun) -> Vec<StepFinding> {
     let step = Some(point.point.label.clone());
     let mut findings = Vec::new();
     if !few.keys.is_empty() {
-        let advice = "let the test run longer to have them";
+        let advice = "run the test longer to measure them";
         let text = few.words.join("; ");
         let finding = Finding::new(FindingKind::TooFewSamples, Severity::Note, text, advice);
         findings.push(StepFinding { step: step.clone(), metrics: few.keys, finding });
     }
     if !others.is_empty() {
-        let text = format!("{} cannot be said from the samples of this step", others.join(", "));
+        let text = format!(
+            "{} cannot be computed from the samples of this step",
+            others.join(
+                ", \
+            "
+            )
+        );
         let finding = Finding::new(FindingKind::NotMeasured, Severity::Note, text, "");
         findings.push(StepFinding { step, metrics: others, finding });
     }
@@ -125,7 +131,7 @@ impl TooFew {
         }
         let (needed, seen) = (number::count(needed), number::count(seen));
         let title = lower(metric.title());
-        self.words.push(format!("{title}{of} needs at least {needed} requests, there were {seen}"));
+        self.words.push(format!("{title}{of} needs at least {needed} requests, {seen} completed"));
     }
 }
 
@@ -134,7 +140,7 @@ fn lower(title: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Returns the fewest requests that `metric` can be said of, where it counts requests.
+/// Returns the fewest requests that `metric` needs, where it is a statistic of requests.
 ///
 /// A percentile needs a sample beyond it (definition D1): 1 ÷ (1 − p) requests.
 fn fewest(metric: Metric) -> Option<u64> {
@@ -168,8 +174,8 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
         (Some(_), None) => (
             FindingKind::TooFewSamples,
             format!(
-                "the headline has no interval: it rests on {} full seconds, and an interval needs \
-                 at least five of every step and a metric that adds up over seconds",
+                "the headline has no interval: it uses {} full seconds, and an interval needs at \
+                 least five per step and a metric that is additive over seconds",
                 headline.n
             ),
         ),
@@ -182,7 +188,7 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
 fn lacking(run: &TestRun) -> String {
     match run.test.score {
         Score::At { position, .. } if run.points.iter().all(|p| p.point.position != position) => {
-            format!("the headline is {}, and there is no such step", run.test.score.words())
+            format!("the headline is {}, but no such step was measured", run.test.score.words())
         }
         Score::At { .. }
         | Score::MeanOf(_)
@@ -195,9 +201,7 @@ fn lacking(run: &TestRun) -> String {
         | Score::HighestBorne
         | Score::HighestBorneFromSending => {
             let key = run.headline.metric.key();
-            format!(
-                "the headline needs {key} at every step, and it was not measured at all of them"
-            )
+            format!("the headline needs {key} at every step; it is missing for some of them")
         }
     }
 }

@@ -29,13 +29,13 @@ pub(crate) fn measured_by(group: &Group<'_>, scope: &[PowerScope]) -> String {
     meters.sort();
     meters.dedup();
     let name = scope.first().map_or("drive", |scope| scope.name());
-    format!("power of the {name} by the instrument: {}", meters.join(", "))
+    format!("scope of the power meter: {name}; instrument: {}", meters.join(", "))
 }
 
 /// Returns why a drive is not ranked with the others, whose power was measured elsewhere.
 pub(crate) fn other_scope(scopes: &[PowerScope]) -> String {
     let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
-    format!("power of another scope: {}", names.join(", "))
+    format!("different power scope: {}", names.join(", "))
 }
 
 /// Returns the mean of `metric` over `points`; `None` where one of them has none.

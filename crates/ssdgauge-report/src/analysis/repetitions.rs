@@ -1,13 +1,14 @@
-//! Tests that were carried out several times: one result of all repetitions.
+//! Repetitions of a test, merged into one result.
 
 use crate::model::{PointRun, Repetition, StepFinding, TestRun};
 use ssdgauge_core::statistics::repetition;
 use ssdgauge_core::{Action, Finding, FindingKind, Headline, PhaseKind, Severity, Totals};
 use std::collections::BTreeMap;
 
-/// Makes one test of its repetitions, whose samples together are `totals`, by phase and step.
+/// Merges the repetitions of a test: headlines become means, and each point takes the samples of
+/// all repetitions from `totals`, which is keyed by phase and step.
 ///
-/// `None` where there is no repetition.
+/// Returns `None` where `tests` is empty.
 pub(crate) fn merge(
     mut tests: Vec<TestRun>,
     totals: &BTreeMap<(usize, usize), Totals>,
@@ -38,7 +39,7 @@ pub(crate) fn merge(
     Some(run)
 }
 
-/// Returns the place of the repetition whose headline lies in the middle: its seconds are shown.
+/// Returns the index of the repetition with the median headline; its seconds are shown.
 fn middle(repetitions: &[Repetition]) -> usize {
     let mut places: Vec<usize> = (0..repetitions.len()).collect();
     let value = |place: &usize| repetitions[*place].headline.value.unwrap_or(f64::INFINITY);
@@ -81,7 +82,7 @@ fn merge_totals(totals: &BTreeMap<(usize, usize), Totals>, run: &mut TestRun) {
     }
 }
 
-/// Returns what is found of the order in which the repetitions were carried out.
+/// Returns a finding where the result drifts over the repetitions.
 fn drift(headlines: &[Headline]) -> Option<StepFinding> {
     let values: Option<Vec<f64>> = headlines.iter().map(|headline| headline.value).collect();
     let within: Vec<Option<(f64, f64)>> =
@@ -96,13 +97,13 @@ fn drift(headlines: &[Headline]) -> Option<StepFinding> {
             FindingKind::OrderEffect,
             Severity::Warning,
             format!(
-                "the result {way} from each of {} repetitions to the next, by {:.1} % of the mean \
-                 in all: they are no repetitions of one state",
+                "the result {way} monotonically over {} repetitions, by {:.1} % of the mean in \
+                 total: they do not repeat one state",
                 values.len(),
                 share.abs() * 100.0
             ),
-            "look for what changes: heat, the state of the drive, other work on the host; the \
-             interval between repetitions takes the drift for chance",
+            "check temperature, drive state and other load on the host; the interval between \
+             repetitions counts this drift as random variation",
         ),
     })
 }

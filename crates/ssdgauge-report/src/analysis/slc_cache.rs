@@ -1,5 +1,5 @@
-//! Which steps of a run lay inside the drive's fast cache, crossed its end, or lay beyond it: the
-//! size comes from a fill of the same run, with its uncertainty.
+//! The SLC cache of a drive: its size from a fill of the run, with its uncertainty, and the steps
+//! that wrote inside it, crossed its end, or wrote beyond it.
 
 use crate::model::{CachePosition, PointRun, StepFinding, TestRun};
 use crate::text::number;
@@ -116,12 +116,12 @@ fn finding(
     let text = match position {
         CachePosition::Inside => return None,
         CachePosition::Crossing => format!(
-            "the step wrote {written} with about {held} in the fast cache already, whose size \
-             by the fill of this run is {size}: its result mixes the cache with what lies behind"
+            "the step wrote {written} with about {held} already in the SLC cache (size from the \
+             fill of this run: {size}); its result mixes writes inside and beyond the cache"
         ),
         CachePosition::Beyond => format!(
-            "the fast cache ({size} by the fill of this run) was full before the step began; it \
-             wrote {written} behind it"
+            "the SLC cache (size from the fill of this run: {size}) was full before the step \
+             began; it wrote {written} beyond the cache"
         ),
     };
     let finding = Finding::new(FindingKind::CacheExceeded, Severity::Note, text, "");
@@ -139,9 +139,9 @@ pub(crate) fn summary(test: &TestRun) -> Option<String> {
         .into_iter()
         .map(|position| (position, of(position)))
         .filter(|(_, labels)| !labels.is_empty())
-        .map(|(position, labels)| format!("{} it {}", position.name(), shortened(&labels)))
+        .map(|(position, labels)| format!("{}: {}", position.name(), shortened(&labels)))
         .collect();
-    (!words.is_empty()).then(|| format!("of the fast cache: {}", words.join("; ")))
+    (!words.is_empty()).then(|| format!("SLC cache: {}", words.join("; ")))
 }
 
 /// Returns a few labels, and how many more there are.
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_uncertainty_decides_for_crossing() {
+    fn a_step_within_the_uncertainty_is_crossing() {
         let edge = Edge { bytes: 20, uncertainty: 2, before: 2.0, behind: 1.0 };
         for (held, written, position) in [
             (0, 18, CachePosition::Inside),

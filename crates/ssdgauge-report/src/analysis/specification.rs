@@ -1,4 +1,4 @@
-//! Spec files: what a maker claims of a drive, under which conditions, and where that is written.
+//! Spec files: the claims of a maker about a drive, with their conditions and sources.
 //!
 //! A claim is judged only where a run met its conditions; in every other case the report says
 //! which condition was not met.
@@ -143,15 +143,20 @@ impl Specification {
         for (name, words) in [("model", &model), ("source", &source)] {
             if words.get_ref().trim().is_empty() {
                 let message = format!("the {name} is empty");
-                return Err(error(words.span(), message, "say which drive, and who claims it"));
+                return Err(error(
+                    words.span(),
+                    message,
+                    "give the model and the source of the \
+                                                         claims",
+                ));
             }
         }
         let tolerance = match tolerance_percent {
             None => TOLERANCE_PERCENT,
             Some(percent) if (0.0..=50.0).contains(percent.get_ref()) => percent.into_inner(),
             Some(percent) => {
-                let message = format!("a tolerance of {} % makes no sense", percent.get_ref());
-                return Err(error(percent.span(), message, "give 0 to 50 percent"));
+                let message = format!("tolerance_percent {} is out of range", percent.get_ref());
+                return Err(error(percent.span(), message, "give 0 to 50"));
             }
         };
         if parsed.claim.is_empty() || parsed.claim.len() > MOST {
@@ -176,11 +181,11 @@ fn claim(
 ) -> Result<Claim, SpecificationError> {
     let Some(metric) = Metric::from_key(row.metric.get_ref()) else {
         let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.key()).collect();
-        let message = format!("there is no metric '{}'", row.metric.get_ref());
+        let message = format!("unknown metric '{}'", row.metric.get_ref());
         return Err(error(row.metric.span(), message, &format!("use one of {}", known.join(", "))));
     };
     if !row.value.get_ref().is_finite() || *row.value.get_ref() <= 0.0 {
-        let message = format!("a claim of {} cannot be met or missed", row.value.get_ref());
+        let message = format!("value {} is not above zero", row.value.get_ref());
         return Err(error(row.value.span(), message, "give a number above zero"));
     }
     let block_size: Bytes = row.block_size.get_ref().parse().map_err(|fault| {
@@ -188,16 +193,21 @@ fn claim(
         error(row.block_size.span(), message, "write a size such as \"4KiB\" or \"128KiB\"")
     })?;
     if *row.read_percent.get_ref() > 100 {
-        let message = format!("{} % reads cannot be", row.read_percent.get_ref());
-        return Err(error(row.read_percent.span(), message, "100 is reads alone, 0 writes alone"));
+        let message = format!("read_percent {} is out of range", row.read_percent.get_ref());
+        return Err(error(
+            row.read_percent.span(),
+            message,
+            "give 0 (writes only) to 100 (reads \
+                                                            only)",
+        ));
     }
     if let Some(depth) = row.queue_depth.as_ref().filter(|depth| *depth.get_ref() == 0) {
         let hint = "give the requests in flight, from 1, or leave the key out";
-        return Err(error(depth.span(), "a queue depth of 0 cannot be".to_owned(), hint));
+        return Err(error(depth.span(), "queue_depth 0 is out of range".to_owned(), hint));
     }
     let writes_in_order = row.access == Access::Sequential && *row.read_percent.get_ref() == 0;
     if let Some(cache) = row.cache.as_ref().filter(|_| !writes_in_order) {
-        let message = "only writes in order have a side of the cache".to_owned();
+        let message = "`cache` applies to sequential writes only".to_owned();
         return Err(error(cache.span(), message, "leave `cache` out"));
     }
     Ok(Claim {
@@ -231,8 +241,8 @@ impl Claim {
         words.extend(self.queue_depth.map(|depth| format!("QD{depth}")));
         words.extend(self.state.map(|state| state.word().to_owned()));
         words.extend(self.cache.map(|side| match side {
-            CacheSide::Inside => "inside the fast cache".to_owned(),
-            CacheSide::Beyond => "beyond the fast cache".to_owned(),
+            CacheSide::Inside => "inside the SLC cache".to_owned(),
+            CacheSide::Beyond => "beyond the SLC cache".to_owned(),
         }));
         words.join(" ")
     }

@@ -1,23 +1,25 @@
-//! Whether a long step that is scored by its last part is steady by the rule of the SNIA
-//! Performance Test Specification, which knows no fixed window, and whether it stays so.
+//! Steady state of a long step that is scored by its last part, by the criterion of the SNIA
+//! Performance Test Specification over minutes, and the loss of that state.
 
 use crate::model::{StepFinding, TestRun};
 use ssdgauge_core::statistics::steady::{self, RANGE, SLOPE};
 use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, Scope, Severity, Totals};
 
-/// Returns in words when the only step of `test` was steady, in rounds of a minute; `None` where
-/// it is too short for a verdict or not scored by its last part.
+/// Returns when the only step of `test` reached steady state, in one-minute rounds; `None` where
+/// it is too short for a decision or not scored by its last part.
 pub(crate) fn summary(test: &TestRun) -> Option<String> {
     let (_, minutes) = minute_means(test)?;
     Some(match steady::find(&minutes) {
         Some((round, _)) => {
-            format!("steady by the SNIA rule after {} rounds of a minute", round + 1)
+            format!("steady by the SNIA criterion after {} rounds of one minute", round + 1)
         }
-        None => format!("not steady by the SNIA rule in {} rounds of a minute", minutes.len()),
+        None => {
+            format!("not steady by the SNIA criterion in {} rounds of one minute", minutes.len())
+        }
     })
 }
 
-/// Returns a finding where the only step of `test` left its steady state again.
+/// Returns a finding where the only step of `test` reached steady state and lost it.
 pub(crate) fn left_finding(test: &TestRun) -> Option<StepFinding> {
     let (metric, minutes) = minute_means(test)?;
     let (begun, _) = steady::find(&minutes)?;
@@ -29,8 +31,8 @@ pub(crate) fn left_finding(test: &TestRun) -> Option<StepFinding> {
             FindingKind::LeftSteadyState,
             Severity::Warning,
             format!(
-                "steady after {} minutes by the SNIA rule, and no longer in minute {}: range \
-                 {:.1} % of {:.0} % allowed, slope {:.1} % of {:.0} % allowed",
+                "steady state (SNIA criterion) reached after {} minutes and lost in minute {}: \
+                 range {:.1} % (limit {:.0} %), slope {:.1} % (limit {:.0} %)",
                 begun + 1,
                 round + 1,
                 verdict.range * 100.0,
@@ -38,7 +40,7 @@ pub(crate) fn left_finding(test: &TestRun) -> Option<StepFinding> {
                 verdict.slope * 100.0,
                 SLOPE * 100.0
             ),
-            "read the numbers as those of a drive that still changes, and look at the timeline",
+            "treat the result as not steady, and check the timeline",
         ),
     })
 }

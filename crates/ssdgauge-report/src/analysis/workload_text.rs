@@ -1,4 +1,4 @@
-//! What was asked of the drive, in one line: block size, mix, depth, span, engine, limits.
+//! The workload of a test in one line: block size, mix, depth, span, engine, limits.
 
 use crate::model::plan::measured_steps;
 use crate::text::number;
@@ -10,7 +10,7 @@ use ssdgauge_core::{
 /// Returns the settings of `test`, as planned.
 pub(crate) fn line(test: &Test) -> String {
     if let Some(idle) = left_alone(test) {
-        return format!("no load: the drive is left alone for {idle}");
+        return format!("no load: idle for {idle}");
     }
     let mut parts: Vec<String> = Vec::new();
     let streams: Vec<&Stream> =
@@ -99,10 +99,10 @@ fn arrival(arrival: Arrival) -> String {
     match arrival {
         Arrival::Closed => "closed loop".to_owned(),
         Arrival::Uniform { per_second } => {
-            format!("open loop of {} requests/s at equal times", rate(per_second))
+            format!("open loop, {} requests/s at constant intervals", rate(per_second))
         }
         Arrival::Poisson { per_second } => {
-            format!("open loop of {} requests/s at random times (Poisson)", rate(per_second))
+            format!("open loop, {} requests/s with Poisson arrivals", rate(per_second))
         }
     }
 }

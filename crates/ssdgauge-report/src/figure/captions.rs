@@ -1,4 +1,4 @@
-//! Words that every kind of chart uses: legends, marks of a title, where a latency counts from.
+//! Captions that all kinds of charts share: legends, marks of a title, the definition of latency.
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_reasons::missing_reason;
@@ -25,4 +25,4 @@ pub(super) fn marks(group: &Group<'_>) -> Vec<String> {
 
 /// Where a latency counts from; every figure of a latency says so.
 pub(crate) const LATENCY: &str =
-    "Latency counts from before the submission of a request to after its completion.";
+    "Latency is measured from before the submission of a request to after its completion.";

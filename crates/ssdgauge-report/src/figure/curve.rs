@@ -98,12 +98,12 @@ fn curve(
         Swept::QueueDepth => " by queue depth",
         Swept::BlockSize => " by block size",
         Swept::Fill => " by fill",
-        Swept::Repeat => " of each turn",
+        Swept::Repeat => " by repetition",
         Swept::Steps => " by step",
     };
     let points = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
-    let axis = if with_power { "both axes of values start" } else { "the axis of values starts" };
+    let axis = if with_power { "both value axes start" } else { "the value axis starts" };
     let mut notes = vec![format!("{unit}; n = {points} steps of one run each; {axis} at zero.")];
     if metric.unit() == "µs" {
         notes.push(LATENCY.to_owned());
@@ -149,10 +149,10 @@ fn lines(
     }
     let (label, scale) = match swept {
         Swept::Mix => ("Share of reads, %", Scale::Linear),
-        Swept::QueueDepth => ("Queue depth (requests in flight asked)", Scale::Log2),
+        Swept::QueueDepth => ("Queue depth (requests in flight, as requested)", Scale::Log2),
         Swept::BlockSize => ("Block size, bytes", Scale::Log2),
         Swept::Fill => ("Drive full, %", Scale::Linear),
-        Swept::Repeat => ("Turn of the same load", Scale::Linear),
+        Swept::Repeat => ("Repetition of the same load", Scale::Linear),
         Swept::Steps => ("Step", Scale::Linear),
     };
     let linear = |label: String| Axis { label, scale: Scale::Linear };

@@ -23,7 +23,7 @@ const SHARES: [(f64, &str); 7] = [
     (0.999, "99.9 %"),
     (0.9999, "99.99 %"),
     (0.99999, "99.999 %"),
-    (1.0, "longest"),
+    (1.0, "maximum"),
 ];
 
 /// Returns one chart with a line for each step where a run stands alone, and one chart for each
@@ -124,8 +124,9 @@ fn chart(
     Some(Chart {
         title: format!("{}{step}: distribution of latency", group.title()),
         notes: vec![format!(
-            "µs; n = {} requests. {LATENCY} Each nine of the percentile has equal room; a line ends \
-             where no request lies beyond it. The axis of latency is logarithmic and does not start at zero.",
+            "µs; n = {} requests. {LATENCY} Each nine of the percentile has equal width; a line \
+             ends at the last percentile with a request beyond it. The latency axis is \
+             logarithmic and does not start at zero.",
             number::count(n)
         )],
         drawing: Drawing::Lines {

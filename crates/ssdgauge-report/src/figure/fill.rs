@@ -32,7 +32,7 @@ pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
         let edge = step.and_then(slc_cache::edge_in);
         marks.extend(edge.map(|edge| Mark {
             at: edge.bytes as f64 / 1e9,
-            label: "end of fast cache".to_owned(),
+            label: "end of SLC cache".to_owned(),
             colour: drives.drive_of(member.index),
         }));
         rows.push(row(&drives.names[member.index], &segments, edge));
@@ -50,13 +50,13 @@ pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
         "Slowest GB",
         "Median GB",
         "Fastest GB",
-        "Fast cache, GB",
-        "Before its end",
-        "Behind it",
+        "SLC cache, GB",
+        "Inside, MB/s",
+        "Beyond, MB/s",
     ];
-    let note = "MB/s of each 10^9 bytes, computed from whole seconds; a triangle marks where the \
-                throughput falls for good (the best split into two levels, by the sum of squares); \
-                n = 1 pass each. The axis of values starts at zero.";
+    let note = "MB/s of each 10^9 bytes, computed from full seconds; a triangle marks the end of \
+                the SLC cache (the split into two levels with the least sum of squares); n = 1 \
+                pass each. The value axis starts at zero.";
     Some(Chart {
         title: format!("{}: throughput of each gigabyte", group.title()),
         notes: vec![note.to_owned()],
@@ -84,7 +84,7 @@ fn row(name: &str, segments: &[(f64, f64)], edge: Option<Edge>) -> Vec<String> {
             number::text(edge.before / 1e6),
             number::text(edge.behind / 1e6),
         ],
-        None => ["none seen", "–", "–"].map(str::to_owned),
+        None => ["not found", "–", "–"].map(str::to_owned),
     });
     row
 }

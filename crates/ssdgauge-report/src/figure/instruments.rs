@@ -81,10 +81,10 @@ fn bars(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Chart {
         let points = headline_points::points(member.test);
         match power::mean(&points, metric) {
             _ if own.is_empty() => Err("no power meter".to_owned()),
-            _ if own.len() > 1 => Err("its steps were measured with several scopes".to_owned()),
+            _ if own.len() > 1 => Err("several power scopes in one test".to_owned()),
             _ if own != scope => Err(power::other_scope(&own)),
             _ if points.is_empty() => Err(missing_reason(member)),
-            None => Err("no power was read at some steps".to_owned()),
+            None => Err("no power readings at some steps".to_owned()),
             Some(value) => Ok(value),
         }
     };
@@ -150,7 +150,7 @@ fn timeline(
     timeline::chart(
         group,
         Parts {
-            title: format!("{}: {name} for every second", group.title()),
+            title: format!("{}: {name} over time", group.title()),
             note,
             y: Axis { label: format!("{label}, {unit}"), scale: Scale::Linear },
             lines: lines.collect(),

@@ -88,7 +88,7 @@ fn ranking<'a>(
     let mut notes = notes(group, score, &ranked);
     if !scope.is_empty() {
         let measured_by = power::measured_by(group, &scope);
-        notes.push(format!("The {measured_by}."));
+        notes.push(format!("Power: {measured_by}."));
     }
     let head = ["Drive", "Value", "95 % low", "95 % high", "Full seconds", "Steps"];
     let unit = metric.unit().to_owned();
@@ -160,14 +160,14 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
     let is_short = headlines.iter().all(|headline| headline.n == 0);
     let steps = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let n = match is_short {
-        true => format!("n = {steps} steps of one run each, none as long as a second"),
+        true => format!("n = {steps} steps of one run each, each shorter than one second"),
         false => format!("n = {n} full seconds of one run each"),
     };
     let mut notes = vec![format!("{unit}, {better}: {rule}; {n}.")];
     if headlines.iter().any(|headline| headline.low.is_some()) {
         notes.push(
-            "The whiskers are the 95 % interval over the seconds of this run; they cannot say how \
-             much another run would differ."
+            "The whiskers are the 95 % interval over the seconds of this run; they do not \
+             include the variation between runs."
                 .to_owned(),
         );
     }

@@ -52,8 +52,8 @@ pub(crate) fn chart(
     Some(Chart {
         title: format!("{name}: measured as a share of the claim{marks}"),
         notes: vec![
-            "% of the claimed value; n = one run each; what was not met stands out. Of a \
-                     latency or power less is better."
+            "% of the claimed value; n = 1 run each; claims that are not met are highlighted. \
+             For latency and power, less is better."
                 .to_owned(),
         ],
         drawing: Drawing::Bars { unit: "%".to_owned(), bars: judged.iter().map(bar).collect() },

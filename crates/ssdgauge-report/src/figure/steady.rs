@@ -36,7 +36,7 @@ fn convergence(group: &Group<'_>, drives: &ReportDrives, place: usize) -> Option
         title: format!("{}: convergence of {}", group.title(), sanitize::prose(&first.step)),
         notes: vec![format!(
             "{unit} in each round; a round is {round}. The measurement window is the first five \
-             rounds that are steady by the SNIA rule, or the last five; the axis starts at zero."
+             rounds that are steady by the SNIA criterion, or the last five; the axis starts at zero."
         )],
         drawing: Drawing::Lines {
             x: Axis { label: "Round".to_owned(), scale: Scale::Linear },
@@ -80,7 +80,7 @@ fn lines_of(name: &str, colour: usize, tracked: &Tracked, alone: bool) -> Vec<Li
     lines.push(of_window("10 % below", level(0.9)));
     if let Some(fit) = fit::line(&points) {
         let best = points.iter().map(|(x, _)| (*x, fit.intercept + fit.slope * x)).collect();
-        lines.push(Line { colour: colour + 2, ..line("best line".to_owned(), true, best) });
+        lines.push(Line { colour: colour + 2, ..line("linear fit".to_owned(), true, best) });
     }
     lines
 }

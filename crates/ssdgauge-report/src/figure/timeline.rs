@@ -107,7 +107,7 @@ fn rates(
     let log = scale == Scale::Log10;
     let axis = match log {
         true => {
-            "The axis is logarithmic and does not start at zero; a second without any request is \
+            "The axis is logarithmic and does not start at zero; a second without completions is \
              a gap."
         }
         false => "The axis starts at zero.",
@@ -116,7 +116,7 @@ fn rates(
         Part::Whole => (String::new(), String::new()),
         Part::Last(window) => (
             format!(", last {window}"),
-            format!(" The seconds that the headline counts: the last {window}."),
+            format!(" Shown are the seconds of the headline: the last {window}."),
         ),
     };
     // On a logarithmic axis zero has no place.
@@ -133,9 +133,9 @@ fn rates(
     let mut drawing = chart(
         group,
         Parts {
-            title: format!("{}: {name} for every second{which}{suffix}", group.title()),
+            title: format!("{}: {name} over time{which}{suffix}", group.title()),
             note: format!(
-                "{unit}; one value for each second; a second in which nothing completed counts as \
+                "{unit}; one value per second; a second without completions counts as \
                  zero.{note} {axis}"
             ),
             y: Axis { label, scale },
@@ -150,8 +150,8 @@ fn rates(
             group.members.iter().flat_map(|member| marks(member, drives)).collect();
         if !found.is_empty() {
             drawing.notes.push(
-                "Triangles mark where throughput falls for good, and where a drive begins to be \
-                 throttled by heat."
+                "Triangles mark the end of the SLC cache, the write cliff, and the onset of \
+                 thermal throttling."
                     .to_owned(),
             );
         }
@@ -184,8 +184,8 @@ fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
             written <= edge.bytes
         });
         let what = match slc_cache::sequential_write(member.test) {
-            Some(_) => "end of fast cache",
-            None => "cliff",
+            Some(_) => "end of SLC cache",
+            None => "write cliff",
         };
         marks.push(mark(before.count() as f64, what));
     }
@@ -221,9 +221,10 @@ pub(super) fn latency_chart(group: &Group<'_>, drives: &ReportDrives) -> Option<
     chart(
         group,
         Parts {
-            title: format!("{}: latency for every second", group.title()),
+            title: format!("{}: latency over time", group.title()),
             note: format!(
-                "µs; one value for each second, a gap where too few requests completed. {LATENCY} {axis}"
+                "µs; one value per second, with a gap where too few requests completed. \
+                 {LATENCY} {axis}"
             ),
             y: Axis { label: "Latency, µs".to_owned(), scale },
             lines,
@@ -259,7 +260,7 @@ pub(super) fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
     let points = || group.members.iter().flat_map(|member| &member.test.points);
     let n: usize = points().map(|point| seconds(point, parts.part).len()).sum();
     let is_one_step = group.members.iter().all(|member| member.test.points.len() <= 1);
-    let time = if is_one_step { "Time, s" } else { "Busy time, s (steps one after the other)" };
+    let time = if is_one_step { "Time, s" } else { "Active time, s (steps in sequence)" };
     Some(Chart {
         title: parts.title,
         notes: vec![format!("{} n = {} seconds.", parts.note, number::count(n as u64))],
@@ -376,9 +377,9 @@ pub(super) fn table(
     unit: &str,
     part: Part,
 ) -> Table {
-    let head = ["Step", "Drive", "Least", "5 % of seconds below", "Median", "Greatest", "Seconds"];
+    let head = ["Step", "Drive", "Minimum", "5th percentile", "Median", "Maximum", "Seconds"];
     let mut head: Vec<String> = head.map(str::to_owned).to_vec();
-    head[2] = format!("Least, {unit}");
+    head[2] = format!("Minimum, {unit}");
     let mut rows = Vec::new();
     for member in &group.members {
         for point in &member.test.points {

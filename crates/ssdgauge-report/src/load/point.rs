@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 1 << 54;
 /// More intervals of one step than a year of seconds has, for eight streams and two directions.
 const MOST_INTERVALS: u64 = 1 << 29;
 
-/// Pairs of a quantity and an instrument that are remembered as they were read.
+/// The most pairs of a quantity and an instrument that are cached, to skip sanitizing them again.
 const MOST_KNOWN: usize = 32;
 
 /// Reads the samples of `step` from `records`, one after the other.
@@ -48,11 +48,11 @@ pub(crate) fn read(
             aggregator.seconds_without_load(begin, time);
         }
         file.readings(record.id, |reading| {
-            // What was read while the drive rested afterwards is not of the step.
+            // Readings taken after the load, while the drive is idle, do not belong to the step.
             if reading.at > time {
                 return;
             }
-            // The same few names come again with every reading.
+            // Readings repeat the same few names, so known ones skip sanitizing.
             let is_known = |(quantity, instrument): &(String, String)| {
                 *quantity == reading.quantity && *instrument == reading.instrument
             };
@@ -68,7 +68,7 @@ pub(crate) fn read(
             aggregator.reading(&Reading { at, ..reading });
         })?;
         elapsed += time;
-        // A round begins in a second of its own.
+        // Rounds never share a second: each one starts at the next full second.
         let seconds = u32::try_from(time.0.div_ceil(Nanos::SECOND.0)).unwrap_or(u32::MAX);
         begin = begin.saturating_add(seconds);
     }
@@ -93,7 +93,7 @@ pub(crate) fn read(
     })
 }
 
-/// Returns why `interval` cannot have been measured, if so.
+/// Returns the reason why `interval` is impossible, where it is.
 fn impossible(interval: &Interval, number: u64) -> Option<String> {
     let too_large = interval.ios > MOST_IOS
         || interval.errors > MOST_IOS
@@ -102,5 +102,5 @@ fn impossible(interval: &Interval, number: u64) -> Option<String> {
         || interval.length.0 > MOST_BYTES
         || number > MOST_INTERVALS;
     let second = interval.second;
-    too_large.then(|| format!("second {second} of a step holds more than any drive can do"))
+    too_large.then(|| format!("second {second} of a step exceeds the limits of any drive"))
 }

@@ -1,10 +1,10 @@
-//! What can go wrong with a report.
+//! Errors of reading a run and drawing a report.
 
 use ssdgauge_runfile::RunFileError;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a report could not be made. Nothing was written.
+/// The reason why a report could not be made. Nothing was written.
 #[derive(Debug, Error)]
 pub enum ReportError {
     /// The run file could not be read.
@@ -15,15 +15,15 @@ pub enum ReportError {
     Picture {
         /// The name of the figure.
         name: String,
-        /// What the drawing library answered.
+        /// The error of the drawing library.
         cause: String,
     },
-    /// The run file says what cannot be.
-    #[error("{path} cannot be true: {what}")]
+    /// The run file holds values that no drive can reach.
+    #[error("{path} holds impossible values: {what}")]
     Impossible {
         /// The file.
         path: PathBuf,
-        /// What contradicts physics or itself.
+        /// The impossible value.
         what: String,
     },
 }

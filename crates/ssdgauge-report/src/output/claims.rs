@@ -48,7 +48,7 @@ pub fn claims_markdown(runs: &[Run], specifications: &[Specification]) -> String
                 drives.runs_of(drive).next().map_or(number::NOTHING, |run| &drives.names[run]);
             text.push_str(&format!(
                 "\n## Specification against measurement: {}\n\n\
-                 | Claim | Claimed | Measured | Verdict | Where, or why not | Source |\n\
+                 | Claim | Claimed | Measured | Verdict | Test, or reason | Source |\n\
                  |---|--:|--:|---|---|---|\n",
                 escaped(name)
             ));

@@ -1,13 +1,13 @@
-//! A comparison in words: for a terminal, a forum and a program.
+//! A comparison as text for a terminal, as Markdown and as JSON.
 
 use crate::analysis::compare::{Comparison, Difference, Gate, TestComparison};
 use crate::output::json::SCHEMA;
 use crate::text::number;
 use serde_json::{Value, json};
 
-/// What stands below every comparison, because no number in it can say so.
-const CAVEAT: &str = "The intervals come from the seconds of one run each; they cannot say how \
-                      much another run, or another drive of the model, would differ.";
+/// The limits of every comparison, printed below it.
+const CAVEAT: &str = "The intervals come from the seconds of one run each; they do not include \
+                      the variation between runs, or between drives of one model.";
 
 impl Comparison {
     /// Returns the comparison as lines for a terminal.
@@ -95,7 +95,7 @@ impl Comparison {
 
     fn rule(&self) -> String {
         let noise = percent(self.options.noise);
-        format!("A difference counts as real beyond its 95 % interval and {noise} of noise.")
+        format!("A difference is significant if its 95 % interval lies beyond {noise} of noise.")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Markdown for forums and reviews: the headlines of each run, and what bears on them.
+//! Markdown for forums and reviews: the headlines and findings of each run.
 
 use crate::analysis::workload_text;
 use crate::model::{LocatedFinding, Run, TestRun};
@@ -55,9 +55,9 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     findings(text, run)
 }
 
-/// What stands beside the numbers of every model.
+/// The sentence below the head of every model.
 pub(crate) const MODEL: &str =
-    "These are the numbers of a virtual drive: they show a shape, and say nothing about a product.";
+    "These results come from a virtual drive and do not describe any product.";
 
 fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) -> std::fmt::Result {
     let value = headline
@@ -86,11 +86,11 @@ fn findings(text: &mut String, run: &Run) -> std::fmt::Result {
     Ok(())
 }
 
-/// Returns each finding once, the worst first, with the tests that it touches.
+/// Returns each finding once, the most severe first, with the tests that it concerns.
 fn lines(run: &Run) -> Vec<(&'static str, String)> {
     let mut seen: Vec<(&Finding, Vec<String>)> = Vec::new();
     for LocatedFinding { test, metrics, finding, .. } in run.all_findings() {
-        // A finding on a value that this table does not show would only be noise.
+        // A finding on a value that this table does not show has no place here.
         if !metrics.is_empty() && !metrics.iter().any(|key| key == "headline") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The card: one run on one screen of a terminal.
+//! The terminal summary: one run on one screen.
 //!
 //! Without colour it is plain ASCII, for pipes, logs and old terminals.
 
@@ -13,26 +13,26 @@ use crate::text::sanitize;
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
 
-/// The suite whose card has the familiar rows.
+/// The suite whose summary has the customary rows.
 const QUICK: &str = "quick";
 
-/// The narrowest card; a narrower terminal wraps it.
+/// The least width in columns; a narrower terminal wraps the lines.
 const NARROWEST: usize = 40;
 
-/// How many findings are put into words.
+/// The most findings that are printed in full.
 const IN_WORDS: usize = 3;
 
-/// Returns `run` as a card of at most `width` columns.
+/// Returns the summary of `run` in at most `width` columns.
 ///
-/// The suite `quick` gets the familiar rows (SEQ1M Q8 and so on), every other suite a table of
-/// headlines. With `colour` the card uses terminal colours and line drawing, without it ASCII
-/// alone.
+/// The suite `quick` gets the customary rows (SEQ1M Q8 and so on), every other suite a table of
+/// headlines. With `colour` the summary uses terminal colours and line drawing, without it ASCII
+/// only.
 pub fn card(run: &Run, width: usize, colour: bool) -> String {
     let style = Style { colour, width: width.max(NARROWEST) };
     let mut lines = header(run, &style);
     lines.push(style.rule());
     let rows = match run.head.plan.suite.id == QUICK {
-        true => rows::familiar(run, &style),
+        true => rows::customary(run, &style),
         false => rows::headlines(run, &style),
     };
     lines.extend(rows);
@@ -83,7 +83,7 @@ fn findings(run: &Run, style: &Style) -> Vec<String> {
         (_, _) => format!("{}, {}", word(serious, "warning"), word(notes, "note")),
     };
     let mut lines = vec![style.plain(&summary)];
-    // Where there are too many, those that differ in their figures alone take one line.
+    // Many findings of one kind, which differ only in numbers, share one line.
     let mut alike: Vec<(&Finding, usize)> = Vec::new();
     for finding in distinct {
         let is_alike = |known: &Finding| {
@@ -94,13 +94,13 @@ fn findings(run: &Run, style: &Style) -> Vec<String> {
             None => alike.push((finding, 0)),
         }
     }
-    // Notes are put into words only where nothing worse competes for the place.
+    // Notes are printed only where there is no warning.
     let is_serious = |(finding, _): &&(&Finding, usize)| finding.severity > Severity::Note;
     let shown = if serious > 0 { alike.iter().filter(is_serious).count().min(IN_WORDS) } else { 1 };
     for (finding, more) in alike.into_iter().take(shown) {
         let mut text = sanitize::prose(&finding.text);
         if more > 0 {
-            text.push_str(&format!("; {more} more like it"));
+            text.push_str(&format!("; {more} more of this kind"));
         }
         if !finding.advice.is_empty() {
             text.push_str(&format!(" ({})", sanitize::prose(&finding.advice)));

@@ -13,12 +13,12 @@ pub(super) fn figure(chart: &Chart, id: &str) -> Markup {
     let drawn = |dimensions: &Dimensions, suffix: &str| {
         draw::svg(chart, Theme::Page, &Frame::default(), dimensions, &format!("{id}{suffix}"))
     };
-    // Bars carry their values already; a table of them is for those who cannot see them.
+    // Bars show their values, so their table serves screen readers only and is folded.
     let long = match &chart.drawing {
         Drawing::Bars { .. } => true,
         Drawing::Lines { .. } => chart.table.rows.len() > FOLDED,
     };
-    let label = format!("{}. The numbers are in the table below.", chart.title);
+    let label = format!("{}. The data is in the table below.", chart.title);
     html! {
         figure {
             figcaption id={ (id) "-caption" } {
@@ -31,7 +31,7 @@ pub(super) fn figure(chart: &Chart, id: &str) -> Markup {
             }
             @if long {
                 details {
-                    summary { "Numbers of this figure (" (chart.table.rows.len()) " rows)" }
+                    summary { "Data of this chart (" (chart.table.rows.len()) " rows)" }
                     (table(&chart.table))
                 }
             } @else {

@@ -1,4 +1,4 @@
-//! Findings in words, beside the numbers that they touch.
+//! Findings in the summary, at each test and at each run.
 
 use crate::analysis::group::Group;
 use crate::analysis::report_drives::ReportDrives;
@@ -11,16 +11,16 @@ use std::cmp::Reverse;
 /// More notes than this are folded.
 const UNFOLDED: usize = 2;
 
-/// More warnings than this at the top are folded; each stands beside its test as well.
+/// More warnings than this at the top are folded; each is also listed at its test.
 const MOST_WORST: usize = 5;
 
-/// One finding with everything that it was found in.
+/// One finding with the steps or drives that it concerns.
 struct Entry<'a> {
     finding: &'a Finding,
     places: Vec<String>,
 }
 
-/// What one drive was found out in, whatever the numbers: one line at the top.
+/// All findings of one kind and severity on one drive: one line at the top.
 struct Worst<'a> {
     finding: &'a Finding,
     name: &'a str,
@@ -29,7 +29,7 @@ struct Worst<'a> {
     n: usize,
 }
 
-/// Returns the findings of all runs that are more than a note, or a sentence that there are none.
+/// Returns the warnings and invalidations of all runs, or a sentence that there are none.
 pub(super) fn worst(runs: &[Run], drives: &ReportDrives) -> Markup {
     let mut all: Vec<Worst<'_>> = Vec::new();
     let mut notes = 0;
@@ -62,10 +62,10 @@ pub(super) fn worst(runs: &[Run], drives: &ReportDrives) -> Markup {
         @if all.is_empty() {
             p.small {
                 "No warnings."
-                @if notes > 0 { " " (notes) " notes stand beside the tests that they touch." }
+                @if notes > 0 { " " (notes) " notes are listed at the tests that they concern." }
             }
         } @else {
-            h3 { "What bears on these numbers" }
+            h3 { "Caveats" }
             @let rest = all.split_off(all.len().min(MOST_WORST));
             ul.findings { @for worst in &all { (worst_item(worst, several)) } }
             @if !rest.is_empty() {
@@ -84,7 +84,7 @@ fn worst_item(worst: &Worst<'_>, several: bool) -> Markup {
     html! {
         (item(worst.finding, &place, |advice| html! {
             @if worst.n > 1 {
-                " The first of " (worst.n) " such findings; each stands beside its test."
+                " First of " (worst.n) " findings of this kind; each is listed at its test."
             }
             (advice)
         }))
@@ -112,7 +112,7 @@ pub(super) fn group_findings(group: &Group<'_>, drives: &ReportDrives) -> Markup
     html! {
         @if !serious.is_empty() { (list(serious)) }
         @if notes.len() > UNFOLDED {
-            details { summary { (notes.len()) " notes on what is missing or special" } (list(notes)) }
+            details { summary { (notes.len()) " notes" } (list(notes)) }
         } @else if !notes.is_empty() {
             (list(notes))
         }
@@ -151,7 +151,7 @@ fn list(mut entries: Vec<Entry<'_>>) -> Markup {
     }
 }
 
-/// Returns one finding with where it was found; `end` may put something before its advice.
+/// Returns one finding with its place; `end` may add text before the advice.
 fn item(finding: &Finding, place: &str, end: impl Fn(Markup) -> Markup) -> Markup {
     let word = finding.severity.name();
     let advice = html! {

@@ -24,7 +24,7 @@ pub(super) fn section(
                 @for (number, specification) in specifications.iter().enumerate() {
                     @let subjects = specification.subjects(runs, drives);
                     @if subjects.is_empty() {
-                        p { "No run is of a drive called " (sanitize::prose(&specification.model)) "." }
+                        p { "No run is of a drive named " (sanitize::prose(&specification.model)) "." }
                     }
                     @for (drive, of_drive) in subjects {
                         @let judged = judge(specification, &of_drive);
@@ -44,9 +44,9 @@ pub(super) fn section(
 fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
     html! {
         p.small {
-            "A claim counts as met within "
+            "A claim is met if the measured value is at least as good, within a tolerance of "
             (number::text(specification.tolerance * 100.0).trim_end_matches('0').trim_end_matches('.'))
-            " %. Claims are those of the file that was given; nothing here was typed by this program."
+            " %. The claims are those of the spec file."
         }
         div.scroll { table {
             thead { tr {
@@ -54,7 +54,7 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
                 th.n scope="col" { "Claimed" }
                 th.n scope="col" { "Measured" }
                 th scope="col" { "Verdict" }
-                th scope="col" { "Where, or why not" }
+                th scope="col" { "Test, or reason" }
                 th scope="col" { "Source" }
             } }
             tbody {

@@ -1,6 +1,5 @@
-//! The tables that the SNIA Performance Test Specification asks of a steady-state test: the
-//! measurement window with what it allows and what was measured, and every cell of a sweep over
-//! mixes and block sizes.
+//! Tables of a steady-state test by the SNIA Performance Test Specification: the measurement window
+//! with its limits and results, and every cell of a sweep over mixes and block sizes.
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
@@ -40,9 +39,9 @@ pub(super) fn tables(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                 }
             } }
             p.small {
-                "Steady by the two-part rule over " (WINDOW) " rounds: largest less smallest value \
-                 at most " (share(RANGE)) " of the average, and the best line rises or falls by at \
-                 most " (share(SLOPE)) " of it."
+                "Steady state over " (WINDOW) " rounds: the range (maximum minus minimum) is at most "
+                (share(RANGE)) " of the average, and the linear fit changes by at most "
+                (share(SLOPE)) " of it."
             }
             @for member in members() { (cells(member, drives)) }
         }

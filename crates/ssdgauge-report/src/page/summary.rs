@@ -1,4 +1,4 @@
-//! The top of the page: who was tested, and every headline at a glance.
+//! The top of the page: the drives, the conclusions and all headlines.
 
 use crate::analysis::conclusions;
 use crate::analysis::drive_summary;
@@ -102,7 +102,7 @@ fn facts(run: &Run) -> [String; 6] {
     ]
 }
 
-/// Returns the verdict and the headlines of all tests.
+/// Returns the conclusions and the headlines of all tests.
 pub(super) fn section(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
     html! {
         section.summary aria-labelledby="summary" {
@@ -113,11 +113,11 @@ pub(super) fn section(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>])
                     (one_run(run))
                 }
                 _ => {
-                    h2 #summary { "Verdict" }
+                    h2 #summary { "Conclusions" }
                     (conclusions(runs, drives, groups))
                     (drive_summaries(runs, drives))
                     details.more open[groups.len() <= key_metrics::MOST] {
-                        summary { "Every headline of " (groups.len()) " tests" }
+                        summary { "Results of all " (groups.len()) " tests" }
                         (all_headlines(drives, groups))
                     }
                 }
@@ -127,13 +127,13 @@ pub(super) fn section(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>])
     }
 }
 
-/// Returns five numbers of each drive and the sentences that follow from them.
+/// Returns the key metrics of each drive and the conclusions from them.
 fn conclusions(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
-    let five = key_metrics::select(groups);
-    let key_groups: Vec<&Group<'_>> = five.iter().map(|(_, group)| *group).collect();
+    let metrics = key_metrics::select(groups);
+    let key_groups: Vec<&Group<'_>> = metrics.iter().map(|(_, group)| *group).collect();
     let sentences = conclusions::sentences(runs, drives, &key_groups);
     html! {
-        @if !five.is_empty() { (numbers(&five, drives)) }
+        @if !metrics.is_empty() { (metric_table(&metrics, drives)) }
         @if !sentences.is_empty() {
             ul.verdict { @for sentence in sentences { li { (sentence) } } }
         }
@@ -141,8 +141,8 @@ fn conclusions(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>]) -> Mar
     }
 }
 
-/// Returns a row for each drive with one number for each kind of work; the best stands out.
-fn numbers(five: &[(usize, &Group<'_>)], drives: &ReportDrives) -> Markup {
+/// Returns a row for each drive with one metric for each kind of workload, the best highlighted.
+fn metric_table(metrics: &[(usize, &Group<'_>)], drives: &ReportDrives) -> Markup {
     let best = |group: &Group<'_>| {
         let more = group.first().test.headline.metric.more_is_better();
         let values = group.members.iter().filter_map(|member| member.test.headline.value);
@@ -150,10 +150,10 @@ fn numbers(five: &[(usize, &Group<'_>)], drives: &ReportDrives) -> Markup {
     };
     html! {
         div.scroll { table.five {
-            caption { "Five numbers of each drive; in brackets the 95 % interval within its run" }
+            caption { "Key metrics of each drive; in brackets the 95 % interval within its run" }
             thead { tr {
                 th scope="col" { "Drive" }
-                @for (number, group) in five {
+                @for (number, group) in metrics {
                     @let metric = group.first().test.headline.metric;
                     th.n scope="col" {
                         (link(*number, group))
@@ -168,7 +168,7 @@ fn numbers(five: &[(usize, &Group<'_>)], drives: &ReportDrives) -> Markup {
                             (swatch(drive))
                             (drives.name(drive))
                         }
-                        @for (_, group) in five {
+                        @for (_, group) in metrics {
                             td.n data-label=(label(group)) {
                                 @match member_of(group, drives, drive) {
                                     None => { span.interval { "not tested" } }
@@ -189,7 +189,7 @@ fn numbers(five: &[(usize, &Group<'_>)], drives: &ReportDrives) -> Markup {
     }
 }
 
-/// Returns what a number of `group` is, for narrow windows, where each has a line of its own.
+/// Returns the label of a metric of `group` for narrow windows, where each metric has its own line.
 fn label(group: &Group<'_>) -> String {
     let unit = group.first().test.headline.metric.unit();
     let title = group.full_title();
@@ -212,7 +212,7 @@ fn value(headline: &Headline, is_best: bool) -> Markup {
     }
 }
 
-/// Returns what the samples say of each drive, in sentences.
+/// Returns the summary of each drive.
 fn drive_summaries(runs: &[Run], drives: &ReportDrives) -> Markup {
     let all: Vec<(usize, Vec<String>)> = (0..drives.count())
         .map(|drive| (drive, drive_summary::sentences(runs, drives, drive)))
@@ -220,7 +220,7 @@ fn drive_summaries(runs: &[Run], drives: &ReportDrives) -> Markup {
         .collect();
     html! {
         @if !all.is_empty() {
-            h3 { "What shapes these numbers" }
+            h3 { "Drive characteristics" }
             dl.portraits {
                 @for (drive, sentences) in all {
                     @if drives.count() > 1 {
@@ -289,8 +289,8 @@ fn state(done: usize, planned: usize, complete: bool) -> String {
 fn all_headlines(drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
     html! {
         p.small {
-            "In brackets the 95 % interval within each run. Drives stand side by side only where "
-            "suite, test, revision, length and span are equal, and models only beside models."
+            "In brackets: the 95 % interval within each run. Drives are compared only if suite, "
+            "test, revision, duration and span are equal, and models only with models."
         }
         @for cohort in cohorts(drives, groups) {
             // The longer side goes down the page, which has room there.
@@ -354,7 +354,7 @@ fn link(number: usize, group: &Group<'_>) -> Markup {
     html! { a href={ "#test-" (number) } { (group.full_title()) } }
 }
 
-/// The groups that have the same drives.
+/// Groups with equal drives.
 struct Cohort<'a> {
     /// The numbers of the drives.
     drives: Vec<usize>,

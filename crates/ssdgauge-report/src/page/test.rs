@@ -1,4 +1,4 @@
-//! One test: what was done, what was chosen, the figures, the findings and all numbers.
+//! The section of one test: protocol, workload, result, findings, figures and all metrics.
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_notes;
@@ -55,7 +55,7 @@ pub(super) fn section(
             }
             @if !test.chosen.is_empty() {
                 p.chosen {
-                    "Chosen by this suite, because the source does not say: "
+                    "Chosen by this suite, not specified by the source: "
                     @for (place, chosen) in test.chosen.iter().enumerate() {
                         @if place > 0 { "; " }
                         b { (sanitize::prose(&chosen.key)) } " = " (sanitize::prose(&chosen.value))
@@ -65,7 +65,7 @@ pub(super) fn section(
             }
             p.settings { (workload_text::line(&group.first().test.test)) }
             @if group.members.len() > 1 {
-                details.more { summary { "The results in words" } (result(group, drives)) }
+                details.more { summary { "Results with notes" } (result(group, drives)) }
             } @else {
                 (result(group, drives))
             }
@@ -78,7 +78,7 @@ pub(super) fn section(
     }
 }
 
-/// Returns the headline with its interval and what belongs beside it, for each run.
+/// Returns the headline with its interval and notes, for each run.
 fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     html! {
         @for member in &group.members {
@@ -103,7 +103,7 @@ fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     }
 }
 
-/// Returns which drives of the report are not in `group`, so that no drive is silently missing.
+/// Returns the drives of the report that are not in `group`, so that no drive is omitted silently.
 fn untested(group: &Group<'_>, runs: &[Run], drives: &ReportDrives) -> Markup {
     let present: Vec<usize> =
         group.members.iter().map(|member| drives.drive_of(member.index)).collect();
@@ -114,14 +114,14 @@ fn untested(group: &Group<'_>, runs: &[Run], drives: &ReportDrives) -> Markup {
     html! {
         @if !names.is_empty() {
             p.small {
-                "Not here, because no run has such a test of equal revision, length and span: "
+                "Not tested with equal revision, duration and span: "
                 (once(&names).join(", ")) "."
             }
         }
     }
 }
 
-/// Returns the figures of a test: those for a first look, and the others behind a fold.
+/// Returns the figures of a test: the main ones, and the others folded.
 fn figures(charts: &[Chart], number: usize) -> Markup {
     let of_row = |folded: bool| {
         let charts = charts.iter().enumerate();
@@ -181,11 +181,11 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     }
     html! {
         details.numbers {
-            summary { "All numbers of this test" }
+            summary { "All metrics of this test" }
             div.scroll { table {
                 thead { tr {
                     th scope="col" { "Step" }
-                    th.n scope="col" { "Busy time, s" }
+                    th.n scope="col" { "Active time, s" }
                     th scope="col" { "Ended by" }
                     @for metric in &shown {
                         th.n scope="col" {

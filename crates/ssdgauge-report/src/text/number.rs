@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_carry_the_digits_that_count() {
+    fn numbers_have_three_significant_digits() {
         let cases = [
             (0.0, "0"),
             (0.0123, "0.012"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_follow_the_gregorian_calendar() {
         let cases = [
             (0, "1970-01-01 00:00 UTC"),
             (951_782_400_000, "2000-02-29 00:00 UTC"),
@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn capacities_read_as_on_the_label() {
+    fn capacities_have_decimal_units() {
         assert_eq!(capacity(1_000_204_886_016), "1.00 TB");
         assert_eq!(capacity(500_107_862_016), "500 GB");
         assert_eq!(capacity(17), "17 B");
     }
     #[test]
-    fn an_interval_that_the_decimals_do_not_show_is_left_out() {
+    fn an_interval_below_the_last_decimal_is_omitted() {
         let of = |value, interval| ratio(Ratio { value, interval }, 2);
         assert_eq!(of(1.561, None), "1.56");
         assert_eq!(of(1.561, Some((1.557, 1.564))), "1.56");

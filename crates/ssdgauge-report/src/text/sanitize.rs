@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drive_cannot_bring_escapes_or_foreign_bytes() {
+    fn device_strings_are_printable_ascii() {
         let cases = [
             ("  Samsung SSD 970 EVO 1TB ", "Samsung SSD 970 EVO 1TB"),
             ("a\u{1b}[31mred", "a\\x1B[31mred"),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_keeps_scripts_and_shows_what_hides() {
+    fn prose_keeps_all_scripts_and_escapes_invisible_characters() {
         let cases = [
             ("70 % read, 4 µs – größer", "70 % read, 4 µs – größer"),
             ("two\nlines", "two lines"),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dollar_begins_no_mathematics_in_a_chart() {
+    fn a_dollar_sign_is_escaped_in_a_chart() {
         assert_eq!(chart("a $x^2$"), "a \\$x^2\\$");
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of the card: the familiar ones of a quick run, and headlines for every other suite.
+//! The rows of the terminal summary: the customary ones of a quick run, and headlines for every other suite.
 
 use crate::model::metrics;
 use crate::model::{PointRun, Run};
@@ -24,7 +24,7 @@ struct Row<'a> {
 }
 
 /// Returns the rows that everybody knows, with a dash where nothing was measured.
-pub(super) fn familiar(run: &Run, style: &Style) -> Vec<String> {
+pub(super) fn customary(run: &Run, style: &Style) -> Vec<String> {
     let with_iops = style.width >= LABEL + 2 * (MB_S + IOPS);
     let with_p99 = style.width >= LABEL + 2 * (MB_S + IOPS + P99);
     let side = MB_S + if with_iops { IOPS } else { 0 } + if with_p99 { P99 } else { 0 };
@@ -97,7 +97,7 @@ fn place<'a>(
     let reads = workload.streams.iter().any(Stream::reads);
     let writes = workload.streams.iter().any(Stream::writes);
     let (label, order) = match workload.streams.as_slice() {
-        [stream] => familiar_name(stream),
+        [stream] => customary_name(stream),
         _ => (sanitize::prose(fallback), (true, true, Reverse(0), Reverse(0))),
     };
     let free = rows.iter_mut().find(|row| {
@@ -114,7 +114,7 @@ fn place<'a>(
 }
 
 /// Returns the name in everybody's fingers, such as `SEQ1M Q8`, and the place of the row.
-fn familiar_name(stream: &Stream) -> (String, (bool, bool, Reverse<u64>, Reverse<u32>)) {
+fn customary_name(stream: &Stream) -> (String, (bool, bool, Reverse<u64>, Reverse<u32>)) {
     let (access, random) = match stream.access {
         Access::Sequential => ("SEQ", false),
         Access::Random => ("RND", true),
