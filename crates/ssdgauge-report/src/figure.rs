@@ -34,7 +34,7 @@ pub(crate) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let mut charts = Vec::new();
     for figure in &test.figures {
         match figure {
-            // One bar ranks nothing; the result stands above the figures.
+            // A ranking of one drive has no use; its result is in the text above.
             Figure::Ranking if group.members.len() == 1 && test.figures.len() > 1 => {}
             Figure::Ranking => {
                 charts.push(ranking::chart(group, drives));
@@ -88,7 +88,7 @@ fn show_untested(charts: &mut [Chart], group: &Group<'_>, drives: &ReportDrives)
                     row.resize(chart.table.head.len().max(row.len()), number::NOTHING.to_owned());
                     chart.table.rows.push(row);
                 }
-                // Where one drive stands alone its lines are steps or instruments.
+                // For a single drive the lines are steps or instruments, not drives.
                 Drawing::Lines { lines, .. }
                     if group.members.len() > 1 && chart.kind != "curve-with-power" =>
                 {

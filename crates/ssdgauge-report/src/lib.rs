@@ -7,7 +7,7 @@
 //! finding, comparison and claim. `figure` makes charts of them, and `page` and `output` write
 //! everything down. `text` has the words and numbers that all of them use.
 //!
-//! This crate never knows a drive, never asks which program wrote a run, and writes no file.
+//! This crate never opens a drive, depends on no program that wrote a run, and writes no file.
 
 mod analysis;
 mod figure;
@@ -40,14 +40,22 @@ pub use text::sanitize::{device as clean_device, prose as clean_prose};
 
 /// Reads the run file at `path` and recomputes every number from its samples.
 ///
-/// A run that was cut off is read as far as it goes. Refuses foreign, damaged and impossible
-/// files with the reason; the file is left as it was.
+/// An interrupted run is read up to its last finished step. The file is not changed.
+///
+/// # Errors
+///
+/// Returns an error for a file that is missing, damaged or of another format, and for values that
+/// no drive can reach.
 pub fn read(path: &Path) -> Result<Run, ReportError> {
     Ok(analysis::annotate(load::read(path)?))
 }
 
-/// Reads the run files at `paths` as [`read`] does, as many at once as there are processors, and
-/// returns them in the order of `paths`, or the first failure in that order.
+/// Reads the run files at `paths` as [`read`] does, with one thread per processor, and returns the
+/// runs in the order of `paths`.
+///
+/// # Errors
+///
+/// Returns the first error in the order of `paths`.
 pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Run>, ReportError> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
     if workers < 2 {

@@ -1,6 +1,6 @@
 //! Numbers, labels and foreign strings as text for people.
 //!
-//! Nothing here knows a result: the other parts of the crate stand on it.
+//! The other modules build on it, and it imports none of them.
 
 pub(crate) mod labels;
 pub(crate) mod number;

@@ -42,19 +42,19 @@ impl Specification {
     }
 }
 
-/// What the runs say of one claim.
+/// The judgement of one claim.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Judged<'a> {
     pub(crate) claim: &'a Claim,
     pub(crate) source: &'a str,
-    /// What was measured; `None` where nothing may be compared.
+    /// The measured value; `None` where no step meets the conditions.
     pub(crate) measured: Option<f64>,
     pub(crate) verdict: Verdict,
     /// The test and step, or which condition was not met.
     pub(crate) reason: String,
 }
 
-/// What a measurement says of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Met,

@@ -12,7 +12,7 @@ use ssdgauge_core::{Metric, Ratio, Score};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// How two runs are compared.
+/// Options of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompareOptions {
     /// Compares a drive with itself under another firmware.
@@ -30,10 +30,10 @@ impl Default for CompareOptions {
     }
 }
 
-/// Why two runs are not compared.
+/// The reason why two runs are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CompareError {
-    /// The firmware of the drive differs, and nobody asked for that.
+    /// The firmware of the drive differs, and the options do not allow it.
     #[error("{drive} ran firmware {a} in the first run and {b} in the second")]
     Firmware {
         /// The drive.
@@ -48,24 +48,24 @@ pub enum CompareError {
     NothingInCommon(String),
 }
 
-/// What the comparison of two runs says.
+/// The comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The names of the drives, the first run's first.
     pub names: [String; 2],
     /// The ids of the runs.
     pub ids: [String; 2],
-    /// What both runs are marked with, such as `MODEL`.
+    /// The marks of both runs, such as `MODEL`.
     pub marks: Vec<String>,
     /// The tests of the first run, in their order.
     pub tests: Vec<TestComparison>,
-    /// How they were compared.
+    /// The options of the comparison.
     pub options: CompareOptions,
-    /// What the gate says; `None` where no threshold was given.
+    /// The result of the gate; `None` where no threshold was given.
     pub gate: Option<Gate>,
 }
 
-/// What the comparison of two tests says.
+/// The comparison of two tests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestComparison {
     /// The id of the test.
@@ -78,30 +78,30 @@ pub struct TestComparison {
     pub metric: Metric,
     /// The rule of the headline in words.
     pub rule: String,
-    /// Whether it is a further number of the test, which no gate judges.
+    /// True for a further number of the test, which the gate ignores.
     pub further: bool,
     /// The headlines of both runs; `None` where there is none.
     pub values: [Option<f64>; 2],
     /// The second headline divided by the first, with its interval.
     pub ratio: Option<Ratio>,
-    /// What that means.
+    /// The meaning of the ratio.
     pub difference: Difference,
 }
 
-/// What a ratio means.
+/// The meaning of a ratio.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The second run is better, beyond its interval and the noise between runs.
     Better,
     /// The second run is worse, beyond its interval and the noise between runs.
     Worse,
-    /// It may be noise.
+    /// The difference is within the noise.
     WithinNoise,
-    /// Nothing can be said, for this reason.
+    /// Not comparable, for this reason.
     Unknown(String),
 }
 
-/// What a gate says.
+/// The result of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
     /// No test is worse than the threshold allows, and every test could be compared.
@@ -114,8 +114,11 @@ pub enum Gate {
 
 /// Compares the headlines of `b` with those of `a`.
 ///
-/// Refuses runs that have no test in common that may be compared, and, unless the options allow
-/// it, one drive under two firmware revisions.
+/// # Errors
+///
+/// Returns [`CompareError::NothingInCommon`] where no test of one run is comparable with one of the
+/// other, and [`CompareError::Firmware`] for one model under two firmware revisions, unless the
+/// options allow it.
 pub fn compare(a: &Run, b: &Run, options: &CompareOptions) -> Result<Comparison, CompareError> {
     check_firmware(a, b, options)?;
     let mut tests = Vec::new();
@@ -161,7 +164,7 @@ fn check_firmware(a: &Run, b: &Run, options: &CompareOptions) -> Result<(), Comp
     }
 }
 
-/// Returns the names of both runs; equal ones are told apart by their ids.
+/// Returns the names of both runs, with run ids where they are equal.
 fn distinct(runs: [&Run; 2]) -> [String; 2] {
     let [a, b] = runs.map(|run| labels::drive_name(&run.head.drive));
     match a == b {

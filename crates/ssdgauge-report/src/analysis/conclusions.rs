@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// the host.
 pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, groups: &[&Group<'_>]) -> Vec<String> {
     let contested = groups.iter().filter(|group| measured(group).len() > 1);
-    // What can be judged comes first, each kind in the order of the tests.
+    // Tests with intervals come first, each kind in the order of the tests.
     let (judged, open): (Vec<_>, Vec<_>) =
         contested.map(|group| leader(group, drives)).partition(|conclusion| conclusion.judged);
     let mut sentences: Vec<String> =
@@ -42,7 +42,7 @@ fn measured<'a>(group: &'a Group<'_>) -> Vec<&'a Member<'a>> {
 /// The conclusion for one test.
 struct TestConclusion {
     sentence: String,
-    /// Whether the intervals allow a judgement.
+    /// True if all intervals are known.
     judged: bool,
 }
 

@@ -14,7 +14,7 @@ use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 pub(crate) struct Group<'a> {
     /// The runs that have the test, by their place among all runs.
     pub(crate) members: Vec<Member<'a>>,
-    /// The words that distinguish this group from others of the same test; empty where there are none.
+    /// The words that distinguish this group from others of the same test; empty without others.
     pub(crate) distinction: String,
     /// The runs that have the same test in another group.
     pub(crate) other_runs: Vec<usize>,
@@ -31,7 +31,7 @@ pub(crate) struct Member<'a> {
     pub(crate) test: &'a TestRun,
 }
 
-/// What must be equal for two tests to be compared.
+/// The properties that must be equal for two tests to be compared.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     suite: String,
@@ -43,7 +43,7 @@ struct Key {
     spans: Vec<Extent>,
 }
 
-/// What part of a target a stream falls into.
+/// The part of a target that a stream covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Extent {
     /// All of a drive, whatever its capacity: reviews set drives of several capacities side by
@@ -81,7 +81,7 @@ impl Group<'_> {
 }
 
 impl Member<'_> {
-    /// Returns the marks of the run that stand beside each of its numbers, such as `MODEL`.
+    /// Returns the marks of the run that accompany its results, such as `MODEL`.
     pub(crate) fn run_marks(&self) -> Vec<String> {
         labels::marks(&self.run.head, self.run.complete)
     }
@@ -141,7 +141,7 @@ pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
         .collect()
 }
 
-/// Returns whether targets of the kinds `a` and `b` may stand in one chart.
+/// Returns whether targets of the kinds `a` and `b` may share a chart.
 pub(crate) fn same_class(a: TargetKind, b: TargetKind) -> bool {
     class(a) == class(b)
 }

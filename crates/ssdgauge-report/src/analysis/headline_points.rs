@@ -1,4 +1,4 @@
-//! Which measured steps a headline speaks of, so that what stands beside it speaks of the same.
+//! The measured steps of a headline, so that latency and power refer to the same steps.
 
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};

@@ -1,4 +1,4 @@
-//! The five numbers of the verdict: one for each kind of work, chosen from the tests of a report.
+//! Key metrics: one headline for each kind of workload, selected from the tests of a report.
 
 use crate::analysis::group::Group;
 use crate::model::plan::measured_steps;
@@ -8,7 +8,7 @@ use ssdgauge_core::{Access, Action, Score, Stream};
 /// rest.
 pub(crate) const MOST: usize = 5;
 
-/// What a test asks of a drive.
+/// The kind of workload of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     RandomRead,

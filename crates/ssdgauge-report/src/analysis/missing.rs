@@ -112,7 +112,7 @@ fn point_findings(point: &PointRun) -> Vec<StepFinding> {
 struct TooFew {
     keys: Vec<String>,
     words: Vec<String>,
-    /// How many requests of all there were; a direction with as many says nothing new.
+    /// The requests of all directions; a direction with an equal number needs no second sentence.
     of_all: Vec<(Metric, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Who takes part in a report: one name and one colour for each drive, in every chart.
+//! The drives of a report: one name and one colour for each, in every chart.
 //!
 //! Several runs of one drive, such as a client and a consistency suite, are one drive. Two runs
 //! of one drive through the same test are told apart, because both have a bar in one chart.
@@ -10,12 +10,12 @@ use crate::text::number;
 use ssdgauge_core::TargetKind;
 use ssdgauge_runfile::Head;
 
-/// What figures must know of all runs of a report: names, colours, which drive stands out.
+/// The drives of a report: names, colours, and the highlighted drive.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportDrives {
     /// The name of each run's drive, by the number of the run.
     pub(crate) names: Vec<String>,
-    /// The number of the drive that stands out.
+    /// The number of the highlighted drive.
     pub(crate) highlighted: Option<usize>,
     drive_of_run: Vec<usize>,
     kinds: Vec<TargetKind>,
@@ -23,7 +23,7 @@ pub(crate) struct ReportDrives {
 }
 
 impl ReportDrives {
-    /// Returns the drives of `runs`; the drive of the run `highlighted` stands out.
+    /// Returns the drives of `runs`; the drive of the run `highlighted` is highlighted.
     pub(crate) fn new(runs: &[Run], highlighted: Option<usize>) -> ReportDrives {
         let drive_of_run = number_drives(runs);
         let count = drive_of_run.iter().max().map_or(0, |most| most + 1);
@@ -79,7 +79,7 @@ impl ReportDrives {
             .map(|(run, _)| run)
     }
 
-    /// Returns whether the run with this number is one of the drive that stands out.
+    /// Returns whether the run with this number is of the highlighted drive.
     pub(crate) fn is_highlighted(&self, run: usize) -> bool {
         self.highlighted == Some(self.drive_of_run[run])
     }
@@ -97,7 +97,7 @@ fn number_drives(runs: &[Run]) -> Vec<usize> {
             groups_of[member.index].push(number);
         }
     }
-    // What each drive is, and the groups that it has a place in already.
+    // The identity of each drive, and the groups that have a run of it already.
     let mut known: Vec<(String, Vec<usize>)> = Vec::new();
     let mut drives = Vec::with_capacity(runs.len());
     for (run, groups) in runs.iter().zip(groups_of) {

@@ -44,7 +44,7 @@ pub(crate) fn classify_steps(tests: &mut [TestRun]) {
 }
 
 fn classify_test(test: &mut TestRun, edge: &Edge) {
-    // What a search or rounds really did, and in which order, is not in the plan.
+    // The plan does not have the order of the steps of a search or of rounds.
     if test.test.search.is_some() || test.test.rounds.is_some() || !test.repetitions.is_empty() {
         return;
     }
@@ -65,7 +65,7 @@ fn classify_test(test: &mut TestRun, edge: &Edge) {
                 ) => {}
                 Action::Rest(time) | Action::Idle(time) => rest = *time,
                 Action::Run { workload, .. } if phase.kind != PhaseKind::Measure => {
-                    // How much a preconditioning writes is not kept here; it is always enough.
+                    // Preconditioning writes more than any cache holds; its volume is not needed.
                     if workload.streams.iter().any(|stream| stream.writes()) {
                         held = full;
                     }

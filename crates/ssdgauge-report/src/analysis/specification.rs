@@ -20,11 +20,11 @@ const MOST: usize = 1_000;
 /// The claims of a maker about one model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Specification {
-    /// The model; it applies to drives whose name holds it.
+    /// The model; the claims apply to drives whose name contains it.
     pub model: String,
-    /// Where the claims are written.
+    /// The source of the claims.
     pub source: String,
-    /// How far below a claim a value may stay and still meet it, as a share.
+    /// The share by which a value may be worse than a claim and still meet it.
     pub tolerance: f64,
     /// The claims, in the order of the file.
     pub claims: Vec<Claim>,
@@ -47,9 +47,9 @@ pub struct Claim {
     pub queue_depth: Option<u32>,
     /// The state of the drive.
     pub state: Option<State>,
-    /// Which side of the end of the fast cache.
+    /// Inside or beyond the SLC cache.
     pub cache: Option<CacheSide>,
-    /// Where this claim is written, where that differs from the others.
+    /// The source of this claim, where it differs from that of the file.
     pub source: Option<String>,
 }
 
@@ -63,17 +63,17 @@ pub enum State {
     Steady,
 }
 
-/// Which side of the end of the fast cache a claim about writes is about.
+/// The part of a sequential write that a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheSide {
-    /// Into the fast cache.
+    /// Before the end of the SLC cache.
     Inside,
     /// Behind it.
     Beyond,
 }
 
-/// Why a spec file cannot be used.
+/// An error in a spec file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {message}")]
 pub struct SpecificationError {
@@ -85,9 +85,9 @@ pub struct SpecificationError {
     pub text: String,
     /// The bytes of the text that are wrong.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub hint: String,
 }
 
@@ -122,7 +122,11 @@ struct Row {
 }
 
 impl Specification {
-    /// Reads the claims in the `text` of `file`. Every error names the line and the remedy.
+    /// Reads the claims in the `text` of `file`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the line, the fault and the remedy where `text` is no valid spec file.
     pub fn parse(file: &str, text: &str) -> Result<Specification, SpecificationError> {
         let error = |span: Range<usize>, message: String, hint: &str| {
             let before = text.get(..span.start).unwrap_or(text);
@@ -224,7 +228,7 @@ fn claim(
 }
 
 impl Claim {
-    /// Returns what is claimed and under which conditions, in words.
+    /// Returns the workload and conditions of the claim, in words.
     pub(crate) fn conditions(&self) -> String {
         let mut words = vec![
             match self.access {

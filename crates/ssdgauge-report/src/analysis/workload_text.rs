@@ -62,7 +62,7 @@ fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
     })
 }
 
-/// Returns how long `test` leaves the drive alone, where that is all that it does.
+/// Returns the idle time of `test`, if it consists of idle steps only.
 fn left_alone(test: &Test) -> Option<Nanos> {
     let times: Option<Vec<Nanos>> = measured_steps(test)
         .map(|step| match step.action {

@@ -13,7 +13,7 @@ pub(super) fn legend(member: &Member<'_>, drives: &ReportDrives, has_data: bool)
     }
 }
 
-/// Returns the marks that all members of `group` share; they stand in every title.
+/// Returns the marks that all members of `group` share; every title has them.
 pub(super) fn marks(group: &Group<'_>) -> Vec<String> {
     let mut marks = group.first().run_marks();
     for member in &group.members {
@@ -23,6 +23,6 @@ pub(super) fn marks(group: &Group<'_>) -> Vec<String> {
     marks
 }
 
-/// Where a latency counts from; every figure of a latency says so.
+/// The definition of latency, for the notes of every figure of a latency.
 pub(crate) const LATENCY: &str =
     "Latency is measured from before the submission of a request to after its completion.";

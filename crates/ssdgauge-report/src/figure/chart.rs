@@ -3,7 +3,7 @@
 /// One picture with everything that a reader must know to read it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    /// What it shows, in a few words.
+    /// Its title.
     pub(crate) title: String,
     /// Unit, n, from when to when a latency counts, what the bars of uncertainty are.
     pub(crate) notes: Vec<String>,
@@ -13,7 +13,7 @@ pub(crate) struct Chart {
     pub(crate) table: Table,
     /// The kind, for file names.
     pub(crate) kind: &'static str,
-    /// Whether it stands behind the others, for those who want to know more.
+    /// True if the page shows it folded, behind the main charts.
     pub(crate) folded: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum Drawing {
         lines: Vec<Line>,
         /// Where a step begins, with its label.
         boundaries: Vec<(f64, String)>,
-        /// What happened where, such as the end of a cache.
+        /// Events, such as the end of a cache.
         marks: Vec<Mark>,
     },
 }
@@ -54,9 +54,9 @@ pub(crate) enum Drawing {
 /// One bar of a ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
-    /// What it stands for; empty where the bar above names it.
+    /// The name of its drive or step; empty where the bar above has it.
     pub(crate) label: String,
-    /// What of it, such as `mean`; empty where a drive has one bar.
+    /// The statistic, such as `mean`; empty where a drive has one bar.
     pub(crate) part: &'static str,
     /// The number of its colour.
     pub(crate) colour: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Bar {
     pub(crate) value: Result<f64, String>,
     /// The 95 % interval.
     pub(crate) interval: Option<(f64, f64)>,
-    /// Whether it shall stand out.
+    /// True if it is highlighted.
     pub(crate) highlighted: bool,
 }
 
@@ -82,13 +82,13 @@ pub(crate) struct Mark {
 /// One axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
-    /// What it shows, with its unit.
+    /// Its quantity and unit.
     pub(crate) label: String,
-    /// How values are placed on it.
+    /// Its scale.
     pub(crate) scale: Scale,
 }
 
-/// How values are placed on an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// Evenly, from zero.
@@ -99,14 +99,14 @@ pub(crate) enum Scale {
     Log2,
     /// By powers of ten.
     Log10,
-    /// Percentiles by what lies beyond them: 0, 90, 99, 99.9 and so on at equal distances.
+    /// Percentiles by the share beyond them: 0, 90, 99, 99.9 and so on at equal distances.
     Tail,
 }
 
 /// One line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// What it stands for.
+    /// The name of its drive, step or statistic.
     pub(crate) label: String,
     /// The number of its colour.
     pub(crate) colour: usize,

@@ -11,7 +11,7 @@ use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{Metric, Scope};
 
-/// What tells the steps of a test apart.
+/// The parameter that differs between the steps of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Swept {
     /// The share of reads.
@@ -20,11 +20,11 @@ pub(super) enum Swept {
     QueueDepth,
     /// The length of a request.
     BlockSize,
-    /// How full the drive was.
+    /// The fill level of the drive.
     Fill,
-    /// Nothing: the same load again and again.
+    /// None: repetitions of one load.
     Repeat,
-    /// More than one of them, or something else: the steps stand side by side.
+    /// Several of them, or another one: the steps are shown as bars.
     Steps,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     charts
 }
 
-/// Returns what tells the steps of all members apart, where it is the same.
+/// Returns the parameter that differs between the steps, if it is the same for all members.
 fn common(group: &Group<'_>) -> Swept {
     let begun = group.members.iter().filter(|member| !member.test.points.is_empty());
     let all: Vec<Swept> = begun.map(|member| swept(&member.test.points)).collect();
@@ -232,7 +232,7 @@ fn table(group: &Group<'_>, drives: &ReportDrives, metric: Metric, with_power: b
     Table { head, rows: labels(group).iter().map(row).collect() }
 }
 
-/// Returns what tells `points` apart, where it is one thing.
+/// Returns the parameter that differs between `points`, if there is one only.
 fn swept(points: &[PointRun]) -> Swept {
     let varies = |swept| {
         let places: Vec<Option<f64>> = points.iter().map(|point| place(point, swept)).collect();

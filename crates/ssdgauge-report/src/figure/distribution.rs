@@ -43,7 +43,7 @@ fn by_step(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives) -> Opt
         .iter()
         .enumerate()
         .filter_map(|(number, point)| {
-            // Colours stand for drives; where there is one drive they are free for its steps.
+            // Colours identify drives; for a single drive they identify its steps.
             let colour = if several { number } else { drives.drive_of(member.index) };
             line(&sanitize::prose(&point.point.label), colour, point)
         })
@@ -90,7 +90,7 @@ fn by_drive(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
             present.iter().map(|(index, point)| (drives.names[*index].clone(), *point)).collect();
         charts.extend(chart(group, &sanitize::prose(label), lines, n, labels));
     }
-    // The first is enough for a look; the others stand behind it.
+    // The first chart is shown, the others are folded.
     charts.iter_mut().skip(1).for_each(|chart| chart.folded = true);
     if charts.len() < first.len() {
         for chart in &mut charts {

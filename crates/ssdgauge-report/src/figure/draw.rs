@@ -25,7 +25,7 @@ pub(crate) use theme::{PALETTE_DARK, PALETTE_LIGHT, Theme};
 /// The height of a line of the title.
 const TITLE_ROW: f64 = 20.0;
 
-/// What stands in a picture that leaves its page.
+/// The title and origin of a picture outside a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Frame {
     /// The title above; empty for none.

@@ -1,6 +1,7 @@
-//! What instruments saw: efficiency, power and temperature.
+//! Efficiency, power and temperature from instruments.
 //!
-//! Efficiency is never compared across scopes: what one meter sees of a host another does not.
+//! Efficiency is never compared across scopes: meters of different scopes include different parts
+//! of the host.
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
@@ -15,7 +16,7 @@ use crate::model::metrics;
 use crate::text::number;
 use ssdgauge_core::{Metric, PowerScope};
 
-/// Returns the bars of efficiency and of power, where somebody measured power.
+/// Returns the bars of efficiency and of power, where power was measured.
 pub(super) fn bar_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     if group.members.iter().all(|member| metrics::power_scopes(member.test).is_empty()) {
         return Vec::new();
@@ -30,7 +31,7 @@ pub(super) fn bar_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart>
     [efficiency, Metric::PowerW].map(|metric| bars(group, drives, metric)).into()
 }
 
-/// Returns power and temperature over time, as far as somebody measured them.
+/// Returns power and temperature over time, as far as they were measured.
 pub(super) fn timelines(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let temperature = Instrument {
         quantity: "temperature_c",

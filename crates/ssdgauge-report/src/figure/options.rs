@@ -1,14 +1,14 @@
-//! What a report is asked to show.
+//! Options of a report.
 
 use crate::analysis::specification::Specification;
 
-/// How a page is made.
+/// Options of a page and its figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOptions {
     /// The title; made of the drives' names where there is none.
     pub title: Option<String>,
-    /// The number of the run whose drive stands out in rankings.
+    /// The index of the run whose drive is highlighted in rankings.
     pub highlight: Option<usize>,
-    /// What makers claim of the drives.
+    /// The claims of makers about the drives.
     pub specifications: Vec<Specification>,
 }

@@ -11,7 +11,7 @@ use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{Metric, Scope, Score};
 
-/// What the enterprise reviews of 2018 to 2020 show beside throughput.
+/// The latencies that the enterprise reviews of 2018 to 2020 show beside throughput.
 const PARTS: [(Metric, &str); 3] =
     [(Metric::LatMeanUs, "mean"), (Metric::LatP99Us, "99 %"), (Metric::LatP9999Us, "99.99 %")];
 

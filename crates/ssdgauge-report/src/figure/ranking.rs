@@ -55,7 +55,7 @@ fn ranking<'a>(
     };
     let scope = ranked.iter().map(|(member, _)| scopes(member)).find(|scopes| !scopes.is_empty());
     let scope = scope.unwrap_or_default();
-    // What one meter sees of a host another does not: such bars are left out, with the reason.
+    // Meters of different scopes include different parts of the host, so such bars are omitted.
     let elsewhere = |member: &Member<'_>| -> Option<String> {
         let own = scopes(member);
         (!own.is_empty() && own != scope).then(|| power::other_scope(&own))

@@ -1,4 +1,4 @@
-//! What was measured as a share of each claim of a maker.
+//! The chart of measured values as a share of each claim.
 
 use crate::analysis::claims::{Judged, Verdict, judge};
 use crate::analysis::report_drives::ReportDrives;

@@ -43,7 +43,7 @@ pub(super) fn rate_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart
         Some(window) => {
             let last = Part::Last(window);
             let linear = rate(last, Scale::Linear);
-            // Where drives lie far apart, a linear axis shows the fastest alone.
+            // With a large spread a linear axis shows only the fastest drive.
             let far = linear.as_ref().is_some_and(|chart| spread(chart) > FAR);
             let (first, second) =
                 if far { (Scale::Log10, Scale::Linear) } else { (Scale::Linear, Scale::Log10) };
@@ -76,7 +76,7 @@ fn spread(chart: &Chart) -> f64 {
     means.iter().copied().fold(0.0, f64::max) / least
 }
 
-/// Which seconds of a test are drawn.
+/// The seconds of a test that are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Part {
     /// All of them.
@@ -241,7 +241,7 @@ pub(super) fn latency_chart(group: &Group<'_>, drives: &ReportDrives) -> Option<
     )
 }
 
-/// What one chart over time differs in from another.
+/// The parts in which charts over time differ.
 pub(super) struct Parts {
     pub(super) title: String,
     pub(super) note: String,

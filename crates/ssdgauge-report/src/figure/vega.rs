@@ -22,7 +22,7 @@ pub(crate) fn specification(chart: &Chart) -> Value {
 
 fn bar_chart(unit: &str, bars: &[Bar]) -> Value {
     let value = |bar: &Bar| bar.value.as_ref().ok().copied();
-    // The parts of a drive stand below its name, which only the first of them has.
+    // Only the first bar of a drive has its name; the parts follow below.
     let mut name = "";
     let labels: Vec<String> = bars
         .iter()
@@ -58,7 +58,7 @@ fn line_chart(x: &Axis, y: &Axis, right: Option<&Axis>, lines: &[Line]) -> Value
     for line in lines {
         for (stretch, points) in line.stretches.iter().enumerate() {
             for (at, value) in points {
-                // On the axis of the tail a place is what lies beyond it.
+                // The tail axis places a percentile p at 1 - p.
                 let at = if x.scale == Scale::Tail { 1.0 - at } else { *at };
                 values.push(json!({
                     "line": line.label, "stretch": stretch, "right": line.right, "x": at,

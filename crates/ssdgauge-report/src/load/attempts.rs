@@ -1,4 +1,4 @@
-//! Which of the recorded attempts of a step count.
+//! Selection of the recorded attempts that count.
 
 use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{Restart, Test};

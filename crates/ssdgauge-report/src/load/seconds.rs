@@ -1,4 +1,4 @@
-//! What a figure needs of each second, gathered without keeping histograms.
+//! Aggregation of intervals into seconds, without keeping their histograms.
 
 use crate::model::Second;
 use ssdgauge_core::{Histogram, Interval, Metric, Nanos, Reading, Scope, Totals};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A writer records second by second, so two would do. The number bounds memory.
 const OPEN: usize = 4;
 
-/// The most seconds of a step without load that are told apart: a day. It bounds memory.
+/// The most seconds of an idle step that are kept: one day. It bounds memory.
 const MOST_IDLE: u32 = 86_400;
 
 /// Gathers the intervals of one step into whole totals and seconds.
@@ -39,7 +39,7 @@ impl SecondAggregator {
         }
     }
 
-    /// Takes `time` from second number `begin` on, in which the drive was left alone.
+    /// Takes `time` without load, from second number `begin` on.
     pub(crate) fn seconds_without_load(&mut self, begin: u32, time: Nanos) {
         let whole = u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX).min(MOST_IDLE);
         for second in begin..begin.saturating_add(whole) {

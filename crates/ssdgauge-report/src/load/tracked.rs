@@ -1,11 +1,11 @@
-//! What a test tracked from round to round, to see whether it is steady.
+//! Values tracked from round to round, for the steady-state criterion.
 
 use crate::load::attempts::CountedAttempts;
 use crate::model::{ReportError, Tracked};
 use ssdgauge_core::{Action, Nanos, Scope, SteadyRule, Test, Totals};
 use ssdgauge_runfile::{RunFile, StepId};
 
-/// More rounds of one step than any suite asks for; it bounds memory.
+/// More rounds of one step than any suite has; it bounds memory.
 const MOST_ROUNDS: usize = 100_000;
 
 /// Returns everything that `test` tracked from round to round.

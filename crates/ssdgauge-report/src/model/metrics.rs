@@ -3,7 +3,7 @@
 use crate::model::run::{PointRun, TestRun};
 use ssdgauge_core::{Direction, Family, Metric, PowerScope, Scope};
 
-/// Returns whether `metric` stands in every output, measured or not.
+/// Returns whether `metric` is shown in every output, measured or not.
 ///
 /// Write amplification is known of few drives; it is shown where it was measured.
 pub(crate) fn is_always_shown(metric: Metric) -> bool {

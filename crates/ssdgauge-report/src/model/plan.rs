@@ -2,7 +2,7 @@
 
 use ssdgauge_core::{Action, Bytes, Engine, PhaseKind, Step, Test, Workload};
 
-/// The load of a step that leaves the drive alone.
+/// The load of an idle step: no streams.
 pub(crate) const NO_LOAD: Workload = Workload { engine: Engine::IoUring, streams: Vec::new() };
 
 /// Returns the steps of `test` that are measured.

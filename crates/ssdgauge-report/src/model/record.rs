@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 /// One run file, read.
 #[derive(Debug)]
 pub(crate) struct RecordedRun {
-    /// What the run began with: plan, drive, environment.
+    /// The head of the run file: plan, drive, environment.
     pub(crate) head: Head,
     /// The tests in the order of the plan.
     pub(crate) tests: Vec<RecordedTest>,
     /// The findings that belong to the whole run.
     pub(crate) findings: Vec<Finding>,
-    /// Whether every step of the plan has finished.
+    /// True if every step of the plan has finished.
     pub(crate) complete: bool,
 }
 
@@ -39,10 +39,10 @@ pub(crate) struct RecordedRepetition {
     pub(crate) planned: usize,
     /// The findings of the steps.
     pub(crate) findings: Vec<StepFinding>,
-    /// Whether every step of the test has finished.
+    /// True if every step of the test has finished.
     pub(crate) complete: bool,
-    /// Whether the search of the test came to an answer; true where it has none.
+    /// True if the search of the test has ended, or the test has none.
     pub(crate) is_searched: bool,
-    /// What was tracked from round to round.
+    /// The values that were tracked from round to round.
     pub(crate) tracked: Vec<Tracked>,
 }

@@ -9,17 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One run file, recomputed.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What the run began with: plan, drive, environment.
+    /// The head of the run file: plan, drive, environment.
     pub head: Head,
     /// The tests in the order of the plan; the repetitions of one test are one of these.
     pub tests: Vec<TestRun>,
     /// The findings that belong to the whole run.
     pub findings: Vec<Finding>,
-    /// Whether every step of the plan has finished.
+    /// True if every step of the plan has finished.
     pub complete: bool,
 }
 
-/// What a run has of one test.
+/// The result of one test.
 #[derive(Clone, Debug)]
 pub struct TestRun {
     /// The test as planned.
@@ -34,7 +34,7 @@ pub struct TestRun {
     pub planned: usize,
     /// The findings that belong to the steps of this test, and what this crate found missing.
     pub findings: Vec<StepFinding>,
-    /// Whether every step of the test has finished.
+    /// True if every step of the test has finished.
     pub complete: bool,
     /// The repetitions of a test that was carried out several times, in their order; empty where
     /// it was carried out once. The headlines above are then the means of these, and the seconds
@@ -54,27 +54,27 @@ pub struct Repetition {
     pub also: Vec<Headline>,
 }
 
-/// What a run has of one measured step.
+/// The samples of one measured step.
 #[derive(Clone, Debug)]
 pub struct PointRun {
     /// Label, position and all samples. The seconds carry sums without histogram buckets.
     pub point: Point,
-    /// What was asked of the drive.
+    /// The workload of the step.
     pub workload: Workload,
     /// The seconds for figures.
     pub seconds: Vec<Second>,
     /// The instruments that read each quantity, such as `power_w`.
     pub instruments: BTreeMap<String, BTreeSet<String>>,
-    /// Which limit ended the step.
+    /// The limit that ended the step.
     pub ended_by: String,
-    /// What the engine says of itself, as JSON; empty where it said nothing.
+    /// The report of the engine, as JSON; empty where there is none.
     pub report: String,
-    /// Where a step that writes lay of the drive's fast cache; `None` where no fill of the same
-    /// run shows one.
+    /// The position of a step that writes, relative to the SLC cache; `None` where no fill of the
+    /// same run shows one.
     pub cache: Option<CachePosition>,
 }
 
-/// Where a step lay.
+/// The position of a step that writes, relative to the SLC cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachePosition {
     /// Everything that it wrote fitted into the cache, whatever its uncertainty.

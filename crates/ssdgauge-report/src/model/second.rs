@@ -1,4 +1,4 @@
-//! What a figure needs of each second of a step.
+//! One second of a step, with the values that figures use.
 
 use std::collections::BTreeMap;
 

@@ -9,9 +9,9 @@ use ssdgauge_core::statistics::steady::{self, Verdict, WINDOW};
 pub struct Tracked {
     /// The label of the step whose value it is.
     pub step: String,
-    /// What was tracked.
+    /// The tracked metric.
     pub metric: Metric,
-    /// What a round was, in words.
+    /// The definition of a round, in words.
     pub round: String,
     /// The value in each round.
     pub values: Vec<f64>,

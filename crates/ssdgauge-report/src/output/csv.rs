@@ -30,7 +30,7 @@ const HEAD: [&str; 18] = [
 /// Returns `runs` as a table with one row for each value: run × test × point × metric.
 ///
 /// The headline of a test has the point `headline`, further ones say their rule behind it; an
-/// interval has the metrics with the suffixes `_low` and `_high`. A value that nobody measured is
+/// interval has the metrics with the suffixes `_low` and `_high`. A value that was not measured is
 /// an empty cell. Lines end with CR LF (RFC 4180); a text cell that a spreadsheet would take for a
 /// formula begins with an apostrophe.
 pub fn csv(runs: &[Run]) -> String {

@@ -1,4 +1,4 @@
-//! Every chart as a file of its own, with everything in it that a reader must know.
+//! Each chart as a file, with drive, test, workload, date and run in it.
 
 use crate::analysis::group::{self, Group};
 use crate::analysis::report_drives::ReportDrives;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub struct NamedFigure {
     /// A file name without suffix, of lower-case letters, digits and hyphens, unique in its list.
     pub name: String,
-    /// What the picture shows.
+    /// The title of the picture.
     pub title: String,
     /// The picture as a whole SVG file, with drive, firmware, test, settings, date and run in it.
     pub svg: String,
@@ -68,6 +68,10 @@ impl NamedFigure {
     }
 
     /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ReportError::Picture`] where the drawing library cannot rasterise the picture.
     pub fn png(&self) -> Result<Vec<u8>, ReportError> {
         let scene = draw::scene(&self.chart, Theme::Light, &self.frame, &Dimensions::WIDE);
         kuva::RasterBackend::new()
@@ -105,7 +109,7 @@ pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
     figures
 }
 
-/// The names of files that were given away, with how often each was asked for.
+/// The file names in use, with the number of files of each.
 #[derive(Debug, Default)]
 struct Names(BTreeMap<String, usize>);
 

@@ -13,7 +13,7 @@ pub(crate) const SCHEMA: u32 = 1;
 
 /// Returns `runs` as one JSON document.
 ///
-/// Units stand in the keys. A value that nobody measured is `null`, and a finding of the same
+/// Keys include units. A value that was not measured is `null`, and a finding of the same
 /// test names its key and says why. `suite.shortened` is the divisor of all durations, 1 for the
 /// full length.
 pub fn json(runs: &[Run]) -> Value {

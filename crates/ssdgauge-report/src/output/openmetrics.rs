@@ -8,7 +8,7 @@ use ssdgauge_core::{Headline, Score, Severity};
 
 /// Returns `runs` as OpenMetrics text: headlines, all measured values, findings and completeness.
 ///
-/// Units stand in the label `metric`, as in JSON. A value that nobody measured has no line.
+/// The label `metric` includes the unit, as in JSON. A value that was not measured has no line.
 pub fn openmetrics(runs: &[Run]) -> String {
     let mut text = String::new();
     family(&mut text, "ssdgauge_headline", "Headline of a test.", |lines| {

@@ -1,4 +1,4 @@
-//! The end of the page: the drive and the host of each run, as far as they are known.
+//! The end of the page: the drive and the host of each run.
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::model::Run;
@@ -9,7 +9,7 @@ use crate::text::sanitize;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-/// Returns what is known of each drive and its host.
+/// Returns the section with the drive and host of each run.
 pub(super) fn section(runs: &[Run], drives: &ReportDrives) -> Markup {
     html! {
         section.environment aria-labelledby="environment" {

@@ -1,11 +1,11 @@
-//! How runs are called and marked wherever they appear: one name, one colour, the same marks.
+//! Names and marks of runs, equal in all outputs.
 
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{DriveInfo, TargetKind};
 use ssdgauge_runfile::Head;
 
-/// Returns a name for each run, unique among them: model, then what tells equal ones apart.
+/// Returns a unique name for each run: the model, with run id or index where models are equal.
 pub(crate) fn unique_names(runs: &[&Head]) -> Vec<String> {
     let plain: Vec<String> = runs.iter().map(|head| drive_name(&head.drive)).collect();
     let ids: Vec<String> = runs.iter().map(|run| short_id(&run.id)).collect();
@@ -55,7 +55,7 @@ pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
     marks
 }
 
-/// Returns the end of a run id, which tells runs apart in a chart; ids may begin with the time.
+/// Returns the last characters of a run id, which differ even where ids begin with the time.
 pub(crate) fn short_id(id: &str) -> String {
     let id = sanitize::device(id);
     let length = id.chars().count();

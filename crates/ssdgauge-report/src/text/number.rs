@@ -2,7 +2,7 @@
 
 use ssdgauge_core::{Metric, Ratio};
 
-/// What stands where nobody measured.
+/// The sign for a value that was not measured.
 pub(crate) const NOTHING: &str = "–";
 
 /// Returns `value` with three to four digits that count: `1,234`, `56.7`, `8.90`.

@@ -1,8 +1,8 @@
-//! Strings from drives and strangers, made safe to show.
+//! Sanitizing of untrusted strings for display.
 //!
-//! A run file may come from a stranger, and a drive may call itself anything. What passes here
-//! holds no control character, no terminal escape and nothing that turns the direction of text.
-//! Escaping for HTML, CSV and JSON is left to those who write them.
+//! Run files may come from unknown sources, and a drive may report any string. The results have no
+//! control characters, terminal escapes or bidirectional controls. Escaping for HTML, CSV and JSON
+//! is done by the writers of these formats.
 
 use std::fmt::Write;
 

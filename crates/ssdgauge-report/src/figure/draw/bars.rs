@@ -65,7 +65,7 @@ fn row(bar: &Bar) -> f64 {
     }
 }
 
-/// Where and how a bar is drawn.
+/// The position and size of a bar.
 #[derive(Clone, Copy, Debug)]
 struct Place<'a> {
     unit: &'a str,

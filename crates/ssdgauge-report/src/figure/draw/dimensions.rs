@@ -1,6 +1,6 @@
 //! The measures of a picture.
 
-/// How wide a picture is, in its own units, and what follows from that.
+/// The width of a picture in SVG units, with its margins and text sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Dimensions {
     pub(super) width: f64,
@@ -30,7 +30,7 @@ impl Dimensions {
         tick_size: 12,
     };
 
-    /// For phones: the same text on half the width, so that nobody has to scroll sideways.
+    /// For phones: the same text on half the width, without horizontal scrolling.
     pub(crate) const NARROW: Dimensions = Dimensions {
         width: 340.0,
         left: 62.0,
@@ -45,5 +45,5 @@ impl Dimensions {
 /// The size of text in a picture.
 pub(super) const TEXT: u32 = 13;
 
-/// The size of what is less important.
+/// The size of secondary text.
 pub(super) const SMALL: u32 = 11;

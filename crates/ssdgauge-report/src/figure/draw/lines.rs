@@ -26,7 +26,7 @@ pub(super) fn scene(plot: &Plot<'_>, theme: Theme, top: f64, foot: f64) -> Scene
     let dimensions = plot.dimensions;
     let legend = legend(plot);
     let rows = legend.last().map_or(0, |(_, row, _)| row + 1);
-    // The labels of steps stand between the legend and the plot.
+    // The labels of steps are between the legend and the plot.
     let labels = if plot.boundaries.is_empty() { 12.0 } else { 20.0 };
     let plot_top = top + LEGEND_ROW * rows as f64 + labels;
     let mut placed: Vec<Vec<Vec<(f64, f64)>>> =
@@ -155,7 +155,7 @@ fn dashes(line: &Line) -> Option<&'static str> {
     if line.dashed { Some("5 3") } else { Theme::dashes(line.colour) }
 }
 
-/// Writes what the axes show, at places that do not move with what stands below the plot.
+/// Writes the titles of the axes, at positions that do not depend on the text below the plot.
 fn titles(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
     let middle = area.left + area.width / 2.0;
     let below = area.bottom() + 40.0;

@@ -1,4 +1,4 @@
-//! What a chart of lines draws, and where its plot lies in the picture.
+//! The parts of a line chart, and the area of its plot in the picture.
 
 use crate::figure::chart::{Axis, Line, Mark};
 use crate::figure::draw::dimensions::Dimensions;
@@ -23,7 +23,7 @@ impl Plot<'_> {
     }
 }
 
-/// Where the plot lies in its picture.
+/// The area of the plot in its picture.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     pub(super) x: Range,
@@ -52,7 +52,7 @@ impl Area {
         self.left + self.width
     }
 
-    /// Returns where a value of the right axis lies on the left one; both begin at zero.
+    /// Returns the value on the left axis at the height of `at` on the right one; both start at zero.
     pub(super) fn on_left(&self, at: f64) -> f64 {
         self.right.map_or(at, |right| at / right.high * self.y.high)
     }

@@ -1,9 +1,9 @@
 //! Colours that people with any colour vision tell apart, on light and dark ground.
 
-/// Where the colours of a picture come from.
+/// The source of the colours of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Theme {
-    /// From the variables of the page that it stands on.
+    /// From the style sheet of the page.
     Page,
     /// From the picture itself, on white.
     Light,
@@ -24,7 +24,7 @@ impl Theme {
         self.pick("var(--text)", "#1d2329")
     }
 
-    /// Returns the colour of what is less important.
+    /// Returns the colour of secondary text.
     pub(super) fn muted(self) -> String {
         self.pick("var(--muted)", "#5b6670")
     }

@@ -1,4 +1,4 @@
-//! The rows of the terminal summary: the customary ones of a quick run, and headlines for every other suite.
+//! Rows of the terminal summary: customary ones for `quick`, headlines for other suites.
 
 use crate::model::metrics;
 use crate::model::{PointRun, Run};

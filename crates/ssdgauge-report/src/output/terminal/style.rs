@@ -2,10 +2,10 @@
 
 use ssdgauge_core::Severity;
 
-/// How a card is drawn.
+/// The style of the terminal summary: width and colours.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
-    /// Whether colours and line drawing are used; plain ASCII otherwise.
+    /// True for colours and line drawing; plain ASCII otherwise.
     pub(super) colour: bool,
     /// The columns of the terminal.
     pub(super) width: usize,
