@@ -26,7 +26,7 @@ pub(crate) mod workload_text;
 use crate::model::{RecordedRun, Run, TestRun};
 
 /// Returns the result of a recorded run: headlines, findings, and where each step lay of the
-/// drive's fast cache.
+/// drive's SLC cache.
 pub(crate) fn annotate(recorded: RecordedRun) -> Run {
     let RecordedRun { head, tests, findings, complete } = recorded;
     let mut tests: Vec<TestRun> = tests

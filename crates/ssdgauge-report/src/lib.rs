@@ -28,15 +28,15 @@ pub use analysis::report_drives::find_run;
 pub use analysis::specification::{CacheSide, Claim, Specification, SpecificationError, State};
 pub use figure::{PageOptions, VEGA_LITE_MARK};
 pub use model::{
-    CachePosition, LocatedFinding, PointRun, Repetition, ReportError, Run, Second, StepFinding,
+    CachePlace, LocatedFinding, PointRun, Repetition, ReportError, Run, Second, StepFinding,
     TestRun, Tracked,
 };
 pub use output::{
-    NamedFigure, PNG_MARK, SVG_MARK, card, claims_json, claims_markdown, csv, figures, json,
-    markdown, openmetrics,
+    NamedFigure, PNG_MARK, SVG_MARK, claims_json, claims_markdown, csv, figures, json, markdown,
+    openmetrics, terminal_summary,
 };
 pub use page::{PAGE_MARK, page};
-pub use text::sanitize::{device as clean_device, prose as clean_prose};
+pub use text::sanitize::{device as sanitize_device, prose as sanitize_prose};
 
 /// Reads the run file at `path` and recomputes every number from its samples.
 ///

@@ -17,4 +17,4 @@ pub use figure_files::{NamedFigure, PNG_MARK, SVG_MARK, figures};
 pub use json::json;
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;
-pub use terminal::card;
+pub use terminal::terminal_summary;

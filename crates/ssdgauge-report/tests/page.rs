@@ -3,7 +3,9 @@
 mod support;
 
 use ssdgauge_core::{Action, Bytes, Nanos, TargetKind};
-use ssdgauge_report::{PageOptions, Run, card, csv, figures, json, markdown, openmetrics, page};
+use ssdgauge_report::{
+    PageOptions, Run, csv, figures, json, markdown, openmetrics, page, terminal_summary,
+};
 use support::{Recipe, client, quick, run};
 
 const HOSTILE: &str = "<script>alert(1)</script>'; DROP TABLE run;--\u{1b}[31m$x^2$\u{202e}\0\"><img src=x onerror=y>";
@@ -55,16 +57,16 @@ fn a_hostile_name_changes_no_output() {
         assert!(!text.contains("x²"), "a dollar must not begin mathematics");
         assert!(text.contains("$x^2$"));
     }
-    let card = card(&runs[0], 80, false);
+    let terminal_summary = terminal_summary(&runs[0], 80, false);
     let json = json(&runs).to_string();
     let markdown = markdown(&runs);
-    for text in [&card, &json, &markdown] {
+    for text in [&terminal_summary, &json, &markdown] {
         for hostile in ["\u{1b}", "\u{202e}", "\0"] {
             assert!(!text.contains(hostile), "{hostile:?}");
         }
     }
     assert!(!markdown.contains("<script"));
-    assert!(card.is_ascii());
+    assert!(terminal_summary.is_ascii());
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn a_run_of_any_length_has_a_page() {
             assert!(page.contains("3 of 11 steps of this test have finished"));
             assert_eq!(run.tests[0].headline.value, None, "a mean over some of the mixes");
         }
-        assert!(!card(&run, 80, true).is_empty());
+        assert!(!terminal_summary(&run, 80, true).is_empty());
         assert!(!markdown(&[run]).is_empty());
     }
 }
@@ -118,7 +120,7 @@ fn steps_without_any_interval_have_a_page() {
     assert!(
         figures(&runs, &PageOptions::default()).iter().all(|figure| figure.svg.ends_with("</svg>"))
     );
-    assert!(!card(&runs[0], 80, false).is_empty());
+    assert!(!terminal_summary(&runs[0], 80, false).is_empty());
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn a_plan_with_extreme_values_has_every_output() {
         lat_us: 1e9 / f64::from(second + 1),
     };
     let runs = [run(&recipe)];
-    for text in [whole(&runs), markdown(&runs), card(&runs[0], 0, true), csv(&runs)] {
+    for text in [whole(&runs), markdown(&runs), terminal_summary(&runs[0], 0, true), csv(&runs)] {
         assert!(!text.is_empty() && !text.contains("NaN") && !text.contains("inf"));
     }
     for figure in figures(&runs, &PageOptions::default()) {

@@ -4,7 +4,7 @@ use crate::analysis::group::Group;
 use crate::model::plan::measured_steps;
 use ssdgauge_core::{Access, Action, Score, Stream};
 
-/// How many numbers a drive has in the verdict: readers want one answer, and the tests have the
+/// How many numbers a drive has in the conclusions: readers want one answer, and the tests have the
 /// rest.
 pub(crate) const MOST: usize = 5;
 
@@ -76,7 +76,7 @@ fn kind(group: &Group<'_>) -> Option<Kind> {
     })
 }
 
-/// Returns how far behind the fast cache a test of writes goes; equal for all tests of reads.
+/// Returns how far beyond the SLC cache a test of writes goes; equal for all tests of reads.
 fn lasting(group: &Group<'_>) -> u8 {
     match (kind(group), &group.first().test.test.score) {
         (Some(Kind::RandomWrite | Kind::SequentialWrite), score) => match score {

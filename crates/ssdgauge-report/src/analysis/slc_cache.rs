@@ -1,7 +1,7 @@
 //! The SLC cache of a drive: its size from a fill of the run, with its uncertainty, and the steps
 //! that wrote inside it, crossed its end, or wrote beyond it.
 
-use crate::model::{CachePosition, PointRun, StepFinding, TestRun};
+use crate::model::{CachePlace, PointRun, StepFinding, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::cache::{self, Edge};
@@ -9,7 +9,7 @@ use ssdgauge_core::{
     Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
 };
 
-/// Returns the end of the fast cache that `test` shows: a single step that writes sequentially.
+/// Returns the end of the SLC cache that `test` shows: a single step that writes sequentially.
 pub(crate) fn cache_edge(test: &TestRun) -> Option<Edge> {
     edge_in(sequential_write(test)?)
 }
@@ -21,7 +21,7 @@ pub(crate) fn sequential_write(test: &TestRun) -> Option<&PointRun> {
     (stream.access == Access::Sequential && !stream.reads()).then_some(point)
 }
 
-/// Returns where writing leaves the fast cache, in the step `point`.
+/// Returns where writing leaves the SLC cache, in the step `point`.
 pub(crate) fn edge_in(point: &PointRun) -> Option<Edge> {
     let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
     let written: Vec<u64> =
@@ -94,18 +94,18 @@ fn classify_test(test: &mut TestRun, edge: &Edge) {
     test.findings.extend(found);
 }
 
-fn classify(held: u64, written: u64, edge: &Edge) -> CachePosition {
+fn classify(held: u64, written: u64, edge: &Edge) -> CachePlace {
     if held.saturating_add(written) <= edge.bytes.saturating_sub(edge.uncertainty) {
-        CachePosition::Inside
+        CachePlace::Inside
     } else if held >= edge.bytes.saturating_add(edge.uncertainty) {
-        CachePosition::Beyond
+        CachePlace::Beyond
     } else {
-        CachePosition::Crossing
+        CachePlace::Crossing
     }
 }
 
 fn finding(
-    position: CachePosition,
+    position: CachePlace,
     label: &str,
     held: u64,
     written: u64,
@@ -114,12 +114,12 @@ fn finding(
     let size = edge.in_words(number::capacity);
     let (held, written) = (number::capacity(held), number::capacity(written));
     let text = match position {
-        CachePosition::Inside => return None,
-        CachePosition::Crossing => format!(
+        CachePlace::Inside => return None,
+        CachePlace::Crossing => format!(
             "the step wrote {written} with about {held} already in the SLC cache (size from the \
              fill of this run: {size}); its result mixes writes inside and beyond the cache"
         ),
-        CachePosition::Beyond => format!(
+        CachePlace::Beyond => format!(
             "the SLC cache (size from the fill of this run: {size}) was full before the step \
              began; it wrote {written} beyond the cache"
         ),
@@ -130,11 +130,11 @@ fn finding(
 
 /// Returns which steps of `test` lay where, in words.
 pub(crate) fn summary(test: &TestRun) -> Option<String> {
-    let of = |position: CachePosition| -> Vec<String> {
+    let of = |position: CachePlace| -> Vec<String> {
         let here = test.points.iter().filter(|point| point.cache == Some(position));
         here.map(|point| sanitize::prose(&point.point.label)).collect()
     };
-    let positions = [CachePosition::Inside, CachePosition::Crossing, CachePosition::Beyond];
+    let positions = [CachePlace::Inside, CachePlace::Crossing, CachePlace::Beyond];
     let words: Vec<String> = positions
         .into_iter()
         .map(|position| (position, of(position)))
@@ -161,12 +161,12 @@ mod tests {
     fn a_step_within_the_uncertainty_is_crossing() {
         let edge = Edge { bytes: 20, uncertainty: 2, before: 2.0, behind: 1.0 };
         for (held, written, position) in [
-            (0, 18, CachePosition::Inside),
-            (0, 19, CachePosition::Crossing),
-            (17, 2, CachePosition::Crossing),
-            (21, 1, CachePosition::Crossing),
-            (22, 1, CachePosition::Beyond),
-            (u64::MAX, u64::MAX, CachePosition::Beyond),
+            (0, 18, CachePlace::Inside),
+            (0, 19, CachePlace::Crossing),
+            (17, 2, CachePlace::Crossing),
+            (21, 1, CachePlace::Crossing),
+            (22, 1, CachePlace::Beyond),
+            (u64::MAX, u64::MAX, CachePlace::Beyond),
         ] {
             assert_eq!(classify(held, written, &edge), position, "{held} {written}");
         }

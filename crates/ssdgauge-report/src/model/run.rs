@@ -71,12 +71,12 @@ pub struct PointRun {
     pub report: String,
     /// The position of a step that writes, relative to the SLC cache; `None` where no fill of the
     /// same run shows one.
-    pub cache: Option<CachePosition>,
+    pub cache: Option<CachePlace>,
 }
 
 /// The position of a step that writes, relative to the SLC cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CachePosition {
+pub enum CachePlace {
     /// Everything that it wrote fitted into the cache, whatever its uncertainty.
     Inside,
     /// It began inside and ended beyond, or the uncertainty leaves it open.
@@ -85,13 +85,13 @@ pub enum CachePosition {
     Beyond,
 }
 
-impl CachePosition {
+impl CachePlace {
     /// Returns the word used in JSON and on pages.
     pub fn name(self) -> &'static str {
         match self {
-            CachePosition::Inside => "inside",
-            CachePosition::Crossing => "crossing",
-            CachePosition::Beyond => "beyond",
+            CachePlace::Inside => "inside",
+            CachePlace::Crossing => "crossing",
+            CachePlace::Beyond => "beyond",
         }
     }
 }

@@ -27,7 +27,7 @@ const IN_WORDS: usize = 3;
 /// The suite `quick` gets the customary rows (SEQ1M Q8 and so on), every other suite a table of
 /// headlines. With `colour` the summary uses terminal colours and line drawing, without it ASCII
 /// only.
-pub fn card(run: &Run, width: usize, colour: bool) -> String {
+pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     let style = Style { colour, width: width.max(NARROWEST) };
     let mut lines = header(run, &style);
     lines.push(style.rule());

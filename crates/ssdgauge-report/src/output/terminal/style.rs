@@ -1,4 +1,4 @@
-//! Colours, lines and cells of the card.
+//! Colours, lines and cells of the terminal summary.
 
 use ssdgauge_core::Severity;
 
@@ -118,7 +118,7 @@ impl Style {
         format!("{}{end}", kept.trim_end())
     }
 
-    /// Returns `text` in the letters that the card may use.
+    /// Returns `text` in the characters that the terminal summary may use.
     fn letters(&self, text: &str) -> String {
         if self.colour {
             return text.to_owned();
