@@ -6,7 +6,7 @@ use crate::world;
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_host::{Candidate, Mandate, Refusal, TargetError, confirmation_of};
-use ssdgauge_report::clean_device;
+use ssdgauge_report::sanitize_device;
 
 /// The columns of the list.
 const WIDTH: usize = 80;
@@ -109,7 +109,7 @@ fn in_words(drives: &[Seen]) -> String {
         };
         let name = seen.path.strip_prefix("/dev/").unwrap_or(&seen.path);
         // A drive may call itself anything.
-        let (model, serial) = (clean_device(model), clean_device(serial));
+        let (model, serial) = (sanitize_device(model), sanitize_device(serial));
         text.push_str(&row([name, &size, &model, &serial, answer]));
         for refusal in &seen.refusals {
             let consent = match (refusal.yields_to_consent(), seen.confirm()) {

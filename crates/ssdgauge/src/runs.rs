@@ -202,7 +202,7 @@ fn conclude(
         world::print(&format!("{value:#}\n"));
     } else {
         let width = 100;
-        world::print(&ssdgauge_report::card(&run, width, world::has_colour()));
+        world::print(&ssdgauge_report::terminal_summary(&run, width, world::has_colour()));
     }
     let runs = std::slice::from_ref(&run);
     reports::write_page(&page, &[file], runs, &PageOptions::default())?;
