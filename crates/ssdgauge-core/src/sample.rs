@@ -129,6 +129,17 @@ pub enum Severity {
     Invalid,
 }
 
+impl Severity {
+    /// Returns the word used in JSON, tables and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Invalid => "invalid",
+        }
+    }
+}
+
 /// What a finding is about: the closed list of conditions that bear on trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,58 +1,83 @@
 //! From run files to pages: metrics, figures, reports and comparisons.
 //!
-//! Data flows one way: run file → [`Run`] → figure → page. Every number is recomputed from the
-//! samples of its run file.
+//! Data flows one way: run file → record → [`Run`] → figure → page. Every number is recomputed
+//! from the samples of its run file.
 //!
-//! This crate never knows a drive, never asks which program wrote a run, and writes no file.
+//! `model` has the types. `load` reads a run file into them. `analysis` computes every number,
+//! finding, comparison and claim. `figure` makes charts of them, and `page` and `output` write
+//! everything down. `text` has the words and numbers that all of them use.
+//!
+//! This crate never opens a drive, depends on no program that wrote a run, and writes no file.
 
-mod cached;
-mod card;
-mod cast;
-mod clean;
-mod compare;
-mod csv;
-mod error;
+mod analysis;
 mod figure;
-mod five;
-mod group;
-mod json;
-mod levels;
-mod markdown;
-mod missing;
-mod names;
-mod number;
-mod openmetrics;
+mod load;
+mod model;
+mod output;
 mod page;
-mod pictures;
-mod portrait;
-mod remarks;
-mod repetitions;
-mod rests;
-mod run;
-mod settings;
-mod specification;
-mod steadiness;
-mod timeline;
-mod verdict;
+mod text;
 
-pub use cached::CachePlace;
-pub use card::card;
-pub use clean::{device as clean_device, prose as clean_prose};
-pub use compare::{
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
+
+pub use analysis::compare::{
     CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,
 };
-pub use csv::csv;
-pub use error::ReportError;
-pub use figure::vega::VEGA_LITE_MARK;
-pub use json::json;
-pub use markdown::markdown;
-pub use names::find_run;
-pub use openmetrics::openmetrics;
-pub use page::{PAGE_MARK, PageOptions, page};
-pub use pictures::{NamedFigure, PNG_MARK, SVG_MARK, figures};
-pub use run::{PlacedFinding, PointRun, Repetition, Run, StepFinding, TestRun, read, read_all};
-pub use specification::{
-    CacheSide, Claim, Specification, SpecificationError, State, claims_json, claims_markdown,
+pub use analysis::report_drives::find_run;
+pub use analysis::specification::{CacheSide, Claim, Specification, SpecificationError, State};
+pub use figure::{PageOptions, VEGA_LITE_MARK};
+pub use model::{
+    CachePlace, LocatedFinding, PointRun, Repetition, ReportError, Run, Second, StepFinding,
+    TestRun, Tracked,
 };
-pub use steadiness::Tracked;
-pub use timeline::Second;
+pub use output::{
+    NamedFigure, PNG_MARK, SVG_MARK, claims_json, claims_markdown, csv, figures, json, markdown,
+    openmetrics, terminal_summary,
+};
+pub use page::{PAGE_MARK, page};
+pub use text::sanitize::{device as sanitize_device, prose as sanitize_prose};
+
+/// Reads the run file at `path` and recomputes every number from its samples.
+///
+/// An interrupted run is read up to its last finished step. The file is not changed.
+///
+/// # Errors
+///
+/// Returns an error for a file that is missing, damaged or of another format, and for values that
+/// no drive can reach.
+pub fn read(path: &Path) -> Result<Run, ReportError> {
+    Ok(analysis::annotate(load::read(path)?))
+}
+
+/// Reads the run files at `paths` as [`read`] does, with one thread per processor, and returns the
+/// runs in the order of `paths`.
+///
+/// # Errors
+///
+/// Returns the first error in the order of `paths`.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Run>, ReportError> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+    if workers < 2 {
+        return paths.iter().map(|path| read(path)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut read_here = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(place) else { return read_here };
+            read_here.push((place, read(path)));
+        }
+    };
+    let mut runs: Vec<(usize, Result<Run, ReportError>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let join = |thread: ScopedJoinHandle<'_, Vec<_>>| match thread.join() {
+            Ok(runs) => runs,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().flat_map(join).collect()
+    });
+    runs.sort_by_key(|(place, _)| *place);
+    runs.into_iter().map(|(_, run)| run).collect()
+}

@@ -90,10 +90,10 @@ fn a_claim_is_met_missed_or_not_comparable_with_the_reason() {
         ),
         (random(0, 400_000, "state = \"fresh\""), "not-comparable", "state: "),
         (random(0, 20_000, "state = \"steady\""), "met", "Writes"),
-        (random(70, 20_000, ""), "not-comparable", "no run has a step of"),
+        (random(70, 20_000, ""), "not-comparable", "no run has a step with"),
         (in_order(3_000, ""), "not-comparable", "cache: "),
-        (in_order(3_000, "cache = \"inside\""), "met", "before the end of the fast cache"),
-        (in_order(1_000, "cache = \"beyond\""), "not-met", "behind the fast cache"),
+        (in_order(3_000, "cache = \"inside\""), "met", "inside the SLC cache"),
+        (in_order(1_000, "cache = \"beyond\""), "not-met", "beyond the SLC cache"),
     ];
     let disk = disk();
     for (claim, verdict, reason) in cases {
@@ -132,7 +132,7 @@ fn judged_claims_stand_in_every_output() {
 }
 
 #[test]
-fn a_spec_file_that_makes_no_sense_is_refused_with_its_line() {
+fn an_invalid_spec_file_is_refused_with_its_line() {
     let head = "[drive]\nmodel = \"Disk\"\nsource = \"sheet\"\n";
     let claim = random(100, 1, "");
     let cases = [
@@ -160,7 +160,7 @@ fn a_spec_file_that_makes_no_sense_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_ladder_of_fill_levels_is_ranked_at_the_level_that_was_chosen() {
+fn a_sweep_of_fill_levels_is_ranked_at_the_chosen_level() {
     let levels = [0, 50, 80].map(|level| {
         let mut stream = stream(Access::Random, 4_096, 0, 4);
         stream.offset = Bytes(level);

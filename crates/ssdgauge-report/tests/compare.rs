@@ -42,7 +42,7 @@ fn a_ratio_is_found_with_an_interval_that_holds_it() {
     }
     let text = comparison.text();
     assert!(text.contains("times A: better"), "{text}");
-    assert!(text.contains("cannot say how much another run"));
+    assert!(text.contains("do not include the variation between runs"));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_small_difference_is_noise_and_a_large_one_fails_the_gate() {
 }
 
 #[test]
-fn what_was_not_measured_leaves_the_gate_undecided() {
+fn a_missing_result_leaves_the_gate_undecided() {
     let a = recorded("a", "Disk", &steady);
     let mut recipe = Recipe::new("b", quick(12), "Disk");
     recipe.steps = 9;
@@ -75,7 +75,7 @@ fn what_was_not_measured_leaves_the_gate_undecided() {
 }
 
 #[test]
-fn what_differs_in_kind_is_refused_in_words() {
+fn runs_of_different_kinds_are_refused_with_the_reason() {
     let a = recorded("a", "Disk", &steady);
     let refused = |change: &dyn Fn(&mut Recipe<'_>)| {
         let mut recipe = Recipe::new("b", quick(12), "Disk");
@@ -86,10 +86,12 @@ fn what_differs_in_kind_is_refused_in_words() {
         let said = refused(change);
         assert!(said.contains(words), "{said}");
     };
-    check("shortened", &|recipe| recipe.plan.shortened = 10);
+    check("divided by different factors", &|recipe| recipe.plan.shortened = 10);
     check("revisions", &|recipe| recipe.plan.tests.iter_mut().for_each(|test| test.revision = 2));
-    check("a model is not compared", &|recipe| recipe.drive.kind = TargetKind::Virtual);
-    check("different tests", &|recipe| recipe.plan.suite.id = "other".into());
+    check("a model and a measured drive are not comparable", &|recipe| {
+        recipe.drive.kind = TargetKind::Virtual
+    });
+    check("the tests differ", &|recipe| recipe.plan.suite.id = "other".into());
     check("firmware FW01 in the first", &|recipe| recipe.drive.firmware = Some("FW02".into()));
 }
 
@@ -111,11 +113,11 @@ fn whole_drives_of_two_capacities_are_compared_and_files_of_two_sizes_are_not() 
     };
     assert!(compared(TargetKind::Block).is_ok());
     let refused = compared(TargetKind::File).expect_err("files of two sizes");
-    assert!(refused.to_string().contains("different spans"), "{refused}");
+    assert!(refused.to_string().contains("the spans differ"), "{refused}");
 }
 
 #[test]
-fn another_firmware_is_compared_when_asked() {
+fn another_firmware_is_compared_only_with_the_option() {
     let a = recorded("a", "Disk", &steady);
     let mut recipe = Recipe::new("b", quick(12), "Disk");
     recipe.drive.firmware = Some("FW02".into());
@@ -141,7 +143,7 @@ fn a_comparison_reads_well_in_text_markdown_and_json() {
 }
 
 #[test]
-fn a_hostile_name_does_not_leave_its_xml() {
+fn a_hostile_name_is_escaped_in_xml() {
     let mut recipe = Recipe::new("a", quick(6), "<x>&\"\u{202e}");
     let a = run(&recipe);
     recipe.id = "b";
@@ -171,14 +173,14 @@ fn efficiencies_of_different_scopes_are_neither_compared_nor_ranked() {
     let refused = first(&drive, &wall);
     assert_eq!(
         refused.difference,
-        Difference::Unknown("their power was measured with different scopes".into())
+        Difference::Unknown("the scopes of the power meters differ".into())
     );
     assert_eq!(refused.ratio, None);
-    // Throughput needs no meter: it is compared all the same.
+    // Throughput needs no meter: it is compared anyway.
     let plain = compare(&drive, &wall, &options).unwrap().tests.remove(1);
     assert!(plain.ratio.is_some());
     let page = ssdgauge_report::page(&[drive, other, wall], &Default::default());
-    assert!(page.contains("power of another scope: host-ac"));
-    assert!(page.contains("power of the drive by the instrument: "), "who measured is told");
-    assert!(page.contains("power of the host, AC for every second"));
+    assert!(page.contains("different power scope: host-ac"));
+    assert!(page.contains("scope of the power meter: drive; instrument: "), "the meter is named");
+    assert!(page.contains("power of the host, AC over time"));
 }

@@ -89,7 +89,7 @@ fn every_null_has_a_finding_that_names_it() {
 }
 
 #[test]
-fn a_percentile_of_too_few_requests_says_how_many_it_needs() {
+fn a_percentile_of_too_few_requests_has_a_finding_with_the_number_needed() {
     let mut recipe = Recipe::new("run-3", quick(6), "Disk");
     recipe.pace = &even;
     let (document, _) = runs(&recipe);
@@ -98,7 +98,7 @@ fn a_percentile_of_too_few_requests_says_how_many_it_needs() {
     let text = test["findings"].to_string();
     assert!(
         text.contains(
-            "99.999th percentile latency needs at least 100,000 requests, there were 12,000"
+            "99.999th percentile latency needs at least 100,000 requests, 12,000 completed"
         ),
         "{text}"
     );

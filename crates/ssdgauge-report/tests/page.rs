@@ -3,7 +3,9 @@
 mod support;
 
 use ssdgauge_core::{Action, Bytes, Nanos, TargetKind};
-use ssdgauge_report::{PageOptions, Run, card, csv, figures, json, markdown, openmetrics, page};
+use ssdgauge_report::{
+    PageOptions, Run, csv, figures, json, markdown, openmetrics, page, terminal_summary,
+};
 use support::{Recipe, client, quick, run};
 
 const HOSTILE: &str = "<script>alert(1)</script>'; DROP TABLE run;--\u{1b}[31m$x^2$\u{202e}\0\"><img src=x onerror=y>";
@@ -13,7 +15,7 @@ fn whole(runs: &[Run]) -> String {
 }
 
 #[test]
-fn the_page_asks_for_nothing_from_the_network_and_runs_no_script() {
+fn the_page_loads_nothing_from_the_network_and_has_no_script() {
     let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
     for forbidden in ["<script", "<link", "@import", "src=", "javascript:", "onload"] {
         assert!(!page.contains(forbidden), "{forbidden}");
@@ -55,20 +57,20 @@ fn a_hostile_name_changes_no_output() {
         assert!(!text.contains("x²"), "a dollar must not begin mathematics");
         assert!(text.contains("$x^2$"));
     }
-    let card = card(&runs[0], 80, false);
+    let terminal_summary = terminal_summary(&runs[0], 80, false);
     let json = json(&runs).to_string();
     let markdown = markdown(&runs);
-    for text in [&card, &json, &markdown] {
+    for text in [&terminal_summary, &json, &markdown] {
         for hostile in ["\u{1b}", "\u{202e}", "\0"] {
             assert!(!text.contains(hostile), "{hostile:?}");
         }
     }
     assert!(!markdown.contains("<script"));
-    assert!(card.is_ascii());
+    assert!(terminal_summary.is_ascii());
 }
 
 #[test]
-fn a_model_says_so_in_banner_and_titles() {
+fn a_model_is_marked_in_banner_and_titles() {
     let mut recipe = Recipe::new("a", quick(6), "client-tlc");
     recipe.drive.kind = TargetKind::Virtual;
     let runs = [run(&recipe)];
@@ -103,7 +105,7 @@ fn a_run_of_any_length_has_a_page() {
             assert!(page.contains("3 of 11 steps of this test have finished"));
             assert_eq!(run.tests[0].headline.value, None, "a mean over some of the mixes");
         }
-        assert!(!card(&run, 80, true).is_empty());
+        assert!(!terminal_summary(&run, 80, true).is_empty());
         assert!(!markdown(&[run]).is_empty());
     }
 }
@@ -118,11 +120,11 @@ fn steps_without_any_interval_have_a_page() {
     assert!(
         figures(&runs, &PageOptions::default()).iter().all(|figure| figure.svg.ends_with("</svg>"))
     );
-    assert!(!card(&runs[0], 80, false).is_empty());
+    assert!(!terminal_summary(&runs[0], 80, false).is_empty());
 }
 
 #[test]
-fn a_picture_says_where_it_comes_from_and_is_a_png_too() {
+fn a_picture_names_its_drive_and_run_and_has_a_png() {
     let figures =
         figures(&[run(&Recipe::new("run-77", quick(6), "Disk"))], &PageOptions::default());
     let names: std::collections::BTreeSet<&str> =
@@ -140,7 +142,7 @@ fn a_picture_says_where_it_comes_from_and_is_a_png_too() {
 }
 
 #[test]
-fn an_absurd_plan_has_every_output_too() {
+fn a_plan_with_extreme_values_has_every_output() {
     let mut recipe = Recipe::new("a", client(2, 3), "Disk");
     recipe.plan.shortened = u32::MAX;
     recipe.plan.seed = u64::MAX;
@@ -161,7 +163,7 @@ fn an_absurd_plan_has_every_output_too() {
         lat_us: 1e9 / f64::from(second + 1),
     };
     let runs = [run(&recipe)];
-    for text in [whole(&runs), markdown(&runs), card(&runs[0], 0, true), csv(&runs)] {
+    for text in [whole(&runs), markdown(&runs), terminal_summary(&runs[0], 0, true), csv(&runs)] {
         assert!(!text.is_empty() && !text.contains("NaN") && !text.contains("inf"));
     }
     for figure in figures(&runs, &PageOptions::default()) {
@@ -171,12 +173,12 @@ fn an_absurd_plan_has_every_output_too() {
 }
 
 #[test]
-fn no_run_at_all_has_a_page() {
+fn a_page_without_runs_is_valid() {
     assert!(whole(&[]).contains("No runs"));
 }
 
 #[test]
-fn the_verdict_names_a_leader_only_where_there_is_one() {
+fn the_conclusions_name_a_leader_only_beyond_noise() {
     let fast = Recipe::new("a", quick(12), "Fast");
     let mut slow = Recipe::new("b", quick(12), "Slow");
     slow.pace = &|stream, second| {
@@ -185,14 +187,14 @@ fn the_verdict_names_a_leader_only_where_there_is_one() {
     };
     let page = whole(&[run(&fast), run(&slow)]);
     assert!(page.contains("Sequential read: Fast ("), "a sentence for each test");
-    assert!(page.contains(" leads, with 2.00 ± "));
+    assert!(page.contains(" leads with 2.00 ± "));
     let tied = whole(&[run(&fast), run(&Recipe::new("c", quick(12), "Twin"))]);
-    assert!(tied.contains("cannot be told apart"));
-    assert!(!tied.contains(" leads, with"));
+    assert!(tied.contains("do not differ significantly"));
+    assert!(!tied.contains(" leads with"));
     let short = Recipe::new("d", quick(2), "Short");
     let unjudged = whole(&[run(&Recipe::new("e", quick(2), "Brief")), run(&short)]);
     assert!(unjudged.contains("so no lead is claimed"));
-    assert!(!unjudged.contains("cannot be told apart"));
+    assert!(!unjudged.contains("do not differ significantly"));
 }
 
 #[test]
@@ -233,7 +235,7 @@ fn shortened_models_and_other_revisions_stand_in_charts_of_their_own() {
 }
 
 #[test]
-fn every_figure_says_its_unit_its_n_and_where_latency_counts_from() {
+fn every_figure_has_its_unit_its_n_and_the_definition_of_latency() {
     let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
     let mut seen = 0;
     for caption in page.split("<figcaption").skip(1) {
@@ -241,19 +243,19 @@ fn every_figure_says_its_unit_its_n_and_where_latency_counts_from() {
         assert!(caption.contains("n = "), "{caption}");
         assert!(["MB/s", "IOPS", "µs"].iter().any(|unit| caption.contains(unit)), "{caption}");
         if caption.contains("latency") {
-            assert!(caption.contains("counts from"), "{caption}");
+            assert!(caption.contains("is measured from"), "{caption}");
         }
         seen += 1;
     }
     assert!(seen >= 11, "{seen}");
     assert_eq!(page.matches("class=\"chart wide\" role=\"img\"").count(), seen);
     assert_eq!(page.matches("class=\"chart narrow\" role=\"img\"").count(), seen);
-    assert!(page.contains("Chosen by this suite, because the source does not say"));
+    assert!(page.contains("Chosen by this suite, not specified by the source"));
     assert!(page.contains("After the protocol of"));
 }
 
 #[test]
-fn a_drive_that_was_never_tested_so_is_a_gap_in_every_chart() {
+fn an_untested_drive_is_a_gap_in_every_chart() {
     let named = |id, name: &str, plan| {
         let mut recipe = Recipe::new(id, plan, name);
         recipe.drive.kind = TargetKind::Block;
@@ -285,7 +287,7 @@ fn a_drive_that_was_never_tested_so_is_a_gap_in_every_chart() {
 }
 
 #[test]
-fn the_same_load_again_and_again_is_a_line() {
+fn repetitions_of_one_load_are_a_line() {
     let mut bursts = client(6, 30);
     let steps = &mut bursts.tests[0].phases[0].steps;
     let first = steps[0].clone();
@@ -301,6 +303,6 @@ fn the_same_load_again_and_again_is_a_line() {
         .iter()
         .find(|figure| figure.name.starts_with("01-") && figure.name.ends_with("-curve"));
     let svg = &curve.expect("a curve").svg;
-    assert!(svg.contains("of each turn") && svg.contains("Turn of the same load"));
-    assert!(!svg.contains("#1 · "), "no bar for each turn of each drive");
+    assert!(svg.contains("by repetition") && svg.contains("Repetition of the same load"));
+    assert!(!svg.contains("#1 · "), "no bar for each repetition on each drive");
 }

@@ -79,7 +79,7 @@ fn only_finished_attempts_count() {
 }
 
 #[test]
-fn a_test_that_began_anew_counts_from_its_last_beginning() {
+fn a_restarted_test_counts_from_its_last_start() {
     use StepState::{Broken, Finished};
     let history = [(0, 1, Finished, 100), (1, 1, Broken, 7), (0, 2, Finished, 120)];
     let anew = attempts(Restart::Test, &history);
@@ -128,7 +128,7 @@ fn foreign_damaged_and_missing_files_are_refused_with_their_reason() {
 }
 
 #[test]
-fn more_than_any_drive_can_do_is_refused() {
+fn impossible_values_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.ssdg");
     let steps = vec![step("one", 1.0, stream(Access::Random, 4_096, 100, 1), 2)];
@@ -162,11 +162,11 @@ fn more_than_any_drive_can_do_is_refused() {
     drop(writer);
     let error = read(&path).expect_err("nine million million million requests");
     assert!(matches!(error, ReportError::Impossible { .. }), "{error}");
-    assert!(error.to_string().contains("more than any drive can do"));
+    assert!(error.to_string().contains("exceeds the limits of any drive"));
 }
 
 #[test]
-fn a_reading_twice_gives_the_same_json() {
+fn reading_a_file_twice_gives_equal_json() {
     let recipe = Recipe::new("a", quick(3), "Disk");
     assert_eq!(json(&[run(&recipe)]), json(&[run(&recipe)]));
 }

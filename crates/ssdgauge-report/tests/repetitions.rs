@@ -65,19 +65,19 @@ fn repetitions_are_one_result_with_the_interval_between_them() {
 }
 
 #[test]
-fn repetitions_that_drift_are_found_with_their_order() {
+fn a_drift_over_repetitions_raises_a_finding() {
     let falling = run("a", &[1_100, 1_050, 1_000]);
     let found = falling.tests[0]
         .findings
         .iter()
         .find(|found| found.finding.kind == FindingKind::OrderEffect)
         .unwrap();
-    assert!(found.finding.text.contains("falls from each of 3"), "{}", found.finding.text);
+    assert!(found.finding.text.contains("falls monotonically over 3"), "{}", found.finding.text);
     assert!(!kinds(&run("b", &[1_100, 1_000])).contains(&FindingKind::OrderEffect));
 }
 
 #[test]
-fn a_comparison_of_repeated_runs_rests_on_what_varies_between_repetitions() {
+fn a_comparison_of_repeated_runs_uses_the_variation_between_repetitions() {
     let difference = |a: &[u64], b: &[u64]| {
         let (a, b) = (run("a", a), run("b", b));
         let comparison = compare(&a, &b, &CompareOptions::default()).unwrap();
@@ -97,7 +97,7 @@ fn a_comparison_of_repeated_runs_rests_on_what_varies_between_repetitions() {
 }
 
 #[test]
-fn a_run_that_was_cut_off_in_a_repetition_has_no_headline_yet() {
+fn a_run_interrupted_in_a_repetition_has_no_headline() {
     let mut recipe = Recipe::new("a", repeated(&[1_000, 1_100, 1_200]), "Disk");
     recipe.pace = &by_name;
     recipe.steps = 2;
@@ -107,7 +107,7 @@ fn a_run_that_was_cut_off_in_a_repetition_has_no_headline_yet() {
 }
 
 #[test]
-fn a_drive_that_leaves_its_steady_state_is_found_out() {
+fn a_loss_of_steady_state_raises_a_finding() {
     let score =
         Score::MeanOfLast { metric: Metric::Iops, window: Window::Time(Nanos::from_secs(400)) };
     let long = |leaves: bool| {
@@ -127,7 +127,7 @@ fn a_drive_that_leaves_its_steady_state_is_found_out() {
         .iter()
         .find(|found| found.finding.kind == FindingKind::LeftSteadyState)
         .unwrap();
-    assert!(left.finding.text.contains("no longer in minute 16"), "{}", left.finding.text);
+    assert!(left.finding.text.contains("lost in minute 16"), "{}", left.finding.text);
     assert!(!kinds(&long(false)).contains(&FindingKind::LeftSteadyState));
     assert!(matches!(run.tests[0].test.phases[0].steps[0].action, Action::Run { .. }));
 }

@@ -6,8 +6,8 @@ mod support;
 
 use ssdgauge_core::Random;
 use ssdgauge_report::{
-    PageOptions, Specification, card, clean_device, clean_prose, csv, figures, json, markdown,
-    openmetrics, page,
+    PageOptions, Specification, csv, figures, json, markdown, openmetrics, page, sanitize_device,
+    sanitize_prose, terminal_summary,
 };
 use std::path::Path;
 use support::{Recipe, quick, run};
@@ -76,13 +76,13 @@ fn without_markup(text: &str, what: &str, of: &str) {
 }
 
 #[test]
-fn a_thousand_hostile_strings_get_through_no_output() {
+fn a_thousand_hostile_strings_are_escaped_in_every_output() {
     let seed = 20_261_121;
     let mut random = Random::new(seed, 0);
     let strings: Vec<String> = (0..1_000).map(|number| string(number, &mut random)).collect();
     for text in &strings {
-        calm(&clean_device(text), "a device's name", text);
-        calm(&clean_prose(text), "prose", text);
+        calm(&sanitize_device(text), "a device's name", text);
+        calm(&sanitize_prose(text), "prose", text);
     }
     // Whole outputs, each with several of the strings at once.
     for group in strings.chunks(40) {
@@ -101,8 +101,8 @@ fn a_thousand_hostile_strings_get_through_no_output() {
         let page = page(&runs, &PageOptions::default());
         calm(&page, "the page", &of);
         without_markup(&page, "the page", &of);
-        let card = card(&runs[0], 100, false);
-        calm(&card, "the card", &of);
+        let terminal_summary = terminal_summary(&runs[0], 100, false);
+        calm(&terminal_summary, "the terminal_summary", &of);
         let markdown = markdown(&runs);
         calm(&markdown, "Markdown", &of);
         without_markup(&markdown, "Markdown", &of);
@@ -125,7 +125,7 @@ fn a_thousand_hostile_strings_get_through_no_output() {
             without_markup(&picture.svg, "a chart", &of);
         }
     }
-    let result = "0 through page, chart, card, CSV, Markdown, JSON, OpenMetrics";
+    let result = "0 through page, chart, terminal_summary, CSV, Markdown, JSON, OpenMetrics";
     figure("drive strings", "1000 hostile names", result);
 }
 
@@ -155,7 +155,7 @@ cache = "inside"
 "#;
 
 #[test]
-fn no_text_of_a_spec_file_makes_a_panic_or_an_error_without_a_place() {
+fn every_spec_file_is_parsed_or_refused_with_its_line() {
     let seed = 20_261_121;
     println!("seed {seed}");
     let mut random = Random::new(seed, 0);

@@ -3,7 +3,7 @@
 mod support;
 
 use ssdgauge_core::{Finding, FindingKind, Severity, TargetKind};
-use ssdgauge_report::{card, markdown};
+use ssdgauge_report::{markdown, terminal_summary};
 use support::{Recipe, client, quick, run};
 
 fn model() -> Recipe<'static> {
@@ -23,12 +23,12 @@ fn model() -> Recipe<'static> {
 }
 
 #[test]
-fn the_card_of_a_quick_run_has_the_familiar_rows() {
-    insta::assert_snapshot!(card(&run(&model()), 80, false));
+fn the_terminal_summary_of_a_quick_run_has_the_customary_rows() {
+    insta::assert_snapshot!(terminal_summary(&run(&model()), 80, false));
 }
 
 #[test]
-fn a_card_gathers_findings_that_differ_in_their_figures_alone() {
+fn the_terminal_summary_merges_findings_that_differ_only_in_numbers() {
     let waited = |share| {
         let text = format!("a thread waited for {share} % of the time");
         Finding::new(FindingKind::Disturbed, Severity::Warning, text, "stop other programs")
@@ -37,22 +37,22 @@ fn a_card_gathers_findings_that_differ_in_their_figures_alone() {
     let (_, cached) = recipe.findings.remove(0);
     recipe.findings = [2, 3, 4].map(|share| (Some(0), waited(share))).into();
     recipe.findings.push((None, cached.clone()));
-    let gathered = card(&run(&recipe), 120, false);
+    let gathered = terminal_summary(&run(&recipe), 120, false);
     assert!(gathered.contains("4 warnings"), "{gathered}");
     let lines: Vec<&str> = gathered.lines().filter(|line| line.starts_with("warning: ")).collect();
     assert_eq!(lines.len(), 2, "{gathered}");
-    let line = "a thread waited for 2 % of the time; 2 more like it (stop other programs)";
+    let line = "a thread waited for 2 % of the time; 2 more of this kind (stop other programs)";
     assert!(lines.iter().any(|text| text.ends_with(line)), "{gathered}");
-    // Where there is room for all of them, each is told.
+    // Up to three warnings are printed one by one.
     recipe.findings = [2, 3].map(|share| (Some(0), waited(share))).into();
-    assert!(!card(&run(&recipe), 120, false).contains("like it"));
+    assert!(!terminal_summary(&run(&recipe), 120, false).contains("of this kind"));
 }
 
 #[test]
-fn the_card_of_another_suite_has_its_headlines() {
+fn the_terminal_summary_of_another_suite_has_its_headlines() {
     let mut recipe = Recipe::new("0193f1c2-cc33", client(6, 8), "Disk");
     recipe.steps = 15;
-    insta::assert_snapshot!(card(&run(&recipe), 72, false));
+    insta::assert_snapshot!(terminal_summary(&run(&recipe), 72, false));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn markdown_has_headlines_and_findings() {
 }
 
 #[test]
-fn no_line_of_a_card_is_wider_than_its_terminal() {
+fn no_line_of_the_terminal_summary_is_wider_than_the_terminal() {
     let mut recipe = model();
     recipe.drive.model = Some("A drive whose name goes on and on and on beyond all reason".into());
     for suite in [quick(6), client(1, 1)] {
@@ -71,7 +71,7 @@ fn no_line_of_a_card_is_wider_than_its_terminal() {
         recipe.findings.clear();
         let run = run(&recipe);
         for width in [40, 52, 60, 72, 80, 132] {
-            for line in card(&run, width, false).lines() {
+            for line in terminal_summary(&run, width, false).lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
         }
@@ -79,11 +79,11 @@ fn no_line_of_a_card_is_wider_than_its_terminal() {
 }
 
 #[test]
-fn colour_changes_nothing_but_colour_and_letters() {
+fn colour_changes_only_colours_and_line_drawing() {
     let run = run(&model());
-    let plain = card(&run, 80, false);
+    let plain = terminal_summary(&run, 80, false);
     assert!(plain.is_ascii() && !plain.contains('\u{1b}'));
-    let mut coloured = card(&run, 80, true);
+    let mut coloured = terminal_summary(&run, 80, true);
     for code in ["0", "1", "2", "33", "35", "36", "1;33", "1;31"] {
         coloured = coloured.replace(&format!("\u{1b}[{code}m"), "");
     }

@@ -50,7 +50,7 @@ pub(crate) fn conclude(
         terminal::print(&format!("{value:#}\n"));
     } else {
         let width = 100;
-        terminal::print(&ssdgauge_report::card(&run, width, terminal::has_colour()));
+        terminal::print(&ssdgauge_report::terminal_summary(&run, width, terminal::has_colour()));
     }
     let runs = std::slice::from_ref(&run);
     write_page(&page, &[file], runs, &PageOptions::default())?;

@@ -22,7 +22,7 @@ pub(crate) fn talk(text: &str) {
 /// Returns `text` with everything written out that a terminal would obey: a drive may call itself
 /// anything.
 pub(crate) fn tame(text: &str) -> String {
-    text.lines().map(ssdgauge_report::clean_prose).collect::<Vec<_>>().join("\n")
+    text.lines().map(ssdgauge_report::sanitize_prose).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns whether people look at stderr.

@@ -109,7 +109,7 @@ fn a_whole_drive_fill_writes_every_byte_once_and_shows_the_end_of_the_cache() {
     let truth = test.points[0].point.totals.reading("slc_exhausted_bytes").unwrap();
     let miss = (edge.bytes as f64 - truth).abs();
     assert!(miss <= edge.uncertainty as f64, "{edge:?}, in truth {truth}");
-    assert!(remarks(&run, 0).contains("fast cache of"), "{}", remarks(&run, 0));
+    assert!(remarks(&run, 0).contains("SLC cache of"), "{}", remarks(&run, 0));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn steps_that_write_say_whether_they_lay_in_the_cache_that_the_fill_of_the_run_s
     let exceeded = found(&run.tests[1], FindingKind::CacheExceeded);
     let outside = sustained.iter().filter(|place| **place != CachePlace::Inside).count();
     assert_eq!(exceeded.len(), outside, "{exceeded:?}");
-    assert!(remarks(&run, 1).contains("of the fast cache: "), "{}", remarks(&run, 1));
+    assert!(remarks(&run, 1).contains("SLC cache: "), "{}", remarks(&run, 1));
 }
 
 #[test]

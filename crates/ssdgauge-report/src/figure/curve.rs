@@ -1,15 +1,17 @@
 //! The curve: the points of a test along the key that was swept.
 
-use crate::clean;
-use crate::figure::{Axis, Bar, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, legend, title};
-use crate::group::{Group, Member};
-use crate::levels;
-use crate::missing;
-use crate::number;
-use crate::run::PointRun;
+use crate::analysis::fill_level;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::ReportDrives;
+use crate::figure::captions::{LATENCY, legend};
+use crate::figure::chart::{Axis, Bar, Chart, Drawing, Line, Scale, Table};
+use crate::model::PointRun;
+use crate::model::metrics;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Metric, Scope};
 
-/// What tells the steps of a test apart.
+/// The parameter that differs between the steps of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Swept {
     /// The share of reads.
@@ -18,11 +20,11 @@ pub(super) enum Swept {
     QueueDepth,
     /// The length of a request.
     BlockSize,
-    /// How full the drive was.
+    /// The fill level of the drive.
     Fill,
-    /// Nothing: the same load again and again.
-    Turn,
-    /// More than one of them, or something else: the steps stand side by side.
+    /// None: repetitions of one load.
+    Repeat,
+    /// Several of them, or another one: the steps are shown as bars.
     Steps,
 }
 
@@ -31,40 +33,40 @@ const MOST_ALONE: usize = 8;
 
 /// Returns the curve of the headline's metric, of power where it was measured, of the 99th
 /// percentile where the metric is a rate, and each drive alone with its power on a second axis.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let metric = group.first().test.headline.metric;
     let metric = if metric == Metric::LoadMultiple { Metric::Iops } else { metric };
     let swept = common(group);
     let power = group.members.iter().flat_map(|member| &member.test.points);
     let has_power = power.into_iter().any(|point| power_of(point).is_some());
-    let along = !matches!(swept, Swept::Steps | Swept::Turn);
+    let along = !matches!(swept, Swept::Steps | Swept::Repeat);
     let alone = group.members.len() == 1;
-    let mut charts = vec![curve(group, cast, metric, swept, alone && has_power && along)];
+    let mut charts = vec![curve(group, drives, metric, swept, alone && has_power && along)];
     // The mean over equal loads is ranked already, and many bars side by side are no picture.
-    let is_detail = swept == Swept::Turn || (!along && group.members.len() > MOST_ALONE);
+    let is_detail = swept == Swept::Repeat || (!along && group.members.len() > MOST_ALONE);
     charts.iter_mut().for_each(|chart| chart.folded = is_detail);
     if has_power && along && !alone {
-        charts.push(curve(group, cast, Metric::PowerW, swept, false).fold());
+        charts.push(curve(group, drives, Metric::PowerW, swept, false).fold());
         if group.members.len() <= MOST_ALONE {
             charts.extend(group.members.iter().map(|member| {
                 let one = Group {
                     members: vec![*member],
-                    apart: group.apart.clone(),
-                    rivals: Vec::new(),
+                    distinction: group.distinction.clone(),
+                    other_runs: Vec::new(),
                 };
-                let chart = curve(&one, cast, metric, swept, true);
-                let title = format!("{}, {}", chart.title, cast.names[member.index]);
+                let chart = curve(&one, drives, metric, swept, true);
+                let title = format!("{}, {}", chart.title, drives.names[member.index]);
                 Chart { title, kind: "curve-with-power", ..chart.fold() }
             }));
         }
     }
     if metric.unit() != "µs" {
-        charts.push(curve(group, cast, Metric::LatP99Us, swept, false).fold());
+        charts.push(curve(group, drives, Metric::LatP99Us, swept, false).fold());
     }
     charts
 }
 
-/// Returns what tells the steps of all members apart, where it is the same.
+/// Returns the parameter that differs between the steps, if it is the same for all members.
 fn common(group: &Group<'_>) -> Swept {
     let begun = group.members.iter().filter(|member| !member.test.points.is_empty());
     let all: Vec<Swept> = begun.map(|member| swept(&member.test.points)).collect();
@@ -75,14 +77,20 @@ fn common(group: &Group<'_>) -> Swept {
 }
 
 fn power_of(point: &PointRun) -> Option<f64> {
-    missing::value(point, Metric::PowerW, Scope::All)
+    metrics::value(point, Metric::PowerW, Scope::All)
 }
 
-fn curve(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept, with_power: bool) -> Chart {
+fn curve(
+    group: &Group<'_>,
+    drives: &ReportDrives,
+    metric: Metric,
+    swept: Swept,
+    with_power: bool,
+) -> Chart {
     let drawing = match swept {
-        Swept::Steps => bars(group, cast, metric),
-        Swept::Mix | Swept::QueueDepth | Swept::BlockSize | Swept::Fill | Swept::Turn => {
-            lines(group, cast, metric, swept, with_power)
+        Swept::Steps => bars(group, drives, metric),
+        Swept::Mix | Swept::QueueDepth | Swept::BlockSize | Swept::Fill | Swept::Repeat => {
+            lines(group, drives, metric, swept, with_power)
         }
     };
     let along = match swept {
@@ -90,21 +98,21 @@ fn curve(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept, with_powe
         Swept::QueueDepth => " by queue depth",
         Swept::BlockSize => " by block size",
         Swept::Fill => " by fill",
-        Swept::Turn => " of each turn",
+        Swept::Repeat => " by repetition",
         Swept::Steps => " by step",
     };
     let points = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
-    let axis = if with_power { "both axes of values start" } else { "the axis of values starts" };
+    let axis = if with_power { "both value axes start" } else { "the value axis starts" };
     let mut notes = vec![format!("{unit}; n = {points} steps of one run each; {axis} at zero.")];
     if metric.unit() == "µs" {
         notes.push(LATENCY.to_owned());
     }
     Chart {
-        title: format!("{}: {}{along}", title(group), metric.title()),
+        title: format!("{}: {}{along}", group.title(), metric.title()),
         notes,
         drawing,
-        table: table(group, cast, metric, with_power),
+        table: table(group, drives, metric, with_power),
         kind: "curve",
         folded: false,
     }
@@ -112,21 +120,21 @@ fn curve(group: &Group<'_>, cast: &Cast, metric: Metric, swept: Swept, with_powe
 
 fn lines(
     group: &Group<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     metric: Metric,
     swept: Swept,
     with_power: bool,
 ) -> Drawing {
     let line = |member: &Member<'_>, metric: Metric, right: bool| {
         let place = |point: &PointRun| {
-            Some((place(point, swept)?, missing::value(point, metric, Scope::All)?))
+            Some((place(point, swept)?, metrics::value(point, metric, Scope::All)?))
         };
         let mut points: Vec<(f64, f64)> = member.test.points.iter().filter_map(place).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let name = legend(member, cast, !points.is_empty());
+        let name = legend(member, drives, !points.is_empty());
         Line {
             label: if right { "power (right axis)".to_owned() } else { name },
-            colour: cast.drive(member.index),
+            colour: drives.drive_of(member.index),
             dashed: right,
             right,
             // A PNG has no dashes: the line without marks is the one on the right.
@@ -141,10 +149,10 @@ fn lines(
     }
     let (label, scale) = match swept {
         Swept::Mix => ("Share of reads, %", Scale::Linear),
-        Swept::QueueDepth => ("Queue depth (requests in flight asked)", Scale::Log2),
+        Swept::QueueDepth => ("Queue depth (requests in flight, as requested)", Scale::Log2),
         Swept::BlockSize => ("Block size, bytes", Scale::Log2),
         Swept::Fill => ("Drive full, %", Scale::Linear),
-        Swept::Turn => ("Turn of the same load", Scale::Linear),
+        Swept::Repeat => ("Repetition of the same load", Scale::Linear),
         Swept::Steps => ("Step", Scale::Linear),
     };
     let linear = |label: String| Axis { label, scale: Scale::Linear };
@@ -166,25 +174,25 @@ fn axis_label(metric: Metric) -> String {
     }
 }
 
-fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Drawing {
+fn bars(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Drawing {
     let alone = group.members.len() == 1;
     let mut bars = Vec::new();
     for label in labels(group) {
         for member in &group.members {
             let point = member.test.points.iter().find(|point| point.point.label == label);
-            let value = point.and_then(|point| missing::value(point, metric, Scope::All));
-            let name = &cast.names[member.index];
-            let label = clean::prose(&label);
+            let value = point.and_then(|point| metrics::value(point, metric, Scope::All));
+            let name = &drives.names[member.index];
+            let label = sanitize::prose(&label);
             bars.push(Bar {
                 label: if alone { label } else { format!("{label} · {name}") },
                 part: "",
-                colour: cast.drive(member.index),
+                colour: drives.drive_of(member.index),
                 value: value.ok_or_else(|| match point {
                     Some(_) => "not measured".to_owned(),
                     None => "unfinished".to_owned(),
                 }),
                 interval: None,
-                highlighted: cast.is_highlighted(member.index),
+                highlighted: drives.is_highlighted(member.index),
             });
         }
     }
@@ -202,21 +210,21 @@ fn labels(group: &Group<'_>) -> Vec<String> {
     labels
 }
 
-fn table(group: &Group<'_>, cast: &Cast, metric: Metric, with_power: bool) -> Table {
+fn table(group: &Group<'_>, drives: &ReportDrives, metric: Metric, with_power: bool) -> Table {
     let metrics = if with_power { vec![metric, Metric::PowerW] } else { vec![metric] };
     let mut head = vec!["Step".to_owned()];
     for member in &group.members {
-        let name = &cast.names[member.index];
+        let name = &drives.names[member.index];
         head.extend(metrics.iter().map(|metric| match metric.unit() {
             "" => name.clone(),
             unit => format!("{name}, {unit}"),
         }));
     }
     let row = |label: &String| {
-        let mut row = vec![clean::prose(label)];
+        let mut row = vec![sanitize::prose(label)];
         for member in &group.members {
             let point = member.test.points.iter().find(|point| point.point.label == *label);
-            let value = |metric| point.and_then(|point| missing::value(point, metric, Scope::All));
+            let value = |metric| point.and_then(|point| metrics::value(point, metric, Scope::All));
             row.extend(metrics.iter().map(|metric| number::optional(value(*metric))));
         }
         row
@@ -224,7 +232,7 @@ fn table(group: &Group<'_>, cast: &Cast, metric: Metric, with_power: bool) -> Ta
     Table { head, rows: labels(group).iter().map(row).collect() }
 }
 
-/// Returns what tells `points` apart, where it is one thing.
+/// Returns the parameter that differs between `points`, if there is one only.
 fn swept(points: &[PointRun]) -> Swept {
     let varies = |swept| {
         let places: Vec<Option<f64>> = points.iter().map(|point| place(point, swept)).collect();
@@ -239,13 +247,13 @@ fn swept(points: &[PointRun]) -> Swept {
     let varying: Vec<Swept> = keys.into_iter().filter(|key| varies(*key)).collect();
     match varying.as_slice() {
         [one] if single && points.len() > 1 => *one,
-        [] if single && is_in_turn(points) => Swept::Turn,
+        [] if single && is_repeated(points) => Swept::Repeat,
         [] | [..] => Swept::Steps,
     }
 }
 
 /// Returns whether `points` are one load, carried out more than once.
-fn is_in_turn(points: &[PointRun]) -> bool {
+fn is_repeated(points: &[PointRun]) -> bool {
     let same = |pair: &[PointRun]| {
         pair[0].workload == pair[1].workload && pair[0].point.position < pair[1].point.position
     };
@@ -259,8 +267,8 @@ fn place(point: &PointRun, swept: Swept) -> Option<f64> {
         Swept::Mix => Some(f64::from(stream.read_percent)),
         Swept::QueueDepth => Some(f64::from(stream.queue_depth) * f64::from(stream.threads)),
         Swept::BlockSize => Some(stream.block_size.0 as f64),
-        Swept::Fill => levels::of(&point.point.label, point.point.position),
-        Swept::Turn => Some(point.point.position),
+        Swept::Fill => fill_level::from_label(&point.point.label, point.point.position),
+        Swept::Repeat => Some(point.point.position),
         Swept::Steps => None,
     }
 }

@@ -1,10 +1,12 @@
 //! Latency against percentile, on an axis that gives each nine of the tail equal room.
 
-use crate::clean;
-use crate::figure::{Axis, Cast, Chart, Drawing, LATENCY, Line, Scale, Table, title};
-use crate::group::{Group, Member};
-use crate::number;
-use crate::run::PointRun;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::ReportDrives;
+use crate::figure::captions::LATENCY;
+use crate::figure::chart::{Axis, Chart, Drawing, Line, Scale, Table};
+use crate::model::PointRun;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Histogram, Scope};
 
 /// The most lines of one chart.
@@ -21,19 +23,19 @@ const SHARES: [(f64, &str); 7] = [
     (0.999, "99.9 %"),
     (0.9999, "99.99 %"),
     (0.99999, "99.999 %"),
-    (1.0, "longest"),
+    (1.0, "maximum"),
 ];
 
 /// Returns one chart with a line for each step where a run stands alone, and one chart for each
 /// step with a line for each run otherwise.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     match group.members.as_slice() {
-        [alone] => of_one(group, alone, cast).into_iter().collect(),
-        _ => of_many(group, cast),
+        [alone] => by_step(group, alone, drives).into_iter().collect(),
+        _ => by_drive(group, drives),
     }
 }
 
-fn of_one(group: &Group<'_>, member: &Member<'_>, cast: &Cast) -> Option<Chart> {
+fn by_step(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives) -> Option<Chart> {
     let all: Vec<&PointRun> = member.test.points.iter().collect();
     let points = spread(&all, MOST_LINES);
     let several = points.len() > 1;
@@ -41,13 +43,13 @@ fn of_one(group: &Group<'_>, member: &Member<'_>, cast: &Cast) -> Option<Chart> 
         .iter()
         .enumerate()
         .filter_map(|(number, point)| {
-            // Colours stand for drives; where there is one drive they are free for its steps.
-            let colour = if several { number } else { cast.drive(member.index) };
-            line(&clean::prose(&point.point.label), colour, point)
+            // Colours identify drives; for a single drive they identify its steps.
+            let colour = if several { number } else { drives.drive_of(member.index) };
+            line(&sanitize::prose(&point.point.label), colour, point)
         })
         .collect();
     let n: u64 = points.iter().map(|point| point.point.totals.latency(Scope::All).count()).sum();
-    let labels = points.iter().map(|point| (clean::prose(&point.point.label), *point)).collect();
+    let labels = points.iter().map(|point| (sanitize::prose(&point.point.label), *point)).collect();
     let mut chart = chart(group, "", lines, n, labels)?;
     if points.len() < all.len() {
         let all = all.len();
@@ -59,7 +61,7 @@ fn of_one(group: &Group<'_>, member: &Member<'_>, cast: &Cast) -> Option<Chart> 
     Some(chart)
 }
 
-fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+fn by_drive(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let first: Vec<&PointRun> = group
         .members
         .iter()
@@ -79,14 +81,16 @@ fn of_many(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             group.members.iter().filter_map(|member| Some((member.index, same(member)?))).collect();
         let lines: Vec<Line> = present
             .iter()
-            .filter_map(|(index, point)| line(&cast.names[*index], cast.drive(*index), point))
+            .filter_map(|(index, point)| {
+                line(&drives.names[*index], drives.drive_of(*index), point)
+            })
             .collect();
         let n = present.iter().map(|(_, p)| p.point.totals.latency(Scope::All).count()).sum();
         let labels =
-            present.iter().map(|(index, point)| (cast.names[*index].clone(), *point)).collect();
-        charts.extend(chart(group, &clean::prose(label), lines, n, labels));
+            present.iter().map(|(index, point)| (drives.names[*index].clone(), *point)).collect();
+        charts.extend(chart(group, &sanitize::prose(label), lines, n, labels));
     }
-    // The first is enough for a look; the others stand behind it.
+    // The first chart is shown, the others are folded.
     charts.iter_mut().skip(1).for_each(|chart| chart.folded = true);
     if charts.len() < first.len() {
         for chart in &mut charts {
@@ -118,10 +122,11 @@ fn chart(
         [label.clone()].into_iter().chain(cells).chain([count]).collect()
     };
     Some(Chart {
-        title: format!("{}{step}: distribution of latency", title(group)),
+        title: format!("{}{step}: distribution of latency", group.title()),
         notes: vec![format!(
-            "µs; n = {} requests. {LATENCY} Each nine of the percentile has equal room; a line ends \
-             where no request lies beyond it. The axis of latency is logarithmic and does not start at zero.",
+            "µs; n = {} requests. {LATENCY} Each nine of the percentile has equal width; a line \
+             ends at the last percentile with a request beyond it. The latency axis is \
+             logarithmic and does not start at zero.",
             number::count(n)
         )],
         drawing: Drawing::Lines {

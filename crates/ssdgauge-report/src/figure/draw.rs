@@ -4,71 +4,28 @@
 //! picture serves light, dark and print; a picture for a file carries its colours.
 
 mod bars;
-mod ink;
+mod dimensions;
+mod label;
 mod lines;
 mod marks;
 mod path;
+mod plot;
 mod scales;
+mod theme;
 
-use crate::clean;
-use crate::figure::{Chart, Drawing};
-pub(crate) use ink::{Ink, PALETTE_DARK, PALETTE_LIGHT};
+use crate::figure::chart::{Chart, Drawing};
+pub(crate) use dimensions::Dimensions;
+use dimensions::SMALL;
 use kuva::backend::svg::SvgBackend;
-use kuva::render::color::Color;
-use kuva::render::render::{Primitive, Scene, TextAnchor};
-
-/// How wide a picture is, in its own units, and what follows from that.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sheet {
-    width: f64,
-    /// Room for the numbers and the title of the left axis.
-    left: f64,
-    /// Room for the end of the last number of the horizontal axis.
-    right: f64,
-    /// Room for a right axis.
-    right_axis: f64,
-    /// The height of a plot.
-    height: f64,
-    /// About how many numbers the horizontal axis has.
-    ticks: f64,
-    /// The size of the numbers of the axes.
-    tick_size: u32,
-}
-
-impl Sheet {
-    /// For pages and files.
-    pub(crate) const WIDE: Sheet = Sheet {
-        width: 760.0,
-        left: 84.0,
-        right: 34.0,
-        right_axis: 66.0,
-        height: 300.0,
-        ticks: 8.0,
-        tick_size: 12,
-    };
-
-    /// For phones: the same text on half the width, so that nobody has to scroll sideways.
-    pub(crate) const NARROW: Sheet = Sheet {
-        width: 340.0,
-        left: 62.0,
-        right: 16.0,
-        right_axis: 44.0,
-        height: 240.0,
-        ticks: 4.0,
-        tick_size: 11,
-    };
-}
+use kuva::render::render::{Scene, TextAnchor};
+use label::{cut, text};
+use plot::Plot;
+pub(crate) use theme::{PALETTE_DARK, PALETTE_LIGHT, Theme};
 
 /// The height of a line of the title.
 const TITLE_ROW: f64 = 20.0;
-/// The size of text in a picture.
-const TEXT: u32 = 13;
-/// The size of what is less important.
-const SMALL: u32 = 11;
-/// The mean width of a letter of DejaVu Sans, as a share of its size, on the wide side.
-const LETTER: f64 = 0.58;
 
-/// What stands in a picture that leaves its page.
+/// The title and origin of a picture outside a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Frame {
     /// The title above; empty for none.
@@ -78,36 +35,42 @@ pub(crate) struct Frame {
 }
 
 /// Returns `chart` as an SVG element whose identifiers begin with `prefix`.
-pub(crate) fn svg(chart: &Chart, ink: Ink, frame: &Frame, sheet: &Sheet, prefix: &str) -> String {
-    let scene = scene(chart, ink, frame, sheet);
+pub(crate) fn svg(
+    chart: &Chart,
+    theme: Theme,
+    frame: &Frame,
+    dimensions: &Dimensions,
+    prefix: &str,
+) -> String {
+    let scene = scene(chart, theme, frame, dimensions);
     let svg = SvgBackend::new().render_scene(&scene);
     settled(&svg, &scene, prefix)
 }
 
 /// Returns `chart` as primitives, for any of kuva's back ends.
-pub(crate) fn scene(chart: &Chart, ink: Ink, frame: &Frame, sheet: &Sheet) -> Scene {
+pub(crate) fn scene(chart: &Chart, theme: Theme, frame: &Frame, dimensions: &Dimensions) -> Scene {
     let top = head_height(frame);
     let foot = foot_height(frame);
     let mut scene = match &chart.drawing {
-        Drawing::Bars { unit, bars } => bars::scene(unit, bars, ink, sheet, (top, foot)),
+        Drawing::Bars { unit, bars } => bars::scene(unit, bars, theme, dimensions, (top, foot)),
         Drawing::Lines { x, y, right, lines, boundaries, marks } => {
             let right = right.as_ref();
-            let plot = lines::Plot { x, y, right, lines, boundaries, marks, sheet };
-            lines::scene(&plot, ink, top, foot)
+            let plot = Plot { x, y, right, lines, boundaries, marks, dimensions };
+            lines::scene(&plot, theme, top, foot)
         }
     };
-    scene.background_color = ink.background();
-    scene.text_color = Some(ink.text());
+    scene.background_color = theme.background();
+    scene.text_color = Some(theme.text());
     for (number, line) in title_lines(frame).iter().enumerate() {
         let y = 26.0 + TITLE_ROW * number as f64;
-        let line = cut(line, sheet.width - 32.0, 16);
-        scene.add(text(16.0, y, &line, 16, TextAnchor::Start, ink.text()).bold());
+        let line = cut(line, dimensions.width - 32.0, 16);
+        scene.add(text(16.0, y, &line, 16, TextAnchor::Start, theme.text()).bold());
     }
     let first = scene.height - foot + 24.0;
     for (number, line) in frame.origin.iter().enumerate() {
         let y = first + 15.0 * number as f64;
-        let line = cut(line, sheet.width - 32.0, SMALL);
-        scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, ink.muted()).plain());
+        let line = cut(line, dimensions.width - 32.0, SMALL);
+        scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, theme.muted()).plain());
     }
     scene
 }
@@ -188,59 +151,4 @@ fn renumbered(body: &str, prefix: &str) -> String {
     }
     text.push_str(rest);
     text
-}
-
-/// A piece of text before it is decided whether it is bold.
-struct Text(Primitive);
-
-impl Text {
-    fn plain(self) -> Primitive {
-        self.0
-    }
-
-    /// Returns the text reading upwards.
-    fn turned(self) -> Primitive {
-        match self.0 {
-            Primitive::Text { x, y, content, size, anchor, bold, color, .. } => {
-                Primitive::Text { x, y, content, size, anchor, rotate: Some(-90.0), bold, color }
-            }
-            other => other,
-        }
-    }
-
-    fn bold(self) -> Primitive {
-        match self.0 {
-            Primitive::Text { x, y, content, size, anchor, rotate, color, .. } => {
-                Primitive::Text { x, y, content, size, anchor, rotate, bold: true, color }
-            }
-            other => other,
-        }
-    }
-}
-
-fn text(x: f64, y: f64, words: &str, size: u32, anchor: TextAnchor, colour: String) -> Text {
-    Text(Primitive::Text {
-        x,
-        y,
-        content: clean::chart(words),
-        size,
-        anchor,
-        rotate: None,
-        bold: false,
-        color: Some(Color::from(colour)),
-    })
-}
-
-/// Returns about how wide `words` are.
-fn width_of(words: &str, size: u32) -> f64 {
-    words.chars().count() as f64 * f64::from(size) * LETTER
-}
-
-/// Returns `words`, cut to about `width`.
-fn cut(words: &str, width: f64, size: u32) -> String {
-    let room = (width / (f64::from(size) * LETTER)).max(4.0) as usize;
-    match words.chars().count() > room {
-        true => words.chars().take(room - 1).chain(['…']).collect(),
-        false => words.to_owned(),
-    }
 }

@@ -1,23 +1,24 @@
-//! What instruments saw: efficiency, power and temperature.
+//! Efficiency, power and temperature from instruments.
 //!
-//! Efficiency is never compared across scopes: what one meter sees of a host another does not.
+//! Efficiency is never compared across scopes: meters of different scopes include different parts
+//! of the host.
 
-use crate::figure::ranking;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_points;
+use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::power;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::workload_text;
+use crate::figure::chart::{Axis, Bar, Chart, Drawing, Scale, Table};
 use crate::figure::timeline::{self, Part, Parts};
-use crate::figure::{Axis, Bar, Cast, Chart, Drawing, Scale, Table, title};
-use crate::group::{Group, Member};
-use crate::missing;
-use crate::number;
-use crate::rests;
-use crate::run::PointRun;
-use crate::settings;
-use crate::timeline::Second;
-use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Metric, PowerScope, Scope};
+use crate::model::Second;
+use crate::model::metrics;
+use crate::text::number;
+use ssdgauge_core::{Metric, PowerScope};
 
-/// Returns the bars of efficiency and of power, where somebody measured power.
-pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
-    if group.members.iter().all(|member| missing::power_scopes(member.test).is_empty()) {
+/// Returns the bars of efficiency and of power, where power was measured.
+pub(super) fn bar_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
+    if group.members.iter().all(|member| metrics::power_scopes(member.test).is_empty()) {
         return Vec::new();
     }
     let headline = group.first().test.headline.metric;
@@ -27,11 +28,11 @@ pub(super) fn ranked(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
     }
     let in_bytes = headline.unit().starts_with("MB/s");
     let efficiency = if in_bytes { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW };
-    [efficiency, Metric::PowerW].map(|metric| bars(group, cast, metric)).into()
+    [efficiency, Metric::PowerW].map(|metric| bars(group, drives, metric)).into()
 }
 
-/// Returns power and temperature over time, as far as somebody measured them.
-pub(super) fn over_times(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+/// Returns power and temperature over time, as far as they were measured.
+pub(super) fn timelines(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let temperature = Instrument {
         quantity: "temperature_c",
         name: "temperature",
@@ -51,9 +52,9 @@ pub(super) fn over_times(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             }),
         };
         let power = Instrument { quantity: scope.quantity(), name, unit: "W", kind };
-        over_time(group, cast, &power, value)
+        timeline(group, drives, &power, value)
     });
-    let of_temperature = over_time(group, cast, &temperature, |second| {
+    let of_temperature = timeline(group, drives, &temperature, |second| {
         second.readings.get("temperature_c").copied()
     });
     of_power.chain(of_temperature).map(Chart::fold).collect()
@@ -71,57 +72,30 @@ struct Instrument {
     kind: &'static str,
 }
 
-/// Returns the instruments that read `quantity` in the test of `member`.
-fn meters(member: &Member<'_>, quantity: &str) -> Vec<String> {
-    let mut meters: Vec<String> = Vec::new();
-    for point in &member.test.points {
-        for name in point.instruments.get(quantity).into_iter().flatten() {
-            if !meters.contains(name) {
-                meters.push(name.clone());
-            }
-        }
-    }
-    meters
-}
-
-/// Returns what measured the power of the members of `group` that were measured in `scope`.
-pub(super) fn measured_by(group: &Group<'_>, scope: &[PowerScope]) -> String {
-    let mut meters: Vec<String> = group
-        .members
-        .iter()
-        .filter(|member| missing::power_scopes(member.test) == scope)
-        .flat_map(|member| scope.iter().flat_map(|scope| meters(member, scope.quantity())))
-        .collect();
-    meters.sort();
-    meters.dedup();
-    let name = scope.first().map_or("drive", |scope| scope.name());
-    format!("power of the {name} by the instrument: {}", meters.join(", "))
-}
-
 /// Returns bars of `metric` at the steps that each headline speaks of.
-fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
-    let scopes = |member: &Member<'_>| missing::power_scopes(member.test);
+fn bars(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Chart {
+    let scopes = |member: &Member<'_>| metrics::power_scopes(member.test);
     let scope = group.members.iter().map(scopes).find(|scopes| !scopes.is_empty());
     let scope = scope.unwrap_or_default();
     let value = |member: &Member<'_>| -> Result<f64, String> {
         let own = scopes(member);
-        let points = rests::points(member.test);
-        match mean(&points, metric) {
+        let points = headline_points::points(member.test);
+        match power::mean(&points, metric) {
             _ if own.is_empty() => Err("no power meter".to_owned()),
-            _ if own.len() > 1 => Err("its steps were measured with several scopes".to_owned()),
-            _ if own != scope => Err(ranking::other_scope(&own)),
-            _ if points.is_empty() => Err(super::reason(member)),
-            None => Err("no power was read at some steps".to_owned()),
+            _ if own.len() > 1 => Err("several power scopes in one test".to_owned()),
+            _ if own != scope => Err(power::other_scope(&own)),
+            _ if points.is_empty() => Err(missing_reason(member)),
+            None => Err("no power readings at some steps".to_owned()),
             Some(value) => Ok(value),
         }
     };
     let bar = |member: &Member<'_>| Bar {
-        label: cast.names[member.index].clone(),
+        label: drives.names[member.index].clone(),
         part: "",
-        colour: cast.drive(member.index),
+        colour: drives.drive_of(member.index),
         value: value(member),
         interval: None,
-        highlighted: cast.is_highlighted(member.index),
+        highlighted: drives.is_highlighted(member.index),
     };
     let mut bars: Vec<Bar> = group.members.iter().map(bar).collect();
     let sign = if metric.more_is_better() { -1.0 } else { 1.0 };
@@ -132,15 +106,15 @@ fn bars(group: &Group<'_>, cast: &Cast, metric: Metric) -> Chart {
         vec![bar.label.clone(), value]
     };
     let unit = metric.unit();
-    let rule = settings::rule(&group.first().test.test, &group.first().test.test.score);
+    let rule = workload_text::rule(&group.first().test.test, &group.first().test.test.score);
     let better = if metric.more_is_better() { "more" } else { "less" };
     let rows = bars.iter().map(row).collect();
     Chart {
-        title: format!("{}: {}", title(group), lower(metric)),
+        title: format!("{}: {}", group.title(), lower(metric)),
         notes: vec![format!(
             "{unit}, {better} is better: arithmetic mean over the steps of the headline ({rule}); \
              n = 1 run each; {}.",
-            measured_by(group, &scope)
+            power::measured_by(group, &scope)
         )],
         drawing: Drawing::Bars { unit: unit.to_owned(), bars },
         table: Table {
@@ -156,22 +130,16 @@ fn lower(metric: Metric) -> &'static str {
     if metric == Metric::PowerW { "average power" } else { "power efficiency" }
 }
 
-fn mean(points: &[&PointRun], metric: Metric) -> Option<f64> {
-    let values: Option<Vec<f64>> =
-        points.iter().map(|point| missing::value(point, metric, Scope::All)).collect();
-    summary::mean(&values?)
-}
-
-fn over_time(
+fn timeline(
     group: &Group<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     instrument: &Instrument,
     value: fn(&Second) -> Option<f64>,
 ) -> Option<Chart> {
     let Instrument { quantity, name, unit, kind } = instrument;
-    let lines = group.members.iter().map(|member| timeline::line(member, cast, value, false));
+    let lines = group.members.iter().map(|member| timeline::line(member, drives, value, false));
     let mut meters: Vec<String> =
-        group.members.iter().flat_map(|member| meters(member, quantity)).collect();
+        group.members.iter().flat_map(|member| power::meters(member, quantity)).collect();
     meters.sort();
     meters.dedup();
     let note = format!(
@@ -183,11 +151,11 @@ fn over_time(
     timeline::chart(
         group,
         Parts {
-            title: format!("{}: {name} for every second", title(group)),
+            title: format!("{}: {name} over time", group.title()),
             note,
             y: Axis { label: format!("{label}, {unit}"), scale: Scale::Linear },
             lines: lines.collect(),
-            table: timeline::table(group, cast, value, unit, Part::Whole),
+            table: timeline::table(group, drives, value, unit, Part::Whole),
             part: Part::Whole,
             kind,
         },

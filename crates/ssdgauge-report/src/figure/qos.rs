@@ -1,13 +1,17 @@
 //! Quality of service: mean, 99th and 99.99th percentile of latency, three bars for each drive.
 
-use crate::figure::{Bar, Cast, Chart, Drawing, LATENCY, Table, title};
-use crate::group::{Group, Member};
-use crate::missing;
-use crate::number;
-use crate::rests;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_points;
+use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::report_drives::ReportDrives;
+use crate::figure::captions::LATENCY;
+use crate::figure::chart::{Bar, Chart, Drawing, Table};
+use crate::model::metrics;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::{Metric, Scope, Score};
 
-/// What the enterprise reviews of 2018 to 2020 show beside throughput.
+/// The latencies that the enterprise reviews of 2018 to 2020 show beside throughput.
 const PARTS: [(Metric, &str); 3] =
     [(Metric::LatMeanUs, "mean"), (Metric::LatP99Us, "99 %"), (Metric::LatP9999Us, "99.99 %")];
 
@@ -15,7 +19,7 @@ const PARTS: [(Metric, &str); 3] =
 ///
 /// A mix at a fixed queue depth is higher loaded than it needs to be, and a mean over several
 /// steps has no latency of its own: neither has this figure.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
+pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
     let score = &group.first().test.test.score;
     let steps = |member: &Member<'_>| -> Vec<u8> {
         let streams = member.test.points.iter().flat_map(|point| &point.workload.streams);
@@ -43,11 +47,11 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
     if members.iter().all(|(member, _)| value(member, Metric::LatMeanUs).is_none()) {
         return None;
     }
-    let bars = members.iter().flat_map(|(member, _)| bars(member, cast)).collect();
-    let rows = members.iter().map(|(member, _)| row(member, cast)).collect();
+    let bars = members.iter().flat_map(|(member, _)| bars(member, drives)).collect();
+    let rows = members.iter().map(|(member, _)| row(member, drives)).collect();
     let head = ["Drive, µs", "Step", "Mean", "99 %", "99.99 %", "Requests"];
     Some(Chart {
-        title: format!("{}: quality of service", title(group)),
+        title: format!("{}: quality of service", group.title()),
         notes: vec![format!(
             "µs, less is better: mean, 99th and 99.99th percentile at the step of the headline, \
              which the table names; n = 1 run each. {LATENCY} The axis starts at zero."
@@ -60,33 +64,35 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
 }
 
 fn value(member: &Member<'_>, metric: Metric) -> Option<f64> {
-    let points = rests::points(member.test);
-    missing::value(points.first()?, metric, Scope::All)
+    let points = headline_points::points(member.test);
+    metrics::value(points.first()?, metric, Scope::All)
 }
 
-fn bars(member: &Member<'_>, cast: &Cast) -> Vec<Bar> {
+fn bars(member: &Member<'_>, drives: &ReportDrives) -> Vec<Bar> {
     let bar = |(place, (metric, part)): (usize, &(Metric, &'static str))| Bar {
-        label: if place == 0 { cast.names[member.index].clone() } else { String::new() },
+        label: if place == 0 { drives.names[member.index].clone() } else { String::new() },
         part,
-        colour: cast.drive(member.index),
-        value: value(member, *metric).ok_or_else(|| match rests::points(member.test).first() {
-            Some(_) => "too few requests".to_owned(),
-            None => super::reason(member),
+        colour: drives.drive_of(member.index),
+        value: value(member, *metric).ok_or_else(|| {
+            match headline_points::points(member.test).first() {
+                Some(_) => "too few requests".to_owned(),
+                None => missing_reason(member),
+            }
         }),
         interval: None,
-        highlighted: cast.is_highlighted(member.index),
+        highlighted: drives.is_highlighted(member.index),
     };
     PARTS.iter().enumerate().map(bar).collect()
 }
 
-fn row(member: &Member<'_>, cast: &Cast) -> Vec<String> {
-    let points = rests::points(member.test);
+fn row(member: &Member<'_>, drives: &ReportDrives) -> Vec<String> {
+    let points = headline_points::points(member.test);
     let step = points
         .first()
-        .map_or_else(|| super::reason(member), |point| crate::clean::prose(&point.point.label));
+        .map_or_else(|| missing_reason(member), |point| sanitize::prose(&point.point.label));
     let n = points.first().map_or(0, |point| point.point.totals.latency(Scope::All).count());
     let cells = PARTS.iter().map(|(metric, _)| number::optional(value(member, *metric)));
-    [cast.names[member.index].clone(), step]
+    [drives.names[member.index].clone(), step]
         .into_iter()
         .chain(cells)
         .chain([number::count(n)])

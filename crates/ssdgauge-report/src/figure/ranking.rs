@@ -1,25 +1,28 @@
 //! The ranking: one bar for each drive, a headline of the test.
 
-use crate::clean;
-use crate::figure::{Bar, Cast, Chart, Drawing, LATENCY, Table, instruments, title};
-use crate::group::{Group, Member};
-use crate::missing;
-use crate::number;
-use crate::settings;
-use ssdgauge_core::{FindingKind, Headline, PowerScope, Score};
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_reasons::{missing_reason, stopped_by};
+use crate::analysis::power;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::workload_text;
+use crate::figure::captions::LATENCY;
+use crate::figure::chart::{Bar, Chart, Drawing, Table};
+use crate::model::metrics;
+use crate::text::number;
+use ssdgauge_core::{Headline, Score};
 
 /// Returns the ranking of `group` by its headline, the best first and missing values last, with
 /// their reasons.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Chart {
+pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Chart {
     let test = &group.first().test.test;
-    let mut chart = ranking(group, cast, &test.score, |member| &member.test.headline);
-    chart.notes.extend(stopped(group, cast));
+    let mut chart = ranking(group, drives, &test.score, |member| &member.test.headline);
+    chart.notes.extend(search_limits(group, drives));
     chart
 }
 
 /// Returns a ranking for each further number of the protocol that has no figure of its own:
 /// latencies stand in that of the quality of service, power beside efficiency.
-pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn further_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let test = &group.first().test.test;
     let mut charts: Vec<Chart> = Vec::new();
     for (place, score) in test.also.iter().enumerate() {
@@ -28,9 +31,9 @@ pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
         if metric.unit() == "µs" || metric.needs_power() || !everywhere {
             continue;
         }
-        let mut chart = ranking(group, cast, score, |member| &member.test.also[place]);
+        let mut chart = ranking(group, drives, score, |member| &member.test.also[place]);
         if metric == test.score.metric() {
-            chart.title = format!("{}, {}", chart.title, settings::rule(test, score));
+            chart.title = format!("{}, {}", chart.title, workload_text::rule(test, score));
         }
         charts.push(Chart { kind: "further", ..chart });
     }
@@ -39,7 +42,7 @@ pub(super) fn of_also(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
 
 fn ranking<'a>(
     group: &'a Group<'a>,
-    cast: &Cast,
+    drives: &ReportDrives,
     score: &Score,
     headline: impl Fn(&'a Member<'a>) -> &'a Headline,
 ) -> Chart {
@@ -47,15 +50,15 @@ fn ranking<'a>(
     let mut ranked: Vec<(&Member<'_>, &Headline)> =
         group.members.iter().map(|member| (member, headline(member))).collect();
     let scopes = |member: &Member<'_>| match metric.needs_power() {
-        true => missing::power_scopes(member.test),
+        true => metrics::power_scopes(member.test),
         false => Vec::new(),
     };
     let scope = ranked.iter().map(|(member, _)| scopes(member)).find(|scopes| !scopes.is_empty());
     let scope = scope.unwrap_or_default();
-    // What one meter sees of a host another does not: such bars are left out, with the reason.
+    // Meters of different scopes include different parts of the host, so such bars are omitted.
     let elsewhere = |member: &Member<'_>| -> Option<String> {
         let own = scopes(member);
-        (!own.is_empty() && own != scope).then(|| other_scope(&own))
+        (!own.is_empty() && own != scope).then(|| power::other_scope(&own))
     };
     let key = |headline: &Headline| {
         let worst = f64::INFINITY;
@@ -69,12 +72,12 @@ fn ranking<'a>(
     let bars = ranked
         .iter()
         .map(|(member, headline)| match elsewhere(member) {
-            Some(why) => Bar { value: Err(why), interval: None, ..bar(member, headline, cast) },
-            None => bar(member, headline, cast),
+            Some(why) => Bar { value: Err(why), interval: None, ..bar(member, headline, drives) },
+            None => bar(member, headline, drives),
         })
         .collect();
     let row = |(member, headline): &(&Member<'_>, &Headline)| {
-        let mut row = row(member, headline, cast);
+        let mut row = row(member, headline, drives);
         if let Some(why) = elsewhere(member) {
             row[1] = why;
             row[2..4].fill(number::optional(None));
@@ -84,13 +87,13 @@ fn ranking<'a>(
     let rows = ranked.iter().map(row).collect();
     let mut notes = notes(group, score, &ranked);
     if !scope.is_empty() {
-        let measured_by = instruments::measured_by(group, &scope);
-        notes.push(format!("The {measured_by}."));
+        let measured_by = power::measured_by(group, &scope);
+        notes.push(format!("Power: {measured_by}."));
     }
     let head = ["Drive", "Value", "95 % low", "95 % high", "Full seconds", "Steps"];
     let unit = metric.unit().to_owned();
     Chart {
-        title: format!("{}: {}", title(group), metric.title()),
+        title: format!("{}: {}", group.title(), metric.title()),
         notes,
         drawing: Drawing::Bars { unit, bars },
         table: Table { head: head.map(str::to_owned).to_vec(), rows },
@@ -99,75 +102,39 @@ fn ranking<'a>(
     }
 }
 
-/// Returns why a drive is not ranked with the others, whose power was measured elsewhere.
-pub(super) fn other_scope(scopes: &[PowerScope]) -> String {
-    let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
-    format!("power of another scope: {}", names.join(", "))
-}
-
-/// Returns why a test has no headline, in a few words.
-pub(crate) fn reason(member: &Member<'_>) -> String {
-    let test = member.test;
-    match test.points.len() < test.planned {
-        true => format!("unfinished: {} of {} steps", test.points.len(), test.planned),
-        false if test.headline.metric.needs_power() => "no power meter".to_owned(),
-        false => missing_step(member).unwrap_or_else(|| "not measured".to_owned()),
-    }
-}
-
-/// Returns which step the headline speaks of, where the test has no such step.
-fn missing_step(member: &Member<'_>) -> Option<String> {
-    let Score::At { position, .. } = &member.test.test.score else { return None };
-    let has = member.test.points.iter().any(|point| point.point.position == *position);
-    (!has).then(|| format!("no step at {position}"))
-}
-
 /// Returns for each drive which rule stopped the search for the highest load.
-fn stopped(group: &Group<'_>, cast: &Cast) -> Vec<String> {
+fn search_limits(group: &Group<'_>, drives: &ReportDrives) -> Vec<String> {
     if group.first().test.test.score != Score::HighestBorne {
         return Vec::new();
     }
     let why = |member: &Member<'_>| {
         let first = stopped_by(member)?;
-        Some(match cast.count() > 1 {
-            true => format!("{}: {first}.", cast.names[member.index]),
+        Some(match drives.count() > 1 {
+            true => format!("{}: {first}.", drives.names[member.index]),
             false => format!("{first}."),
         })
     };
     group.members.iter().filter_map(why).collect()
 }
 
-/// Returns the lowest load that was not borne, and the rule that it broke.
-pub(crate) fn stopped_by(member: &Member<'_>) -> Option<String> {
-    let borne = member.test.headline.value.unwrap_or(0.0);
-    let steps = || member.test.test.phases.iter().flat_map(|phase| &phase.steps);
-    let failed = member.test.findings.iter().filter_map(|of_step| {
-        let label = of_step.step.as_ref()?;
-        let load = steps().find(|step| step.label == *label)?.position;
-        let overloaded = of_step.finding.kind == FindingKind::Overloaded && load > borne;
-        overloaded.then_some((load, label, &of_step.finding.text))
-    });
-    let (_, label, text) = failed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!("stopped at {}, where {}", clean::prose(label), clean::prose(text)))
-}
-
-fn bar(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Bar {
+fn bar(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Bar {
     Bar {
-        label: cast.names[member.index].clone(),
+        label: drives.names[member.index].clone(),
         part: "",
-        colour: cast.drive(member.index),
-        value: headline.value.ok_or_else(|| reason(member)),
+        colour: drives.drive_of(member.index),
+        value: headline.value.ok_or_else(|| missing_reason(member)),
         interval: headline.low.zip(headline.high),
-        highlighted: cast.is_highlighted(member.index),
+        highlighted: drives.is_highlighted(member.index),
     }
 }
 
-fn row(member: &Member<'_>, headline: &Headline, cast: &Cast) -> Vec<String> {
+fn row(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Vec<String> {
     vec![
-        cast.names[member.index].clone(),
-        headline
-            .value
-            .map_or_else(|| reason(member), |value| number::with_unit(value, headline.metric)),
+        drives.names[member.index].clone(),
+        headline.value.map_or_else(
+            || missing_reason(member),
+            |value| number::with_unit(value, headline.metric),
+        ),
         number::optional(headline.low),
         number::optional(headline.high),
         number::count(headline.n),
@@ -179,7 +146,7 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
     let headlines: Vec<&Headline> = ranked.iter().map(|(_, headline)| *headline).collect();
     let metric = score.metric();
     let better = if metric.more_is_better() { "more is better" } else { "less is better" };
-    let rule = settings::rule(&group.first().test.test, score);
+    let rule = workload_text::rule(&group.first().test.test, score);
     let unit = match metric.unit() {
         "" => metric.title(),
         unit => unit,
@@ -193,14 +160,14 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
     let is_short = headlines.iter().all(|headline| headline.n == 0);
     let steps = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let n = match is_short {
-        true => format!("n = {steps} steps of one run each, none as long as a second"),
+        true => format!("n = {steps} steps of one run each, each shorter than one second"),
         false => format!("n = {n} full seconds of one run each"),
     };
     let mut notes = vec![format!("{unit}, {better}: {rule}; {n}.")];
     if headlines.iter().any(|headline| headline.low.is_some()) {
         notes.push(
-            "The whiskers are the 95 % interval over the seconds of this run; they cannot say how \
-             much another run would differ."
+            "The whiskers are the 95 % interval over the seconds of this run; they do not \
+             include the variation between runs."
                 .to_owned(),
         );
     }

@@ -1,21 +1,22 @@
 //! The convergence of a tracked value to its steady state, round by round, with the measurement
 //! window: the plots that the SNIA Performance Test Specification asks for.
 
-use crate::clean;
-use crate::figure::{Axis, Cast, Chart, Drawing, Line, Scale, Table, title};
-use crate::group::{Group, Member};
-use crate::number;
-use crate::steadiness::Tracked;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::ReportDrives;
+use crate::figure::chart::{Axis, Chart, Drawing, Line, Scale, Table};
+use crate::model::Tracked;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::statistics::fit;
 use ssdgauge_core::statistics::steady::WINDOW;
 
 /// Returns a chart for everything that the tests of `group` tracked.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let most = group.members.iter().map(|member| member.test.tracked.len()).max().unwrap_or(0);
-    (0..most).filter_map(|place| convergence(group, cast, place)).collect()
+    (0..most).filter_map(|place| convergence(group, drives, place)).collect()
 }
 
-fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
+fn convergence(group: &Group<'_>, drives: &ReportDrives, place: usize) -> Option<Chart> {
     let tracked = |member: &Member<'_>| member.test.tracked.get(place).cloned();
     let all: Vec<(usize, Tracked)> = group
         .members
@@ -24,18 +25,18 @@ fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
         .filter(|(_, tracked)| tracked.values.len() > 1)
         .collect();
     let (_, first) = all.first()?;
-    let (metric, round) = (first.metric, clean::prose(&first.round));
+    let (metric, round) = (first.metric, sanitize::prose(&first.round));
     let alone = all.len() == 1;
     let lines = all.iter().flat_map(|(index, tracked)| {
-        let name = if alone { metric.title().to_owned() } else { cast.names[*index].clone() };
-        lines_of(&name, cast.drive(*index), tracked, alone)
+        let name = if alone { metric.title().to_owned() } else { drives.names[*index].clone() };
+        lines_of(&name, drives.drive_of(*index), tracked, alone)
     });
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
     Some(Chart {
-        title: format!("{}: convergence of {}", title(group), clean::prose(&first.step)),
+        title: format!("{}: convergence of {}", group.title(), sanitize::prose(&first.step)),
         notes: vec![format!(
             "{unit} in each round; a round is {round}. The measurement window is the first five \
-             rounds that are steady by the SNIA rule, or the last five; the axis starts at zero."
+             rounds that are steady by the SNIA criterion, or the last five; the axis starts at zero."
         )],
         drawing: Drawing::Lines {
             x: Axis { label: "Round".to_owned(), scale: Scale::Linear },
@@ -45,7 +46,7 @@ fn convergence(group: &Group<'_>, cast: &Cast, place: usize) -> Option<Chart> {
             boundaries: Vec::new(),
             marks: Vec::new(),
         },
-        table: table(&all, cast),
+        table: table(&all, drives),
         kind: "convergence",
         // Of a preconditioning it is a detail, of a test in rounds the point.
         folded: group.first().test.test.rounds.is_none(),
@@ -79,15 +80,15 @@ fn lines_of(name: &str, colour: usize, tracked: &Tracked, alone: bool) -> Vec<Li
     lines.push(of_window("10 % below", level(0.9)));
     if let Some(fit) = fit::line(&points) {
         let best = points.iter().map(|(x, _)| (*x, fit.intercept + fit.slope * x)).collect();
-        lines.push(Line { colour: colour + 2, ..line("best line".to_owned(), true, best) });
+        lines.push(Line { colour: colour + 2, ..line("linear fit".to_owned(), true, best) });
     }
     lines
 }
 
-fn table(all: &[(usize, Tracked)], cast: &Cast) -> Table {
+fn table(all: &[(usize, Tracked)], drives: &ReportDrives) -> Table {
     let most = all.iter().map(|(_, tracked)| tracked.values.len()).max().unwrap_or(0);
     let mut head = vec!["Round".to_owned()];
-    head.extend(all.iter().map(|(index, _)| cast.names[*index].clone()));
+    head.extend(all.iter().map(|(index, _)| drives.names[*index].clone()));
     let row = |round: usize| {
         let cell =
             |(_, tracked): &(usize, Tracked)| number::optional(tracked.values.get(round).copied());

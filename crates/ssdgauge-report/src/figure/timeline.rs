@@ -1,13 +1,16 @@
 //! Rates and latencies for every second of a test.
 
-use crate::clean;
-use crate::figure::{
-    Axis, Cast, Chart, Drawing, LATENCY, Line, Mark, Scale, Table, fill, legend, reduce, title,
-};
-use crate::group::{Group, Member};
-use crate::number;
-use crate::run::PointRun;
-use crate::timeline::Second;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::slc_cache;
+use crate::figure::captions::{LATENCY, legend};
+use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
+use crate::figure::fill;
+use crate::figure::reduce;
+use crate::model::PointRun;
+use crate::model::Second;
+use crate::text::number;
+use crate::text::sanitize;
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Direction, Metric, Nanos, Window};
 
@@ -27,20 +30,20 @@ const WIDE: f64 = 20.0;
 ///
 /// The consistency reviews of 2012 to 2016 show the whole on a logarithmic axis and the last part
 /// on both.
-pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
+pub(super) fn rate_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
     let value: fn(&Second) -> Option<f64> = match in_bytes {
         true => |second| Some(second.throughput_mb_s),
         false => |second| Some(second.iops),
     };
     let metric = if in_bytes { Metric::ThroughputMbS } else { Metric::Iops };
-    let rate = |part: Part, scale: Scale| rates(group, cast, metric, value, part, scale);
+    let rate = |part: Part, scale: Scale| rates(group, drives, metric, value, part, scale);
     let mut charts: Vec<Option<Chart>> = Vec::new();
     match last_part(group) {
         Some(window) => {
             let last = Part::Last(window);
             let linear = rate(last, Scale::Linear);
-            // Where drives lie far apart, a linear axis shows the fastest alone.
+            // With a large spread a linear axis shows only the fastest drive.
             let far = linear.as_ref().is_some_and(|chart| spread(chart) > FAR);
             let (first, second) =
                 if far { (Scale::Log10, Scale::Linear) } else { (Scale::Linear, Scale::Log10) };
@@ -50,7 +53,7 @@ pub(super) fn of(group: &Group<'_>, cast: &Cast) -> Vec<Chart> {
             charts.push(rate(last, second).map(Chart::fold));
         }
         None => {
-            let curve = fill::of(group, cast);
+            let curve = fill::chart(group, drives);
             let whole = rate(Part::Whole, Scale::Linear);
             // The fill curve shows the same against what was written.
             charts.push(if curve.is_some() { whole.map(Chart::fold) } else { whole });
@@ -73,7 +76,7 @@ fn spread(chart: &Chart) -> f64 {
     means.iter().copied().fold(0.0, f64::max) / least
 }
 
-/// Which seconds of a test are drawn.
+/// The seconds of a test that are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Part {
     /// All of them.
@@ -93,7 +96,7 @@ fn last_part(group: &Group<'_>) -> Option<Nanos> {
 
 fn rates(
     group: &Group<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     metric: Metric,
     value: fn(&Second) -> Option<f64>,
     part: Part,
@@ -104,7 +107,7 @@ fn rates(
     let log = scale == Scale::Log10;
     let axis = match log {
         true => {
-            "The axis is logarithmic and does not start at zero; a second without any request is \
+            "The axis is logarithmic and does not start at zero; a second without completions is \
              a gap."
         }
         false => "The axis starts at zero.",
@@ -113,7 +116,7 @@ fn rates(
         Part::Whole => (String::new(), String::new()),
         Part::Last(window) => (
             format!(", last {window}"),
-            format!(" The seconds that the headline counts: the last {window}."),
+            format!(" Shown are the seconds of the headline: the last {window}."),
         ),
     };
     // On a logarithmic axis zero has no place.
@@ -124,31 +127,31 @@ fn rates(
         (true, _) => |second| Some(second.iops).filter(|value| *value > 0.0),
         (false, _) => value,
     };
-    let lines = group.members.iter().map(|member| part_line(member, cast, drawn, part)).collect();
+    let lines = group.members.iter().map(|member| part_line(member, drives, drawn, part)).collect();
     let label = if name == unit { name.to_owned() } else { format!("{name}, {unit}") };
     let suffix = if log { " (logarithmic)" } else { "" };
     let mut drawing = chart(
         group,
         Parts {
-            title: format!("{}: {name} for every second{which}{suffix}", title(group)),
+            title: format!("{}: {name} over time{which}{suffix}", group.title()),
             note: format!(
-                "{unit}; one value for each second; a second in which nothing completed counts as \
+                "{unit}; one value per second; a second without completions counts as \
                  zero.{note} {axis}"
             ),
             y: Axis { label, scale },
             lines,
-            table: table(group, cast, value, unit, part),
+            table: table(group, drives, value, unit, part),
             part,
             kind: if log { "timeline-log" } else { "timeline" },
         },
     )?;
     if part == Part::Whole {
         let found: Vec<Mark> =
-            group.members.iter().flat_map(|member| marks(member, cast)).collect();
+            group.members.iter().flat_map(|member| marks(member, drives)).collect();
         if !found.is_empty() {
             drawing.notes.push(
-                "Triangles mark where throughput falls for good, and where a drive begins to be \
-                 throttled by heat."
+                "Triangles mark the end of the SLC cache, the write cliff, and the onset of \
+                 thermal throttling."
                     .to_owned(),
             );
         }
@@ -165,24 +168,24 @@ fn rates(
 }
 
 /// Returns what happened in the single step of `member`: the end of a cache, the cliff, heat.
-fn marks(member: &Member<'_>, cast: &Cast) -> Vec<Mark> {
+fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
     let [point] = member.test.points.as_slice() else { return Vec::new() };
     let mut marks = Vec::new();
     let mark = |at: f64, label: &str| Mark {
         at,
         label: label.to_owned(),
-        colour: cast.drive(member.index),
+        colour: drives.drive_of(member.index),
     };
     let writes = point.workload.streams.iter().all(|stream| !stream.reads());
-    if let Some(edge) = fill::edge(point).filter(|_| writes) {
+    if let Some(edge) = slc_cache::edge_in(point).filter(|_| writes) {
         let mut written = 0;
         let before = point.point.seconds.iter().take_while(|second| {
             written += second.directions[Direction::Write as usize].bytes;
             written <= edge.bytes
         });
-        let what = match fill::sequential_write(member.test) {
-            Some(_) => "end of fast cache",
-            None => "cliff",
+        let what = match slc_cache::sequential_write(member.test) {
+            Some(_) => "end of SLC cache",
+            None => "write cliff",
         };
         marks.push(mark(before.count() as f64, what));
     }
@@ -194,14 +197,14 @@ fn marks(member: &Member<'_>, cast: &Cast) -> Vec<Mark> {
 }
 
 /// Returns the 99th percentile of every second, and the mean where a run stands alone.
-pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
+pub(super) fn latency_chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
     let alone = group.members.len() == 1;
     let mut lines = Vec::new();
     for member in &group.members {
-        let mut p99 = line(member, cast, |second| second.lat_p99_us, false);
+        let mut p99 = line(member, drives, |second| second.lat_p99_us, false);
         if alone {
             p99.label = "99th percentile of each second".to_owned();
-            let mut mean = line(member, cast, |second| second.lat_mean_us, true);
+            let mut mean = line(member, drives, |second| second.lat_mean_us, true);
             mean.label = "mean of each second".to_owned();
             lines.push(mean);
         }
@@ -218,15 +221,16 @@ pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
     chart(
         group,
         Parts {
-            title: format!("{}: latency for every second", title(group)),
+            title: format!("{}: latency over time", group.title()),
             note: format!(
-                "µs; one value for each second, a gap where too few requests completed. {LATENCY} {axis}"
+                "µs; one value per second, with a gap where too few requests completed. \
+                 {LATENCY} {axis}"
             ),
             y: Axis { label: "Latency, µs".to_owned(), scale },
             lines,
             table: table(
                 group,
-                cast,
+                drives,
                 |second| second.lat_p99_us,
                 "µs (p99 of a second)",
                 Part::Whole,
@@ -237,7 +241,7 @@ pub(super) fn of_latency(group: &Group<'_>, cast: &Cast) -> Option<Chart> {
     )
 }
 
-/// What one chart over time differs in from another.
+/// The parts in which charts over time differ.
 pub(super) struct Parts {
     pub(super) title: String,
     pub(super) note: String,
@@ -256,7 +260,7 @@ pub(super) fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
     let points = || group.members.iter().flat_map(|member| &member.test.points);
     let n: usize = points().map(|point| seconds(point, parts.part).len()).sum();
     let is_one_step = group.members.iter().all(|member| member.test.points.len() <= 1);
-    let time = if is_one_step { "Time, s" } else { "Busy time, s (steps one after the other)" };
+    let time = if is_one_step { "Time, s" } else { "Active time, s (steps in sequence)" };
     Some(Chart {
         title: parts.title,
         notes: vec![format!("{} n = {} seconds.", parts.note, number::count(n as u64))],
@@ -295,24 +299,24 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
     if points.len() < 2 || points.len() > MOST_BOUNDARIES {
         return Vec::new();
     }
-    let label = |point: &PointRun| clean::prose(&point.point.label);
+    let label = |point: &PointRun| sanitize::prose(&point.point.label);
     starts(member).into_iter().zip(points.iter().map(label)).collect()
 }
 
 /// Returns the line of one drive over the seconds in `part`.
 fn part_line(
     member: &Member<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     value: fn(&Second) -> Option<f64>,
     part: Part,
 ) -> Line {
     match part {
-        Part::Whole => line(member, cast, value, false),
+        Part::Whole => line(member, drives, value, false),
         Part::Last(_) => {
             let last = member.test.points.iter().flat_map(|point| seconds(point, part));
             let series: Vec<(f64, Option<f64>)> =
                 last.map(|second| (f64::from(second.second) + 0.5, value(second))).collect();
-            drawn(member, cast, &series, false)
+            drawn(member, drives, &series, false)
         }
     }
 }
@@ -330,7 +334,7 @@ fn seconds(point: &PointRun, part: Part) -> &[Second] {
 
 pub(super) fn line(
     member: &Member<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     value: fn(&Second) -> Option<f64>,
     dashed: bool,
 ) -> Line {
@@ -345,14 +349,19 @@ pub(super) fn line(
                 .map(|second| (start + f64::from(second.second) + 0.5, value(second))),
         );
     }
-    drawn(member, cast, &series, dashed)
+    drawn(member, drives, &series, dashed)
 }
 
-fn drawn(member: &Member<'_>, cast: &Cast, series: &[(f64, Option<f64>)], dashed: bool) -> Line {
+fn drawn(
+    member: &Member<'_>,
+    drives: &ReportDrives,
+    series: &[(f64, Option<f64>)],
+    dashed: bool,
+) -> Line {
     let stretches = reduce::stretches(series);
     Line {
-        label: legend(member, cast, !stretches.is_empty()),
-        colour: cast.drive(member.index),
+        label: legend(member, drives, !stretches.is_empty()),
+        colour: drives.drive_of(member.index),
         dashed,
         right: false,
         marked: false,
@@ -363,14 +372,14 @@ fn drawn(member: &Member<'_>, cast: &Cast, series: &[(f64, Option<f64>)], dashed
 /// Returns for each step: least, median and greatest second, and how many there were.
 pub(super) fn table(
     group: &Group<'_>,
-    cast: &Cast,
+    drives: &ReportDrives,
     value: fn(&Second) -> Option<f64>,
     unit: &str,
     part: Part,
 ) -> Table {
-    let head = ["Step", "Drive", "Least", "5 % of seconds below", "Median", "Greatest", "Seconds"];
+    let head = ["Step", "Drive", "Minimum", "5th percentile", "Median", "Maximum", "Seconds"];
     let mut head: Vec<String> = head.map(str::to_owned).to_vec();
-    head[2] = format!("Least, {unit}");
+    head[2] = format!("Minimum, {unit}");
     let mut rows = Vec::new();
     for member in &group.members {
         for point in &member.test.points {
@@ -378,8 +387,8 @@ pub(super) fn table(
             let values: Vec<f64> = seconds.iter().filter_map(value).collect();
             let at = |share| number::optional(summary::percentile(&values, share));
             rows.push(vec![
-                clean::prose(&point.point.label),
-                cast.names[member.index].clone(),
+                sanitize::prose(&point.point.label),
+                drives.names[member.index].clone(),
                 at(0.0),
                 at(0.05),
                 at(0.5),

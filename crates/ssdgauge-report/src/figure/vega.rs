@@ -1,7 +1,7 @@
 //! Figures as Vega-Lite specifications, for people who restyle charts in their own tools.
 
+use crate::figure::chart::{Axis, Bar, Chart, Drawing, Line, Scale};
 use crate::figure::draw::PALETTE_LIGHT;
-use crate::figure::{Axis, Bar, Chart, Drawing, Line, Scale};
 use serde_json::{Value, json};
 
 /// Stands in every specification: how the program recognises one.
@@ -10,8 +10,8 @@ pub const VEGA_LITE_MARK: &str = "\"generator\": \"ssdgauge\"";
 /// Returns `chart` as a Vega-Lite 5 specification with its data in it.
 pub(crate) fn specification(chart: &Chart) -> Value {
     let mut specification = match &chart.drawing {
-        Drawing::Bars { unit, bars } => of_bars(unit, bars),
-        Drawing::Lines { x, y, right, lines, .. } => of_lines(x, y, right.as_ref(), lines),
+        Drawing::Bars { unit, bars } => bar_chart(unit, bars),
+        Drawing::Lines { x, y, right, lines, .. } => line_chart(x, y, right.as_ref(), lines),
     };
     specification["$schema"] = json!("https://vega.github.io/schema/vega-lite/v5.json");
     specification["title"] = json!({ "text": chart.title, "subtitle": chart.notes });
@@ -20,9 +20,9 @@ pub(crate) fn specification(chart: &Chart) -> Value {
     specification
 }
 
-fn of_bars(unit: &str, bars: &[Bar]) -> Value {
+fn bar_chart(unit: &str, bars: &[Bar]) -> Value {
     let value = |bar: &Bar| bar.value.as_ref().ok().copied();
-    // The parts of a drive stand below its name, which only the first of them has.
+    // Only the first bar of a drive has its name; the parts follow below.
     let mut name = "";
     let labels: Vec<String> = bars
         .iter()
@@ -53,12 +53,12 @@ fn of_bars(unit: &str, bars: &[Bar]) -> Value {
     })
 }
 
-fn of_lines(x: &Axis, y: &Axis, right: Option<&Axis>, lines: &[Line]) -> Value {
+fn line_chart(x: &Axis, y: &Axis, right: Option<&Axis>, lines: &[Line]) -> Value {
     let mut values = Vec::new();
     for line in lines {
         for (stretch, points) in line.stretches.iter().enumerate() {
             for (at, value) in points {
-                // On the axis of the tail a place is what lies beyond it.
+                // The tail axis places a percentile p at 1 - p.
                 let at = if x.scale == Scale::Tail { 1.0 - at } else { *at };
                 values.push(json!({
                     "line": line.label, "stretch": stretch, "right": line.right, "x": at,

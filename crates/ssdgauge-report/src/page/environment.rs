@@ -1,35 +1,35 @@
-//! The end of the page: the drive and the host of each run, as far as they are known.
+//! The end of the page: the drive and the host of each run.
 
-use crate::clean;
-use crate::figure::Cast;
-use crate::names;
-use crate::number;
+use crate::analysis::report_drives::ReportDrives;
+use crate::model::Run;
 use crate::page::findings;
-use crate::run::Run;
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-/// Returns what is known of each drive and its host.
-pub(super) fn section(runs: &[Run], cast: &Cast) -> Markup {
+/// Returns the section with the drive and host of each run.
+pub(super) fn section(runs: &[Run], drives: &ReportDrives) -> Markup {
     html! {
         section.environment aria-labelledby="environment" {
             h2 #environment { "Drives and environment" }
-            @for (run, name) in runs.iter().zip(&cast.names) {
+            @for (run, name) in runs.iter().zip(&drives.names) {
                 h3 { (name) }
-                (findings::of_run(run))
-                (of_run(run))
+                (findings::run_findings(run))
+                (facts(run))
             }
         }
     }
 }
 
-fn of_run(run: &Run) -> Markup {
+fn facts(run: &Run) -> Markup {
     let drive = &run.head.drive;
     let plan = &run.head.plan;
     let unknown = || "unknown".to_owned();
-    let device = |text: &Option<String>| text.as_deref().map_or_else(unknown, clean::device);
+    let device = |text: &Option<String>| text.as_deref().map_or_else(unknown, sanitize::device);
     let rows = [
-        ("Target", format!("{} ({})", clean::prose(&drive.target), drive.kind.name())),
+        ("Target", format!("{} ({})", sanitize::prose(&drive.target), drive.kind.name())),
         ("Model", device(&drive.model)),
         ("Serial", device(&drive.serial)),
         ("Firmware", device(&drive.firmware)),
@@ -45,11 +45,11 @@ fn of_run(run: &Run) -> Markup {
             "Block sizes",
             format!("{} logical, {} physical", drive.logical_block, drive.physical_block),
         ),
-        ("Suite", format!("{} ({})", clean::prose(&plan.suite.title), names::suite(run))),
+        ("Suite", format!("{} ({})", sanitize::prose(&plan.suite.title), labels::suite(&run.head))),
         ("Seed", plan.seed.to_string()),
-        ("Run", clean::prose(&run.head.id)),
+        ("Run", sanitize::prose(&run.head.id)),
         ("Started", number::date(run.head.started_unix_ms)),
-        ("Program", clean::prose(&run.head.program)),
+        ("Program", sanitize::prose(&run.head.program)),
     ];
     html! {
         div.columns {
@@ -74,8 +74,8 @@ fn pairs(pairs: &BTreeMap<String, String>) -> Markup {
     html! {
         @for (key, value) in pairs {
             tr {
-                th scope="row" { (clean::prose(key).replace('_', " ")) }
-                td { (clean::prose(value)) }
+                th scope="row" { (sanitize::prose(key).replace('_', " ")) }
+                td { (sanitize::prose(value)) }
             }
         }
     }

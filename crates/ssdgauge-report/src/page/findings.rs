@@ -1,10 +1,9 @@
-//! Findings in words, beside the numbers that they touch.
+//! Findings in the summary, at each test and at each run.
 
-use crate::clean;
-use crate::figure::Cast;
-use crate::group::Group;
-use crate::json::severity;
-use crate::run::{PlacedFinding, Run};
+use crate::analysis::group::Group;
+use crate::analysis::report_drives::ReportDrives;
+use crate::model::{LocatedFinding, Run};
+use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
@@ -12,16 +11,16 @@ use std::cmp::Reverse;
 /// More notes than this are folded.
 const UNFOLDED: usize = 2;
 
-/// More warnings than this at the top are folded; each stands beside its test as well.
+/// More warnings than this at the top are folded; each is also listed at its test.
 const MOST_WORST: usize = 5;
 
-/// One finding with everything that it was found in.
+/// One finding with the steps or drives that it concerns.
 struct Entry<'a> {
     finding: &'a Finding,
     places: Vec<String>,
 }
 
-/// What one drive was found out in, whatever the numbers: one line at the top.
+/// All findings of one kind and severity on one drive: one line at the top.
 struct Worst<'a> {
     finding: &'a Finding,
     name: &'a str,
@@ -30,17 +29,17 @@ struct Worst<'a> {
     n: usize,
 }
 
-/// Returns the findings of all runs that are more than a note, or a sentence that there are none.
-pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
+/// Returns the warnings and invalidations of all runs, or a sentence that there are none.
+pub(super) fn worst(runs: &[Run], drives: &ReportDrives) -> Markup {
     let mut all: Vec<Worst<'_>> = Vec::new();
     let mut notes = 0;
-    for (run, name) in runs.iter().zip(&cast.names) {
-        for PlacedFinding { test, finding, .. } in run.all_findings() {
+    for (run, name) in runs.iter().zip(&drives.names) {
+        for LocatedFinding { test, finding, .. } in run.all_findings() {
             if finding.severity == Severity::Note {
                 notes += 1;
                 continue;
             }
-            let test = test.map_or("whole run".to_owned(), |test| clean::prose(&test.title));
+            let test = test.map_or("whole run".to_owned(), |test| sanitize::prose(&test.title));
             let same = |known: &&mut Worst<'_>| {
                 known.name == name
                     && known.finding.kind == finding.kind
@@ -63,29 +62,29 @@ pub(super) fn worst(runs: &[Run], cast: &Cast) -> Markup {
         @if all.is_empty() {
             p.small {
                 "No warnings."
-                @if notes > 0 { " " (notes) " notes stand beside the tests that they touch." }
+                @if notes > 0 { " " (notes) " notes are listed at the tests that they concern." }
             }
         } @else {
-            h3 { "What bears on these numbers" }
+            h3 { "Caveats" }
             @let rest = all.split_off(all.len().min(MOST_WORST));
-            ul.findings { @for worst in &all { (of_worst(worst, several)) } }
+            ul.findings { @for worst in &all { (worst_item(worst, several)) } }
             @if !rest.is_empty() {
                 details.more {
                     summary { (rest.len()) " more warnings" }
-                    ul.findings { @for worst in &rest { (of_worst(worst, several)) } }
+                    ul.findings { @for worst in &rest { (worst_item(worst, several)) } }
                 }
             }
         }
     }
 }
 
-fn of_worst(worst: &Worst<'_>, several: bool) -> Markup {
+fn worst_item(worst: &Worst<'_>, several: bool) -> Markup {
     let tests = places(&worst.tests);
     let place = if several { format!("{}, {tests}", worst.name) } else { tests };
     html! {
         (item(worst.finding, &place, |advice| html! {
             @if worst.n > 1 {
-                " The first of " (worst.n) " such findings; each stands beside its test."
+                " First of " (worst.n) " findings of this kind; each is listed at its test."
             }
             (advice)
         }))
@@ -93,16 +92,16 @@ fn of_worst(worst: &Worst<'_>, several: bool) -> Markup {
 }
 
 /// Returns the findings of the tests in `group`.
-pub(super) fn of_group(group: &Group<'_>, cast: &Cast) -> Markup {
+pub(super) fn group_findings(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     for member in &group.members {
         for of_step in &member.test.findings {
-            let place = match (&of_step.step, cast.count() > 1) {
+            let place = match (&of_step.step, drives.count() > 1) {
                 (Some(step), true) => {
-                    format!("{}, {}", cast.names[member.index], clean::prose(step))
+                    format!("{}, {}", drives.names[member.index], sanitize::prose(step))
                 }
-                (Some(step), false) => clean::prose(step),
-                (None, true) => cast.names[member.index].clone(),
+                (Some(step), false) => sanitize::prose(step),
+                (None, true) => drives.names[member.index].clone(),
                 (None, false) => String::new(),
             };
             add(&mut entries, &of_step.finding, place);
@@ -113,7 +112,7 @@ pub(super) fn of_group(group: &Group<'_>, cast: &Cast) -> Markup {
     html! {
         @if !serious.is_empty() { (list(serious)) }
         @if notes.len() > UNFOLDED {
-            details { summary { (notes.len()) " notes on what is missing or special" } (list(notes)) }
+            details { summary { (notes.len()) " notes" } (list(notes)) }
         } @else if !notes.is_empty() {
             (list(notes))
         }
@@ -121,7 +120,7 @@ pub(super) fn of_group(group: &Group<'_>, cast: &Cast) -> Markup {
 }
 
 /// Returns the findings that belong to whole runs.
-pub(super) fn of_run(run: &Run) -> Markup {
+pub(super) fn run_findings(run: &Run) -> Markup {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     for finding in &run.findings {
         add(&mut entries, finding, String::new());
@@ -152,19 +151,19 @@ fn list(mut entries: Vec<Entry<'_>>) -> Markup {
     }
 }
 
-/// Returns one finding with where it was found; `end` may put something before its advice.
+/// Returns one finding with its place; `end` may add text before the advice.
 fn item(finding: &Finding, place: &str, end: impl Fn(Markup) -> Markup) -> Markup {
-    let word = severity(finding.severity);
+    let word = finding.severity.name();
     let advice = html! {
         @if !finding.advice.is_empty() {
-            " " span.advice { (capital(&clean::prose(&finding.advice))) "." }
+            " " span.advice { (capital(&sanitize::prose(&finding.advice))) "." }
         }
     };
     html! {
         li class=(word) {
             span.badge { (word) } " "
             @if !place.is_empty() { b { (place) ": " } }
-            (clean::prose(&finding.text)) "."
+            (sanitize::prose(&finding.text)) "."
             (end(advice))
         }
     }

@@ -1,32 +1,38 @@
 //! Specification against measurement: met, not met, or not comparable with the reason.
 
-use crate::clean;
-use crate::figure::{Bar, Cast, Chart, Drawing, Table};
-use crate::names;
-use crate::number;
-use crate::page::test;
-use crate::run::Run;
-use crate::specification::{Judged, Specification, Verdict, judge};
+use crate::analysis::claims::{Judged, judge};
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::specification::Specification;
+use crate::figure::specification;
+use crate::model::Run;
+use crate::page::figure;
+use crate::page::swatch::swatch;
+use crate::text::number;
+use crate::text::sanitize;
 use maud::{Markup, html};
 
 /// Returns the judged claims of each drive that a spec file is about.
-pub(super) fn section(runs: &[Run], cast: &Cast, specifications: &[Specification]) -> Markup {
+pub(super) fn section(
+    runs: &[Run],
+    drives: &ReportDrives,
+    specifications: &[Specification],
+) -> Markup {
     html! {
         @if !specifications.is_empty() {
             section.specification aria-labelledby="specification" {
                 h2 #specification { "Specification against measurement" }
                 @for (number, specification) in specifications.iter().enumerate() {
-                    @let subjects = specification.subjects(runs, cast);
+                    @let subjects = specification.subjects(runs, drives);
                     @if subjects.is_empty() {
-                        p { "No run is of a drive called " (clean::prose(&specification.model)) "." }
+                        p { "No run is of a drive named " (sanitize::prose(&specification.model)) "." }
                     }
                     @for (drive, of_drive) in subjects {
                         @let judged = judge(specification, &of_drive);
-                        @let name = cast.name(drive);
-                        h3 { (super::swatch(drive)) (name) }
+                        @let name = drives.name(drive);
+                        h3 { (swatch(drive)) (name) }
                         (table(&judged, specification))
-                        @if let Some(chart) = chart(&judged, name, drive, &of_drive) {
-                            (test::figure(&chart, &format!("spec{number}d{drive}")))
+                        @if let Some(chart) = specification::chart(&judged, name, drive, &of_drive) {
+                            (figure::figure(&chart, &format!("spec{number}d{drive}")))
                         }
                     }
                 }
@@ -38,9 +44,9 @@ pub(super) fn section(runs: &[Run], cast: &Cast, specifications: &[Specification
 fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
     html! {
         p.small {
-            "A claim counts as met within "
+            "A claim is met if the measured value is at least as good, within a tolerance of "
             (number::text(specification.tolerance * 100.0).trim_end_matches('0').trim_end_matches('.'))
-            " %. Claims are those of the file that was given; nothing here was typed by this program."
+            " %. The claims are those of the spec file."
         }
         div.scroll { table {
             thead { tr {
@@ -48,7 +54,7 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
                 th.n scope="col" { "Claimed" }
                 th.n scope="col" { "Measured" }
                 th scope="col" { "Verdict" }
-                th scope="col" { "Where, or why not" }
+                th scope="col" { "Test, or reason" }
                 th scope="col" { "Source" }
             } }
             tbody {
@@ -64,64 +70,10 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
                         }
                         td { span.verdict.(row.verdict.key()) { (row.verdict.words()) } }
                         td { (row.reason) }
-                        td { (clean::prose(row.source)) }
+                        td { (sanitize::prose(row.source)) }
                     }
                 }
             }
         } }
     }
-}
-
-/// Returns the chart of each drive that a spec file is about, with the numbers of its runs.
-pub(crate) fn charts(
-    runs: &[Run],
-    cast: &Cast,
-    specifications: &[Specification],
-) -> Vec<(Chart, Vec<usize>)> {
-    let mut charts = Vec::new();
-    for specification in specifications {
-        for (drive, of_drive) in specification.subjects(runs, cast) {
-            let judged = judge(specification, &of_drive);
-            if let Some(chart) = chart(&judged, cast.name(drive), drive, &of_drive) {
-                charts.push((chart, cast.runs_of(drive).collect()));
-            }
-        }
-    }
-    charts
-}
-
-/// Returns what was measured as a share of each claim.
-fn chart(judged: &[Judged<'_>], name: &str, drive: usize, runs: &[&Run]) -> Option<Chart> {
-    if judged.iter().all(|row| row.measured.is_none()) {
-        return None;
-    }
-    let share = |row: &Judged<'_>| row.measured.map(|value| 100.0 * value / row.claim.value);
-    let bar = |row: &Judged<'_>| Bar {
-        label: format!("{}, {}", row.claim.conditions(), row.claim.metric.title()),
-        part: "",
-        colour: drive,
-        value: share(row).ok_or_else(|| row.reason.clone()),
-        interval: None,
-        highlighted: row.verdict == Verdict::NotMet,
-    };
-    let cells = |row: &Judged<'_>| {
-        vec![row.claim.conditions(), number::optional(share(row)), row.verdict.words().to_owned()]
-    };
-    let marks = runs.first().map(|run| names::marks(run)).unwrap_or_default();
-    let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join(", ")) };
-    Some(Chart {
-        title: format!("{name}: measured as a share of the claim{marks}"),
-        notes: vec![
-            "% of the claimed value; n = one run each; what was not met stands out. Of a \
-                     latency or power less is better."
-                .to_owned(),
-        ],
-        drawing: Drawing::Bars { unit: "%".to_owned(), bars: judged.iter().map(bar).collect() },
-        table: Table {
-            head: ["Claim", "Share, %", "Verdict"].map(str::to_owned).to_vec(),
-            rows: judged.iter().map(cells).collect(),
-        },
-        kind: "specification",
-        folded: false,
-    })
 }

@@ -1,21 +1,20 @@
-//! The tables that the SNIA Performance Test Specification asks of a steady-state test: the
-//! measurement window with what it allows and what was measured, and every cell of a sweep over
-//! mixes and block sizes.
+//! Tables of a steady-state test by the SNIA Performance Test Specification: the measurement window
+//! with its limits and results, and every cell of a sweep over mixes and block sizes.
 
-use crate::clean;
-use crate::figure::Cast;
-use crate::group::{Group, Member};
-use crate::missing;
-use crate::number;
-use crate::run::PointRun;
-use crate::steadiness::Tracked;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::ReportDrives;
+use crate::model::PointRun;
+use crate::model::Tracked;
+use crate::model::metrics;
+use crate::text::number;
+use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::statistics::steady::{RANGE, SLOPE, WINDOW};
 use ssdgauge_core::{Bytes, Metric, Scope};
 use std::collections::BTreeSet;
 
 /// Returns the tables of `group`; nothing where its test tracked nothing.
-pub(super) fn tables(group: &Group<'_>, cast: &Cast) -> Markup {
+pub(super) fn tables(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let members = || group.members.iter().filter(|member| !member.test.tracked.is_empty());
     html! {
         @if members().next().is_some() {
@@ -35,16 +34,16 @@ pub(super) fn tables(group: &Group<'_>, cast: &Cast) -> Markup {
                 } }
                 tbody {
                     @for member in members() {
-                        @for tracked in &member.test.tracked { (row(member, tracked, cast)) }
+                        @for tracked in &member.test.tracked { (row(member, tracked, drives)) }
                     }
                 }
             } }
             p.small {
-                "Steady by the two-part rule over " (WINDOW) " rounds: largest less smallest value \
-                 at most " (share(RANGE)) " of the average, and the best line rises or falls by at \
-                 most " (share(SLOPE)) " of it."
+                "Steady state over " (WINDOW) " rounds: the range (maximum minus minimum) is at most "
+                (share(RANGE)) " of the average, and the linear fit changes by at most "
+                (share(SLOPE)) " of it."
             }
-            @for member in members() { (cells(member, cast)) }
+            @for member in members() { (cells(member, drives)) }
         }
     }
 }
@@ -53,16 +52,16 @@ fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn row(member: &Member<'_>, tracked: &Tracked, cast: &Cast) -> Markup {
+fn row(member: &Member<'_>, tracked: &Tracked, drives: &ReportDrives) -> Markup {
     let unit = tracked.metric.unit();
     let what = format!("{}, {unit}", tracked.metric.title());
     html! {
         tr {
             th scope="row" {
-                (clean::prose(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
-                @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
+                (sanitize::prose(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
+                @if drives.names.len() > 1 { " · " (drives.names[member.index]) }
             }
-            td { (tracked.values.len()) " of " (clean::prose(&tracked.round)) }
+            td { (tracked.values.len()) " of " (sanitize::prose(&tracked.round)) }
             @match tracked.window() {
                 Some((start, verdict)) => {
                     td { (start + 1) " to " (start + WINDOW) }
@@ -86,7 +85,7 @@ fn row(member: &Member<'_>, tracked: &Tracked, cast: &Cast) -> Markup {
 
 /// Returns a matrix of block sizes and mixes for each figure that the test is about, where it
 /// swept both.
-fn cells(member: &Member<'_>, cast: &Cast) -> Markup {
+fn cells(member: &Member<'_>, drives: &ReportDrives) -> Markup {
     let points = &member.test.points;
     let stream = |point: &PointRun| {
         let [stream] = point.workload.streams.as_slice() else { return None };
@@ -98,7 +97,7 @@ fn cells(member: &Member<'_>, cast: &Cast) -> Markup {
     let mixes: BTreeSet<u8> = places.iter().map(|(_, mix)| *mix).collect();
     let value = |size: Bytes, mix: u8, metric: Metric| {
         let place = places.iter().position(|place| *place == (size, mix))?;
-        missing::value(&points[place], metric, Scope::All)
+        metrics::value(&points[place], metric, Scope::All)
     };
     let tracked = member.test.tracked.last().map(|tracked| tracked.metric);
     html! {
@@ -106,7 +105,7 @@ fn cells(member: &Member<'_>, cast: &Cast) -> Markup {
             @for metric in metrics(tracked) {
                 h4 {
                     (metric.title()) " in each cell, " (metric.unit())
-                    @if cast.names.len() > 1 { " · " (cast.names[member.index]) }
+                    @if drives.names.len() > 1 { " · " (drives.names[member.index]) }
                 }
                 div.scroll { table {
                     thead { tr {

@@ -1,6 +1,6 @@
 //! The style sheet of the page: one column, quiet tables, colours for light, dark and paper.
 //!
-//! Paper gets what is open: the numbers behind every fold would be hundreds of pages.
+//! Print shows only open sections: all folded tables would take hundreds of pages.
 
 use crate::figure::draw::{PALETTE_DARK, PALETTE_LIGHT};
 use std::fmt::Write;

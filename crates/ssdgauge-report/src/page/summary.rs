@@ -1,28 +1,30 @@
-//! The top of the page: who was tested, and every headline at a glance.
+//! The top of the page: the drives, the conclusions and all headlines.
 
-use crate::clean;
-use crate::figure::{self, Cast};
-use crate::five;
-use crate::group::{Group, Member};
-use crate::names;
-use crate::number;
+use crate::analysis::conclusions;
+use crate::analysis::drive_summary;
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::key_metrics;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::workload_text;
+use crate::model::Run;
 use crate::page::findings;
-use crate::portrait;
-use crate::run::Run;
-use crate::settings;
-use crate::verdict;
+use crate::page::swatch::swatch;
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::Headline;
 
 /// Returns the facts of each run: drive, firmware, capacity, suite, date, run, program.
-pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
+pub(super) fn origins(runs: &[Run], drives: &ReportDrives) -> Markup {
     match runs {
         [run] => html! {
             dl.origin {
                 @for (name, value) in FACTS.iter().zip(facts(run)) {
                     div { dt { (name) } dd { (value) } }
                 }
-                @let marks = names::marks(run);
+                @let marks = labels::marks(&run.head, run.complete);
                 @if !marks.is_empty() {
                     div.mark { dt.hidden { "Marks" } dd { (marks.join(" · ")) } }
                 }
@@ -30,14 +32,14 @@ pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
         },
         _ => html! {
             details.more {
-                summary { (cast.count()) " drives in " (runs.len()) " runs: " (suites(runs)) }
+                summary { (drives.count()) " drives in " (runs.len()) " runs: " (suites(runs)) }
                 div.scroll { table {
                     thead { tr {
                         th scope="col" { "Drive" }
                         @for name in FACTS { th scope="col" { (name) } }
                     } }
                     tbody {
-                        @for drive in 0..cast.count() { (origin(runs, cast, drive)) }
+                        @for drive in 0..drives.count() { (origin(runs, drives, drive)) }
                     }
                 } }
             }
@@ -49,7 +51,7 @@ pub(super) fn origins(runs: &[Run], cast: &Cast) -> Markup {
 fn suites(runs: &[Run]) -> String {
     let mut suites: Vec<String> = Vec::new();
     for run in runs {
-        let suite = names::suite(run);
+        let suite = labels::suite(&run.head);
         if !suites.contains(&suite) {
             suites.push(suite);
         }
@@ -58,8 +60,8 @@ fn suites(runs: &[Run]) -> String {
 }
 
 /// Returns the row of one drive with all of its runs.
-fn origin(runs: &[Run], cast: &Cast, drive: usize) -> Markup {
-    let indices: Vec<usize> = cast.runs_of(drive).collect();
+fn origin(runs: &[Run], drives: &ReportDrives, drive: usize) -> Markup {
+    let indices: Vec<usize> = drives.runs_of(drive).collect();
     let mut columns: [Vec<String>; 6] = Default::default();
     let mut marks: Vec<String> = Vec::new();
     for index in &indices {
@@ -68,7 +70,7 @@ fn origin(runs: &[Run], cast: &Cast, drive: usize) -> Markup {
                 column.push(fact);
             }
         }
-        for mark in names::marks(&runs[*index]) {
+        for mark in labels::marks(&runs[*index].head, runs[*index].complete) {
             if !marks.contains(&mark) {
                 marks.push(mark);
             }
@@ -77,8 +79,8 @@ fn origin(runs: &[Run], cast: &Cast, drive: usize) -> Markup {
     html! {
         tr {
             th scope="row" {
-                (super::swatch(drive))
-                @if let Some(first) = indices.first() { (cast.names[*first]) }
+                (swatch(drive))
+                @if let Some(first) = indices.first() { (drives.names[*first]) }
                 @for mark in marks { " " span.marks { (mark) } }
             }
             @for column in columns { td { (column.join(", ")) } }
@@ -92,55 +94,55 @@ fn facts(run: &Run) -> [String; 6] {
     let drive = &run.head.drive;
     [
         number::capacity(drive.capacity.0),
-        drive.firmware.as_deref().map_or("unknown".into(), clean::device),
-        names::suite(run),
+        drive.firmware.as_deref().map_or("unknown".into(), sanitize::device),
+        labels::suite(&run.head),
         number::date(run.head.started_unix_ms),
-        clean::prose(&run.head.id),
-        clean::prose(&run.head.program),
+        sanitize::prose(&run.head.id),
+        sanitize::prose(&run.head.program),
     ]
 }
 
-/// Returns the verdict and the headlines of all tests.
-pub(super) fn section(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
+/// Returns the conclusions and the headlines of all tests.
+pub(super) fn section(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
     html! {
         section.summary aria-labelledby="summary" {
             @match runs {
                 [run] => {
                     h2 #summary { "Summary" }
-                    (portraits(runs, cast))
-                    (of_one(run))
+                    (drive_summaries(runs, drives))
+                    (one_run(run))
                 }
                 _ => {
-                    h2 #summary { "Verdict" }
-                    (verdict(runs, cast, groups))
-                    (portraits(runs, cast))
-                    details.more open[groups.len() <= five::MOST] {
-                        summary { "Every headline of " (groups.len()) " tests" }
-                        (of_many(cast, groups))
+                    h2 #summary { "Conclusions" }
+                    (conclusions(runs, drives, groups))
+                    (drive_summaries(runs, drives))
+                    details.more open[groups.len() <= key_metrics::MOST] {
+                        summary { "Results of all " (groups.len()) " tests" }
+                        (all_headlines(drives, groups))
                     }
                 }
             }
-            (findings::worst(runs, cast))
+            (findings::worst(runs, drives))
         }
     }
 }
 
-/// Returns five numbers of each drive and the sentences that follow from them.
-fn verdict(runs: &[Run], cast: &Cast, groups: &[Group<'_>]) -> Markup {
-    let five = five::of(groups);
-    let of_five: Vec<&Group<'_>> = five.iter().map(|(_, group)| *group).collect();
-    let sentences = verdict::sentences(runs, cast, &of_five);
+/// Returns the key metrics of each drive and the conclusions from them.
+fn conclusions(runs: &[Run], drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
+    let metrics = key_metrics::select(groups);
+    let key_groups: Vec<&Group<'_>> = metrics.iter().map(|(_, group)| *group).collect();
+    let sentences = conclusions::sentences(runs, drives, &key_groups);
     html! {
-        @if !five.is_empty() { (numbers(&five, cast)) }
+        @if !metrics.is_empty() { (metric_table(&metrics, drives)) }
         @if !sentences.is_empty() {
             ul.verdict { @for sentence in sentences { li { (sentence) } } }
         }
-        p.small { (verdict::rule()) }
+        p.small { (conclusions::rule()) }
     }
 }
 
-/// Returns a row for each drive with one number for each kind of work; the best stands out.
-fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
+/// Returns a row for each drive with one metric for each kind of workload, the best highlighted.
+fn metric_table(metrics: &[(usize, &Group<'_>)], drives: &ReportDrives) -> Markup {
     let best = |group: &Group<'_>| {
         let more = group.first().test.headline.metric.more_is_better();
         let values = group.members.iter().filter_map(|member| member.test.headline.value);
@@ -148,10 +150,10 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
     };
     html! {
         div.scroll { table.five {
-            caption { "Five numbers of each drive; in brackets the 95 % interval within its run" }
+            caption { "Key metrics of each drive; in brackets the 95 % interval within its run" }
             thead { tr {
                 th scope="col" { "Drive" }
-                @for (number, group) in five {
+                @for (number, group) in metrics {
                     @let metric = group.first().test.headline.metric;
                     th.n scope="col" {
                         (link(*number, group))
@@ -160,18 +162,18 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
                 }
             } }
             tbody {
-                @for drive in 0..cast.count() {
-                    tr.highlight[cast.highlighted == Some(drive)] {
+                @for drive in 0..drives.count() {
+                    tr.highlight[drives.highlighted == Some(drive)] {
                         th scope="row" {
-                            (super::swatch(drive))
-                            (cast.name(drive))
+                            (swatch(drive))
+                            (drives.name(drive))
                         }
-                        @for (_, group) in five {
+                        @for (_, group) in metrics {
                             td.n data-label=(label(group)) {
-                                @match member_of(group, cast, drive) {
+                                @match member_of(group, drives, drive) {
                                     None => { span.interval { "not tested" } }
                                     Some(member) if member.test.headline.value.is_none() => {
-                                        span.interval { (figure::reason(&member)) }
+                                        span.interval { (missing_reason(&member)) }
                                     }
                                     Some(member) => {
                                         @let is_best = member.test.headline.value == best(group);
@@ -187,15 +189,15 @@ fn numbers(five: &[(usize, &Group<'_>)], cast: &Cast) -> Markup {
     }
 }
 
-/// Returns what a number of `group` is, for narrow windows, where each has a line of its own.
+/// Returns the label of a metric of `group` for narrow windows, where each metric has its own line.
 fn label(group: &Group<'_>) -> String {
     let unit = group.first().test.headline.metric.unit();
-    let title = super::test::title(group);
+    let title = group.full_title();
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-fn member_of<'a>(group: &Group<'a>, cast: &Cast, drive: usize) -> Option<Member<'a>> {
-    group.members.iter().copied().find(|member| cast.drive(member.index) == drive)
+fn member_of<'a>(group: &Group<'a>, drives: &ReportDrives, drive: usize) -> Option<Member<'a>> {
+    group.members.iter().copied().find(|member| drives.drive_of(member.index) == drive)
 }
 
 fn value(headline: &Headline, is_best: bool) -> Markup {
@@ -210,21 +212,21 @@ fn value(headline: &Headline, is_best: bool) -> Markup {
     }
 }
 
-/// Returns what the samples say of each drive, in sentences.
-fn portraits(runs: &[Run], cast: &Cast) -> Markup {
-    let all: Vec<(usize, Vec<String>)> = (0..cast.count())
-        .map(|drive| (drive, portrait::of(runs, cast, drive)))
+/// Returns the summary of each drive.
+fn drive_summaries(runs: &[Run], drives: &ReportDrives) -> Markup {
+    let all: Vec<(usize, Vec<String>)> = (0..drives.count())
+        .map(|drive| (drive, drive_summary::sentences(runs, drives, drive)))
         .filter(|(_, sentences)| !sentences.is_empty())
         .collect();
     html! {
         @if !all.is_empty() {
-            h3 { "What shapes these numbers" }
+            h3 { "Drive characteristics" }
             dl.portraits {
                 @for (drive, sentences) in all {
-                    @if cast.count() > 1 {
+                    @if drives.count() > 1 {
                         dt {
-                            (super::swatch(drive))
-                            (cast.name(drive))
+                            (swatch(drive))
+                            (drives.name(drive))
                         }
                     }
                     @else { dt.hidden { "This drive" } }
@@ -235,7 +237,7 @@ fn portraits(runs: &[Run], cast: &Cast) -> Markup {
     }
 }
 
-fn of_one(run: &Run) -> Markup {
+fn one_run(run: &Run) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
@@ -251,7 +253,7 @@ fn of_one(run: &Run) -> Markup {
                     @let headline = &test.headline;
                     tr {
                         th scope="row" {
-                            a href={ "#test-" (number) } { (clean::prose(&test.test.title)) }
+                            a href={ "#test-" (number) } { (sanitize::prose(&test.test.title)) }
                         }
                         td.n.value {
                             (headline.value.map_or_else(
@@ -268,7 +270,7 @@ fn of_one(run: &Run) -> Markup {
                             }
                         }
                         td.n { (number::count(headline.n)) }
-                        td.words { (headline.metric.title()) ", " (settings::rule(&test.test, &test.test.score)) }
+                        td.words { (headline.metric.title()) ", " (workload_text::rule(&test.test, &test.test.score)) }
                         td { (state(test.points.len(), test.planned, test.complete)) }
                     }
                 }
@@ -284,16 +286,16 @@ fn state(done: usize, planned: usize, complete: bool) -> String {
     }
 }
 
-fn of_many(cast: &Cast, groups: &[Group<'_>]) -> Markup {
+fn all_headlines(drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
     html! {
         p.small {
-            "In brackets the 95 % interval within each run. Drives stand side by side only where "
-            "suite, test, revision, length and span are equal, and models only beside models."
+            "In brackets: the 95 % interval within each run. Drives are compared only if suite, "
+            "test, revision, duration and span are equal, and models only with models."
         }
-        @for cohort in cohorts(cast, groups) {
+        @for cohort in cohorts(drives, groups) {
             // The longer side goes down the page, which has room there.
-            @if cohort.drives.len() > WIDE { (by_drive(&cohort, cast)) }
-            @else { (by_test(&cohort, cast)) }
+            @if cohort.drives.len() > WIDE { (by_drive(&cohort, drives)) }
+            @else { (by_test(&cohort, drives)) }
         }
     }
 }
@@ -302,14 +304,14 @@ fn of_many(cast: &Cast, groups: &[Group<'_>]) -> Markup {
 const WIDE: usize = 5;
 
 /// Returns a row for each test and a column for each drive.
-fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
+fn by_test(cohort: &Cohort<'_>, drives: &ReportDrives) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
                 th scope="col" { "Test" }
                 th scope="col" { "Unit" }
                 @for drive in &cohort.drives {
-                    th.n scope="col" { (super::swatch(*drive)) (cast.name(*drive)) }
+                    th.n scope="col" { (swatch(*drive)) (drives.name(*drive)) }
                 }
             } }
             tbody {
@@ -317,7 +319,7 @@ fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
                     tr {
                         th scope="row" { (link(*number, group)) }
                         td { (group.first().test.headline.metric.unit()) }
-                        @for drive in &cohort.drives { td.n { (cell(group, cast, *drive)) } }
+                        @for drive in &cohort.drives { td.n { (cell(group, drives, *drive)) } }
                     }
                 }
             }
@@ -326,7 +328,7 @@ fn by_test(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
 }
 
 /// Returns a row for each drive and a column for each test.
-fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
+fn by_drive(cohort: &Cohort<'_>, drives: &ReportDrives) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
@@ -339,8 +341,8 @@ fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
             tbody {
                 @for drive in &cohort.drives {
                     tr {
-                        th scope="row" { (super::swatch(*drive)) (cast.name(*drive)) }
-                        @for (_, group) in &cohort.rows { td.n { (cell(group, cast, *drive)) } }
+                        th scope="row" { (swatch(*drive)) (drives.name(*drive)) }
+                        @for (_, group) in &cohort.rows { td.n { (cell(group, drives, *drive)) } }
                     }
                 }
             }
@@ -349,10 +351,10 @@ fn by_drive(cohort: &Cohort<'_>, cast: &Cast) -> Markup {
 }
 
 fn link(number: usize, group: &Group<'_>) -> Markup {
-    html! { a href={ "#test-" (number) } { (super::test::title(group)) } }
+    html! { a href={ "#test-" (number) } { (group.full_title()) } }
 }
 
-/// The groups that have the same drives.
+/// Groups with equal drives.
 struct Cohort<'a> {
     /// The numbers of the drives.
     drives: Vec<usize>,
@@ -361,11 +363,11 @@ struct Cohort<'a> {
 }
 
 /// Returns the groups with their numbers, those of the same drives together.
-fn cohorts<'a>(cast: &Cast, groups: &'a [Group<'a>]) -> Vec<Cohort<'a>> {
+fn cohorts<'a>(drives: &ReportDrives, groups: &'a [Group<'a>]) -> Vec<Cohort<'a>> {
     let mut cohorts: Vec<Cohort<'a>> = Vec::new();
     for (number, group) in groups.iter().enumerate() {
         let drives: Vec<usize> =
-            group.members.iter().map(|member| cast.drive(member.index)).collect();
+            group.members.iter().map(|member| drives.drive_of(member.index)).collect();
         match cohorts.iter_mut().find(|cohort| cohort.drives == drives) {
             Some(cohort) => cohort.rows.push((number, group)),
             None => cohorts.push(Cohort { drives, rows: vec![(number, group)] }),
@@ -374,7 +376,7 @@ fn cohorts<'a>(cast: &Cast, groups: &'a [Group<'a>]) -> Vec<Cohort<'a>> {
     cohorts
 }
 
-fn cell(group: &Group<'_>, cast: &Cast, drive: usize) -> Markup {
-    let member = group.members.iter().find(|member| cast.drive(member.index) == drive);
+fn cell(group: &Group<'_>, drives: &ReportDrives, drive: usize) -> Markup {
+    let member = group.members.iter().find(|member| drives.drive_of(member.index) == drive);
     member.map_or_else(|| html! {}, |member| value(&member.test.headline, false))
 }

@@ -1,21 +1,20 @@
-//! One test: what was done, what was chosen, the figures, the findings and all numbers.
+//! The section of one test: protocol, workload, result, findings, figures and all metrics.
 
-use crate::clean;
-use crate::figure::draw::{self, Frame, Ink, Sheet};
-use crate::figure::{self, Cast, Chart, Drawing, Table};
-use crate::group::{Group, Member};
-use crate::missing;
-use crate::names;
-use crate::number;
-use crate::page::findings;
-use crate::remarks;
-use crate::run::{PointRun, Run};
-use crate::settings;
-use maud::{Markup, PreEscaped, html};
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_notes;
+use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::workload_text;
+use crate::figure as charts;
+use crate::figure::chart::Chart;
+use crate::model::metrics;
+use crate::model::{PointRun, Run};
+use crate::page::swatch::swatch;
+use crate::page::{figure, findings, steady};
+use crate::text::number;
+use crate::text::sanitize;
+use maud::{Markup, html};
 use ssdgauge_core::{Metric, Scope};
-
-/// A table with more rows than this is folded.
-const FOLDED: usize = 8;
 
 /// The metrics of the table of all numbers.
 const COLUMNS: [Metric; 15] = [
@@ -36,62 +35,58 @@ const COLUMNS: [Metric; 15] = [
     Metric::EffectiveOverProvisioning,
 ];
 
-/// Returns the title of `group`, with what sets it apart from others of the same test.
-pub(super) fn title(group: &Group<'_>) -> String {
-    let title = figure::title(group);
-    match group.apart.is_empty() {
-        true => title,
-        false => format!("{title} ({})", group.apart),
-    }
-}
-
 /// Returns the section of one test.
-pub(super) fn section(number: usize, group: &Group<'_>, runs: &[Run], cast: &Cast) -> Markup {
+pub(super) fn section(
+    number: usize,
+    group: &Group<'_>,
+    runs: &[Run],
+    drives: &ReportDrives,
+) -> Markup {
     let test = &group.first().test.test;
-    let charts = figure::of(group, cast);
+    let charts = charts::charts(group, drives);
     html! {
         section.test aria-labelledby={ "test-" (number) } {
-            h2 id={ "test-" (number) } { (title(group)) }
+            h2 id={ "test-" (number) } { (group.title()) }
             p.protocol {
                 @if !test.source.is_empty() {
-                    "After the protocol of " (clean::prose(&test.source)) ". "
+                    "After the protocol of " (sanitize::prose(&test.source)) ". "
                 }
-                "Test " code { (clean::prose(&test.id)) } ", revision " (test.revision) "."
+                "Test " code { (sanitize::prose(&test.id)) } ", revision " (test.revision) "."
             }
             @if !test.chosen.is_empty() {
                 p.chosen {
-                    "Chosen by this suite, because the source does not say: "
+                    "Chosen by this suite, not specified by the source: "
                     @for (place, chosen) in test.chosen.iter().enumerate() {
                         @if place > 0 { "; " }
-                        b { (clean::prose(&chosen.key)) } " = " (clean::prose(&chosen.value))
+                        b { (sanitize::prose(&chosen.key)) } " = " (sanitize::prose(&chosen.value))
                     }
                     "."
                 }
             }
-            p.settings { (settings::line(group)) }
+            p.settings { (workload_text::line(&group.first().test.test)) }
             @if group.members.len() > 1 {
-                details.more { summary { "The results in words" } (result(group, cast)) }
+                details.more { summary { "Results with notes" } (result(group, drives)) }
             } @else {
-                (result(group, cast))
+                (result(group, drives))
             }
-            (absent(group, runs, cast))
-            (findings::of_group(group, cast))
+            (untested(group, runs, drives))
+            (findings::group_findings(group, drives))
             (figures(&charts, number))
-            (super::steady::tables(group, cast))
-            (numbers(group, cast))
+            (steady::tables(group, drives))
+            (numbers(group, drives))
         }
     }
 }
 
-/// Returns the headline with its interval and what belongs beside it, for each run.
-fn result(group: &Group<'_>, cast: &Cast) -> Markup {
+/// Returns the headline with its interval and notes, for each run.
+fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     html! {
         @for member in &group.members {
             @let headline = &member.test.headline;
             p.result {
-                @if cast.count() > 1 {
-                    (super::swatch(cast.drive(member.index)))
-                    (cast.names[member.index]) ": "
+                @if drives.count() > 1 {
+                    (swatch(drives.drive_of(member.index)))
+                    (drives.names[member.index]) ": "
                 }
                 @match headline.value {
                     Some(value) => {
@@ -100,32 +95,33 @@ fn result(group: &Group<'_>, cast: &Cast) -> Markup {
                             " (" (number::text(low)) " to " (number::text(high)) ")"
                         }
                     }
-                    None => { "no result: " (figure::reason(member)) }
+                    None => { "no result: " (missing_reason(member)) }
                 }
-                @for remark in remarks::of(member.test) { "; " (remark) }
+                @for remark in headline_notes::notes(member.test) { "; " (remark) }
             }
         }
     }
 }
 
-/// Returns which drives of the report are not in `group`, so that no drive is silently missing.
-fn absent(group: &Group<'_>, runs: &[Run], cast: &Cast) -> Markup {
-    let present: Vec<usize> = group.members.iter().map(|member| cast.drive(member.index)).collect();
+/// Returns the drives of the report that are not in `group`, so that no drive is omitted silently.
+fn untested(group: &Group<'_>, runs: &[Run], drives: &ReportDrives) -> Markup {
+    let present: Vec<usize> =
+        group.members.iter().map(|member| drives.drive_of(member.index)).collect();
     let names: Vec<&str> = (0..runs.len())
-        .filter(|index| !present.contains(&cast.drive(*index)))
-        .map(|index| cast.names[index].as_str())
+        .filter(|index| !present.contains(&drives.drive_of(*index)))
+        .map(|index| drives.names[index].as_str())
         .collect();
     html! {
         @if !names.is_empty() {
             p.small {
-                "Not here, because no run has such a test of equal revision, length and span: "
+                "Not tested with equal revision, duration and span: "
                 (once(&names).join(", ")) "."
             }
         }
     }
 }
 
-/// Returns the figures of a test: those for a first look, and the others behind a fold.
+/// Returns the figures of a test: the main ones, and the others folded.
 fn figures(charts: &[Chart], number: usize) -> Markup {
     let of_row = |folded: bool| {
         let charts = charts.iter().enumerate();
@@ -133,12 +129,12 @@ fn figures(charts: &[Chart], number: usize) -> Markup {
     };
     let folded: Vec<&str> = of_row(true).map(|(_, chart)| words(chart.kind)).collect();
     html! {
-        @for (place, chart) in of_row(false) { (figure(chart, &format!("t{number}f{place}"))) }
+        @for (place, chart) in of_row(false) { (figure::figure(chart, &format!("t{number}f{place}"))) }
         @if !folded.is_empty() {
             details.more {
                 summary { (folded.len()) " more figures of this test: " (once(&folded).join(", ")) }
                 @for (place, chart) in of_row(true) {
-                    (figure(chart, &format!("t{number}f{place}")))
+                    (figure::figure(chart, &format!("t{number}f{place}")))
                 }
             }
         }
@@ -169,70 +165,14 @@ fn once<'a>(words: &[&'a str]) -> Vec<&'a str> {
     seen
 }
 
-/// Returns `chart` for wide and for narrow windows, of which the style sheet shows one, with its
-/// numbers.
-pub(super) fn figure(chart: &Chart, id: &str) -> Markup {
-    let drawn = |sheet: &Sheet, suffix: &str| {
-        draw::svg(chart, Ink::Page, &Frame::default(), sheet, &format!("{id}{suffix}"))
-    };
-    // Bars carry their values already; a table of them is for those who cannot see them.
-    let long = match &chart.drawing {
-        Drawing::Bars { .. } => true,
-        Drawing::Lines { .. } => chart.table.rows.len() > FOLDED,
-    };
-    let label = format!("{}. The numbers are in the table below.", chart.title);
-    html! {
-        figure {
-            figcaption id={ (id) "-caption" } {
-                strong { (chart.title) }
-                @for note in &chart.notes { " " span.note { (note) } }
-            }
-            div.chart.wide role="img" aria-label=(label) { (PreEscaped(drawn(&Sheet::WIDE, ""))) }
-            div.chart.narrow role="img" aria-label=(label) {
-                (PreEscaped(drawn(&Sheet::NARROW, "n")))
-            }
-            @if long {
-                details {
-                    summary { "Numbers of this figure (" (chart.table.rows.len()) " rows)" }
-                    (table(&chart.table))
-                }
-            } @else {
-                (table(&chart.table))
-            }
-        }
-    }
-}
-
-fn table(table: &Table) -> Markup {
-    html! {
-        div.scroll { table {
-            thead { tr {
-                @for (place, head) in table.head.iter().enumerate() {
-                    th.n[place > 0] scope="col" { (head) }
-                }
-            } }
-            tbody {
-                @for row in &table.rows {
-                    tr {
-                        @for (place, cell) in row.iter().enumerate() {
-                            @if place == 0 { th scope="row" { (cell) } }
-                            @else { td.n { (cell) } }
-                        }
-                    }
-                }
-            }
-        } }
-    }
-}
-
 /// Returns every metric of every step, folded.
-fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
+fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let shown: Vec<Metric> = COLUMNS
         .into_iter()
         .filter(|metric| {
             let mut points = group.members.iter().flat_map(|member| &member.test.points);
-            let known = |point| missing::value(point, *metric, Scope::All).is_some();
-            let anyway = missing::is_always_shown(*metric) && !metric.needs_power();
+            let known = |point| metrics::value(point, *metric, Scope::All).is_some();
+            let anyway = metrics::is_always_shown(*metric) && !metric.needs_power();
             anyway || points.any(known)
         })
         .collect();
@@ -241,11 +181,11 @@ fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
     }
     html! {
         details.numbers {
-            summary { "All numbers of this test" }
+            summary { "All metrics of this test" }
             div.scroll { table {
                 thead { tr {
                     th scope="col" { "Step" }
-                    th.n scope="col" { "Busy time, s" }
+                    th.n scope="col" { "Active time, s" }
                     th scope="col" { "Ended by" }
                     @for metric in &shown {
                         th.n scope="col" {
@@ -258,7 +198,7 @@ fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
                 } }
                 tbody {
                     @for member in &group.members {
-                        @for point in &member.test.points { (rows(member, point, &shown, cast)) }
+                        @for point in &member.test.points { (rows(member, point, &shown, drives)) }
                     }
                 }
             } }
@@ -266,12 +206,12 @@ fn numbers(group: &Group<'_>, cast: &Cast) -> Markup {
     }
 }
 
-fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], cast: &Cast) -> Markup {
-    let scopes = missing::scopes(point);
+fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], drives: &ReportDrives) -> Markup {
+    let scopes = metrics::scopes(point);
     // Where there is one direction, it is the whole.
     let scopes = if scopes.len() == 2 { &scopes[..1] } else { &scopes[..] };
-    let label = clean::prose(&point.point.label);
-    let marks = names::marks(member.run);
+    let label = sanitize::prose(&point.point.label);
+    let marks = member.run_marks();
     html! {
         @for scope in scopes {
             tr {
@@ -282,15 +222,15 @@ fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], cast: &Cast) ->
                         Scope::Read => { ", reads" }
                         Scope::Write => { ", writes" }
                     }
-                    @if cast.count() > 1 { " · " (cast.names[member.index]) }
+                    @if drives.count() > 1 { " · " (drives.names[member.index]) }
                     @if !marks.is_empty() { " " span.marks { (marks.join(", ")) } }
                 }
                 td.n { (number::text(point.point.totals.elapsed.as_secs_f64())) }
-                td { (clean::prose(&point.ended_by)) }
+                td { (sanitize::prose(&point.ended_by)) }
                 @for metric in shown {
                     td.n {
                         @if *scope == Scope::All || metric.is_split() {
-                            (number::optional(missing::value(point, *metric, *scope)))
+                            (number::optional(metrics::value(point, *metric, *scope)))
                         }
                     }
                 }

@@ -6,7 +6,7 @@ use crate::terminal;
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_core::{Bytes, DriveCard, Fact, FindingKind, Severity, Table, Value};
 use ssdgauge_drive::CardError;
-use ssdgauge_report::{clean_device, clean_prose};
+use ssdgauge_report::{sanitize_device, sanitize_prose};
 use std::path::{Path, PathBuf};
 
 /// Shows everything that is known of the drive `target`. Nothing is written to it.
@@ -110,7 +110,7 @@ fn in_words(card: &DriveCard, coloured: bool) -> String {
         true => format!("\x1b[{code}m{text}\x1b[0m"),
         false => text.to_owned(),
     };
-    let mut text = format!("{}\n", paint("1", &clean_prose(&card.target)));
+    let mut text = format!("{}\n", paint("1", &sanitize_prose(&card.target)));
     for finding in &card.findings {
         let (mark, code) = match finding.severity {
             Severity::Note => ("note", "0"),
@@ -120,9 +120,9 @@ fn in_words(card: &DriveCard, coloured: bool) -> String {
             true => "*** LINK BELOW CAPABILITY *** ",
             false => "",
         };
-        let what = clean_prose(&finding.text);
+        let what = sanitize_prose(&finding.text);
         text.push_str(&paint(code, &format!("{mark}: {loud}{what}")));
-        text.push_str(&format!("\n    {}\n", clean_prose(&finding.advice)));
+        text.push_str(&format!("\n    {}\n", sanitize_prose(&finding.advice)));
     }
     for section in &card.sections {
         text.push_str(&format!("\n{}\n", paint("1", section.title)));
@@ -140,7 +140,7 @@ fn in_words(card: &DriveCard, coloured: bool) -> String {
         });
         match common {
             Some(reason) => {
-                text.push_str(&format!("  not available: {}\n", clean_prose(reason)));
+                text.push_str(&format!("  not available: {}\n", sanitize_prose(reason)));
             }
             None => section.facts.iter().for_each(|fact| text.push_str(&line(fact))),
         }
@@ -149,7 +149,7 @@ fn in_words(card: &DriveCard, coloured: bool) -> String {
 }
 
 fn line(fact: &Fact) -> String {
-    let label = clean_prose(&fact.label);
+    let label = sanitize_prose(&fact.label);
     match &fact.value {
         Value::Table(table) if table.rows.is_empty() => format!("  {label:<LABELS$}  none\n"),
         Value::Table(table) => format!("  {label}\n{}", rows(table)),
@@ -163,8 +163,8 @@ fn in_short(value: &Value, unit: &str) -> String {
         unit => format!("{number} {unit}"),
     };
     match value {
-        Value::Missing(reason) => format!("not available ({})", clean_prose(reason)),
-        Value::Text(text) => clean_device(text),
+        Value::Missing(reason) => format!("not available ({})", sanitize_prose(reason)),
+        Value::Text(text) => sanitize_device(text),
         Value::Count(count) if unit == "B" => Bytes(*count).about(),
         Value::Count(count) => with_unit(count.to_string()),
         Value::Real(number) => with_unit(format!("{number}")),

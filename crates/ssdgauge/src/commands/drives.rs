@@ -6,7 +6,7 @@ use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::{Candidate, Refusal, TargetError, TargetOptions};
-use ssdgauge_report::clean_device;
+use ssdgauge_report::sanitize_device;
 
 /// The columns of the list.
 const WIDTH: usize = 80;
@@ -108,7 +108,7 @@ fn in_words(drives: &[Seen]) -> String {
         };
         let name = seen.path.strip_prefix("/dev/").unwrap_or(&seen.path);
         // A drive may call itself anything.
-        let (model, serial) = (clean_device(model), clean_device(serial));
+        let (model, serial) = (sanitize_device(model), sanitize_device(serial));
         text.push_str(&row([name, &size, &model, &serial, answer]));
         for refusal in &seen.refusals {
             let confirmation = match (refusal.yields_to_consent(), seen.confirm.as_deref()) {

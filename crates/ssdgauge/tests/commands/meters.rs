@@ -67,8 +67,8 @@ fn watts_of_a_program_reach_every_second_and_the_efficiency() {
     let idle = run["tests"][1]["headline"]["value"].as_f64().unwrap();
     assert!((4.0..=6.0).contains(&idle), "{idle}");
     let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
-    assert!(page.contains("Read: power for every second"));
-    assert!(page.contains("power of the drive by the instrument: shunt"));
+    assert!(page.contains("Read: power over time"));
+    assert!(page.contains("scope of the power meter: drive; instrument: shunt"));
     let count = "SELECT count(*) FROM reading WHERE quantity = 'power_w'";
     let seconds = query(&bench.path("a.ssdg"), count);
     assert!(seconds >= 6, "{seconds} seconds have a reading");

@@ -1,8 +1,10 @@
 //! Bars from zero, each with its name above and its value at its end.
 
-use super::{Ink, Sheet, TEXT, cut, text, width_of};
-use crate::figure::Bar;
-use crate::number;
+use super::dimensions::{Dimensions, TEXT};
+use super::label::{cut, text, width_of};
+use super::theme::Theme;
+use crate::figure::chart::Bar;
+use crate::text::number;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 
@@ -19,13 +21,13 @@ const PART_THICK: f64 = 12.0;
 pub(super) fn scene(
     unit: &str,
     bars: &[Bar],
-    ink: Ink,
-    sheet: &Sheet,
+    theme: Theme,
+    dimensions: &Dimensions,
     (top, foot): (f64, f64),
 ) -> Scene {
     let rows: f64 = bars.iter().map(row).sum();
     let height = top + rows.max(ROW) + foot;
-    let mut scene = Scene::new(sheet.width, height);
+    let mut scene = Scene::new(dimensions.width, height);
     let end = |bar: &Bar| {
         let value = bar.value.as_ref().copied().unwrap_or(0.0);
         bar.interval.map_or(value, |(_, high)| high.max(value))
@@ -33,12 +35,12 @@ pub(super) fn scene(
     let most = bars.iter().map(end).fold(0.0, f64::max);
     let measured = bars.iter().filter(|bar| bar.value.is_ok());
     let values = measured.map(|bar| width_of(&words(bar, unit), TEXT)).fold(0.0, f64::max);
-    let room = (sheet.width - 2.0 * LEFT - values - 16.0).max(90.0);
+    let room = (dimensions.width - 2.0 * LEFT - values - 16.0).max(90.0);
     let scale = if most > 0.0 { room / most } else { 0.0 };
     let mut y = top;
     for (number, bar) in bars.iter().enumerate() {
         let order = bars[..number].iter().rev().take_while(|other| !other.part.is_empty()).count();
-        draw(&mut scene, bar, &Place { unit, ink, scale, y, order, width: sheet.width });
+        draw(&mut scene, bar, &Place { unit, theme, scale, y, order, width: dimensions.width });
         y += row(bar);
     }
     // The line that all bars begin at: zero.
@@ -47,7 +49,7 @@ pub(super) fn scene(
         y1: top,
         x2: LEFT,
         y2: y.max(top + ROW),
-        stroke: Color::from(ink.axis()),
+        stroke: Color::from(theme.axis()),
         stroke_width: 1.0,
         stroke_dasharray: None,
     });
@@ -63,11 +65,11 @@ fn row(bar: &Bar) -> f64 {
     }
 }
 
-/// Where and how a bar is drawn.
+/// The position and size of a bar.
 #[derive(Clone, Copy, Debug)]
 struct Place<'a> {
     unit: &'a str,
-    ink: Ink,
+    theme: Theme,
     scale: f64,
     y: f64,
     /// Its place among the parts of its drive.
@@ -76,12 +78,12 @@ struct Place<'a> {
 }
 
 fn draw(scene: &mut Scene, bar: &Bar, place: &Place<'_>) {
-    let Place { unit, ink, scale, y, order, width } = *place;
+    let Place { unit, theme, scale, y, order, width } = *place;
     let name = if bar.highlighted { format!("▸ {}", bar.label) } else { bar.label.clone() };
     let name = cut(&name, width - 2.0 * LEFT, TEXT);
     let above = if bar.label.is_empty() { y } else { y + NAME };
     if !bar.label.is_empty() {
-        let name = text(LEFT + 6.0, y + 16.0, &name, TEXT, TextAnchor::Start, ink.text());
+        let name = text(LEFT + 6.0, y + 16.0, &name, TEXT, TextAnchor::Start, theme.text());
         scene.add(if bar.highlighted { name.bold() } else { name.plain() });
     }
     let thick = if bar.part.is_empty() { THICK } else { PART_THICK };
@@ -89,11 +91,12 @@ fn draw(scene: &mut Scene, bar: &Bar, place: &Place<'_>) {
     let words = words(bar, unit);
     let Ok(value) = bar.value else {
         let reason = cut(&words, width - 2.0 * LEFT, TEXT);
-        let reason = text(LEFT + 6.0, middle + 4.0, &reason, TEXT, TextAnchor::Start, ink.muted());
+        let reason =
+            text(LEFT + 6.0, middle + 4.0, &reason, TEXT, TextAnchor::Start, theme.muted());
         scene.add(reason.plain());
         return;
     };
-    let colour = Color::from(ink.series(bar.colour));
+    let colour = Color::from(theme.series(bar.colour));
     let length = (value * scale).max(1.0);
     let faint = [0.9, 0.7, 0.5][order % 3];
     scene.add(Primitive::Rect {
@@ -112,21 +115,21 @@ fn draw(scene: &mut Scene, bar: &Bar, place: &Place<'_>) {
     });
     let mut end = LEFT + length;
     if let Some((low, high)) = bar.interval {
-        whiskers(scene, ink, (LEFT + low * scale, LEFT + high * scale), middle);
+        whiskers(scene, theme, (LEFT + low * scale, LEFT + high * scale), middle);
         end = end.max(LEFT + high * scale);
     }
-    let value = text(end + 8.0, middle + 4.5, &words, TEXT, TextAnchor::Start, ink.text());
+    let value = text(end + 8.0, middle + 4.5, &words, TEXT, TextAnchor::Start, theme.text());
     scene.add(if bar.part.is_empty() { value.bold() } else { value.plain() });
 }
 
-fn whiskers(scene: &mut Scene, ink: Ink, (low, high): (f64, f64), y: f64) {
+fn whiskers(scene: &mut Scene, theme: Theme, (low, high): (f64, f64), y: f64) {
     let mut line = |x1: f64, y1: f64, x2: f64, y2: f64| {
         scene.add(Primitive::Line {
             x1,
             y1,
             x2,
             y2,
-            stroke: Color::from(ink.text()),
+            stroke: Color::from(theme.text()),
             stroke_width: 1.2,
             stroke_dasharray: None,
         });

@@ -1,8 +1,13 @@
 //! Lines over axes that kuva draws.
 
-use super::scales::{self, Range};
-use super::{Ink, SMALL, Sheet, TEXT, cut, marks, text, width_of};
-use crate::figure::{Axis, Line, Mark, Scale, reduce};
+use super::dimensions::{SMALL, TEXT};
+use super::label::{cut, text, width_of};
+use super::marks;
+use super::plot::{Area, Plot};
+use super::scales::{self};
+use super::theme::Theme;
+use crate::figure::chart::{Line, Scale};
+use crate::figure::reduce;
 use kuva::TickFormat;
 use kuva::plot::LinePlot;
 use kuva::plot::LineStyle;
@@ -10,72 +15,18 @@ use kuva::render::color::Color;
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot as KuvaPlot;
 use kuva::render::render::{Primitive, Scene, TextAnchor, render_multiple};
-use kuva::render::theme::Theme;
+use kuva::render::theme::Theme as KuvaTheme;
 use std::sync::Arc;
 
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
 
-/// What is drawn.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plot<'a> {
-    pub(super) x: &'a Axis,
-    pub(super) y: &'a Axis,
-    pub(super) right: Option<&'a Axis>,
-    pub(super) lines: &'a [Line],
-    pub(super) boundaries: &'a [(f64, String)],
-    pub(super) marks: &'a [Mark],
-    pub(super) sheet: &'a Sheet,
-}
-
-impl Plot<'_> {
-    /// Returns the room beside the plot on the right.
-    fn beside(&self) -> f64 {
-        if self.right.is_some() { self.sheet.right_axis } else { self.sheet.right }
-    }
-}
-
-/// Where the plot lies in its picture.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Area {
-    x: Range,
-    y: Range,
-    right: Option<Range>,
-    pub(super) top: f64,
-    left: f64,
-    width: f64,
-    height: f64,
-}
-
-impl Area {
-    pub(super) fn x(&self, at: f64) -> f64 {
-        self.left + (at - self.x.low) / (self.x.high - self.x.low) * self.width
-    }
-
-    fn y(&self, at: f64) -> f64 {
-        self.bottom() - (at - self.y.low) / (self.y.high - self.y.low) * self.height
-    }
-
-    pub(super) fn bottom(&self) -> f64 {
-        self.top + self.height
-    }
-
-    pub(super) fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    /// Returns where a value of the right axis lies on the left one; both begin at zero.
-    fn on_left(&self, at: f64) -> f64 {
-        self.right.map_or(at, |right| at / right.high * self.y.high)
-    }
-}
-
 /// Returns the scene of `plot`; `top` and `foot` stay free.
-pub(super) fn scene(plot: &Plot<'_>, ink: Ink, top: f64, foot: f64) -> Scene {
-    let sheet = plot.sheet;
+pub(super) fn scene(plot: &Plot<'_>, theme: Theme, top: f64, foot: f64) -> Scene {
+    let dimensions = plot.dimensions;
     let legend = legend(plot);
     let rows = legend.last().map_or(0, |(_, row, _)| row + 1);
-    // The labels of steps stand between the legend and the plot.
+    // The labels of steps are between the legend and the plot.
     let labels = if plot.boundaries.is_empty() { 12.0 } else { 20.0 };
     let plot_top = top + LEGEND_ROW * rows as f64 + labels;
     let mut placed: Vec<Vec<Vec<(f64, f64)>>> =
@@ -86,15 +37,15 @@ pub(super) fn scene(plot: &Plot<'_>, ink: Ink, top: f64, foot: f64) -> Scene {
     };
     let all = || placed.iter().flatten().flatten();
     let area = Area {
-        x: scales::range(plot.x.scale, all().map(|point| point.0), sheet.ticks, true),
+        x: scales::range(plot.x.scale, all().map(|point| point.0), dimensions.ticks, true),
         y: scales::range(plot.y.scale, of_side(false).map(|point| point.1), 5.0, false),
         right: plot
             .right
             .map(|axis| scales::range(axis.scale, of_side(true).map(|point| point.1), 5.0, false)),
         top: plot_top,
-        left: sheet.left,
-        width: sheet.width - sheet.left - plot.beside(),
-        height: sheet.height,
+        left: dimensions.left,
+        width: dimensions.width - dimensions.left - plot.beside(),
+        height: dimensions.height,
     };
     for (line, stretches) in plot.lines.iter().zip(&mut placed) {
         let points = stretches.iter_mut().flatten();
@@ -104,35 +55,35 @@ pub(super) fn scene(plot: &Plot<'_>, ink: Ink, top: f64, foot: f64) -> Scene {
         *stretch = reduce::thinned(stretch, (area.x.low, area.x.high), area.width);
     }
     let height = plot_top + area.height + BOTTOM + foot;
-    let layout = layout(plot, &area, ink, height, BOTTOM + foot);
+    let layout = layout(plot, &area, theme, height, BOTTOM + foot);
     let mut plots = Vec::new();
     for (line, stretches) in plot.lines.iter().zip(&placed) {
-        plots.extend(stretches.iter().map(|stretch| kuva_line(line, stretch, ink)));
+        plots.extend(stretches.iter().map(|stretch| kuva_line(line, stretch, theme)));
     }
     let mut scene = render_multiple(plots, layout);
     for (line, stretches) in plot.lines.iter().zip(&placed) {
-        dots(&mut scene, &area, line, stretches, ink);
+        dots(&mut scene, &area, line, stretches, theme);
     }
-    boundaries(&mut scene, plot, &area, ink);
-    marks::places(&mut scene, plot, &area, ink);
-    right_axis(&mut scene, plot, &area, ink);
-    titles(&mut scene, plot, &area, ink);
+    boundaries(&mut scene, plot, &area, theme);
+    marks::places(&mut scene, plot, &area, theme);
+    right_axis(&mut scene, plot, &area, theme);
+    titles(&mut scene, plot, &area, theme);
     for ((x, row, label), line) in legend.iter().zip(plot.lines) {
         let y = top + LEGEND_ROW * *row as f64 + 12.0;
-        key(&mut scene, *x, y, label, line, ink);
+        key(&mut scene, *x, y, label, line, theme);
     }
     scene
 }
 
 /// Draws the numbers and the title of the right axis.
-fn right_axis(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
+fn right_axis(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
     let (Some(axis), Some(range)) = (plot.right, area.right) else { return };
     scene.add(Primitive::Line {
         x1: area.right(),
         y1: area.top,
         x2: area.right(),
         y2: area.bottom(),
-        stroke: Color::from(ink.axis()),
+        stroke: Color::from(theme.axis()),
         stroke_width: 1.0,
         stroke_dasharray: None,
     });
@@ -141,11 +92,11 @@ fn right_axis(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
         let at = range.step * number as f64;
         let (x, y) = (area.right() + 6.0, area.y(area.on_left(at)) + 4.0);
         let words = scales::words(axis.scale, at);
-        let size = plot.sheet.tick_size;
-        scene.add(text(x, y, &words, size, TextAnchor::Start, ink.text()).plain());
+        let size = plot.dimensions.tick_size;
+        scene.add(text(x, y, &words, size, TextAnchor::Start, theme.text()).plain());
     }
-    let (x, y) = (plot.sheet.width - 8.0, area.top + area.height / 2.0);
-    scene.add(text(x, y, &axis.label, TEXT, TextAnchor::Middle, ink.text()).turned());
+    let (x, y) = (plot.dimensions.width - 8.0, area.top + area.height / 2.0);
+    scene.add(text(x, y, &axis.label, TEXT, TextAnchor::Middle, theme.text()).turned());
 }
 
 fn placed(plot: &Plot<'_>, line: &Line) -> Vec<Vec<(f64, f64)>> {
@@ -155,13 +106,13 @@ fn placed(plot: &Plot<'_>, line: &Line) -> Vec<Vec<(f64, f64)>> {
     line.stretches.iter().map(|stretch| stretch.iter().filter_map(point).collect()).collect()
 }
 
-fn layout(plot: &Plot<'_>, area: &Area, ink: Ink, height: f64, bottom: f64) -> Layout {
+fn layout(plot: &Plot<'_>, area: &Area, theme: Theme, height: f64, bottom: f64) -> Layout {
     let ticks = |scale: Scale| TickFormat::Custom(Arc::new(move |at| scales::words(scale, at)));
-    let sheet = plot.sheet;
+    let dimensions = plot.dimensions;
     Layout::new((area.x.low, area.x.high), (area.y.low, area.y.high))
-        .with_width(sheet.width)
+        .with_width(dimensions.width)
         .with_height(height)
-        .with_force_margins(sheet.left, plot.beside())
+        .with_force_margins(dimensions.left, plot.beside())
         .with_force_margins_y(area.top, bottom)
         .with_x_axis_min(area.x.low)
         .with_x_axis_max(area.x.high)
@@ -171,28 +122,28 @@ fn layout(plot: &Plot<'_>, area: &Area, ink: Ink, height: f64, bottom: f64) -> L
         .with_y_tick_step(area.y.step)
         .with_x_tick_format(ticks(plot.x.scale))
         .with_y_tick_format(ticks(plot.y.scale))
-        .with_tick_size(sheet.tick_size)
-        .with_theme(theme(ink))
+        .with_tick_size(dimensions.tick_size)
+        .with_theme(kuva_theme(theme))
 }
 
-fn theme(ink: Ink) -> Theme {
+fn kuva_theme(theme: Theme) -> KuvaTheme {
     let none = "none".to_owned();
-    Theme {
+    KuvaTheme {
         background: none.clone(),
-        axis_color: ink.axis(),
-        grid_color: ink.grid(),
-        tick_color: ink.axis(),
-        text_color: ink.text(),
+        axis_color: theme.axis(),
+        grid_color: theme.grid(),
+        tick_color: theme.axis(),
+        text_color: theme.text(),
         legend_bg: none.clone(),
         legend_border: none.clone(),
-        ..Theme::light()
+        ..KuvaTheme::light()
     }
 }
 
-fn kuva_line(line: &Line, stretch: &[(f64, f64)], ink: Ink) -> KuvaPlot {
+fn kuva_line(line: &Line, stretch: &[(f64, f64)], theme: Theme) -> KuvaPlot {
     let mut drawn = LinePlot::new()
         .with_data(stretch.iter().copied())
-        .with_color(ink.series(line.colour))
+        .with_color(theme.series(line.colour))
         .with_stroke_width(if line.marked { 2.0 } else { 1.6 });
     if let Some(dashes) = dashes(line) {
         drawn = drawn.with_line_style(LineStyle::Custom(dashes.to_owned()));
@@ -201,22 +152,22 @@ fn kuva_line(line: &Line, stretch: &[(f64, f64)], ink: Ink) -> KuvaPlot {
 }
 
 fn dashes(line: &Line) -> Option<&'static str> {
-    if line.dashed { Some("5 3") } else { Ink::dashes(line.colour) }
+    if line.dashed { Some("5 3") } else { Theme::dashes(line.colour) }
 }
 
-/// Writes what the axes show, at places that do not move with what stands below the plot.
-fn titles(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
+/// Writes the titles of the axes, at positions that do not depend on the text below the plot.
+fn titles(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
     let middle = area.left + area.width / 2.0;
     let below = area.bottom() + 40.0;
     let words = &plot.x.label;
-    scene.add(text(middle, below, words, TEXT, TextAnchor::Middle, ink.text()).plain());
+    scene.add(text(middle, below, words, TEXT, TextAnchor::Middle, theme.text()).plain());
     let side = area.top + area.height / 2.0;
     let words = &plot.y.label;
-    scene.add(text(15.0, side, words, TEXT, TextAnchor::Middle, ink.text()).turned());
+    scene.add(text(15.0, side, words, TEXT, TextAnchor::Middle, theme.text()).turned());
 }
 
 /// Draws a dot for each point of a marked line, and for each that stands alone.
-fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)>], ink: Ink) {
+fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)>], theme: Theme) {
     for stretch in stretches {
         if !line.marked && stretch.len() > 1 {
             continue;
@@ -224,14 +175,14 @@ fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)
         for (x, y) in stretch {
             let at = (area.x(*x), area.y(*y));
             if line.marked {
-                marks::draw(scene, at, line.colour, ink);
+                marks::draw(scene, at, line.colour, theme);
                 continue;
             }
             scene.add(Primitive::Circle {
                 cx: at.0,
                 cy: at.1,
                 r: 1.6,
-                fill: Color::from(ink.series(line.colour)),
+                fill: Color::from(theme.series(line.colour)),
                 fill_opacity: None,
                 stroke: None,
                 stroke_width: None,
@@ -241,7 +192,7 @@ fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)
 }
 
 /// Draws where each step begins, and its label where there is room for it.
-fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
+fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
     let ends = plot.boundaries.iter().skip(1).map(|(at, _)| *at).chain([area.x.high]);
     for ((start, label), end) in plot.boundaries.iter().zip(ends) {
         let (x, room) = (area.x(*start), area.x(end) - area.x(*start));
@@ -251,14 +202,14 @@ fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
                 y1: area.top,
                 x2: x,
                 y2: area.bottom(),
-                stroke: Color::from(ink.axis()),
+                stroke: Color::from(theme.axis()),
                 stroke_width: 0.8,
                 stroke_dasharray: Some("2 3".to_owned()),
             });
         }
         if width_of(label, SMALL) + 6.0 < room {
             let y = area.top - 3.0;
-            scene.add(text(x + 3.0, y, label, SMALL, TextAnchor::Start, ink.muted()).plain());
+            scene.add(text(x + 3.0, y, label, SMALL, TextAnchor::Start, theme.muted()).plain());
         }
     }
 }
@@ -266,11 +217,11 @@ fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
 /// Returns place, row and label of each line in the legend.
 fn legend(plot: &Plot<'_>) -> Vec<(f64, usize, String)> {
     // A narrow picture has no room to spare on the left.
-    let left = plot.sheet.left.min(plot.sheet.width / 8.0);
+    let left = plot.dimensions.left.min(plot.dimensions.width / 8.0);
     let (mut x, mut row) = (left, 0);
     let mut places = Vec::new();
     for line in plot.lines {
-        let room = plot.sheet.width - plot.sheet.right;
+        let room = plot.dimensions.width - plot.dimensions.right;
         let label = cut(&line.label, room - left - 40.0, TEXT);
         let width = width_of(&label, TEXT) + 52.0;
         if x > left && x + width > room {
@@ -282,18 +233,18 @@ fn legend(plot: &Plot<'_>) -> Vec<(f64, usize, String)> {
     places
 }
 
-fn key(scene: &mut Scene, x: f64, y: f64, label: &str, line: &Line, ink: Ink) {
+fn key(scene: &mut Scene, x: f64, y: f64, label: &str, line: &Line, theme: Theme) {
     scene.add(Primitive::Line {
         x1: x,
         y1: y - 4.0,
         x2: x + 24.0,
         y2: y - 4.0,
-        stroke: Color::from(ink.series(line.colour)),
+        stroke: Color::from(theme.series(line.colour)),
         stroke_width: 2.4,
         stroke_dasharray: dashes(line).map(str::to_owned),
     });
     if line.marked {
-        marks::draw(scene, (x + 12.0, y - 4.0), line.colour, ink);
+        marks::draw(scene, (x + 12.0, y - 4.0), line.colour, theme);
     }
-    scene.add(text(x + 30.0, y, label, TEXT, TextAnchor::Start, ink.text()).plain());
+    scene.add(text(x + 30.0, y, label, TEXT, TextAnchor::Start, theme.text()).plain());
 }

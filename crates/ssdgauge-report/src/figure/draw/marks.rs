@@ -1,7 +1,9 @@
 //! The shapes that tell drives apart where colours repeat, and the places on an axis that matter.
 
-use super::lines::{Area, Plot};
-use super::{Ink, SMALL, text, width_of};
+use super::dimensions::SMALL;
+use super::label::{text, width_of};
+use super::plot::{Area, Plot};
+use super::theme::Theme;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 
@@ -13,10 +15,10 @@ const MOST_WORDS: usize = 3;
 
 /// Draws the mark of the drive with this number: circle, square, triangle or diamond, one for each
 /// turn through the colours.
-pub(super) fn draw(scene: &mut Scene, (x, y): (f64, f64), number: usize, ink: Ink) {
-    let fill = ink.series(number);
+pub(super) fn draw(scene: &mut Scene, (x, y): (f64, f64), number: usize, theme: Theme) {
+    let fill = theme.series(number);
     let s = SIZE + 0.6;
-    let path = match Ink::turn(number) {
+    let path = match Theme::turn(number) {
         0 => {
             scene.add(Primitive::Circle {
                 cx: x,
@@ -50,10 +52,10 @@ fn shape(scene: &mut Scene, corners: impl Iterator<Item = (f64, f64)>, fill: &st
 
 /// Draws a triangle at the top of the plot for each place where something happened, with a dotted
 /// line down to the axis.
-pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) {
+pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
     for mark in plot.marks {
         let x = area.x(mark.at);
-        let colour = ink.series(mark.colour);
+        let colour = theme.series(mark.colour);
         scene.add(Primitive::Line {
             x1: x,
             y1: area.top,
@@ -73,7 +75,7 @@ pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area, ink: Ink) 
             true => (x + 8.0, TextAnchor::Start),
             false => (x - 8.0, TextAnchor::End),
         };
-        let words = text(x, area.top + 11.0, &mark.label, SMALL, anchor, ink.muted());
+        let words = text(x, area.top + 11.0, &mark.label, SMALL, anchor, theme.muted());
         scene.add(words.plain());
     }
 }

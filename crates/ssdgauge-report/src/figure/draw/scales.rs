@@ -1,14 +1,14 @@
-//! Where values lie on an axis, and what its ticks say.
+//! Scales: the position of values on an axis, and its ticks.
 
-use crate::figure::Scale;
-use crate::number;
+use crate::figure::chart::Scale;
+use crate::text::number;
 
 /// An axis ready to be drawn: its range and step in its own coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
-    /// Where it begins.
+    /// Its lower end.
     pub(super) low: f64,
-    /// Where it ends.
+    /// Its upper end.
     pub(super) high: f64,
     /// From tick to tick.
     pub(super) step: f64,

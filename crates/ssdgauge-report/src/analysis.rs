@@ -1,0 +1,41 @@
+//! Numbers, findings, comparisons and claims: everything that is computed from the samples.
+//!
+//! Nothing here draws.
+
+pub(crate) mod claims;
+pub(crate) mod compare;
+pub(crate) mod conclusions;
+pub(crate) mod drive_summary;
+pub(crate) mod fill_curve;
+pub(crate) mod fill_level;
+pub(crate) mod group;
+mod headline;
+pub(crate) mod headline_notes;
+pub(crate) mod headline_points;
+pub(crate) mod headline_reasons;
+pub(crate) mod key_metrics;
+mod missing;
+pub(crate) mod power;
+mod repetitions;
+pub(crate) mod report_drives;
+pub(crate) mod slc_cache;
+pub(crate) mod specification;
+mod steady_state;
+pub(crate) mod workload_text;
+
+use crate::model::{RecordedRun, Run, TestRun};
+
+/// Returns the result of a recorded run: headlines, findings, and where each step lay of the
+/// drive's SLC cache.
+pub(crate) fn annotate(recorded: RecordedRun) -> Run {
+    let RecordedRun { head, tests, findings, complete } = recorded;
+    let mut tests: Vec<TestRun> = tests
+        .into_iter()
+        .filter_map(|test| {
+            let results = test.repetitions.into_iter().map(headline::score).collect();
+            repetitions::merge(results, &test.totals)
+        })
+        .collect();
+    slc_cache::classify_steps(&mut tests);
+    Run { head, tests, findings, complete }
+}

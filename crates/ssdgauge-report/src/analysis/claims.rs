@@ -1,0 +1,263 @@
+//! Judgement of claims: a value is compared only where all conditions of the claim are met.
+
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::slc_cache;
+use crate::analysis::specification::{CacheSide, Claim, Specification, State};
+use crate::model::metrics;
+use crate::model::{PointRun, Run, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::{FindingKind, Metric, PhaseKind, Scope, Score, Window};
+
+/// Returns the numbers of the drives that `specification` is about.
+fn subject_drives(
+    specification: &Specification,
+    runs: &[Run],
+    drives: &ReportDrives,
+) -> Vec<usize> {
+    let model = specification.model.to_lowercase();
+    let fits = |drive: &usize| {
+        let first = drives.runs_of(*drive).next();
+        first.is_some_and(|run| {
+            sanitize::device(runs[run].head.drive.name()).to_lowercase().contains(&model)
+        })
+    };
+    (0..drives.count()).filter(fits).collect()
+}
+
+impl Specification {
+    /// Returns whether any of `runs` is of the drive that the claims are about.
+    pub fn is_about(&self, runs: &[Run]) -> bool {
+        !subject_drives(self, runs, &ReportDrives::new(runs, None)).is_empty()
+    }
+
+    /// Returns each drive that the claims are about, by its number, with its runs.
+    pub(crate) fn subjects<'a>(
+        &self,
+        runs: &'a [Run],
+        drives: &ReportDrives,
+    ) -> Vec<(usize, Vec<&'a Run>)> {
+        let of = |drive: usize| (drive, drives.runs_of(drive).map(|run| &runs[run]).collect());
+        subject_drives(self, runs, drives).into_iter().map(of).collect()
+    }
+}
+
+/// The judgement of one claim.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Judged<'a> {
+    pub(crate) claim: &'a Claim,
+    pub(crate) source: &'a str,
+    /// The measured value; `None` where no step meets the conditions.
+    pub(crate) measured: Option<f64>,
+    pub(crate) verdict: Verdict,
+    /// The test and step, or which condition was not met.
+    pub(crate) reason: String,
+}
+
+/// The verdict on a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Met,
+    NotMet,
+    NotComparable,
+}
+
+impl Verdict {
+    /// Returns the words used on pages.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Verdict::Met => "met",
+            Verdict::NotMet => "not met",
+            Verdict::NotComparable => "not comparable",
+        }
+    }
+
+    /// Returns the key used in JSON.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Verdict::Met => "met",
+            Verdict::NotMet => "not-met",
+            Verdict::NotComparable => "not-comparable",
+        }
+    }
+}
+
+/// A step that may answer a claim.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    run: &'a Run,
+    test: &'a TestRun,
+    point: &'a PointRun,
+}
+
+/// Returns what `runs`, all of one drive, say of each claim of `specification`.
+pub(crate) fn judge<'a>(specification: &'a Specification, runs: &[&Run]) -> Vec<Judged<'a>> {
+    let judged = |claim: &'a Claim| {
+        let source = claim.source.as_deref().unwrap_or(&specification.source);
+        match answer(claim, runs) {
+            Err(reason) => {
+                let verdict = Verdict::NotComparable;
+                Judged { claim, source, measured: None, verdict, reason }
+            }
+            Ok((value, reason)) => {
+                let met = match claim.metric.more_is_better() {
+                    true => value >= claim.value * (1.0 - specification.tolerance),
+                    false => value <= claim.value * (1.0 + specification.tolerance),
+                };
+                let verdict = if met { Verdict::Met } else { Verdict::NotMet };
+                Judged { claim, source, measured: Some(value), verdict, reason }
+            }
+        }
+    };
+    specification.claims.iter().map(judged).collect()
+}
+
+/// Returns the best value that meets every condition of `claim`, with its place, or the condition
+/// that no step meets.
+fn answer(claim: &Claim, runs: &[&Run]) -> Result<(f64, String), String> {
+    let mut candidates: Vec<Candidate<'_>> = Vec::new();
+    for run in runs.iter().copied() {
+        for test in &run.tests {
+            let points = test.points.iter().filter(|point| is_load(claim, point));
+            candidates.extend(points.map(|point| Candidate { run, test, point }));
+        }
+    }
+    if candidates.is_empty() {
+        return Err(format!("no run has a step with {}", load(claim)));
+    }
+    if let Some(depth) = claim.queue_depth {
+        let depths = distinct(candidates.iter().map(|c| in_flight(c.point)));
+        candidates.retain(|candidate| in_flight(candidate.point) == u64::from(depth));
+        if candidates.is_empty() {
+            let depths: Vec<String> = depths.iter().map(|depth| format!("QD{depth}")).collect();
+            return Err(format!(
+                "queue depth: measured at {}, claimed for QD{depth}",
+                depths.join(", ")
+            ));
+        }
+    }
+    if let Some(state) = claim.state {
+        candidates.retain(|candidate| self::state(candidate.test) == Some(state));
+        if candidates.is_empty() {
+            let other = match state {
+                State::Fresh => "a drive that was not fresh",
+                State::Steady => "a drive without preconditioning",
+            };
+            return Err(format!("state: measured on {other}, claimed for {}", state.word()));
+        }
+        if state == State::Fresh {
+            candidates.retain(|candidate| was_purged(candidate));
+            if candidates.is_empty() {
+                return Err("state: the purge failed, so a fresh state is not confirmed".to_owned());
+            }
+        }
+    }
+    candidates.retain(|candidate| !candidate.run.is_shortened());
+    if candidates.is_empty() {
+        return Err("length: the runs were shortened".to_owned());
+    }
+    best(claim, &candidates)
+}
+
+fn best(claim: &Claim, candidates: &[Candidate<'_>]) -> Result<(f64, String), String> {
+    let mut best: Option<(f64, String)> = None;
+    let mut why = format!("{} was not measured", claim.metric.key());
+    for candidate in candidates {
+        match value(claim, candidate) {
+            Err(reason) => why = reason,
+            Ok((value, place)) => {
+                let better = best.as_ref().is_none_or(|(known, _)| {
+                    if claim.metric.more_is_better() { value > *known } else { value < *known }
+                });
+                if better {
+                    best = Some((value, place));
+                }
+            }
+        }
+    }
+    best.ok_or(why)
+}
+
+/// Returns the value of one step with its place, on the side of the cache that is claimed.
+fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), String> {
+    let Candidate { test, point, .. } = *candidate;
+    let place =
+        format!("{}, {}", sanitize::prose(&test.test.title), sanitize::prose(&point.point.label));
+    let unmeasured = || format!("{} was not measured", claim.metric.key());
+    let whole = || metrics::value(point, claim.metric, Scope::All).ok_or_else(unmeasured);
+    if claim.state == Some(State::Steady)
+        && let Score::MeanOfLast { metric, window } = &test.test.score
+        && *metric == claim.metric
+    {
+        let value = test.headline.value.ok_or_else(unmeasured)?;
+        return Ok((value, format!("{place}, {window}")));
+    }
+    let rate = |bytes: f64| match claim.metric {
+        Metric::ThroughputMbS => Some(bytes / 1e6),
+        Metric::Iops => Some(bytes / claim.block_size.0 as f64),
+        _ => None,
+    };
+    let edge = slc_cache::sequential_write(test).and_then(slc_cache::edge_in);
+    match (claim.cache, edge) {
+        (None, None) | (Some(CacheSide::Inside), None) => Ok((whole()?, place)),
+        (None, Some(edge)) => Err(format!(
+            "cache: the step left the SLC cache after {} GB, and the claim does not state `cache`",
+            number::text(edge.bytes as f64 / 1e9)
+        )),
+        (Some(CacheSide::Beyond), None) => Err("cache: no end of an SLC cache was \
+                                                found"
+            .to_owned()),
+        (Some(side), Some(edge)) => {
+            let (bytes, words) = match side {
+                CacheSide::Inside => (edge.before, "inside the SLC cache"),
+                CacheSide::Beyond => (edge.behind, "beyond the SLC cache"),
+            };
+            let value = rate(bytes).ok_or_else(unmeasured)?;
+            Ok((value, format!("{place}, {words}")))
+        }
+    }
+}
+
+fn is_load(claim: &Claim, point: &PointRun) -> bool {
+    let [stream] = point.workload.streams.as_slice() else { return false };
+    (stream.access, stream.block_size, stream.read_percent)
+        == (claim.access, claim.block_size, claim.read_percent)
+}
+
+fn load(claim: &Claim) -> String {
+    Claim { queue_depth: None, state: None, cache: None, ..claim.clone() }.conditions()
+}
+
+fn in_flight(point: &PointRun) -> u64 {
+    let depth = |s: &ssdgauge_core::Stream| u64::from(s.queue_depth) * u64::from(s.threads);
+    point.workload.streams.iter().map(depth).fold(0, u64::saturating_add)
+}
+
+/// Returns the state that a test measures in: steady by a rule or by the last part of a long step
+/// (definition D20), fresh after a purge without writes of the load; `None` where it is neither.
+fn state(test: &TestRun) -> Option<State> {
+    let first = test.test.phases.iter().position(|phase| phase.kind == PhaseKind::Measure)?;
+    let before = &test.test.phases[..first];
+    let has = |kind| before.iter().any(|phase| phase.kind == kind);
+    let counts_the_end =
+        matches!(test.test.score, Score::MeanOfLast { window: Window::Time(_), .. });
+    match (has(PhaseKind::Precondition), has(PhaseKind::Purge)) {
+        (true, _) => Some(State::Steady),
+        _ if test.test.rounds.is_some() || counts_the_end => Some(State::Steady),
+        (false, true) => Some(State::Fresh),
+        (false, false) => None,
+    }
+}
+
+fn was_purged(candidate: &Candidate<'_>) -> bool {
+    let failed = |kind: FindingKind| kind == FindingKind::PurgeNotPossible;
+    !candidate.run.findings.iter().any(|finding| failed(finding.kind))
+        && !candidate.test.findings.iter().any(|of_step| failed(of_step.finding.kind))
+}
+
+fn distinct(values: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut values: Vec<u64> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}

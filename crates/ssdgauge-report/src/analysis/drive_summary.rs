@@ -1,0 +1,245 @@
+//! The summary of one drive in sentences: throttling, cache size, sustained rate, queue depth and
+//! tail latency. Each sentence follows from samples or findings.
+
+use crate::analysis::compare::CompareOptions;
+use crate::analysis::fill_level;
+use crate::analysis::group::Member;
+use crate::analysis::headline_points;
+use crate::analysis::headline_reasons;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::slc_cache;
+use crate::model::metrics;
+use crate::model::{PointRun, Run, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::statistics::consistency::{self, Consistency};
+use ssdgauge_core::statistics::summary;
+use ssdgauge_core::{Access, FindingKind, Metric, Nanos, Scope, Score, Stream, Totals};
+
+/// The most sentences of one drive.
+const MOST: usize = 6;
+
+/// A mix counts as a weak spot where it stays below this share of the slower of pure reads and
+/// pure writes. Chosen.
+const WEAK: f64 = 0.8;
+
+/// Returns the sentences of the drive with this number.
+pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, drive: usize) -> Vec<String> {
+    let members = || {
+        let of_run = |index: usize| {
+            runs[index].tests.iter().map(move |test| Member { index, run: &runs[index], test })
+        };
+        drives.runs_of(drive).flat_map(of_run)
+    };
+    let first = |sentence: &dyn Fn(&TestRun) -> Option<String>| {
+        members().find_map(|member| sentence(member.test))
+    };
+    let mut sentences: Vec<Option<String>> = vec![
+        throttled(members().map(|member| member.test)),
+        first(&cache),
+        first(&settled),
+        over_provisioned(members().map(|member| member.test)),
+        first(&knee),
+        first(&weak_mix),
+        first(&full),
+        first(&tail),
+    ];
+    sentences.push(members().find_map(|member| passed_load(&member)));
+    sentences.into_iter().flatten().take(MOST).collect()
+}
+
+fn title(test: &TestRun) -> String {
+    sanitize::prose(&test.test.title)
+}
+
+fn throttled<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
+    const MOST_TITLES: usize = 3;
+    let hot = |test: &&TestRun| {
+        test.findings.iter().any(|of_step| of_step.finding.kind == FindingKind::Throttled)
+    };
+    let titles: Vec<String> = tests.filter(hot).map(title).collect();
+    let shown = titles.iter().take(MOST_TITLES).cloned().collect::<Vec<_>>().join("; ");
+    let more = match titles.len().saturating_sub(MOST_TITLES) {
+        0 => String::new(),
+        more => format!(" and {more} more tests"),
+    };
+    (!titles.is_empty()).then(|| format!("Thermal throttling in {shown}{more}."))
+}
+
+fn cache(test: &TestRun) -> Option<String> {
+    let point = slc_cache::sequential_write(test)?;
+    let written = point.point.totals.directions.iter().map(|totals| totals.bytes).sum::<u64>();
+    let title = title(test);
+    let gb = |bytes: u64| number::text(bytes as f64 / 1e9);
+    Some(match slc_cache::edge_in(point) {
+        Some(edge) => format!(
+            "SLC cache of {} GB: writes at {} MB/s until it is full, then at {} MB/s ({title}).",
+            edge.in_words(gb),
+            number::text(edge.before / 1e6),
+            number::text(edge.behind / 1e6)
+        ),
+        None => format!(
+            "No end of an SLC cache within {} GB of sequential writes ({title}).",
+            gb(written)
+        ),
+    })
+}
+
+/// Returns the rates of the full seconds of `point`.
+fn rates(point: &PointRun, metric: Metric) -> Vec<f64> {
+    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
+    full.map(|second: &Totals| second.value(metric, Scope::All).unwrap_or(0.0)).collect()
+}
+
+fn settled(test: &TestRun) -> Option<String> {
+    let Score::MeanOfLast { metric, window } = &test.test.score else { return None };
+    let [point] = test.points.as_slice() else { return None };
+    let is_random = |stream: &Stream| stream.access == Access::Random;
+    if metric.needs_power() || !point.workload.streams.iter().all(is_random) {
+        return None;
+    }
+    let value = test.headline.value?;
+    let all = rates(point, *metric);
+    let best_minute = all.chunks_exact(60).filter_map(summary::mean).fold(0.0, f64::max);
+    let full: Vec<&Totals> =
+        point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
+    let last: Vec<f64> = window
+        .of(&full)?
+        .iter()
+        .map(|second| second.value(*metric, Scope::All).unwrap_or(0.0))
+        .collect();
+    let way = match consistency::classify(&last)? {
+        Consistency::Steady => "stable".to_owned(),
+        Consistency::Periodic { period, depth } => {
+            format!("periodic drops of {:.0} % every {} s", depth * 100.0, number::text(period))
+        }
+        Consistency::Wide => "large variation from second to second".to_owned(),
+    };
+    let share = match best_minute > 0.0 {
+        true => format!(", {:.0} % of its best minute", 100.0 * value / best_minute),
+        false => String::new(),
+    };
+    Some(format!(
+        "Sustains {} in the {window}{share}; {way} ({}).",
+        number::with_unit(value, *metric),
+        title(test)
+    ))
+}
+
+/// The effect of over-provisioning: the same test of one run on a shorter span.
+fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
+    let span = |test: &TestRun| test.points.first()?.workload.streams.first().map(|s| s.span);
+    let settled: Vec<&TestRun> = tests
+        .filter(|test| matches!(test.test.score, Score::MeanOfLast { metric: Metric::Iops, .. }))
+        .filter(|test| test.headline.value.is_some())
+        .collect();
+    let [whole, part, ..] = settled.as_slice() else { return None };
+    let (of_whole, of_part) = (span(whole)?, span(part)?);
+    if whole.test.score != part.test.score || of_part >= of_whole || of_part.0 == 0 {
+        return None;
+    }
+    let spare = 100.0 * (1.0 - of_part.0 as f64 / of_whole.0 as f64);
+    let times = part.headline.value? / whole.headline.value?;
+    let noise = CompareOptions::default().noise;
+    let gain = match times {
+        times if !times.is_finite() => return None,
+        times if (1.0 - noise..=1.0 + noise).contains(&times) => {
+            "unchanged within noise".to_owned()
+        }
+        times => format!("{} times as high", number::text(times)),
+    };
+    let title = title(part);
+    Some(format!(
+        "With {spare:.0} % over-provisioning the sustained write rate is {gain} ({title})."
+    ))
+}
+
+fn knee(test: &TestRun) -> Option<String> {
+    let Score::Knee(metric) = test.test.score else { return None };
+    let (rungs, found) = headline_points::depth_sweep(test, metric)?;
+    let end = match rungs.as_slice() {
+        // A plateau has its best anywhere; only what still climbs may climb further.
+        [.., before, last]
+            if last.depth == found.peak_depth
+                && last.value > (1.0 + CompareOptions::default().noise) * before.value =>
+        {
+            "; the peak may lie beyond the deepest queue tested"
+        }
+        [..] => "",
+    };
+    Some(format!(
+        "Reaches 95 % of its peak at QD{}; the peak is {}{end} ({}).",
+        found.depth,
+        number::with_unit(found.peak, metric),
+        title(test)
+    ))
+}
+
+fn weak_mix(test: &TestRun) -> Option<String> {
+    let metric = test.headline.metric;
+    let mix = |point: &PointRun| match point.workload.streams.as_slice() {
+        [stream] => Some((stream.read_percent, metrics::value(point, metric, Scope::All)?)),
+        [] | [_, ..] => None,
+    };
+    let mixes: Vec<(u8, f64)> = test.points.iter().map(mix).collect::<Option<_>>()?;
+    let at = |share: u8| mixes.iter().find(|(read, _)| *read == share).map(|(_, value)| *value);
+    let pure = at(100)?.min(at(0)?);
+    let (read, least) = *mixes.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    (metric.more_is_better() && pure > 0.0 && least < WEAK * pure).then(|| {
+        format!(
+            "Slowest mix: {} at {read} % reads, {:.0} % of the slower of pure reads and pure \
+             writes ({}).",
+            number::with_unit(least, metric),
+            100.0 * least / pure,
+            title(test)
+        )
+    })
+}
+
+fn full(test: &TestRun) -> Option<String> {
+    let metric = test.headline.metric;
+    let level = |point: &PointRun| {
+        let level = fill_level::from_label(&point.point.label, point.point.position)?;
+        Some((level, metrics::value(point, metric, Scope::All)?))
+    };
+    let levels: Vec<(f64, f64)> = test.points.iter().map(level).collect::<Option<_>>()?;
+    let (first, last) = (levels.first()?, levels.last()?);
+    (levels.len() > 1 && first.1 > 0.0).then(|| {
+        format!(
+            "At {} % full the result is {:.0} % of that at {} % full ({}).",
+            last.0,
+            100.0 * last.1 / first.1,
+            first.0,
+            title(test)
+        )
+    })
+}
+
+/// Mean and tail latency at QD1, where no request waits behind another.
+fn tail(test: &TestRun) -> Option<String> {
+    let [point] = headline_points::points(test)[..] else { return None };
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    if (stream.queue_depth, stream.threads) != (1, 1) || stream.access == Access::Sequential {
+        return None;
+    }
+    let latency = |metric| metrics::value(point, metric, Scope::All);
+    let (mean, tail) = (latency(Metric::LatMeanUs)?, latency(Metric::LatP9999Us)?);
+    Some(format!(
+        "At QD1: mean latency {}, p99.99 {} ({}).",
+        number::with_unit(mean, Metric::LatMeanUs),
+        number::with_unit(tail, Metric::LatP9999Us),
+        title(test)
+    ))
+}
+
+fn passed_load(member: &Member<'_>) -> Option<String> {
+    if member.test.test.score != Score::HighestBorne {
+        return None;
+    }
+    let value = number::with_unit(member.test.headline.value?, Metric::LoadMultiple);
+    let title = title(member.test);
+    Some(match headline_reasons::stopped_by(member) {
+        Some(why) => format!("Highest passing load: {value}; {why} ({title})."),
+        None => format!("Highest passing load: {value}, the maximum tested ({title})."),
+    })
+}

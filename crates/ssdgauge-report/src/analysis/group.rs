@@ -1,0 +1,218 @@
+//! Groups of comparable tests of several runs.
+//!
+//! Tests share a chart only if suite, id, revision, duration and span are equal. A model never
+//! shares a chart with a measured drive.
+
+use crate::model::metrics;
+use crate::model::plan::measured_spans;
+use crate::model::{Run, TestRun};
+use crate::text::{labels, sanitize};
+use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+
+/// Tests of several runs that may be compared.
+#[derive(Debug)]
+pub(crate) struct Group<'a> {
+    /// The runs that have the test, by their place among all runs.
+    pub(crate) members: Vec<Member<'a>>,
+    /// The words that distinguish this group from others of the same test; empty without others.
+    pub(crate) distinction: String,
+    /// The runs that have the same test in another group.
+    pub(crate) other_runs: Vec<usize>,
+}
+
+/// One test of one run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member<'a> {
+    /// The place of the run among all runs.
+    pub(crate) index: usize,
+    /// The run.
+    pub(crate) run: &'a Run,
+    /// Its test.
+    pub(crate) test: &'a TestRun,
+}
+
+/// The properties that must be equal for two tests to be compared.
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    suite: String,
+    test: String,
+    revision: u32,
+    shortened: u32,
+    span_scaled: bool,
+    class: Class,
+    spans: Vec<Extent>,
+}
+
+/// The part of a target that a stream covers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Extent {
+    /// All of a drive, whatever its capacity: reviews set drives of several capacities side by
+    /// side. A scratch file has no such extent, because its size is the user's choice.
+    Whole,
+    /// So many bytes.
+    Part(Bytes),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Class {
+    Measured,
+    Model,
+    NoDrive,
+}
+
+impl Group<'_> {
+    /// Returns the member whose test describes the group.
+    pub(crate) fn first(&self) -> Member<'_> {
+        self.members[0]
+    }
+
+    /// Returns the title of the test.
+    pub(crate) fn title(&self) -> String {
+        sanitize::prose(&self.first().test.test.title)
+    }
+
+    /// Returns the title of the test, with what sets this group apart from others of it.
+    pub(crate) fn full_title(&self) -> String {
+        match self.distinction.is_empty() {
+            true => self.title(),
+            false => format!("{} ({})", self.title(), self.distinction),
+        }
+    }
+}
+
+impl Member<'_> {
+    /// Returns the marks of the run that accompany its results, such as `MODEL`.
+    pub(crate) fn run_marks(&self) -> Vec<String> {
+        labels::marks(&self.run.head, self.run.complete)
+    }
+}
+
+/// Returns the reason why `a` and `b` must not be compared; `None` where they may.
+pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
+    let of_power = a.test.headline.metric.needs_power();
+    let scopes = [a, b].map(|member| metrics::power_scopes(member.test));
+    let (a, b) = (key(a), key(b));
+    let reasons = [
+        (a.suite != b.suite || a.test != b.test, "the tests differ"),
+        (a.revision != b.revision, "the revisions of the test differ"),
+        (a.shortened != b.shortened, "the durations were divided by different factors"),
+        (a.span_scaled != b.span_scaled, "one of the spans was scaled"),
+        (a.class != b.class, "a model and a measured drive are not comparable"),
+        (a.spans != b.spans, "the spans differ"),
+        (
+            of_power && scopes[0] != scopes[1] && scopes.iter().all(|scopes| !scopes.is_empty()),
+            "the scopes of the power meters differ",
+        ),
+    ];
+    reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why)
+}
+
+/// Sorts every test of every run into groups, in the order of their first appearance.
+pub(crate) fn groups(runs: &[Run]) -> Vec<Group<'_>> {
+    let mut groups: Vec<(Key, Vec<Member<'_>>)> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        for test in &run.tests {
+            let member = Member { index, run, test };
+            let wanted = key(member);
+            match groups.iter_mut().find(|(key, _)| *key == wanted) {
+                Some((_, members)) => members.push(member),
+                None => groups.push((wanted, vec![member])),
+            }
+        }
+    }
+    let keys: Vec<Key> = groups.iter().map(|(key, _)| key.clone()).collect();
+    let other_runs: Vec<Vec<usize>> = keys
+        .iter()
+        .map(|key| {
+            let is_other =
+                |other: &Key| other != key && other.suite == key.suite && other.test == key.test;
+            let others = groups.iter().filter(|(other, _)| is_other(other));
+            others.flat_map(|(_, members)| members.iter().map(|member| member.index)).collect()
+        })
+        .collect();
+    groups
+        .into_iter()
+        .zip(other_runs)
+        .map(|((key, members), other_runs)| Group {
+            distinction: distinction(&key, &keys),
+            members,
+            other_runs,
+        })
+        .collect()
+}
+
+/// Returns whether targets of the kinds `a` and `b` may share a chart.
+pub(crate) fn same_class(a: TargetKind, b: TargetKind) -> bool {
+    class(a) == class(b)
+}
+
+fn class(kind: TargetKind) -> Class {
+    match kind {
+        TargetKind::Virtual => Class::Model,
+        TargetKind::Null => Class::NoDrive,
+        TargetKind::File | TargetKind::Block => Class::Measured,
+    }
+}
+
+fn key(member: Member<'_>) -> Key {
+    let plan = &member.run.head.plan;
+    Key {
+        suite: plan.suite.id.clone(),
+        test: member.test.test.id.clone(),
+        revision: member.test.test.revision,
+        shortened: plan.shortened,
+        span_scaled: plan.span_scaled,
+        class: class(member.run.head.drive.kind),
+        spans: measured_spans(&member.test.test)
+            .into_iter()
+            .map(|span| extent(span, &member.run.head.drive))
+            .collect(),
+    }
+}
+
+/// Returns what part of `drive` a span of this length is; the last MiB may be left out, because
+/// spans are whole blocks.
+fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
+    const ROUNDING: u64 = 1 << 20;
+    let whole = span.0.saturating_add(ROUNDING) > drive.capacity.0;
+    match drive.kind {
+        TargetKind::Block | TargetKind::Virtual if whole => Extent::Whole,
+        TargetKind::Block | TargetKind::Virtual | TargetKind::File | TargetKind::Null => {
+            Extent::Part(span)
+        }
+    }
+}
+
+/// Returns the words that distinguish `key` from other groups of the same test.
+fn distinction(key: &Key, all: &[Key]) -> String {
+    let others: Vec<&Key> = all
+        .iter()
+        .filter(|other| *other != key && other.suite == key.suite && other.test == key.test)
+        .collect();
+    let some = |differs: &dyn Fn(&Key) -> bool| others.iter().any(|other| differs(other));
+    let mut words = Vec::new();
+    if some(&|other| other.revision != key.revision) {
+        words.push(format!("revision {}", key.revision));
+    }
+    if some(&|other| other.shortened != key.shortened) {
+        words.push(match key.shortened {
+            0 | 1 => "full length".to_owned(),
+            divisor => format!("shortened to 1/{divisor}"),
+        });
+    }
+    if some(&|other| other.class != key.class) {
+        words.push(match key.class {
+            Class::Measured => "measured drives".to_owned(),
+            Class::Model => "models".to_owned(),
+            Class::NoDrive => "no drive".to_owned(),
+        });
+    }
+    if some(&|other| other.span_scaled != key.span_scaled || other.spans != key.spans) {
+        words.push(match key.spans.first() {
+            Some(Extent::Whole) => "whole drive".to_owned(),
+            Some(Extent::Part(span)) => format!("span {span}"),
+            None => "no load".to_owned(),
+        });
+    }
+    words.join(", ")
+}

@@ -1,0 +1,193 @@
+//! Notes on a headline: the depths of a knee, the other mean, the cache, the spread.
+
+use crate::analysis::slc_cache;
+use crate::analysis::steady_state;
+use crate::analysis::workload_text;
+use crate::model::metrics;
+use crate::model::{Repetition, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::statistics::consistency::{self, Consistency};
+use ssdgauge_core::statistics::{knee, summary};
+use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
+
+/// Returns the notes on the headline of `test`; empty where it has no value.
+pub(crate) fn notes(test: &TestRun) -> Vec<String> {
+    if test.headline.value.is_none() {
+        return Vec::new();
+    }
+    let mut notes: Vec<String> = repeated(test).into_iter().collect();
+    notes.extend::<Vec<String>>(match test.test.score {
+        Score::Knee(metric) => knee_words(test, metric).into_iter().collect(),
+        Score::MeanOf(metric) | Score::MeanAt { metric, .. } => {
+            harmonic(test, metric).into_iter().collect()
+        }
+        Score::BestOf(metric) => best(test, metric).into_iter().collect(),
+        Score::MeanOfLast { metric, window } | Score::MeanOverSigmaOfLast { metric, window } => {
+            over_last(test, metric, window)
+        }
+        Score::KneeOfLoad(_) => knee_of_load(test).into_iter().collect(),
+        Score::At { .. } | Score::HighestBorne | Score::HighestBorneFromSending => Vec::new(),
+    });
+    notes.extend(from_sending(test));
+    notes.extend(also(test));
+    notes.extend(cache(test));
+    notes
+}
+
+/// The result of every repetition, in the order of execution.
+fn repeated(test: &TestRun) -> Option<String> {
+    let value = |repetition: &Repetition| number::optional(repetition.headline.value);
+    let each: Vec<String> = test.repetitions.iter().map(value).collect();
+    (each.len() > 1).then(|| {
+        format!(
+            "mean of {} repetitions with the 95 % interval between repetitions; in order: {}",
+            each.len(),
+            each.join(", ")
+        )
+    })
+}
+
+/// The variation of the last part of a single step, and its steady state by the SNIA criterion,
+/// which has no fixed window.
+fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
+    let [point] = test.points.as_slice() else { return Vec::new() };
+    let full: Vec<&Totals> =
+        point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
+    let rate = |second: &&Totals| second.value(metric, Scope::All).unwrap_or(0.0);
+    let mut notes = Vec::new();
+    let last: Option<Vec<f64>> = window.of(&full).map(|last| last.iter().map(rate).collect());
+    let kind = last.and_then(|last| consistency::classify(&last));
+    notes.extend(kind.map(|kind| match kind {
+        Consistency::Steady => format!("stable in the {window} (samples of 1 s)"),
+        Consistency::Periodic { period, depth } => format!(
+            "periodic drops of {:.0} % every {} s in the {window} (samples of 1 s)",
+            depth * 100.0,
+            number::text(period)
+        ),
+        Consistency::Wide => format!("large variation throughout the {window} (samples of 1 s)"),
+    }));
+    notes.extend(steady_state::summary(test));
+    notes
+}
+
+/// The size of the SLC cache, where a single step writes sequentially, and the position of each
+/// step relative to it.
+fn cache(test: &TestRun) -> impl Iterator<Item = String> {
+    let size = slc_cache::cache_edge(test).map(|edge| {
+        format!(
+            "SLC cache of {}: {} MB/s inside, {} MB/s beyond",
+            edge.in_words(number::capacity),
+            number::text(edge.before / 1e6),
+            number::text(edge.behind / 1e6)
+        )
+    });
+    let places = slc_cache::summary(test).filter(|_| test.points.len() > 1);
+    size.into_iter().chain(places)
+}
+
+/// The further numbers of the protocol from the same samples.
+fn also(test: &TestRun) -> impl Iterator<Item = String> {
+    test.test.also.iter().zip(&test.also).filter_map(|(score, headline)| {
+        let value = number::with_unit(headline.value?, headline.metric);
+        Some(format!(
+            "{}: {value} ({})",
+            headline.metric.title(),
+            workload_text::rule(&test.test, score)
+        ))
+    })
+}
+
+/// The knee, its interpolated depth and the depths tested, with their 95 % intervals. The rule is
+/// fragile where throughput still rises slowly at the deepest queue (definition D7).
+fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
+    let points = test.scored_points()?;
+    let found = KneeFound::of(metric, &points)?;
+    let knee = found.knee;
+    let depth = match found.depth {
+        Some((low, high)) if low == high => format!("QD{} (in every resample)", knee.depth),
+        Some((low, high)) => format!("QD{} (95 %: QD{low} to QD{high})", knee.depth),
+        None => format!("QD{}", knee.depth),
+    };
+    let interpolated = match found.interpolated {
+        Some((low, high)) => format!(
+            "{} (95 %: {} to {})",
+            number::text(knee.interpolated),
+            number::text(low),
+            number::text(high)
+        ),
+        None => number::text(knee.interpolated),
+    };
+    let ladder: Vec<String> = points.iter().map(|point| point.position.to_string()).collect();
+    let end = match points.last() {
+        Some(last) if last.position as u32 == knee.peak_depth => {
+            "; the peak is at the deepest queue tested and may lie beyond it"
+        }
+        Some(_) | None => "",
+    };
+    Some(format!(
+        "knee at {depth}, interpolated at {interpolated}; peak at QD{}; depths tested: {}{end}",
+        knee.peak_depth,
+        ladder.join(", ")
+    ))
+}
+
+/// The load at the knee, with the mean latency there and at the lowest load.
+fn knee_of_load(test: &TestRun) -> Option<String> {
+    let values = |metric| -> Option<Vec<f64>> {
+        test.points.iter().map(|point| metrics::value(point, metric, Scope::All)).collect()
+    };
+    let latencies = values(Metric::LatMeanUs)?;
+    let place = knee::of_load(&values(Metric::Iops)?, &latencies)?;
+    let label = sanitize::prose(&test.points[place].point.label);
+    let end = match place + 1 == test.points.len() {
+        true => "; the knee is at the highest load tested and may lie beyond it",
+        false => "",
+    };
+    Some(format!(
+        "knee at {label}: mean latency {}, at the lowest load {}{end}",
+        number::with_unit(latencies[place], Metric::LatMeanUs),
+        number::with_unit(*latencies.first()?, Metric::LatMeanUs)
+    ))
+}
+
+/// The loads behind the headline that counts latency from submission; the search itself counts
+/// from the due time.
+fn from_sending(test: &TestRun) -> Option<String> {
+    let rule = |score: &&Score| **score == Score::HighestBorneFromSending;
+    let place = test.test.also.iter().position(|score| rule(&score))?;
+    let borne = test.also.get(place)?.value?;
+    let tried = test.points.iter().map(|point| point.point.position).fold(0.0, f64::max);
+    Some(match borne >= tried {
+        true => format!(
+            "with latency from submission: at least {} (no higher load ran in full)",
+            number::with_unit(borne, Metric::LoadMultiple)
+        ),
+        false => format!(
+            "with latency from submission: {} among the loads that ran in full, up to {}",
+            number::with_unit(borne, Metric::LoadMultiple),
+            number::with_unit(tried, Metric::LoadMultiple)
+        ),
+    })
+}
+
+/// The harmonic mean, which is the rate at which equal parts take the same total time (D5).
+fn harmonic(test: &TestRun, metric: Metric) -> Option<String> {
+    let points =
+        || test.points.iter().filter(|point| test.test.score.rests_on(point.point.position));
+    if !metric.more_is_better() || points().count() < 2 {
+        return None;
+    }
+    let values: Option<Vec<f64>> =
+        points().map(|point| metrics::value(point, metric, Scope::All)).collect();
+    let mean = summary::harmonic_mean(&values?)?;
+    Some(format!("harmonic mean {}", number::with_unit(mean, metric)))
+}
+
+fn best(test: &TestRun, metric: Metric) -> Option<String> {
+    let value = test.headline.value?;
+    let same =
+        |point: &&crate::model::PointRun| metrics::value(point, metric, Scope::All) == Some(value);
+    let point = test.points.iter().find(same)?;
+    (test.points.len() > 1).then(|| format!("at {}", sanitize::prose(&point.point.label)))
+}

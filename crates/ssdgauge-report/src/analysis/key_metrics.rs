@@ -1,0 +1,95 @@
+//! Key metrics: one headline for each kind of workload, selected from the tests of a report.
+
+use crate::analysis::group::Group;
+use crate::model::plan::measured_steps;
+use ssdgauge_core::{Access, Action, Score, Stream};
+
+/// How many numbers a drive has in the conclusions: readers want one answer, and the tests have the
+/// rest.
+pub(crate) const MOST: usize = 5;
+
+/// The kind of workload of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    RandomRead,
+    RandomWrite,
+    SequentialRead,
+    SequentialWrite,
+    Mixed,
+}
+
+impl Kind {
+    const ALL: [Kind; 5] = [
+        Kind::RandomRead,
+        Kind::RandomWrite,
+        Kind::Mixed,
+        Kind::SequentialRead,
+        Kind::SequentialWrite,
+    ];
+}
+
+/// Returns at most [`MOST`] of `groups` with their numbers: for each kind of work the test that
+/// most drives have, of writes the one that lasts longest; then others in their order.
+pub(crate) fn select<'a>(groups: &'a [Group<'a>]) -> Vec<(usize, &'a Group<'a>)> {
+    let measured = |group: &Group<'_>| {
+        group.members.iter().filter(|m| m.test.headline.value.is_some()).count()
+    };
+    // A number with an interval says more.
+    let judged =
+        |group: &Group<'_>| group.members.iter().filter(|m| m.test.headline.low.is_some()).count();
+    let mut chosen: Vec<usize> = Vec::new();
+    for kind in Kind::ALL {
+        let of_kind =
+            groups.iter().enumerate().filter(|(_, group)| self::kind(group) == Some(kind));
+        let rank = |group: &Group<'_>| (measured(group), lasting(group), judged(group));
+        // The first of equals.
+        let best = of_kind.rev().max_by_key(|(_, group)| rank(group));
+        chosen.extend(best.filter(|(_, group)| measured(group) > 0).map(|(number, _)| number));
+    }
+    for (number, group) in groups.iter().enumerate() {
+        if chosen.len() < MOST && !chosen.contains(&number) && measured(group) > 0 {
+            chosen.push(number);
+        }
+    }
+    chosen.into_iter().map(|number| (number, &groups[number])).collect()
+}
+
+fn kind(group: &Group<'_>) -> Option<Kind> {
+    let streams: Vec<&Stream> = measured_steps(&group.first().test.test)
+        .flat_map(|step| match &step.action {
+            Action::Run { workload, .. } => workload.streams.as_slice(),
+            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => &[],
+        })
+        .collect();
+    let access = streams.first()?.access;
+    if streams.iter().any(|stream| stream.access != access) {
+        return None;
+    }
+    let all = |read: u8| streams.iter().all(|stream| stream.read_percent == read);
+    Some(match (access, all(100), all(0)) {
+        (Access::Random, true, _) => Kind::RandomRead,
+        (Access::Random, _, true) => Kind::RandomWrite,
+        (Access::Sequential, true, _) => Kind::SequentialRead,
+        (Access::Sequential, _, true) => Kind::SequentialWrite,
+        (Access::Random, false, false) => Kind::Mixed,
+        (Access::Sequential, false, false) => return None,
+    })
+}
+
+/// Returns how far beyond the SLC cache a test of writes goes; equal for all tests of reads.
+fn lasting(group: &Group<'_>) -> u8 {
+    match (kind(group), &group.first().test.test.score) {
+        (Some(Kind::RandomWrite | Kind::SequentialWrite), score) => match score {
+            Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => 2,
+            Score::Knee(_) => 1,
+            Score::MeanOf(_)
+            | Score::MeanAt { .. }
+            | Score::BestOf(_)
+            | Score::At { .. }
+            | Score::KneeOfLoad(_)
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => 0,
+        },
+        (Some(Kind::RandomRead | Kind::SequentialRead | Kind::Mixed) | None, _) => 0,
+    }
+}

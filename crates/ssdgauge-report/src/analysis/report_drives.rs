@@ -1,0 +1,151 @@
+//! The drives of a report: one name and one colour for each, in every chart.
+//!
+//! Several runs of one drive, such as a client and a consistency suite, are one drive. Two runs
+//! of one drive through the same test are told apart, because both have a bar in one chart.
+
+use crate::analysis::group::{self, Group};
+use crate::model::Run;
+use crate::text::labels;
+use crate::text::number;
+use ssdgauge_core::TargetKind;
+use ssdgauge_runfile::Head;
+
+/// The drives of a report: names, colours, and the highlighted drive.
+#[derive(Clone, Debug)]
+pub(crate) struct ReportDrives {
+    /// The name of each run's drive, by the number of the run.
+    pub(crate) names: Vec<String>,
+    /// The number of the highlighted drive.
+    pub(crate) highlighted: Option<usize>,
+    drive_of_run: Vec<usize>,
+    kinds: Vec<TargetKind>,
+    count: usize,
+}
+
+impl ReportDrives {
+    /// Returns the drives of `runs`; the drive of the run `highlighted` is highlighted.
+    pub(crate) fn new(runs: &[Run], highlighted: Option<usize>) -> ReportDrives {
+        let drive_of_run = number_drives(runs);
+        let count = drive_of_run.iter().max().map_or(0, |most| most + 1);
+        let firsts: Vec<&Head> = (0..count)
+            .filter_map(|drive| first_run(runs, &drive_of_run, drive))
+            .map(|run| &run.head)
+            .collect();
+        let of_drives = labels::unique_names(&firsts);
+        let names = drive_of_run.iter().map(|drive| of_drives[*drive].clone()).collect();
+        let highlighted = highlighted.and_then(|run| drive_of_run.get(run).copied());
+        let kinds = runs.iter().map(|run| run.head.drive.kind).collect();
+        ReportDrives { names, highlighted, drive_of_run, kinds, count }
+    }
+
+    /// Returns the name of the drive with this number.
+    pub(crate) fn name(&self, drive: usize) -> &str {
+        self.runs_of(drive).next().map_or(number::NOTHING, |run| &self.names[run])
+    }
+
+    /// Returns the drives that were never tested as `group` was, though they are of its kind: a
+    /// model is not missed among drives.
+    pub(crate) fn untested(&self, group: &Group<'_>) -> Vec<usize> {
+        let kind = |run: usize| self.kinds[run];
+        let of_group = group.first().index;
+        let tested = |run: usize| {
+            group.members.iter().any(|member| member.index == run)
+                || group.other_runs.contains(&run)
+        };
+        (0..self.count)
+            .filter(|drive| !self.runs_of(*drive).any(tested))
+            .filter(|drive| {
+                self.runs_of(*drive).all(|run| group::same_class(kind(run), kind(of_group)))
+            })
+            .collect()
+    }
+
+    /// Returns the number of the drive of the run with this number: that of its colour.
+    pub(crate) fn drive_of(&self, run: usize) -> usize {
+        self.drive_of_run[run]
+    }
+
+    /// Returns how many drives take part.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the numbers of the runs of `drive`.
+    pub(crate) fn runs_of(&self, drive: usize) -> impl Iterator<Item = usize> + '_ {
+        self.drive_of_run
+            .iter()
+            .enumerate()
+            .filter(move |(_, of)| **of == drive)
+            .map(|(run, _)| run)
+    }
+
+    /// Returns whether the run with this number is of the highlighted drive.
+    pub(crate) fn is_highlighted(&self, run: usize) -> bool {
+        self.highlighted == Some(self.drive_of_run[run])
+    }
+}
+
+fn first_run<'a>(runs: &'a [Run], drives: &[usize], drive: usize) -> Option<&'a Run> {
+    runs.iter().zip(drives).find(|(_, of)| **of == drive).map(|(run, _)| run)
+}
+
+/// Returns the number of the drive of each run, in the order of their first appearance.
+fn number_drives(runs: &[Run]) -> Vec<usize> {
+    let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); runs.len()];
+    for (number, group) in group::groups(runs).iter().enumerate() {
+        for member in &group.members {
+            groups_of[member.index].push(number);
+        }
+    }
+    // The identity of each drive, and the groups that have a run of it already.
+    let mut known: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut drives = Vec::with_capacity(runs.len());
+    for (run, groups) in runs.iter().zip(groups_of) {
+        let identity = identity(run);
+        let fits = |(other, taken): &(String, Vec<usize>)| {
+            *other == identity && groups.iter().all(|group| !taken.contains(group))
+        };
+        match known.iter().position(fits) {
+            Some(drive) => {
+                known[drive].1.extend(groups);
+                drives.push(drive);
+            }
+            None => {
+                drives.push(known.len());
+                known.push((identity, groups));
+            }
+        }
+    }
+    drives
+}
+
+/// Returns what must be equal for two runs to be of one drive.
+fn identity(run: &Run) -> String {
+    let drive = &run.head.drive;
+    let firmware = drive.firmware.as_deref().unwrap_or_default();
+    // A device may change its name from boot to boot, a drive never changes its serial.
+    let target = match (drive.kind, &drive.serial) {
+        (TargetKind::Block, Some(_)) => "",
+        (TargetKind::Block | TargetKind::File | TargetKind::Null | TargetKind::Virtual, _) => {
+            &drive.target
+        }
+    };
+    format!("{}|{firmware}|{target}", drive.fingerprint())
+}
+
+/// Returns the number of the run that `words` name: its id, or a drive whose name holds them.
+///
+/// `None` where no run, or runs of different drives, are meant.
+pub fn find_run(runs: &[Run], words: &str) -> Option<usize> {
+    if let Some(run) = runs.iter().position(|run| run.head.id == words) {
+        return Some(run);
+    }
+    let wanted = words.to_lowercase();
+    let holds = |run: &Run| {
+        !wanted.is_empty() && labels::drive_name(&run.head.drive).to_lowercase().contains(&wanted)
+    };
+    let drives = ReportDrives::new(runs, None);
+    let mut found = (0..runs.len()).filter(|run| holds(&runs[*run]));
+    let first = found.next()?;
+    found.all(|run| drives.drive_of(run) == drives.drive_of(first)).then_some(first)
+}

@@ -1,0 +1,174 @@
+//! The SLC cache of a drive: its size from a fill of the run, with its uncertainty, and the steps
+//! that wrote inside it, crossed its end, or wrote beyond it.
+
+use crate::model::{CachePlace, PointRun, StepFinding, TestRun};
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::statistics::cache::{self, Edge};
+use ssdgauge_core::{
+    Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
+};
+
+/// Returns the end of the SLC cache that `test` shows: a single step that writes sequentially.
+pub(crate) fn cache_edge(test: &TestRun) -> Option<Edge> {
+    edge_in(sequential_write(test)?)
+}
+
+/// Returns the single step of `test` where that writes in order and reads nothing.
+pub(crate) fn sequential_write(test: &TestRun) -> Option<&PointRun> {
+    let [point] = test.points.as_slice() else { return None };
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    (stream.access == Access::Sequential && !stream.reads()).then_some(point)
+}
+
+/// Returns where writing leaves the SLC cache, in the step `point`.
+pub(crate) fn edge_in(point: &PointRun) -> Option<Edge> {
+    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
+    let written: Vec<u64> =
+        full.map(|second| second.directions[Direction::Write as usize].bytes).collect();
+    cache::edge(&written)
+}
+
+/// Tells every step that writes where it lay, in all tests of a run in which one shows the cache
+/// of a fresh drive.
+pub(crate) fn classify_steps(tests: &mut [TestRun]) {
+    let purged = |test: &&TestRun| {
+        let mut phases =
+            test.test.phases.iter().filter(|phase| phase.kind != PhaseKind::WriteCache);
+        phases.next().is_some_and(|phase| phase.kind == PhaseKind::Purge)
+    };
+    let Some(edge) = tests.iter().filter(purged).find_map(cache_edge) else { return };
+    for test in tests {
+        classify_test(test, &edge);
+    }
+}
+
+fn classify_test(test: &mut TestRun, edge: &Edge) {
+    // The plan does not have the order of the steps of a search or of rounds.
+    if test.test.search.is_some() || test.test.rounds.is_some() || !test.repetitions.is_empty() {
+        return;
+    }
+    let full = edge.bytes.saturating_add(edge.uncertainty);
+    let mut held = 0u64;
+    let mut found = Vec::new();
+    let mut points = test.points.iter_mut().peekable();
+    for phase in &test.test.phases {
+        for step in &phase.steps {
+            let mut rest = Nanos::ZERO;
+            match &step.action {
+                Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) => held = 0,
+                Action::Prepare(Preparation::Fill { span, .. }) => {
+                    held = held.saturating_add(span.0);
+                }
+                Action::Prepare(
+                    Preparation::Trim { .. } | Preparation::Power(_) | Preparation::WriteCache(_),
+                ) => {}
+                Action::Rest(time) | Action::Idle(time) => rest = *time,
+                Action::Run { workload, .. } if phase.kind != PhaseKind::Measure => {
+                    // Preconditioning writes more than any cache holds; its volume is not needed.
+                    if workload.streams.iter().any(|stream| stream.writes()) {
+                        held = full;
+                    }
+                }
+                Action::Run { .. } => {
+                    let is_here = |point: &&mut PointRun| {
+                        point.point.label == step.label && point.point.position == step.position
+                    };
+                    let Some(point) = points.next_if(is_here) else { continue };
+                    let written = point.point.totals.directions[Direction::Write as usize].bytes;
+                    if written > 0 {
+                        let position = classify(held, written, edge);
+                        point.cache = Some(position);
+                        found.extend(finding(position, &step.label, held, written, edge));
+                    }
+                    held = held.saturating_add(written);
+                    rest = step.rest.after(point.point.totals.elapsed);
+                }
+            }
+            // While it rests a drive moves what its cache holds to its other cells, at about the
+            // rate at which it writes behind the cache.
+            let moved = edge.behind * rest.as_secs_f64();
+            held = held.min(full).saturating_sub(moved as u64);
+        }
+    }
+    test.findings.extend(found);
+}
+
+fn classify(held: u64, written: u64, edge: &Edge) -> CachePlace {
+    if held.saturating_add(written) <= edge.bytes.saturating_sub(edge.uncertainty) {
+        CachePlace::Inside
+    } else if held >= edge.bytes.saturating_add(edge.uncertainty) {
+        CachePlace::Beyond
+    } else {
+        CachePlace::Crossing
+    }
+}
+
+fn finding(
+    position: CachePlace,
+    label: &str,
+    held: u64,
+    written: u64,
+    edge: &Edge,
+) -> Option<StepFinding> {
+    let size = edge.in_words(number::capacity);
+    let (held, written) = (number::capacity(held), number::capacity(written));
+    let text = match position {
+        CachePlace::Inside => return None,
+        CachePlace::Crossing => format!(
+            "the step wrote {written} with about {held} already in the SLC cache (size from the \
+             fill of this run: {size}); its result mixes writes inside and beyond the cache"
+        ),
+        CachePlace::Beyond => format!(
+            "the SLC cache (size from the fill of this run: {size}) was full before the step \
+             began; it wrote {written} beyond the cache"
+        ),
+    };
+    let finding = Finding::new(FindingKind::CacheExceeded, Severity::Note, text, "");
+    Some(StepFinding { step: Some(sanitize::prose(label)), metrics: Vec::new(), finding })
+}
+
+/// Returns which steps of `test` lay where, in words.
+pub(crate) fn summary(test: &TestRun) -> Option<String> {
+    let of = |position: CachePlace| -> Vec<String> {
+        let here = test.points.iter().filter(|point| point.cache == Some(position));
+        here.map(|point| sanitize::prose(&point.point.label)).collect()
+    };
+    let positions = [CachePlace::Inside, CachePlace::Crossing, CachePlace::Beyond];
+    let words: Vec<String> = positions
+        .into_iter()
+        .map(|position| (position, of(position)))
+        .filter(|(_, labels)| !labels.is_empty())
+        .map(|(position, labels)| format!("{}: {}", position.name(), shortened(&labels)))
+        .collect();
+    (!words.is_empty()).then(|| format!("SLC cache: {}", words.join("; ")))
+}
+
+/// Returns a few labels, and how many more there are.
+fn shortened(labels: &[String]) -> String {
+    const MOST: usize = 6;
+    match labels.len() {
+        n if n > MOST => format!("{} and {} more steps", labels[..MOST].join(", "), n - MOST),
+        _ => labels.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_within_the_uncertainty_is_crossing() {
+        let edge = Edge { bytes: 20, uncertainty: 2, before: 2.0, behind: 1.0 };
+        for (held, written, position) in [
+            (0, 18, CachePlace::Inside),
+            (0, 19, CachePlace::Crossing),
+            (17, 2, CachePlace::Crossing),
+            (21, 1, CachePlace::Crossing),
+            (22, 1, CachePlace::Beyond),
+            (u64::MAX, u64::MAX, CachePlace::Beyond),
+        ] {
+            assert_eq!(classify(held, written, &edge), position, "{held} {written}");
+        }
+    }
+}

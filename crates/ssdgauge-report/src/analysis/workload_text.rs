@@ -1,0 +1,139 @@
+//! The workload of a test in one line: block size, mix, depth, span, engine, limits.
+
+use crate::model::plan::measured_steps;
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::{
+    Access, Action, Arrival, Bytes, Data, Nanos, PhaseKind, Score, Stream, Test, Until, Workload,
+};
+
+/// Returns the settings of `test`, as planned.
+pub(crate) fn line(test: &Test) -> String {
+    if let Some(idle) = left_alone(test) {
+        return format!("no load: idle for {idle}");
+    }
+    let mut parts: Vec<String> = Vec::new();
+    let streams: Vec<&Stream> =
+        measured(test).flat_map(|(workload, _)| &workload.streams).collect();
+    let mut add = |values: Vec<String>| parts.push(range(values));
+    add(streams.iter().map(|stream| access(stream.access).to_owned()).collect());
+    add(ordered(streams.iter().map(|stream| stream.block_size), |bytes| bytes.to_string()));
+    let mixes = ordered(streams.iter().map(|stream| stream.read_percent), |n| n.to_string());
+    add(vec![format!("{} % reads", range(mixes))]);
+    let depths = streams.iter().map(|s| u64::from(s.queue_depth) * u64::from(s.threads));
+    add(vec![format!("{} in flight", range(ordered(depths, |n| n.to_string())))]);
+    add(vec![format!("span {}", range(ordered(streams.iter().map(|stream| stream.span), span)))]);
+    add(streams.iter().map(|stream| data(stream.data).to_owned()).collect());
+    add(streams.iter().map(|stream| arrival(stream.arrival)).collect());
+    add(measured(test).map(|(workload, _)| workload.engine.name().to_owned()).collect());
+    add(measured(test).map(|(_, until)| limit(until)).collect());
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+/// Returns the rule of `score` in words, with the labels of the steps that it names.
+pub(crate) fn rule(test: &Test, score: &Score) -> String {
+    let label = |position: &f64| {
+        let step = measured_steps(test).find(|step| step.position == *position);
+        step.map_or_else(|| position.to_string(), |step| sanitize::prose(&step.label))
+    };
+    match score {
+        Score::At { position, .. } => format!("at {}", label(position)),
+        Score::MeanAt { positions, .. } => {
+            let labels: Vec<String> = positions.iter().map(label).collect();
+            format!("arithmetic mean over {}", labels.join(", "))
+        }
+        Score::MeanOf(_)
+        | Score::BestOf(_)
+        | Score::Knee(_)
+        | Score::KneeOfLoad(_)
+        | Score::MeanOfLast { .. }
+        | Score::MeanOverSigmaOfLast { .. }
+        | Score::HighestBorne
+        | Score::HighestBorneFromSending => score.words(),
+    }
+}
+
+fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
+    let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
+    phases.flat_map(|phase| &phase.steps).filter_map(|step| match &step.action {
+        Action::Run { workload, until, .. } => Some((workload, until)),
+        Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
+    })
+}
+
+/// Returns the idle time of `test`, if it consists of idle steps only.
+fn left_alone(test: &Test) -> Option<Nanos> {
+    let times: Option<Vec<Nanos>> = measured_steps(test)
+        .map(|step| match step.action {
+            Action::Idle(time) => Some(time),
+            Action::Prepare(_) | Action::Run { .. } | Action::Rest(_) => None,
+        })
+        .collect();
+    times?.first().copied()
+}
+
+/// Returns a span exactly where that is short, and as on the label of a drive otherwise.
+fn span(bytes: &Bytes) -> String {
+    const SHORT: usize = 8;
+    let exact = bytes.to_string();
+    if exact.len() <= SHORT { exact } else { number::capacity(bytes.0) }
+}
+
+fn access(access: Access) -> &'static str {
+    match access {
+        Access::Sequential => "sequential",
+        Access::Random => "random",
+    }
+}
+
+fn data(data: Data) -> &'static str {
+    match data {
+        Data::Incompressible => "incompressible data",
+        Data::Zeros => "zeros",
+    }
+}
+
+fn arrival(arrival: Arrival) -> String {
+    let rate = |per_second: f64| number::text(per_second);
+    match arrival {
+        Arrival::Closed => "closed loop".to_owned(),
+        Arrival::Uniform { per_second } => {
+            format!("open loop, {} requests/s at constant intervals", rate(per_second))
+        }
+        Arrival::Poisson { per_second } => {
+            format!("open loop, {} requests/s with Poisson arrivals", rate(per_second))
+        }
+    }
+}
+
+fn limit(until: &Until) -> String {
+    let time = until.time.filter(|time| *time > Nanos::ZERO).map(|time| time.to_string());
+    let bytes = until.bytes.map(|bytes| bytes.to_string());
+    let limits: Vec<String> = time.into_iter().chain(bytes).collect();
+    match limits.is_empty() {
+        true => String::new(),
+        false => format!("{} each", limits.join(" or ")),
+    }
+}
+
+/// Returns every distinct value in ascending order, in words.
+fn ordered<T: Ord>(values: impl Iterator<Item = T>, words: impl Fn(&T) -> String) -> Vec<String> {
+    let mut values: Vec<T> = values.collect();
+    values.sort();
+    values.iter().map(words).collect()
+}
+
+/// Returns distinct `values`, those between the first and the last left out where there are many.
+fn range(mut values: Vec<String>) -> String {
+    let mut seen: Vec<String> = Vec::new();
+    values.retain(|value| {
+        let new = !seen.contains(value);
+        seen.push(value.clone());
+        new
+    });
+    match values.as_slice() {
+        [first, .., last] if values.len() > 3 => format!("{first} to {last}"),
+        _ => values.join(", "),
+    }
+}

@@ -1,0 +1,108 @@
+//! Figures: charts as plain data, made from the numbers of the analysis.
+//!
+//! A chart never knows how it is drawn; [`draw`] turns it into SVG or PNG. Nothing here computes a
+//! result.
+
+mod captions;
+pub(crate) mod chart;
+mod curve;
+mod distribution;
+pub(crate) mod draw;
+mod fill;
+mod instruments;
+mod options;
+mod qos;
+mod ranking;
+mod reduce;
+pub(crate) mod specification;
+mod steady;
+mod timeline;
+pub(crate) mod vega;
+
+use crate::analysis::group::Group;
+use crate::analysis::report_drives::ReportDrives;
+use crate::figure::captions::marks;
+use crate::figure::chart::{Bar, Chart, Drawing, Line};
+use crate::text::number;
+pub use options::PageOptions;
+use ssdgauge_core::Figure;
+pub use vega::VEGA_LITE_MARK;
+
+/// Returns the figures of `group`, in the order in which its test names them.
+pub(crate) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
+    let test = &group.first().test.test;
+    let mut charts = Vec::new();
+    for figure in &test.figures {
+        match figure {
+            // A ranking of one drive has no use; its result is in the text above.
+            Figure::Ranking if group.members.len() == 1 && test.figures.len() > 1 => {}
+            Figure::Ranking => {
+                charts.push(ranking::chart(group, drives));
+                charts.extend(ranking::further_charts(group, drives));
+                charts.extend(instruments::bar_charts(group, drives));
+            }
+            Figure::Curve => charts.extend(curve::charts(group, drives)),
+            Figure::Timeline => charts.extend(timeline::rate_charts(group, drives)),
+            Figure::LatencyTimeline => charts.extend(timeline::latency_chart(group, drives)),
+            Figure::Distribution => charts.extend(distribution::charts(group, drives)),
+        }
+    }
+    charts.extend(steady::charts(group, drives));
+    charts.extend(qos::chart(group, drives));
+    charts.extend(instruments::timelines(group, drives));
+    show_untested(&mut charts, group, drives);
+    let marks = marks(group);
+    if !marks.is_empty() {
+        for chart in &mut charts {
+            chart.title = format!("{} [{}]", chart.title, marks.join(", "));
+        }
+    }
+    charts
+}
+
+/// More drives than this are named below a test alone, where it does not have them.
+const MOST_UNTESTED: usize = 8;
+
+/// Draws the drives that were never tested so as gaps, so that every chart has the same drives.
+fn show_untested(charts: &mut [Chart], group: &Group<'_>, drives: &ReportDrives) {
+    const WHY: &str = "not tested";
+    let untested = drives.untested(group);
+    if untested.len() > MOST_UNTESTED {
+        return;
+    }
+    for chart in charts {
+        for drive in &untested {
+            let name = drives.name(*drive);
+            match &mut chart.drawing {
+                // Bars by step have no place for a drive without steps.
+                Drawing::Bars { bars, .. } if chart.kind != "curve" => {
+                    bars.push(Bar {
+                        label: name.to_owned(),
+                        part: "",
+                        colour: *drive,
+                        value: Err(WHY.to_owned()),
+                        interval: None,
+                        highlighted: drives.highlighted == Some(*drive),
+                    });
+                    let mut row = vec![name.to_owned(), WHY.to_owned()];
+                    row.resize(chart.table.head.len().max(row.len()), number::NOTHING.to_owned());
+                    chart.table.rows.push(row);
+                }
+                // For a single drive the lines are steps or instruments, not drives.
+                Drawing::Lines { lines, .. }
+                    if group.members.len() > 1 && chart.kind != "curve-with-power" =>
+                {
+                    lines.push(Line {
+                        label: format!("{name} ({WHY})"),
+                        colour: *drive,
+                        dashed: false,
+                        right: false,
+                        marked: false,
+                        stretches: Vec::new(),
+                    });
+                }
+                Drawing::Bars { .. } | Drawing::Lines { .. } => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Options of a report.
+
+use crate::analysis::specification::Specification;
+
+/// Options of a page and its figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PageOptions {
+    /// The title; made of the drives' names where there is none.
+    pub title: Option<String>,
+    /// The index of the run whose drive is highlighted in rankings.
+    pub highlight: Option<usize>,
+    /// The claims of makers about the drives.
+    pub specifications: Vec<Specification>,
+}

@@ -1,0 +1,116 @@
+//! From a run file to the model: every sample that counts, and no number made of them.
+
+mod attempts;
+mod point;
+mod repetitions;
+mod seconds;
+mod tracked;
+
+use crate::model::plan::NO_LOAD;
+use crate::model::{RecordedRepetition, RecordedRun, ReportError, StepFinding};
+use ssdgauge_core::search::{self, Next};
+use ssdgauge_core::{Action, PhaseKind, Test};
+use ssdgauge_runfile::{FindingRecord, RunFile, StepId, StepRecord};
+use std::path::Path;
+
+/// Reads the run file at `path`. The file is left as it was.
+pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
+    let file = RunFile::open(path)?;
+    let steps = file.steps()?;
+    let findings = file.findings()?;
+    let head = file.head().clone();
+    let mut tests: Vec<(usize, RecordedRepetition)> = Vec::with_capacity(head.plan.tests.len());
+    for (index, test) in head.plan.tests.iter().enumerate() {
+        let attempts: Vec<&StepRecord> =
+            steps.iter().filter(|step| step.place.test == index).collect();
+        let is_searched = is_searched(&file, index, test)?;
+        let mut run = read_repetition(&file, test, &attempts, &findings, is_searched)?;
+        run.complete &= is_searched;
+        if let Some(rounds) = test.rounds {
+            run.complete &= file.has_judged(index, rounds.phase)?;
+        }
+        tests.push((index, run));
+    }
+    let complete = tests.iter().all(|(_, test)| test.complete);
+    let tests = repetitions::group(&file, &steps, tests)?;
+    let findings = findings
+        .into_iter()
+        .filter(|record| record.step.is_none())
+        .map(|record| record.finding)
+        .collect();
+    Ok(RecordedRun { head, tests, findings, complete })
+}
+
+/// Returns whether the search of `test` came to an answer; true where it has none.
+fn is_searched(file: &RunFile, index: usize, test: &Test) -> Result<bool, ReportError> {
+    let Some(search) = &test.search else { return Ok(true) };
+    let probes = file.tried(index, search.probes)?;
+    let trials = file.tried(index, search.trials)?;
+    let rungs = test.phases.get(search.trials).map_or(0, |phase| phase.steps.len());
+    Ok(matches!(search::next(rungs, &probes, &trials), Next::Done(_)))
+}
+
+fn read_repetition(
+    file: &RunFile,
+    test: &Test,
+    attempts: &[&StepRecord],
+    findings: &[FindingRecord],
+    is_searched: bool,
+) -> Result<RecordedRepetition, ReportError> {
+    let counted = attempts::counted(test, attempts);
+    let mut points = Vec::new();
+    let mut planned = 0;
+    let mut complete = true;
+    for (phase_index, phase) in test.phases.iter().enumerate() {
+        for (step_index, step) in phase.steps.iter().enumerate() {
+            let records = counted.get(&(phase_index, step_index));
+            complete &= records.is_some() || !test.is_in_order(phase_index);
+            let workload = match &step.action {
+                Action::Run { workload, .. } => workload.clone(),
+                Action::Idle(_) => NO_LOAD,
+                Action::Prepare(_) | Action::Rest(_) => continue,
+            };
+            if phase.kind == PhaseKind::Measure {
+                let is_search = test.search.is_some() && !test.is_in_order(phase_index);
+                planned += usize::from(records.is_some() || !is_search);
+                if let Some(records) = records {
+                    points.push(point::read(
+                        file,
+                        step,
+                        &workload,
+                        attempts::window(test, records),
+                    )?);
+                }
+            }
+        }
+    }
+    Ok(RecordedRepetition {
+        test: test.clone(),
+        points,
+        planned,
+        findings: step_findings(test, attempts, findings),
+        complete,
+        is_searched,
+        tracked: tracked::tracked(file, test, &counted)?,
+    })
+}
+
+/// Returns the findings of a test's steps, each with the label of its step.
+fn step_findings(
+    test: &Test,
+    attempts: &[&StepRecord],
+    findings: &[FindingRecord],
+) -> Vec<StepFinding> {
+    let label = |step: StepId| {
+        let place = attempts.iter().find(|attempt| attempt.id == step)?.place;
+        Some(test.phases.get(place.phase)?.steps.get(place.step)?.label.clone())
+    };
+    findings
+        .iter()
+        .filter_map(|record| {
+            let step = label(record.step?)?;
+            let finding = record.finding.clone();
+            Some(StepFinding { step: Some(step), metrics: Vec::new(), finding })
+        })
+        .collect()
+}

@@ -1,0 +1,37 @@
+//! Selection of the recorded attempts that count.
+
+use ssdgauge_core::statistics::steady;
+use ssdgauge_core::{Restart, Test};
+use ssdgauge_runfile::{StepId, StepRecord, StepState};
+use std::collections::BTreeMap;
+
+/// The attempts that count, by phase and step.
+pub(crate) type CountedAttempts<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
+
+/// Returns the finished attempts of each step that count, by phase and step: the last one, or all
+/// of them where the test goes through rounds.
+///
+/// A test that makes sense only without a pause counts from its last beginning.
+pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAttempts<'a> {
+    let place = |step: &StepRecord| (step.place.phase, step.place.step);
+    let begun = match test.restart {
+        Restart::Step => StepId(i64::MIN),
+        Restart::Test => {
+            let first = attempts.iter().map(|step| place(step)).min();
+            let beginnings = attempts.iter().filter(|step| Some(place(step)) == first);
+            beginnings.map(|step| step.id).max().unwrap_or(StepId(i64::MIN))
+        }
+    };
+    let mut counted = CountedAttempts::new();
+    let finished = attempts.iter().filter(|step| step.state == StepState::Finished);
+    for step in finished.filter(|step| step.id >= begun) {
+        counted.entry(place(step)).or_default().push(step);
+    }
+    counted
+}
+
+/// Returns the records of a step that are its result: the five rounds of a window are one.
+pub(crate) fn window<'a, 'b>(test: &Test, records: &'a [&'b StepRecord]) -> &'a [&'b StepRecord] {
+    let rounds = if test.rounds.is_some() { steady::WINDOW } else { 1 };
+    &records[records.len().saturating_sub(rounds)..]
+}

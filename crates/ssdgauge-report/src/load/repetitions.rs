@@ -1,0 +1,78 @@
+//! Tests that were carried out several times: one entry with all of its repetitions.
+
+use crate::load::{attempts, point};
+use crate::model::plan::NO_LOAD;
+use crate::model::{RecordedRepetition, RecordedTest, ReportError};
+use ssdgauge_core::{Action, PhaseKind, Step, Test, Totals, Workload};
+use ssdgauge_runfile::{RunFile, StepRecord};
+use std::collections::BTreeMap;
+
+/// Returns `tests`, each with its number in the plan, with the repetitions of a test together.
+pub(crate) fn group(
+    file: &RunFile,
+    steps: &[StepRecord],
+    tests: Vec<(usize, RecordedRepetition)>,
+) -> Result<Vec<RecordedTest>, ReportError> {
+    let mut groups: Vec<Vec<(usize, RecordedRepetition)>> = Vec::new();
+    for (number, test) in tests {
+        let same = |group: &&mut Vec<(usize, RecordedRepetition)>| {
+            let first = &group[0].1.test;
+            let next = group.len() as u32 + 1;
+            (&first.id, first.revision, next)
+                == (&test.test.id, test.test.revision, test.test.repetition)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push((number, test)),
+            None => groups.push(vec![(number, test)]),
+        }
+    }
+    let one = |group: Vec<(usize, RecordedRepetition)>| {
+        let totals = if group.len() > 1 { totals(file, steps, &group)? } else { BTreeMap::new() };
+        let repetitions = group.into_iter().map(|(_, repetition)| repetition).collect();
+        Ok(RecordedTest { repetitions, totals })
+    };
+    groups.into_iter().map(one).collect()
+}
+
+/// Returns the samples of all repetitions in `group` together, by phase and step, for every place
+/// that one of them measures.
+fn totals(
+    file: &RunFile,
+    steps: &[StepRecord],
+    group: &[(usize, RecordedRepetition)],
+) -> Result<BTreeMap<(usize, usize), Totals>, ReportError> {
+    let mut attempts = Vec::new();
+    for (number, repetition) in group {
+        let of_test: Vec<&StepRecord> =
+            steps.iter().filter(|step| step.place.test == *number).collect();
+        attempts.push(attempts::counted(&repetition.test, &of_test));
+    }
+    let mut totals = BTreeMap::new();
+    for (place, step, workload) in group.iter().flat_map(|(_, each)| measured(&each.test)) {
+        let all = attempts.iter().filter_map(|counted| counted.get(&place));
+        let all: Vec<&StepRecord> =
+            all.flat_map(|records| attempts::window(&group[0].1.test, records)).copied().collect();
+        if !all.is_empty() && !totals.contains_key(&place) {
+            totals.insert(place, point::read(file, step, &workload, &all)?.point.totals);
+        }
+    }
+    Ok(totals)
+}
+
+/// Returns the measured steps of `test`, each with its phase and number and its load.
+fn measured(test: &Test) -> Vec<((usize, usize), &Step, Workload)> {
+    let mut measured = Vec::new();
+    for (phase_index, phase) in test.phases.iter().enumerate() {
+        for (step_index, step) in phase.steps.iter().enumerate() {
+            let workload = match &step.action {
+                Action::Run { workload, .. } => workload.clone(),
+                Action::Idle(_) => NO_LOAD,
+                Action::Prepare(_) | Action::Rest(_) => continue,
+            };
+            if phase.kind == PhaseKind::Measure {
+                measured.push(((phase_index, step_index), step, workload));
+            }
+        }
+    }
+    measured
+}

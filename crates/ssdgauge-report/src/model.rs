@@ -1,0 +1,17 @@
+//! The types that a run file becomes, and access to their metrics.
+//!
+//! A type here holds numbers and computes none beyond a metric of one step. It never reads a file.
+
+mod error;
+pub(crate) mod metrics;
+pub(crate) mod plan;
+mod record;
+mod run;
+mod second;
+mod tracked;
+
+pub use error::ReportError;
+pub(crate) use record::{RecordedRepetition, RecordedRun, RecordedTest};
+pub use run::{CachePlace, LocatedFinding, PointRun, Repetition, Run, StepFinding, TestRun};
+pub use second::Second;
+pub use tracked::Tracked;

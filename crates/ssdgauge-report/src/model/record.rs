@@ -1,0 +1,48 @@
+//! A run file as it was recorded: samples and findings, without any number made of them.
+
+use crate::model::run::{PointRun, StepFinding};
+use crate::model::tracked::Tracked;
+use ssdgauge_core::{Finding, Test, Totals};
+use ssdgauge_runfile::Head;
+use std::collections::BTreeMap;
+
+/// One run file, read.
+#[derive(Debug)]
+pub(crate) struct RecordedRun {
+    /// The head of the run file: plan, drive, environment.
+    pub(crate) head: Head,
+    /// The tests in the order of the plan.
+    pub(crate) tests: Vec<RecordedTest>,
+    /// The findings that belong to the whole run.
+    pub(crate) findings: Vec<Finding>,
+    /// True if every step of the plan has finished.
+    pub(crate) complete: bool,
+}
+
+/// One test with all of its repetitions.
+#[derive(Debug)]
+pub(crate) struct RecordedTest {
+    /// The repetitions in their order; never empty.
+    pub(crate) repetitions: Vec<RecordedRepetition>,
+    /// The samples of all repetitions together, by phase and step; empty where there is one.
+    pub(crate) totals: BTreeMap<(usize, usize), Totals>,
+}
+
+/// One repetition of a test, as recorded.
+#[derive(Debug)]
+pub(crate) struct RecordedRepetition {
+    /// The test as planned.
+    pub(crate) test: Test,
+    /// The finished steps of all measure phases, in the order of the plan.
+    pub(crate) points: Vec<PointRun>,
+    /// The steps of measure phases in the plan.
+    pub(crate) planned: usize,
+    /// The findings of the steps.
+    pub(crate) findings: Vec<StepFinding>,
+    /// True if every step of the test has finished.
+    pub(crate) complete: bool,
+    /// True if the search of the test has ended, or the test has none.
+    pub(crate) is_searched: bool,
+    /// The values that were tracked from round to round.
+    pub(crate) tracked: Vec<Tracked>,
+}

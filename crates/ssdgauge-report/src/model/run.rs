@@ -1,0 +1,164 @@
+//! A run, recomputed: the points, headlines and findings of every test of its plan.
+
+use crate::model::second::Second;
+use crate::model::tracked::Tracked;
+use ssdgauge_core::{Direction, Finding, Headline, Point, Test, Workload};
+use ssdgauge_runfile::Head;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One run file, recomputed.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The head of the run file: plan, drive, environment.
+    pub head: Head,
+    /// The tests in the order of the plan; the repetitions of one test are one of these.
+    pub tests: Vec<TestRun>,
+    /// The findings that belong to the whole run.
+    pub findings: Vec<Finding>,
+    /// True if every step of the plan has finished.
+    pub complete: bool,
+}
+
+/// The result of one test.
+#[derive(Clone, Debug)]
+pub struct TestRun {
+    /// The test as planned.
+    pub test: Test,
+    /// The headline; its value is `None` until every step that it needs has finished.
+    pub headline: Headline,
+    /// Further numbers by the other rules of the test, in its order.
+    pub also: Vec<Headline>,
+    /// The finished steps of all measure phases, in the order of the plan.
+    pub points: Vec<PointRun>,
+    /// The steps of measure phases in the plan.
+    pub planned: usize,
+    /// The findings that belong to the steps of this test, and what this crate found missing.
+    pub findings: Vec<StepFinding>,
+    /// True if every step of the test has finished.
+    pub complete: bool,
+    /// The repetitions of a test that was carried out several times, in their order; empty where
+    /// it was carried out once. The headlines above are then the means of these, and the seconds
+    /// of the points are those of the repetition in the middle.
+    pub repetitions: Vec<Repetition>,
+    /// What was tracked from round to round by the rule of the SNIA Performance Test
+    /// Specification, in the order of the plan.
+    pub tracked: Vec<Tracked>,
+}
+
+/// One repetition of a test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repetition {
+    /// Its own headline, with the interval within it.
+    pub headline: Headline,
+    /// The further numbers of the test.
+    pub also: Vec<Headline>,
+}
+
+/// The samples of one measured step.
+#[derive(Clone, Debug)]
+pub struct PointRun {
+    /// Label, position and all samples. The seconds carry sums without histogram buckets.
+    pub point: Point,
+    /// The workload of the step.
+    pub workload: Workload,
+    /// The seconds for figures.
+    pub seconds: Vec<Second>,
+    /// The instruments that read each quantity, such as `power_w`.
+    pub instruments: BTreeMap<String, BTreeSet<String>>,
+    /// The limit that ended the step.
+    pub ended_by: String,
+    /// The report of the engine, as JSON; empty where there is none.
+    pub report: String,
+    /// The position of a step that writes, relative to the SLC cache; `None` where no fill of the
+    /// same run shows one.
+    pub cache: Option<CachePlace>,
+}
+
+/// The position of a step that writes, relative to the SLC cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePlace {
+    /// Everything that it wrote fitted into the cache, whatever its uncertainty.
+    Inside,
+    /// It began inside and ended beyond, or the uncertainty leaves it open.
+    Crossing,
+    /// The cache was full before it began.
+    Beyond,
+}
+
+impl CachePlace {
+    /// Returns the word used in JSON and on pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            CachePlace::Inside => "inside",
+            CachePlace::Crossing => "crossing",
+            CachePlace::Beyond => "beyond",
+        }
+    }
+}
+
+/// A finding with the step that it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepFinding {
+    /// The label of the step; `None` for the whole test.
+    pub step: Option<String>,
+    /// The keys of the metrics that it explains; empty for a finding of the run file.
+    pub metrics: Vec<String>,
+    /// The finding.
+    pub finding: Finding,
+}
+
+/// A finding with everything that it touches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocatedFinding<'a> {
+    /// The test; `None` for the whole run.
+    pub test: Option<&'a Test>,
+    /// The label of the step; `None` for the whole test.
+    pub step: Option<&'a str>,
+    /// The keys of the metrics that it explains; empty for a finding of the run file.
+    pub metrics: &'a [String],
+    /// The finding.
+    pub finding: &'a Finding,
+}
+
+impl PointRun {
+    /// Returns the directions that the workload has, reads first.
+    pub fn directions(&self) -> Vec<Direction> {
+        let streams = &self.workload.streams;
+        let present = |direction: &Direction| match direction {
+            Direction::Read => streams.iter().any(|stream| stream.reads()),
+            Direction::Write => streams.iter().any(|stream| stream.writes()),
+        };
+        Direction::BOTH.into_iter().filter(present).collect()
+    }
+}
+
+impl Run {
+    /// Returns whether all results are those of a model.
+    pub fn is_model(&self) -> bool {
+        self.head.drive.is_model()
+    }
+
+    /// Returns whether all durations and byte limits were divided for a trial.
+    pub fn is_shortened(&self) -> bool {
+        self.head.plan.shortened > 1
+    }
+
+    /// Returns every finding with the test and step that it touches, those of the run first.
+    pub fn all_findings(&self) -> Vec<LocatedFinding<'_>> {
+        let of_run = self.findings.iter().map(|finding| LocatedFinding {
+            test: None,
+            step: None,
+            metrics: &[],
+            finding,
+        });
+        let of_tests = self.tests.iter().flat_map(|run| {
+            run.findings.iter().map(move |of_step| LocatedFinding {
+                test: Some(&run.test),
+                step: of_step.step.as_deref(),
+                metrics: &of_step.metrics,
+                finding: &of_step.finding,
+            })
+        });
+        of_run.chain(of_tests).collect()
+    }
+}

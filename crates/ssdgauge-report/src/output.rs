@@ -1,0 +1,20 @@
+//! Results for other programs and other places than the page: JSON, CSV, Markdown, OpenMetrics,
+//! JUnit, the terminal and picture files.
+
+mod claims;
+mod comparison;
+mod csv;
+mod figure_files;
+mod json;
+mod junit;
+mod markdown;
+mod openmetrics;
+mod terminal;
+
+pub use claims::{claims_json, claims_markdown};
+pub use csv::csv;
+pub use figure_files::{NamedFigure, PNG_MARK, SVG_MARK, figures};
+pub use json::json;
+pub use markdown::markdown;
+pub use openmetrics::openmetrics;
+pub use terminal::terminal_summary;

@@ -1,0 +1,137 @@
+//! A comparison as text for a terminal, as Markdown and as JSON.
+
+use crate::analysis::compare::{Comparison, Difference, Gate, TestComparison};
+use crate::output::json::SCHEMA;
+use crate::text::number;
+use serde_json::{Value, json};
+
+/// The limits of every comparison, printed below it.
+const CAVEAT: &str = "The intervals come from the seconds of one run each; they do not include \
+                      the variation between runs, or between drives of one model.";
+
+impl Comparison {
+    /// Returns the comparison as lines for a terminal.
+    pub fn text(&self) -> String {
+        let mut lines = vec![format!("A: {} (run {})", self.names[0], self.ids[0])];
+        lines.push(format!("B: {} (run {})", self.names[1], self.ids[1]));
+        if !self.marks.is_empty() {
+            lines.push(self.marks.join(", "));
+        }
+        lines.push(String::new());
+        let width = self.tests.iter().map(|test| test.title.chars().count()).max().unwrap_or(0);
+        for test in &self.tests {
+            lines.push(format!("{:<width$}  {}", test.title, sentence(test)));
+        }
+        lines.push(String::new());
+        lines.push(format!("{} {CAVEAT}", self.rule()));
+        if let Some(gate) = self.gate {
+            let threshold = percent(self.options.threshold.unwrap_or(0.0));
+            lines.push(format!("gate at {threshold}: {}", gate.name()));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    /// Returns the comparison as a Markdown table.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("## {} against {}\n\n", md(&self.names[1]), md(&self.names[0]));
+        if !self.marks.is_empty() {
+            text.push_str(&format!("**{}**\n\n", self.marks.join(" · ")));
+        }
+        text.push_str("| Test | A | B | B ÷ A | Verdict |\n|---|--:|--:|--:|---|\n");
+        for test in &self.tests {
+            let value = |value: Option<f64>| {
+                value.map_or(number::NOTHING.to_owned(), |v| number::with_unit(v, test.metric))
+            };
+            text.push_str(&format!(
+                "| {} | {} | {} | {} | {} |\n",
+                md(&test.title),
+                value(test.values[0]),
+                value(test.values[1]),
+                test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 3)),
+                md(&verdict(&test.difference))
+            ));
+        }
+        text.push_str(&format!("\nA: {}, run {}.  \n", md(&self.names[0]), md(&self.ids[0])));
+        text.push_str(&format!("B: {}, run {}.\n", md(&self.names[1]), md(&self.ids[1])));
+        text.push_str(&format!("\n{} {CAVEAT}\n", self.rule()));
+        if let Some(gate) = self.gate {
+            let threshold = percent(self.options.threshold.unwrap_or(0.0));
+            text.push_str(&format!("\nGate at {threshold}: **{}**\n", gate.name()));
+        }
+        text
+    }
+
+    /// Returns the comparison as JSON.
+    pub fn json(&self) -> Value {
+        json!({
+            "schema_version": SCHEMA,
+            "a": { "id": self.ids[0], "drive": self.names[0] },
+            "b": { "id": self.ids[1], "drive": self.names[1] },
+            "marks": self.marks,
+            "noise": self.options.noise,
+            "threshold": self.options.threshold,
+            "gate": self.gate.map(Gate::name),
+            "tests": self.tests.iter().map(|test| json!({
+                "id": test.id,
+                "revision": test.revision,
+                "metric": test.metric.key(),
+                "unit": test.metric.unit(),
+                "score": test.rule,
+                "further": test.further,
+                "a": test.values[0],
+                "b": test.values[1],
+                "ratio_b_to_a": test.ratio.map(|ratio| ratio.value),
+                "low": test.ratio.and_then(|ratio| ratio.interval).map(|(low, _)| low),
+                "high": test.ratio.and_then(|ratio| ratio.interval).map(|(_, high)| high),
+                "difference": word(&test.difference),
+                "reason": match &test.difference {
+                    Difference::Unknown(reason) => Some(reason),
+                    Difference::Better | Difference::Worse | Difference::WithinNoise => None,
+                },
+            })).collect::<Vec<_>>(),
+        })
+    }
+
+    fn rule(&self) -> String {
+        let noise = percent(self.options.noise);
+        format!("A difference is significant if its 95 % interval lies beyond {noise} of noise.")
+    }
+}
+
+/// Returns one test in words, such as `B is 1.38 ± 0.05 times A: better (IOPS)`.
+pub(super) fn sentence(test: &TestComparison) -> String {
+    let metric = test.metric.title();
+    let verdict = verdict(&test.difference);
+    match test.ratio {
+        None => verdict,
+        Some(ratio) => format!("B is {} times A: {verdict} ({metric})", number::ratio(ratio, 3)),
+    }
+}
+
+fn verdict(difference: &Difference) -> String {
+    match difference {
+        Difference::Better => "better".to_owned(),
+        Difference::Worse => "worse".to_owned(),
+        Difference::WithinNoise => "no difference beyond noise".to_owned(),
+        Difference::Unknown(reason) => format!("not compared: {reason}"),
+    }
+}
+
+fn word(difference: &Difference) -> &'static str {
+    match difference {
+        Difference::Better => "better",
+        Difference::Worse => "worse",
+        Difference::WithinNoise => "within-noise",
+        Difference::Unknown(_) => "unknown",
+    }
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.trim_end_matches(".0"))
+}
+
+fn md(text: &str) -> String {
+    crate::output::markdown::escaped(text)
+}

@@ -1,0 +1,166 @@
+//! JSON of any number of runs, for programs. Its shape is stable; keys are only added.
+
+use crate::analysis::headline_notes;
+use crate::model::Tracked;
+use crate::model::metrics;
+use crate::model::{Run, StepFinding, TestRun};
+use crate::text::sanitize;
+use serde_json::{Map, Value, json};
+use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos};
+
+/// The number of the JSON shape; a change that breaks a reader raises it.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// Returns `runs` as one JSON document.
+///
+/// Keys include units. A value that was not measured is `null`, and a finding of the same
+/// test names its key and says why. `suite.shortened` is the divisor of all durations, 1 for the
+/// full length.
+pub fn json(runs: &[Run]) -> Value {
+    json!({
+        "schema_version": SCHEMA,
+        "runs": runs.iter().map(run).collect::<Vec<_>>(),
+    })
+}
+
+fn run(run: &Run) -> Value {
+    let plan = &run.head.plan;
+    json!({
+        "id": sanitize::prose(&run.head.id),
+        "program": sanitize::prose(&run.head.program),
+        "started_unix_ms": run.head.started_unix_ms,
+        "complete": run.complete,
+        "model": run.is_model(),
+        "drive": drive(&run.head.drive),
+        "suite": {
+            "id": sanitize::prose(&plan.suite.id),
+            "revision": plan.suite.revision,
+            "title": sanitize::prose(&plan.suite.title),
+            "shortened": plan.shortened.max(1),
+            "is_shortened": run.is_shortened(),
+            "span_scaled": plan.span_scaled,
+            "seed": plan.seed.to_string(),
+        },
+        "environment": strings(&run.head.environment),
+        "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
+        "tests": run.tests.iter().map(test).collect::<Vec<_>>(),
+    })
+}
+
+fn drive(drive: &DriveInfo) -> Value {
+    let device = |text: &Option<String>| text.as_deref().map(sanitize::device);
+    json!({
+        "kind": drive.kind.name(),
+        "target": sanitize::prose(&drive.target),
+        "model": device(&drive.model),
+        "serial": device(&drive.serial),
+        "firmware": device(&drive.firmware),
+        "capacity_bytes": drive.capacity.0,
+        "logical_block_bytes": drive.logical_block.0,
+        "physical_block_bytes": drive.physical_block.0,
+        "details": strings(&drive.details),
+    })
+}
+
+fn test(run: &TestRun) -> Value {
+    json!({
+        "id": sanitize::prose(&run.test.id),
+        "revision": run.test.revision,
+        "title": sanitize::prose(&run.test.title),
+        "source": sanitize::prose(&run.test.source),
+        "score": run.test.score.words(),
+        "complete": run.complete,
+        "chosen": run.test.chosen.iter().map(|chosen| json!({
+            "key": sanitize::prose(&chosen.key), "value": sanitize::prose(&chosen.value),
+        })).collect::<Vec<_>>(),
+        "headline": headline(&run.headline),
+        "also": run.test.also.iter().zip(&run.also).map(|(score, also)| {
+            let mut value = headline(also);
+            value["score"] = json!(score.words());
+            value
+        }).collect::<Vec<_>>(),
+        "repetitions": run.repetitions.iter().map(|repetition| json!({
+            "headline": headline(&repetition.headline),
+            "also": repetition.also.iter().map(headline).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+        "tracked": run.tracked.iter().map(tracked).collect::<Vec<_>>(),
+        "remarks": headline_notes::notes(run),
+        "power_scopes": metrics::power_scopes(run).iter().map(|s| s.name()).collect::<Vec<_>>(),
+        "points": run.points.iter().map(|point| {
+            let totals = &point.point.totals;
+            json!({
+                "label": sanitize::prose(&point.point.label),
+                "position": point.point.position,
+                "elapsed_ns": totals.elapsed.0,
+                "full_seconds": full_seconds(&point.point.seconds),
+                "ios": totals.directions.iter().map(|d| d.ios).sum::<u64>(),
+                "bytes": totals.directions.iter().map(|d| d.bytes).sum::<u64>(),
+                "errors": totals.directions.iter().map(|d| d.errors).sum::<u64>(),
+                "ended_by": sanitize::prose(&point.ended_by),
+                "cache": point.cache.map(|place| place.name()),
+                "metrics": metrics::shown(point)
+                    .into_iter()
+                    .map(|(_, _, key, value)| (key, json!(value)))
+                    .collect::<Map<_, _>>(),
+            })
+        }).collect::<Vec<_>>(),
+        "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
+    })
+}
+
+fn tracked(tracked: &Tracked) -> Value {
+    let window = tracked.window().map(|(first, verdict)| {
+        json!({
+            "first_round": first + 1,
+            "steady": verdict.steady,
+            "mean": verdict.mean,
+            "range": verdict.range,
+            "slope": verdict.slope,
+            "correlation": verdict.correlation,
+        })
+    });
+    json!({
+        "step": sanitize::prose(&tracked.step),
+        "metric": tracked.metric.key(),
+        "round": sanitize::prose(&tracked.round),
+        "values": tracked.values,
+        "window": window,
+    })
+}
+
+fn headline(headline: &Headline) -> Value {
+    json!({
+        "metric": headline.metric.key(),
+        "value": headline.value,
+        "unit": headline.metric.unit(),
+        "n": headline.n,
+        "low": headline.low,
+        "high": headline.high,
+    })
+}
+
+fn full_seconds(seconds: &[ssdgauge_core::Totals]) -> usize {
+    seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).count()
+}
+
+fn step_finding(of_step: &StepFinding) -> Value {
+    let mut value = finding(&of_step.finding);
+    value["step"] = json!(of_step.step.as_deref().map(sanitize::prose));
+    value["metrics"] = json!(of_step.metrics);
+    value
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "kind": finding.kind.key(),
+        "severity": finding.severity.name(),
+        "text": sanitize::prose(&finding.text),
+        "advice": sanitize::prose(&finding.advice),
+    })
+}
+
+fn strings(pairs: &std::collections::BTreeMap<String, String>) -> Value {
+    let text =
+        |(key, value): (&String, &String)| (sanitize::prose(key), json!(sanitize::prose(value)));
+    Value::Object(pairs.iter().map(text).collect())
+}

@@ -1,0 +1,133 @@
+//! Markdown for forums and reviews: the headlines and findings of each run.
+
+use crate::analysis::workload_text;
+use crate::model::{LocatedFinding, Run, TestRun};
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::{Finding, Headline, Score, Severity};
+use std::fmt::Write;
+
+/// Returns `runs` as Markdown: for each run a table of headlines and its findings.
+pub fn markdown(runs: &[Run]) -> String {
+    let mut text = String::new();
+    for (run, name) in
+        runs.iter().zip(labels::unique_names(&runs.iter().map(|run| &run.head).collect::<Vec<_>>()))
+    {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        section(&mut text, run, &name).expect("writing to memory cannot fail");
+    }
+    text
+}
+
+fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
+    let head = &run.head;
+    writeln!(text, "## {}\n", escaped(name))?;
+    let mut facts = vec![
+        number::capacity(head.drive.capacity.0),
+        format!("suite {}", labels::suite(&run.head)),
+        number::date(head.started_unix_ms),
+        format!("run {}", sanitize::prose(&head.id)),
+        sanitize::prose(&head.program),
+    ];
+    if let Some(firmware) = &head.drive.firmware {
+        facts.insert(1, format!("firmware {}", sanitize::device(firmware)));
+    }
+    let facts: Vec<String> = facts.iter().map(|fact| escaped(fact)).collect();
+    writeln!(text, "{}", facts.join(" · "))?;
+    let marks = labels::marks(&run.head, run.complete);
+    if !marks.is_empty() {
+        writeln!(text, "\n**{}**", marks.join(" · "))?;
+    }
+    if run.is_model() {
+        writeln!(text, "\n{}", MODEL)?;
+    }
+    writeln!(text, "\n| Test | Result | 95 % within this run | Full seconds | Rule |")?;
+    writeln!(text, "|---|--:|--:|--:|---|")?;
+    for test in &run.tests {
+        row(text, test, &test.headline, &test.test.score)?;
+        for (headline, score) in test.also.iter().zip(&test.test.also) {
+            row(text, test, headline, score)?;
+        }
+    }
+    findings(text, run)
+}
+
+/// The sentence below the head of every model.
+pub(crate) const MODEL: &str =
+    "These results come from a virtual drive and do not describe any product.";
+
+fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) -> std::fmt::Result {
+    let value = headline
+        .value
+        .map_or_else(|| number::NOTHING.to_owned(), |v| number::with_unit(v, headline.metric));
+    let interval = match (headline.low, headline.high) {
+        (Some(low), Some(high)) => format!("{} to {}", number::text(low), number::text(high)),
+        (None, _) | (_, None) => number::NOTHING.to_owned(),
+    };
+    let title = escaped(&sanitize::prose(&test.test.title));
+    let n = number::count(headline.n);
+    let rule = workload_text::rule(&test.test, score);
+    let rule = escaped(&format!("{}, {rule}", headline.metric.title()));
+    writeln!(text, "| {title} (r{}) | {value} | {interval} | {n} | {rule} |", test.test.revision)
+}
+
+fn findings(text: &mut String, run: &Run) -> std::fmt::Result {
+    let lines = lines(run);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "\nFindings:\n")?;
+    for (severity, line) in lines {
+        writeln!(text, "- **{severity}** {}", escaped(&line))?;
+    }
+    Ok(())
+}
+
+/// Returns each finding once, the most severe first, with the tests that it concerns.
+fn lines(run: &Run) -> Vec<(&'static str, String)> {
+    let mut seen: Vec<(&Finding, Vec<String>)> = Vec::new();
+    for LocatedFinding { test, metrics, finding, .. } in run.all_findings() {
+        // A finding on a value that this table does not show has no place here.
+        if !metrics.is_empty() && !metrics.iter().any(|key| key == "headline") {
+            continue;
+        }
+        let title = test.map(|test| sanitize::prose(&test.title));
+        match seen.iter_mut().find(|(known, _)| known.text == finding.text) {
+            Some((_, titles)) => titles.extend(title.filter(|title| !titles.contains(title))),
+            None => seen.push((finding, title.into_iter().collect())),
+        }
+    }
+    seen.sort_by_key(|(finding, _)| std::cmp::Reverse::<Severity>(finding.severity));
+    let line = |(finding, titles): (&Finding, Vec<String>)| {
+        let mut line = sanitize::prose(&finding.text);
+        if !titles.is_empty() && titles.len() < run.tests.len() {
+            line = format!("{}: {line}", titles.join(", "));
+        }
+        if !finding.advice.is_empty() {
+            line = format!("{line} ({})", sanitize::prose(&finding.advice));
+        }
+        (finding.severity.name(), line)
+    };
+    seen.into_iter().map(line).collect()
+}
+
+/// Returns `text` with everything escaped that Markdown or HTML inside it would read.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in text.chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '$' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,176 @@
+//! Rows of the terminal summary: customary ones for `quick`, headlines for other suites.
+
+use crate::model::metrics;
+use crate::model::{PointRun, Run};
+use crate::output::terminal::style::Style;
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::{Access, Action, Metric, PhaseKind, Scope, Stream, Workload};
+use std::cmp::Reverse;
+
+const LABEL: usize = 15;
+const MB_S: usize = 9;
+const IOPS: usize = 10;
+const P99: usize = 9;
+
+/// One row: the same requests, read and written.
+#[derive(Debug)]
+struct Row<'a> {
+    label: String,
+    /// Mixed rows last, then sequential before random, large before small, deep before shallow.
+    order: (bool, bool, Reverse<u64>, Reverse<u32>),
+    read: Option<Option<&'a PointRun>>,
+    write: Option<Option<&'a PointRun>>,
+}
+
+/// Returns the rows that everybody knows, with a dash where nothing was measured.
+pub(super) fn customary(run: &Run, style: &Style) -> Vec<String> {
+    let with_iops = style.width >= LABEL + 2 * (MB_S + IOPS);
+    let with_p99 = style.width >= LABEL + 2 * (MB_S + IOPS + P99);
+    let side = MB_S + if with_iops { IOPS } else { 0 } + if with_p99 { P99 } else { 0 };
+    let heads = |style: &Style| {
+        let mut heads = style.right("MB/s", MB_S);
+        heads.push_str(&if with_iops { style.right("IOPS", IOPS) } else { String::new() });
+        heads.push_str(&if with_p99 { style.right("p99 µs", P99) } else { String::new() });
+        heads
+    };
+    let blank = " ".repeat(LABEL);
+    let mut lines = vec![
+        format!(
+            "{blank}{}{}",
+            style.read(&style.right("READ", side)),
+            style.write(&style.right("WRITE", side))
+        ),
+        format!("{blank}{}{}", style.faint(&heads(style)), style.faint(&heads(style))),
+    ];
+    let cells = |point: Option<Option<&PointRun>>, scope: Scope| {
+        let Some(point) = point else { return " ".repeat(side) };
+        let value = |metric| number::optional(point.and_then(|p| metrics::value(p, metric, scope)));
+        let mut cells = style.strong(&style.right(&value(Metric::ThroughputMbS), MB_S));
+        if with_iops {
+            cells.push_str(&style.right(&value(Metric::Iops), IOPS));
+        }
+        if with_p99 {
+            cells.push_str(&style.right(&value(Metric::LatP99Us), P99));
+        }
+        cells
+    };
+    for row in rows(run) {
+        let line = format!(
+            "{}{}{}",
+            style.left(&row.label, LABEL),
+            cells(row.read, Scope::Read),
+            cells(row.write, Scope::Write)
+        );
+        lines.push(line.trim_end().to_owned());
+    }
+    if with_p99 {
+        lines.push(style.dim("latency counts from submission to completion"));
+    }
+    lines
+}
+
+fn rows(run: &Run) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for test in &run.tests {
+        let phases = test.test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
+        for step in phases.flat_map(|phase| &phase.steps) {
+            let Action::Run { workload, .. } = &step.action else { continue };
+            let point = test.points.iter().find(|point| {
+                point.point.label == step.label && point.point.position == step.position
+            });
+            let fallback = format!("{} {}", test.test.id, step.label);
+            place(&mut rows, workload, point, &fallback);
+        }
+    }
+    rows.sort_by_key(|row| row.order);
+    rows
+}
+
+/// Puts a step into the row of its requests, or into a new one.
+fn place<'a>(
+    rows: &mut Vec<Row<'a>>,
+    workload: &Workload,
+    point: Option<&'a PointRun>,
+    fallback: &str,
+) {
+    let reads = workload.streams.iter().any(Stream::reads);
+    let writes = workload.streams.iter().any(Stream::writes);
+    let (label, order) = match workload.streams.as_slice() {
+        [stream] => customary_name(stream),
+        _ => (sanitize::prose(fallback), (true, true, Reverse(0), Reverse(0))),
+    };
+    let free = rows.iter_mut().find(|row| {
+        row.label == label && !(reads && row.read.is_some()) && !(writes && row.write.is_some())
+    });
+    let (read, write) = (reads.then_some(point), writes.then_some(point));
+    match free {
+        Some(row) => {
+            row.read = row.read.or(read);
+            row.write = row.write.or(write);
+        }
+        None => rows.push(Row { label, order, read, write }),
+    }
+}
+
+/// Returns the name in everybody's fingers, such as `SEQ1M Q8`, and the place of the row.
+fn customary_name(stream: &Stream) -> (String, (bool, bool, Reverse<u64>, Reverse<u32>)) {
+    let (access, random) = match stream.access {
+        Access::Sequential => ("SEQ", false),
+        Access::Random => ("RND", true),
+    };
+    let bytes = stream.block_size.0;
+    let block = match bytes {
+        _ if bytes.is_multiple_of(1 << 20) && bytes > 0 => format!("{}M", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) && bytes > 0 => format!("{}K", bytes >> 10),
+        _ => format!("{bytes}B"),
+    };
+    let depth = u64::from(stream.queue_depth) * u64::from(stream.threads);
+    let mixed = stream.reads() && stream.writes();
+    let mix = match mixed {
+        true => {
+            let reads = stream.read_percent.min(100);
+            format!(" {reads}/{}", 100 - reads)
+        }
+        false => String::new(),
+    };
+    let depth_order = u32::try_from(depth).unwrap_or(u32::MAX);
+    let order = (mixed, random, Reverse(bytes), Reverse(depth_order));
+    (format!("{access}{block} Q{depth}{mix}"), order)
+}
+
+/// Returns one row for each test: headline, interval and full seconds.
+pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
+    const VALUE: usize = 18;
+    const INTERVAL: usize = 20;
+    const SECONDS: usize = 8;
+    let with_interval = style.width >= 24 + VALUE + INTERVAL + SECONDS;
+    let taken = VALUE + if with_interval { INTERVAL + SECONDS } else { 0 };
+    let title = style.width - taken;
+    let mut head = format!("{}{}", style.left("Test", title), style.right("Result", VALUE));
+    if with_interval {
+        head.push_str(&style.right("95 % in this run", INTERVAL));
+        head.push_str(&style.right("seconds", SECONDS));
+    }
+    let mut lines = vec![style.faint(&head)];
+    for test in &run.tests {
+        let headline = &test.headline;
+        let value = headline
+            .value
+            .map_or(number::NOTHING.into(), |value| number::with_unit(value, headline.metric));
+        let mut line = style.left(&sanitize::prose(&test.test.title), title);
+        line.push_str(&style.strong(&style.right(&value, VALUE)));
+        if with_interval {
+            let interval = match (headline.low, headline.high) {
+                (Some(low), Some(high)) => {
+                    format!("{} to {}", number::text(low), number::text(high))
+                }
+                (None, _) | (_, None) => number::NOTHING.into(),
+            };
+            line.push_str(&style.right(&interval, INTERVAL));
+            line.push_str(&style.right(&number::count(headline.n), SECONDS));
+        }
+        lines.push(line);
+    }
+    lines
+}

@@ -1,0 +1,7 @@
+//! Numbers, labels and foreign strings as text for people.
+//!
+//! The other modules build on it, and it imports none of them.
+
+pub(crate) mod labels;
+pub(crate) mod number;
+pub(crate) mod sanitize;

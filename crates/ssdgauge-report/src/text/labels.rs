@@ -1,0 +1,69 @@
+//! Names and marks of runs, equal in all outputs.
+
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::{DriveInfo, TargetKind};
+use ssdgauge_runfile::Head;
+
+/// Returns a unique name for each run: the model, with run id or index where models are equal.
+pub(crate) fn unique_names(runs: &[&Head]) -> Vec<String> {
+    let plain: Vec<String> = runs.iter().map(|head| drive_name(&head.drive)).collect();
+    let ids: Vec<String> = runs.iter().map(|run| short_id(&run.id)).collect();
+    let unique = |names: &[String], name: &String| names.iter().filter(|n| *n == name).count() == 1;
+    let by_id: Vec<String> = (0..runs.len())
+        .map(|index| match unique(&plain, &plain[index]) {
+            true => plain[index].clone(),
+            false => format!("{} ({})", plain[index], ids[index]),
+        })
+        .collect();
+    // The same file given twice, or ids that begin alike: the place in the list decides.
+    (0..runs.len())
+        .map(|index| match unique(&by_id, &by_id[index]) {
+            true => by_id[index].clone(),
+            false => format!("{} #{}", by_id[index], index + 1),
+        })
+        .collect()
+}
+
+/// Returns the name of the drive of `run`, safe to show, with MODEL where it is one.
+pub(crate) fn drive_name(drive: &DriveInfo) -> String {
+    let name = sanitize::device(drive.name());
+    match drive.kind {
+        TargetKind::Virtual if !name.contains("MODEL") => format!("{name} [MODEL]"),
+        TargetKind::Virtual => name,
+        TargetKind::Null => format!("{name} [no drive]"),
+        TargetKind::File | TargetKind::Block => name,
+    }
+}
+
+/// Returns the marks of `run` that stand beside each of its numbers, such as `MODEL`.
+pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
+    let plan = &head.plan;
+    let mut marks = Vec::new();
+    if head.drive.is_model() {
+        marks.push("MODEL".to_owned());
+    }
+    if plan.shortened > 1 {
+        marks.push(format!("SHORTENED to 1/{}", number::count(u64::from(plan.shortened))));
+    }
+    if plan.span_scaled {
+        marks.push("SPAN SCALED".to_owned());
+    }
+    if !complete {
+        marks.push("UNFINISHED".to_owned());
+    }
+    marks
+}
+
+/// Returns the last characters of a run id, which differ even where ids begin with the time.
+pub(crate) fn short_id(id: &str) -> String {
+    let id = sanitize::device(id);
+    let length = id.chars().count();
+    id.chars().skip(length.saturating_sub(8)).collect()
+}
+
+/// Returns the suite of `run` with its revision.
+pub(crate) fn suite(head: &Head) -> String {
+    let suite = &head.plan.suite;
+    format!("{} r{}", sanitize::prose(&suite.id), suite.revision)
+}

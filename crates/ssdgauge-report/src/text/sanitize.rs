@@ -1,0 +1,104 @@
+//! Sanitizing of untrusted strings for display.
+//!
+//! Run files may come from unknown sources, and a drive may report any string. The results have no
+//! control characters, terminal escapes or bidirectional controls. Escaping for HTML, CSV and JSON
+//! is done by the writers of these formats.
+
+use std::fmt::Write;
+
+/// The most characters that a drive's own string is shown with.
+const DEVICE_LIMIT: usize = 64;
+
+/// The most characters that any other text is shown with.
+const PROSE_LIMIT: usize = 2_000;
+
+/// Returns a model, serial or firmware string: printable ASCII, other bytes as `\xNN`, at most 64
+/// characters.
+pub fn device(text: &str) -> String {
+    let mut clean = String::new();
+    for byte in text.trim().bytes() {
+        match byte {
+            b' '..=b'~' => clean.push(char::from(byte)),
+            _ => write!(clean, "\\x{byte:02X}").expect("writing to memory cannot fail"),
+        }
+        if clean.len() > DEVICE_LIMIT {
+            break;
+        }
+    }
+    shortened(clean, DEVICE_LIMIT)
+}
+
+/// Returns text for people: letters of any script stay, what cannot be seen is written out.
+pub fn prose(text: &str) -> String {
+    let mut clean = String::new();
+    for character in text.chars().take(PROSE_LIMIT + 1) {
+        match character {
+            '\n' | '\t' | '\r' => clean.push(' '),
+            _ if is_hidden(character) => {
+                write!(clean, "\\u{{{:X}}}", u32::from(character))
+                    .expect("writing to memory cannot fail");
+            }
+            _ => clean.push(character),
+        }
+    }
+    shortened(clean, PROSE_LIMIT)
+}
+
+/// Returns `text` for a chart, where a dollar sign would begin mathematics.
+pub(crate) fn chart(text: &str) -> String {
+    prose(text).replace('\\', "\u{2216}").replace('$', "\\$")
+}
+
+/// Returns whether `character` is invisible, or changes how its neighbours are shown.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffc}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+fn shortened(text: String, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text,
+        Some(_) => text.chars().take(limit - 1).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_strings_are_printable_ascii() {
+        let cases = [
+            ("  Samsung SSD 970 EVO 1TB ", "Samsung SSD 970 EVO 1TB"),
+            ("a\u{1b}[31mred", "a\\x1B[31mred"),
+            ("a\0b", "a\\x00b"),
+            ("\u{202e}evil", "\\xE2\\x80\\xAEevil"),
+            ("<b>$x$</b>", "<b>$x$</b>"),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(device(given), expected);
+        }
+        assert_eq!(device(&"x".repeat(500)).chars().count(), 64);
+    }
+
+    #[test]
+    fn prose_keeps_all_scripts_and_escapes_invisible_characters() {
+        let cases = [
+            ("70 % read, 4 µs – größer", "70 % read, 4 µs – größer"),
+            ("two\nlines", "two lines"),
+            ("a\u{202e}b\u{200b}c\u{9b}d", "a\\u{202E}b\\u{200B}c\\u{9B}d"),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(prose(given), expected);
+        }
+        assert_eq!(prose(&"y".repeat(9_000)).chars().count(), 2_000);
+    }
+
+    #[test]
+    fn a_dollar_sign_is_escaped_in_a_chart() {
+        assert_eq!(chart("a $x^2$"), "a \\$x^2\\$");
+    }
+}
