@@ -4,17 +4,17 @@
 //! It is a pure function of profile, seed and calls. It must never complete a request before it
 //! was submitted.
 
-use crate::buffer::Buffer;
-use crate::cache::Cache;
-use crate::env::{Environment, EnvironmentSecond};
 use crate::flash::{Flash, Moment, Operations, Program};
-use crate::front::Front;
-use crate::gc::Collection;
-use crate::geometry::{Geometry, PAGE};
-use crate::map::{Found, Map, NOWHERE, Superblock};
+use crate::ftl::gc::Collection;
+use crate::ftl::map::{Found, Map, NOWHERE, Superblock};
+use crate::ftl::slc_cache::Cache;
+use crate::ftl::write_buffer::Buffer;
+use crate::ground_truth::Truth;
+use crate::host_interface::Front;
 use crate::mean_field::MeanField;
+use crate::power_thermal::{Environment, EnvironmentSecond};
 use crate::profile::Profile;
-use crate::truth::Truth;
+use crate::profile::{Geometry, PAGE};
 use ssdgauge_core::{Direction, Random, Request};
 
 /// A virtual drive.

@@ -3,7 +3,7 @@
 //! Work is booked where it falls, without an event queue. The flash must never do two things on
 //! one die at a time: a read that overtakes programs pushes them back by its own length.
 
-use crate::geometry::{Geometry, PAGE};
+use crate::profile::{Geometry, PAGE};
 use crate::profile::{NandFigures, SlcFigures};
 
 /// A moment in nanoseconds since the birth of the drive.
@@ -196,10 +196,10 @@ impl FlashTiming {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue;
+    use crate::profile;
 
     fn flash(query: &str) -> Flash {
-        let order = catalogue::order(&format!("tiny?nand.channel_mb_s=1e6&{query}")).unwrap();
+        let order = profile::order(&format!("tiny?nand.channel_mb_s=1e6&{query}")).unwrap();
         let geometry = Geometry::of(&order).unwrap();
         Flash::new(&geometry, &order.profile.nand, &order.profile.slc)
     }

@@ -30,34 +30,22 @@
 //! Beside the path stand `env` (power and heat), `truth` (what the analysis is judged by) and
 //! [`mean_field`] (the theory that judges the model, and the start of a worn-in drive).
 
-mod buffer;
-mod cache;
-mod card;
-mod catalogue;
 mod drive;
-mod env;
-mod faults;
-mod fill;
 mod flash;
-mod front;
-mod gc;
-mod geometry;
-mod identity;
-mod instruments;
-mod load;
-mod map;
+mod ftl;
+mod ground_truth;
+mod host_interface;
 pub mod mean_field;
+mod power_thermal;
 mod profile;
 mod rig;
-mod table;
-mod truth;
 
-pub use catalogue::{Listed, ProfileError, profiles};
 pub use drive::Work;
 pub use flash::Operations;
+pub use ground_truth::Truth;
 pub use profile::{
-    DriveFigures, FaultFigures, FrontFigures, GcFigures, GcPacing, GcPolicy, NandFigures, Overflow,
-    PowerFigures, PowerState, Profile, SlcFigures, ThermalFigures,
+    DriveFigures, FaultFigures, FrontFigures, GcFigures, GcPacing, GcPolicy, Listed, NandFigures,
+    Overflow, PowerFigures, PowerState, Profile, ProfileError, SlcFigures, ThermalFigures,
+    profiles,
 };
 pub use rig::VirtualRig;
-pub use truth::Truth;

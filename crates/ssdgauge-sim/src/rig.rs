@@ -3,16 +3,23 @@
 //! Its clock moves only with what it is asked to do. It must never show a second twice, leave one
 //! out, or let a result go without the word MODEL.
 
-use crate::catalogue::{self, Birth, Order, ProfileError};
+use crate::profile::{self, Birth, Order, ProfileError};
+mod description;
+mod fault_injection;
+mod fill;
+mod identity;
+mod instruments;
+mod load;
+
 use crate::drive::{Drive, Work};
-use crate::faults::Faults;
 use crate::flash::Moment;
-use crate::geometry::{Geometry, PAGE};
-use crate::identity::info;
-use crate::instruments::{Clock, failed, hung, no_power_state, vanished};
-use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT, stream_seed};
+use crate::ground_truth::Truth;
 use crate::profile::Profile;
-use crate::truth::Truth;
+use crate::profile::{Geometry, PAGE};
+use crate::rig::fault_injection::Faults;
+use crate::rig::identity::info;
+use crate::rig::instruments::{Clock, failed, hung, no_power_state, vanished};
+use crate::rig::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT, stream_seed};
 use ssdgauge_core::{
     Access, Bytes, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos, PowerSaving,
     Preparation, Prepared, Rig, RigError, Sink, Until, Workload, WriteCache,
@@ -46,7 +53,7 @@ impl VirtualRig {
     /// An unknown profile or key with the list of known ones, a value that cannot be read, or
     /// figures that no drive can have.
     pub fn open(spec: &str, seed: u64) -> Result<VirtualRig, ProfileError> {
-        VirtualRig::from_order(catalogue::order(spec)?, spec, seed)
+        VirtualRig::from_order(profile::order(spec)?, spec, seed)
     }
 
     /// Makes the drive of a profile's own TOML `text` and the `key=value&…` behind its `name`.
@@ -59,7 +66,7 @@ impl VirtualRig {
         query: &str,
         seed: u64,
     ) -> Result<VirtualRig, ProfileError> {
-        let order = catalogue::order_from_text(name, text, query)?;
+        let order = profile::order_from_text(name, text, query)?;
         let spec = if query.is_empty() { name.into() } else { format!("{name}?{query}") };
         VirtualRig::from_order(order, &spec, seed)
     }
@@ -138,8 +145,8 @@ impl VirtualRig {
         self.check_range(offset, span, block_size)?;
         let begin = self.now;
         let truth = self.drive.truth;
-        let mut fill = crate::fill::Fill::new(access, block_size, offset, span, self.seed);
-        self.drive.begin_step(begin, crate::fill::DEPTH);
+        let mut fill = crate::rig::fill::Fill::new(access, block_size, offset, span, self.seed);
+        self.drive.begin_step(begin, crate::rig::fill::DEPTH);
         let mut clock = Clock::new(begin, self.drive.environment.energy_j());
         let mut stopped = false;
         while let Some(at) = fill.step(&mut self.drive, begin) {

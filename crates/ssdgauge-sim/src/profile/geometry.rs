@@ -3,8 +3,8 @@
 //!
 //! It must never let an impossible drive through: everything behind it relies on these numbers.
 
-use crate::catalogue::{Order, ProfileError};
-use crate::profile::Profile;
+use super::catalogue::{Order, ProfileError};
+use super::figures::Profile;
 
 /// The map unit in bytes.
 pub(crate) const PAGE: u64 = 4_096;

@@ -3,10 +3,10 @@
 //!
 //! It must never change what the drive does.
 
-use crate::env::EnvironmentSecond;
 use crate::flash::Moment;
+use crate::ground_truth::Truth;
+use crate::power_thermal::EnvironmentSecond;
 use crate::rig::VirtualRig;
-use crate::truth::Truth;
 use ssdgauge_core::{Finding, FindingKind, Nanos, PowerSaving, Reading, Severity, Sink};
 
 impl VirtualRig {

@@ -2,7 +2,7 @@
 //!
 //! It must never open a file: the text of a user's own profile is handed in.
 
-use crate::profile::Profile;
+use super::figures::Profile;
 use ssdgauge_core::Bytes;
 use thiserror::Error;
 use toml::{Table, Value};
@@ -31,7 +31,7 @@ pub struct Listed {
 
 macro_rules! entries {
     ($($name:literal),* $(,)?) => {
-        [$(Entry { name: $name, text: include_str!(concat!("../profiles/", $name, ".toml")) }),*]
+        [$(Entry { name: $name, text: include_str!(concat!("../../profiles/", $name, ".toml")) }),*]
     };
 }
 

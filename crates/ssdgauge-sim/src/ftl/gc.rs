@@ -5,8 +5,8 @@
 
 use crate::drive::{Drive, Open, Victim};
 use crate::flash::{Moment, Program};
-use crate::geometry::Geometry;
-use crate::map::{Found, Superblock};
+use crate::ftl::map::{Found, Superblock};
+use crate::profile::Geometry;
 use crate::profile::{GcFigures, GcPacing, GcPolicy};
 
 /// Where collection stands.

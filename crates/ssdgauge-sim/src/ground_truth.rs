@@ -41,6 +41,6 @@ impl Truth {
     pub fn write_amplification_since(&self, before: &Truth) -> Option<f64> {
         let bytes = self.host_bytes - before.host_bytes;
         let pages = self.host_pages - before.host_pages + self.moved_pages - before.moved_pages;
-        (bytes > 0).then(|| pages as f64 * crate::geometry::PAGE as f64 / bytes as f64)
+        (bytes > 0).then(|| pages as f64 * crate::profile::PAGE as f64 / bytes as f64)
     }
 }

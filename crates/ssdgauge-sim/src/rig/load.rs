@@ -4,8 +4,8 @@
 //! time. It must never send a request at or after the time limit, and never lose one.
 
 use crate::drive::Drive;
-use crate::faults::Faults;
 use crate::flash::Moment;
+use crate::rig::fault_injection::Faults;
 use ssdgauge_core::{
     Direction, Engine, Histogram, Interval, Nanos, OpenLoop, OpenLoopCount, Random, Recorder,
     Request, RequestSource, Schedule, Workload,

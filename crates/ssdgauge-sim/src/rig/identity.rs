@@ -2,9 +2,9 @@
 //!
 //! It must never let a name go without the word MODEL.
 
-use crate::catalogue::Order;
-use crate::geometry::{Geometry, PAGE};
+use crate::profile::Order;
 use crate::profile::Profile;
+use crate::profile::{Geometry, PAGE};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 
 /// Returns what the run says of the drive; every name carries the word MODEL.

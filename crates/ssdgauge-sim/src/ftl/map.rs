@@ -6,8 +6,8 @@
 //! later one counts: whoever reads a log reads it from its end. The map must never hold more
 //! valid pages in a superblock than it has slots.
 
-use crate::geometry::Geometry;
-use crate::table::Table;
+use crate::ftl::huge_array::Table;
+use crate::profile::Geometry;
 use ssdgauge_core::Random;
 use std::collections::VecDeque;
 

@@ -6,8 +6,8 @@
 
 use crate::drive::{Drive, Open, Victim};
 use crate::flash::Moment;
-use crate::geometry::{Geometry, PAGE};
-use crate::map::Superblock;
+use crate::ftl::map::Superblock;
+use crate::profile::{Geometry, PAGE};
 use crate::profile::{Overflow, SlcFigures};
 use std::collections::VecDeque;
 
