@@ -1,15 +1,15 @@
 //! Profiles: the figures of a virtual drive, the built-in catalogue, and the geometry that follows.
 //!
-//! It must never hold state, and no figure of the model stands anywhere else.
+//! It must never hold state, and no figure of the model may stand elsewhere.
 
 mod catalogue;
 mod figures;
 mod geometry;
 
-pub(crate) use catalogue::{Birth, Order, order, order_from_text};
-pub use catalogue::{Listed, ProfileError, profiles};
+pub(crate) use catalogue::{InitialState, ProfileSpec};
+pub use catalogue::{ProfileError, ProfileListing, profiles};
 pub use figures::{
-    DriveFigures, FaultFigures, FrontFigures, GcFigures, GcPacing, GcPolicy, NandFigures, Overflow,
-    PowerFigures, PowerState, Profile, SlcFigures, ThermalFigures,
+    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, NandFigures,
+    Overflow, PowerFigures, PowerState, Profile, SlcFigures, ThermalFigures,
 };
 pub(crate) use geometry::{Geometry, PAGE};

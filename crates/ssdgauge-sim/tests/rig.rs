@@ -258,5 +258,5 @@ fn what_makes_no_sense_is_refused_before_any_work() {
         let result = rig.run(&load, &until, &mut Seen::default());
         assert!(matches!(result, Err(RigError::Refused(_))), "{load:?} {result:?}");
     }
-    assert_eq!(rig.truth().host_bytes, 0);
+    assert_eq!(rig.ground_truth().host_bytes, 0);
 }

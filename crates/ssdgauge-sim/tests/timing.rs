@@ -193,7 +193,7 @@ fn read_rate(spec: &str, access: Access, depth: u32) -> f64 {
 #[test]
 fn a_stream_in_order_is_read_ahead_and_no_read_exceeds_the_link() {
     let spec = "tlc-client?capacity=16GB&state=filled";
-    let link = VirtualRig::open(spec, 1).unwrap().profile().front.link_mb_s;
+    let link = VirtualRig::open(spec, 1).unwrap().profile().host_interface.link_mb_s;
     let single = |access| read_rate(spec, access, 1);
     assert!(single(Access::Sequential) > 1.2 * single(Access::Random));
     for depth in [4, 32] {
@@ -221,7 +221,7 @@ fn both_directions_share_a_half_duplex_link() {
         let load = workload(stream(Access::Sequential, 131_072, 50, 16, rig.drive().capacity));
         let mut seen = Seen::brief();
         let ended = rig.run(&load, &bytes(1_000_000_000), &mut seen).unwrap();
-        let link = rig.profile().front.link_mb_s;
+        let link = rig.profile().host_interface.link_mb_s;
         seen.ios() as f64 * 131_072.0 / 1e6 / ended.elapsed.as_secs_f64() / link
     };
     let share = total("sata-datacentre");

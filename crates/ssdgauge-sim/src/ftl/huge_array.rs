@@ -1,40 +1,41 @@
-//! Large tables on huge pages: what the map of a drive is made of.
+//! Large arrays on huge pages, for the page map of a drive.
 //!
-//! A random write touches a place of the map that no cache holds. On pages of 4 KiB it misses the
-//! processor's page tables as well, which costs a third of all time. The memory is anonymous; no
-//! file is opened.
+//! A random write touches an entry of the map that no processor cache holds. On pages of 4 KiB it
+//! also misses the TLB, which costs a third of the run time. The memory is anonymous; no file is
+//! opened.
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// A fixed number of values, all zero at first.
+/// An array of fixed length; its values are initially zero.
 #[derive(Debug)]
-pub(crate) struct Table<T> {
+pub(crate) struct HugeArray<T> {
+    /// `None` for an array of length 0, which cannot be mapped.
     memory: Option<MmapMut>,
     values: PhantomData<T>,
 }
 
-impl<T: Pod> Table<T> {
-    /// Returns `count` zeros.
+impl<T: Pod> HugeArray<T> {
+    /// Returns an array of `length` zeros.
     ///
     /// # Panics
-    /// Where the machine has no memory for them, as any allocation would.
-    pub(crate) fn zeroed(count: usize) -> Table<T> {
-        if count == 0 {
-            return Table { memory: None, values: PhantomData };
+    /// Where the machine cannot provide the memory, as any allocation would.
+    pub(crate) fn zeroed(length: usize) -> HugeArray<T> {
+        if length == 0 {
+            return HugeArray { memory: None, values: PhantomData };
         }
-        let memory = MmapMut::map_anon(count * size_of::<T>())
+        let memory = MmapMut::map_anon(length * size_of::<T>())
             .unwrap_or_else(|error| panic!("no memory for the map of a virtual drive: {error}"));
         #[cfg(target_os = "linux")]
-        // Advice: without huge pages all is as before, only slower.
+        // The result is ignored: without huge pages the array works the same, only slower.
         let _ = memory.advise(memmap2::Advice::HugePage);
-        Table { memory: Some(memory), values: PhantomData }
+        HugeArray { memory: Some(memory), values: PhantomData }
     }
 }
 
-impl<T: Pod> Deref for Table<T> {
+impl<T: Pod> Deref for HugeArray<T> {
     type Target = [T];
 
     #[inline]
@@ -43,16 +44,16 @@ impl<T: Pod> Deref for Table<T> {
     }
 }
 
-impl<T: Pod> DerefMut for Table<T> {
+impl<T: Pod> DerefMut for HugeArray<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         self.memory.as_mut().map_or(&mut [], |memory| bytemuck::cast_slice_mut(&mut memory[..]))
     }
 }
 
-impl<T: Pod> Clone for Table<T> {
+impl<T: Pod> Clone for HugeArray<T> {
     fn clone(&self) -> Self {
-        let mut copy = Table::zeroed(self.len());
+        let mut copy = HugeArray::zeroed(self.len());
         copy.copy_from_slice(self);
         copy
     }
@@ -63,14 +64,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_begins_with_zeros_and_a_copy_is_its_own() {
-        for count in [0, 1, 5_000] {
-            let mut table: Table<u16> = Table::zeroed(count);
-            assert!(table.len() == count && table.iter().all(|value| *value == 0));
-            table.iter_mut().for_each(|value| *value = 7);
-            let copy = table.clone();
-            table.iter_mut().for_each(|value| *value = 8);
-            assert!(copy.iter().all(|value| *value == 7) && copy.len() == count);
+    fn an_array_is_initially_zero_and_a_clone_is_independent() {
+        for length in [0, 1, 5_000] {
+            let mut array: HugeArray<u16> = HugeArray::zeroed(length);
+            assert!(array.len() == length && array.iter().all(|value| *value == 0));
+            array.iter_mut().for_each(|value| *value = 7);
+            let copy = array.clone();
+            array.iter_mut().for_each(|value| *value = 8);
+            assert!(copy.iter().all(|value| *value == 7) && copy.len() == length);
         }
     }
 }

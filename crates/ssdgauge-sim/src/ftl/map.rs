@@ -1,73 +1,73 @@
-//! The page map: where each page of the host lies, and what each superblock holds.
+//! The page map: the superblock of each host page, and the log of pages written to each superblock.
 //!
-//! An entry is the number of a superblock in 16 bits; each superblock has a log of the pages that
-//! were written to it, in order. A slot of the log is valid if the entry of its page names that
-//! superblock. A page that was written twice to the same superblock has two such slots, and the
-//! later one counts: whoever reads a log reads it from its end. The map must never hold more
-//! valid pages in a superblock than it has slots.
+//! A map entry (logical to physical) is the number of a superblock, in 16 bits. Each superblock has
+//! a log (physical to logical) of the pages that were written to its slots, in order. A slot is
+//! valid if the entry of its page names that superblock. A page that was written twice to one
+//! superblock has two such slots, and the later one counts: a log is read from its end. Slots are
+//! not stored in the map because 2 bytes for each page instead of 4 halve the cache misses.
+//!
+//! The map must never hold more valid pages in a superblock than it has slots.
 
-use crate::ftl::huge_array::Table;
+use crate::ftl::huge_array::HugeArray;
+use crate::ftl::valid_pages::{Superblock, UNMAPPED, ValidPages};
 use crate::profile::Geometry;
-use ssdgauge_core::Random;
 use std::collections::VecDeque;
+use std::ops::Range;
 
-/// The number of a superblock; 0 means that a page lies nowhere.
-pub(crate) type Superblock = u16;
+/// Set in the count of a superblock that must not be collected. A flag in the same word keeps
+/// the search for the fewest valid pages free of branches, so that it is vectorised.
+const EXCLUDED: u32 = 1 << 31;
 
-/// Where a page lies that was never written, or was trimmed.
-pub(crate) const NOWHERE: Superblock = 0;
+/// Drives up to this many pages (4 GiB) are verified in full by [`Map::verify`].
+const MAX_VERIFIED_PAGES: usize = 1 << 20;
 
-/// Added to the count of a superblock that must not be collected.
-const HIDDEN: u32 = 1 << 31;
-
-/// Page map, logs and superblocks.
+/// Page map, logs, and the state of each superblock.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
-    /// The superblock of each page of the host.
-    entries: Table<Superblock>,
-    /// The pages in the slots of all superblocks.
-    log: Table<u32>,
-    /// The first slot of each superblock in `log`.
+    /// The superblock of each host page.
+    entries: HugeArray<Superblock>,
+    /// The host pages in the slots of all superblocks.
+    log: HugeArray<u32>,
+    /// The first slot of each superblock in `log`, and the end of the last.
     first: Vec<usize>,
-    /// Valid pages of each superblock.
+    /// Valid pages of each superblock; the count of [`UNMAPPED`] is always 0.
     valid: Vec<u32>,
-    /// `HIDDEN` for each superblock that must not be collected.
-    hidden: Vec<u32>,
-    /// Superblocks for host data that hold nothing.
-    pub(crate) free: VecDeque<Superblock>,
-    /// Superblocks of the fixed part of the cache that hold nothing.
-    pub(crate) slc_free: VecDeque<Superblock>,
-    /// Superblocks for host data, in the order in which they were filled.
-    pub(crate) closed: VecDeque<Superblock>,
+    /// `EXCLUDED` or 0 for each superblock.
+    excluded: Vec<u32>,
+    /// Native superblocks that are erased, in the order in which they were released.
+    free: VecDeque<Superblock>,
+    /// The same for the superblocks of the fixed SLC cache.
+    free_slc: VecDeque<Superblock>,
+    /// Native superblocks that can be collected, in the order in which they were filled.
+    closed: VecDeque<Superblock>,
     native: u32,
-    /// Generation of the data in each slot; empty unless data is verified.
+    /// The generation of the data in each slot; empty unless data is verified.
     generations: Vec<u32>,
     generation: u32,
 }
 
 impl Map {
+    /// Returns the map of an empty drive.
     pub(crate) fn new(geometry: &Geometry) -> Map {
         let native = geometry.superblocks as usize;
-        let slc = geometry.slc_superblocks as usize;
-        let mut first = vec![0; 1 + native + slc];
-        let mut next = 0usize;
-        for (number, slot) in first.iter_mut().enumerate().skip(1) {
-            *slot = next;
-            next += match number <= native {
+        let all = 1 + native + geometry.slc_superblocks as usize;
+        let mut first = vec![0; all + 1];
+        for number in 1..all {
+            let slots = match number <= native {
                 true => geometry.superblock_pages,
                 false => geometry.slc_superblock_pages,
-            } as usize;
+            };
+            first[number + 1] = first[number] + slots as usize;
         }
-        let all = 1 + native + slc;
         Map {
-            // Zero is `NOWHERE`.
-            entries: Table::zeroed(geometry.user_pages as usize),
-            log: Table::zeroed(next),
+            // Zero is `UNMAPPED`.
+            entries: HugeArray::zeroed(geometry.user_pages as usize),
+            log: HugeArray::zeroed(first[all]),
             first,
             valid: vec![0; all],
-            hidden: vec![HIDDEN; all],
+            excluded: vec![EXCLUDED; all],
             free: (1..=native as Superblock).collect(),
-            slc_free: (native as Superblock + 1..all as Superblock).collect(),
+            free_slc: (native as Superblock + 1..all as Superblock).collect(),
             closed: VecDeque::new(),
             native: native as u32,
             generations: Vec::new(),
@@ -75,18 +75,23 @@ impl Map {
         }
     }
 
-    /// Keeps a generation number with every slot from now on, so that reads can be verified.
+    /// Stores a generation number with every slot from this call on, so that reads can be verified.
     pub(crate) fn keep_generations(&mut self) {
         self.generations = vec![0; self.log.len()];
     }
 
-    /// Returns where `page` lies.
+    /// Returns the superblock that holds `page`, or [`UNMAPPED`].
     #[inline]
-    pub(crate) fn entry(&self, page: u32) -> Superblock {
+    pub(crate) fn lookup(&self, page: u32) -> Superblock {
         self.entries[page as usize]
     }
 
-    /// Returns whether `superblock` belongs to the fixed part of the cache.
+    /// Returns the number of host pages.
+    pub(crate) fn host_pages(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
+    /// Returns whether `superblock` belongs to the fixed part of the SLC cache.
     pub(crate) fn is_fixed_slc(&self, superblock: Superblock) -> bool {
         u32::from(superblock) > self.native
     }
@@ -101,132 +106,62 @@ impl Map {
         self.valid.iter().map(|n| u64::from(*n)).sum()
     }
 
-    /// Writes `page` to `slot` of `superblock`; what it held elsewhere is no longer valid.
+    /// Writes `page` to `slot` of `superblock`; an earlier slot of the page becomes stale.
     #[inline]
-    pub(crate) fn place(&mut self, page: u32, superblock: Superblock, slot: u32) {
+    pub(crate) fn write(&mut self, page: u32, superblock: Superblock, slot: u32) {
         let entry = &mut self.entries[page as usize];
         let old = std::mem::replace(entry, superblock);
-        // The count of NOWHERE takes the place of a branch: it is corrected with each superblock.
+        // The count of UNMAPPED is corrected below instead of being spared by a branch here: the
+        // branch would be mispredicted on a drive that is filled in part.
         self.valid[old as usize] = self.valid[old as usize].wrapping_sub(1);
         self.valid[superblock as usize] += 1;
         let index = self.first[superblock as usize] + slot as usize;
+        debug_assert!(index < self.first[superblock as usize + 1], "a slot lies in its superblock");
+        debug_assert!(
+            self.valid[superblock as usize] <= slot + 1,
+            "no superblock holds more valid pages than slots were written"
+        );
         self.log[index] = page;
         if !self.generations.is_empty() {
             self.generation += 1;
             self.generations[index] = self.generation;
         }
-        self.valid[NOWHERE as usize] = 0;
+        self.valid[UNMAPPED as usize] = 0;
     }
 
-    /// Deals all pages to `superblocks` of `size` slots in proportion to `populations`, fills
-    /// what is left with stale slots, and closes them.
-    pub(crate) fn populate(
-        &mut self,
-        superblocks: &[Superblock],
-        populations: &[f64],
-        size: u32,
-        random: &mut Random,
-    ) {
-        // Tickets instead of sums: one load finds the superblock of a random number.
-        const TICKETS: usize = 1 << 20;
-        let all: f64 = populations.iter().sum();
-        let mut tickets = Vec::with_capacity(TICKETS);
-        let mut sum = 0.0;
-        for (index, population) in populations.iter().enumerate() {
-            sum += population;
-            let end = (sum / all * TICKETS as f64).round() as usize;
-            tickets.resize(end.clamp(tickets.len(), TICKETS), index as u16);
-        }
-        tickets.resize(TICKETS, populations.len() as u16 - 1);
-        let mut dealt: Vec<Dealt> = populations
-            .iter()
-            .map(|population| Dealt {
-                filled: 0,
-                owed: 0.0,
-                stale: f64::from(size) / population - 1.0,
-            })
-            .collect();
-        // The last page, and the last one before it that lies in another superblock.
-        let mut recent = [(0, NOWHERE); 2];
-        for page in 0..self.entries.len() as u32 {
-            let index = loop {
-                let ticket = usize::from(tickets[random.below(TICKETS as u64) as usize]);
-                if dealt[ticket].filled < size {
-                    break ticket;
-                }
-            };
-            let superblock = superblocks[index];
-            let dealt = &mut dealt[index];
-            self.place(page, superblock, dealt.filled);
-            dealt.filled += 1;
-            dealt.owed += dealt.stale;
-            if recent[0].1 != superblock {
-                recent[1] = recent[0];
-            }
-            recent[0] = (page, superblock);
-            while dealt.owed >= 1.0 && dealt.filled < size {
-                dealt.owed -= 1.0;
-                self.log[self.first[superblock as usize] + dealt.filled as usize] = recent[1].0;
-                dealt.filled += 1;
-            }
-        }
-        for (superblock, dealt) in superblocks.iter().zip(dealt) {
-            let stale = if recent[0].1 == *superblock { recent[1].0 } else { recent[0].0 };
-            let first = self.first[*superblock as usize];
-            self.log[first + dealt.filled as usize..first + size as usize].fill(stale);
-            self.close(*superblock);
-        }
+    /// Marks `slot` of `superblock` as written with old data of `page`, which lies in another
+    /// superblock. Where it lies in the same one, it only has one slot more.
+    #[inline]
+    pub(crate) fn write_stale(&mut self, superblock: Superblock, slot: u32, page: u32) {
+        let index = self.first[superblock as usize] + slot as usize;
+        self.log[index] = page;
     }
 
-    /// Forgets where `page` lies; returns whether it lay anywhere.
-    pub(crate) fn trim(&mut self, page: u32) -> bool {
-        let old = std::mem::replace(&mut self.entries[page as usize], NOWHERE);
-        if old != NOWHERE {
+    /// Unmaps `page`.
+    pub(crate) fn deallocate(&mut self, page: u32) {
+        let old = std::mem::replace(&mut self.entries[page as usize], UNMAPPED);
+        if old != UNMAPPED {
             self.valid[old as usize] -= 1;
         }
-        old != NOWHERE
     }
 
-    /// Finds the pages of `slots` of `superblock` that are valid, from the last unit of
-    /// `unit_pages` slots to the first, and in each how many groups of `group` slots hold any.
-    ///
-    /// The loads of the entries depend on nothing but the log, so the processor overlaps as many
-    /// misses as it can. A page that has two slots in the range is found twice.
+    /// Finds the valid pages in `slots` of `superblock`; see [`ValidPages::find`]. A page that has
+    /// two slots in the range is found twice.
     pub(crate) fn find_valid(
         &self,
         superblock: Superblock,
-        slots: std::ops::Range<u32>,
+        slots: Range<u32>,
         unit_pages: u32,
         group: u32,
-        found: &mut Found,
+        found: &mut ValidPages,
     ) {
         let first = self.first[superblock as usize];
         let log = &self.log[first + slots.start as usize..first + slots.end as usize];
-        let entries = &self.entries[..];
-        // Loads first, and nothing else: the processor overlaps their misses.
-        let looked = &mut found.entries[..log.len()];
-        looked.iter_mut().zip(log).for_each(|(entry, page)| *entry = entries[*page as usize]);
-        let mut n = 0;
-        found.units.clear();
-        let units = log.rchunks(unit_pages as usize).zip(looked.rchunks(unit_pages as usize));
-        for (pages, entries) in units {
-            let (begin, mut senses) = (n, 0);
-            let groups = pages.rchunks(group as usize).zip(entries.rchunks(group as usize));
-            for (pages, entries) in groups {
-                let before = n;
-                for (page, entry) in pages.iter().zip(entries).rev() {
-                    found.pages[n % FOUND] = *page;
-                    n += usize::from(*entry == superblock);
-                }
-                senses += u32::from(n > before);
-            }
-            found.units.push_back(FoundUnit { pages: (n - begin) as u32, senses });
-        }
-        found.next = 0;
+        found.find(superblock, log, &self.entries, unit_pages, group);
     }
 
-    /// Moves `pages` of `from` that are still valid there to the slots from `slot` of `to`, and
-    /// returns how many pages were looked at and how many moved; at most `room` move.
+    /// Moves those of `pages` that are still valid in `from` to the slots from `slot` of `to`, at
+    /// most `room` of them. Returns how many pages were examined and how many moved.
     #[inline]
     pub(crate) fn relocate(
         &mut self,
@@ -242,26 +177,33 @@ impl Map {
         let start = self.first[to as usize] + slot as usize;
         let target = &mut self.log[start..start + room as usize];
         let mut moved = 0;
-        let mut looked = 0;
+        let mut examined = 0;
         for page in pages {
             if moved == target.len() {
                 break;
             }
-            looked += 1;
+            examined += 1;
             let entry = &mut self.entries[*page as usize];
-            // The second slot of a page is stale by now: the later one, found first, has moved.
+            // Of two slots of one page the later one was found first and has moved, so the entry
+            // names `to` when the earlier one is examined.
             if *entry == from {
                 *entry = to;
                 target[moved] = *page;
                 moved += 1;
             }
         }
-        self.valid[from as usize] -= moved as u32;
-        self.valid[to as usize] += moved as u32;
-        (looked, moved as u32)
+        let moved = moved as u32;
+        assert!(moved <= self.valid[from as usize], "only valid pages move");
+        self.valid[from as usize] -= moved;
+        self.valid[to as usize] += moved;
+        assert!(
+            self.valid[to as usize] <= slot + moved,
+            "no superblock holds more valid pages than slots were written"
+        );
+        (examined, moved)
     }
 
-    /// Does the same as [`Map::relocate`], page by page, and carries the generations over.
+    /// Moves pages one by one as [`Map::relocate`] does, with their generations.
     fn relocate_with_generations(
         &mut self,
         pages: &[u32],
@@ -270,145 +212,193 @@ impl Map {
         slot: u32,
         room: u32,
     ) -> (usize, u32) {
-        let (mut looked, mut moved) = (0, 0);
+        let (mut examined, mut moved) = (0, 0);
         for page in pages {
             if moved == room {
                 break;
             }
-            looked += 1;
+            examined += 1;
             if self.entries[*page as usize] == from {
                 let generation = self.generation_of(*page);
-                self.place(*page, to, slot + moved);
+                self.write(*page, to, slot + moved);
                 let index = self.first[to as usize] + (slot + moved) as usize;
                 self.generations[index] = generation;
                 self.generation -= 1;
                 moved += 1;
             }
         }
-        (looked, moved)
+        (examined, moved)
     }
 
-    /// Returns the generation of the data that a read of `page` finds; 0 where it lies nowhere.
+    /// Returns the generation of the data that a read of `page` finds; 0 where it is unmapped.
     pub(crate) fn generation_of(&self, page: u32) -> u32 {
         let superblock = self.entries[page as usize];
-        if superblock == NOWHERE {
+        if superblock == UNMAPPED {
             return 0;
         }
-        let first = self.first[superblock as usize];
-        let end = self.first.get(superblock as usize + 1).copied().unwrap_or(self.log.len());
-        (first..end)
+        self.slots(superblock)
             .rev()
             .find(|slot| self.log[*slot] == page && self.generations[*slot] != 0)
             .map_or(0, |slot| self.generations[slot])
     }
 
-    /// Lets `superblock` be collected from now on.
+    /// Returns the slots of `superblock` in the log of the drive.
+    fn slots(&self, superblock: Superblock) -> Range<usize> {
+        self.first[superblock as usize]..self.first[superblock as usize + 1]
+    }
+
+    /// Returns how many native superblocks are free.
+    #[inline]
+    pub(crate) fn free_superblocks(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Returns whether the fixed SLC cache has no free superblock.
+    pub(crate) fn fixed_slc_is_used_up(&self) -> bool {
+        self.free_slc.is_empty()
+    }
+
+    /// Takes the native superblock that has been free for longest.
+    pub(crate) fn take_free(&mut self) -> Option<Superblock> {
+        let superblock = self.free.pop_front()?;
+        assert_eq!(self.valid[superblock as usize], 0, "a free superblock holds no valid page");
+        Some(superblock)
+    }
+
+    /// Takes the superblock of the fixed SLC cache that has been free for longest.
+    pub(crate) fn take_free_slc(&mut self) -> Option<Superblock> {
+        let superblock = self.free_slc.pop_front()?;
+        assert_eq!(self.valid[superblock as usize], 0, "a free superblock holds no valid page");
+        Some(superblock)
+    }
+
+    /// Makes `superblock`, which is full, available to collection. Superblocks of the fixed SLC
+    /// cache are never collected, only folded.
     pub(crate) fn close(&mut self, superblock: Superblock) {
+        assert!(
+            self.valid[superblock as usize] as usize <= self.slots(superblock).len(),
+            "no superblock holds more valid pages than slots"
+        );
         if !self.is_fixed_slc(superblock) {
-            self.hidden[superblock as usize] = 0;
+            self.excluded[superblock as usize] = 0;
             self.closed.push_back(superblock);
         }
     }
 
-    /// Takes `superblock` out of what can be collected.
-    pub(crate) fn hide(&mut self, superblock: Superblock) {
-        self.hidden[superblock as usize] = HIDDEN;
+    /// Excludes `superblock` from collection.
+    pub(crate) fn exclude(&mut self, superblock: Superblock) {
+        self.excluded[superblock as usize] = EXCLUDED;
         if let Some(index) = self.closed.iter().position(|other| *other == superblock) {
             self.closed.remove(index);
         }
     }
 
-    /// Gives back a superblock that holds nothing valid.
+    /// Frees a superblock that holds no valid page.
     pub(crate) fn release(&mut self, superblock: Superblock) {
-        assert_eq!(self.valid[superblock as usize], 0, "nothing valid is erased");
+        assert_eq!(self.valid[superblock as usize], 0, "no valid page is erased");
+        assert_eq!(self.excluded[superblock as usize], EXCLUDED, "no free superblock is collected");
         if !self.generations.is_empty() {
-            let first = self.first[superblock as usize];
-            let end = self.first.get(superblock as usize + 1).copied().unwrap_or(self.log.len());
-            self.generations[first..end].fill(0);
+            let slots = self.slots(superblock);
+            self.generations[slots].fill(0);
         }
         match self.is_fixed_slc(superblock) {
-            true => self.slc_free.push_back(superblock),
+            true => self.free_slc.push_back(superblock),
             false => self.free.push_back(superblock),
         }
     }
 
     /// Returns the superblock with the fewest valid pages among those that can be collected.
-    pub(crate) fn emptiest(&self) -> Option<Superblock> {
+    pub(crate) fn fewest_valid(&self) -> Option<Superblock> {
         let native = 1..=self.native as usize;
-        let counts = || self.valid[native.clone()].iter().zip(&self.hidden[native.clone()]);
-        let fewest = counts().map(|(valid, hidden)| valid | hidden).min()?;
-        if fewest >= HIDDEN {
+        let counts = || self.valid[native.clone()].iter().zip(&self.excluded[native.clone()]);
+        let fewest = counts().map(|(valid, excluded)| valid | excluded).min()?;
+        if fewest >= EXCLUDED {
             return None;
         }
-        counts().position(|(valid, hidden)| valid | hidden == fewest).map(|i| i as Superblock + 1)
+        counts()
+            .position(|(valid, excluded)| valid | excluded == fewest)
+            .map(|index| index as Superblock + 1)
     }
 
     /// Returns the superblock that was filled first among those that can be collected.
     pub(crate) fn oldest(&self) -> Option<Superblock> {
         self.closed.front().copied()
     }
-}
 
-/// How far a superblock is dealt.
-struct Dealt {
-    filled: u32,
-    /// Stale slots that are due.
-    owed: f64,
-    /// Stale slots for each valid one.
-    stale: f64,
-}
-
-/// Slots that are looked at together: enough misses at a time to hide their latency, few enough
-/// to stay in the second-level cache until their pages move.
-const FOUND: usize = 2_048;
-
-/// The valid pages of a stretch of a log, unit by unit.
-///
-/// What is not valid in a superblock that is being given back never becomes valid there again;
-/// what is valid may still be overwritten before it moves, and is looked at once more then.
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pages: Box<[u32; FOUND]>,
-    units: VecDeque<FoundUnit>,
-    next: usize,
-    /// The entries of the slots that are looked at.
-    entries: Box<[Superblock; FOUND]>,
-}
-
-/// The valid pages of one unit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FoundUnit {
-    pub(crate) pages: u32,
-    /// Sense operations that bring them all.
-    pub(crate) senses: u32,
-}
-
-impl Default for Found {
-    fn default() -> Self {
-        Found {
-            pages: Box::new([0; FOUND]),
-            units: VecDeque::new(),
-            next: 0,
-            entries: Box::new([NOWHERE; FOUND]),
+    /// Checks in debug builds that entries, logs and counts agree: a checkpoint between steps.
+    ///
+    /// # Panics
+    /// Where a count differs from the entries, a mapped page has no slot in its superblock, or a
+    /// free superblock holds a valid page.
+    pub(crate) fn verify(&self) {
+        if !cfg!(debug_assertions) || self.entries.len() > MAX_VERIFIED_PAGES {
+            return;
+        }
+        let mut counts = vec![0u32; self.valid.len()];
+        self.entries.iter().for_each(|superblock| counts[*superblock as usize] += 1);
+        counts[UNMAPPED as usize] = 0;
+        assert_eq!(counts, self.valid, "the counts are those of the map");
+        let mut has_slot = vec![false; self.entries.len()];
+        for superblock in 1..self.valid.len() as Superblock {
+            let slots = self.slots(superblock);
+            assert!(self.valid(superblock) as usize <= slots.len(), "valid pages fit their slots");
+            let valid = self.log[slots].iter().filter(|page| self.lookup(**page) == superblock);
+            valid.for_each(|page| has_slot[*page as usize] = true);
+        }
+        for (page, superblock) in self.entries.iter().enumerate() {
+            assert!(*superblock == UNMAPPED || has_slot[page], "page {page} has a slot");
+        }
+        for superblock in self.free.iter().chain(&self.free_slc) {
+            assert_eq!(self.valid(*superblock), 0, "a free superblock holds no valid page");
         }
     }
 }
 
-impl Found {
-    /// The most slots that may be looked at together; one less than there are places, because
-    /// each slot is written down before it is known to be valid.
-    pub(crate) const MOST: u32 = FOUND as u32 - 1;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::ProfileSpec;
 
-    /// Returns whether every unit was taken.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.units.is_empty()
+    fn map() -> Map {
+        let spec = ProfileSpec::parse("tiny?capacity=10MB&over_provisioning=2").unwrap();
+        Map::new(&Geometry::from_spec(&spec).unwrap())
     }
 
-    /// Takes the next unit and its pages.
-    pub(crate) fn take_unit(&mut self) -> Option<(FoundUnit, &[u32])> {
-        let unit = self.units.pop_front()?;
-        let begin = self.next;
-        self.next += unit.pages as usize;
-        Some((unit, &self.pages[begin..self.next]))
+    #[test]
+    fn an_overwrite_leaves_one_valid_slot() {
+        let mut map = map();
+        let (a, b) = (map.take_free().unwrap(), map.take_free().unwrap());
+        map.write(7, a, 0);
+        map.write(7, a, 1);
+        assert_eq!((map.lookup(7), map.valid(a)), (a, 1));
+        map.write(7, b, 0);
+        assert_eq!((map.lookup(7), map.valid(a), map.valid(b)), (b, 0, 1));
+        map.deallocate(7);
+        assert_eq!((map.lookup(7), map.valid_pages()), (UNMAPPED, 0));
+        map.verify();
+    }
+
+    #[test]
+    fn a_page_with_two_slots_moves_once() {
+        let mut map = map();
+        let (a, b) = (map.take_free().unwrap(), map.take_free().unwrap());
+        (0..3).for_each(|slot| map.write([5, 6, 5][slot as usize], a, slot));
+        let mut found = ValidPages::default();
+        map.find_valid(a, 0..3, 3, 1, &mut found);
+        let (unit, pages) = found.take_unit().unwrap();
+        assert_eq!((unit.pages, unit.senses, pages), (3, 3, &[5, 6, 5][..]));
+        assert_eq!(map.relocate(pages, a, b, 0, 3), (3, 2));
+        assert_eq!((map.valid(a), map.valid(b)), (0, 2));
+        map.verify();
+        map.release(a);
+    }
+
+    #[test]
+    #[should_panic(expected = "no valid page is erased")]
+    fn a_superblock_with_a_valid_page_is_not_released() {
+        let mut map = map();
+        let superblock = map.take_free().unwrap();
+        map.write(0, superblock, 0);
+        map.release(superblock);
     }
 }
