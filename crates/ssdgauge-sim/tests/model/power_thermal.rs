@@ -1,9 +1,6 @@
 //! Power, heat and states: energy is that of the operations, temperature follows from it.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Seen, seconds, stream, workload};
+use crate::support::{Seen, seconds, stream, workload};
 use ssdgauge_core::{Access, Bytes, FindingKind, Nanos, PowerSaving, Preparation, Rig};
 use ssdgauge_sim::{VirtualRig, Work, profiles};
 

@@ -1,9 +1,6 @@
 //! The steady-state rule of the SNIA on drives whose steady state is known.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Seen, bytes, random_profile_of, stream, workload};
+use crate::support::{Seen, bytes, random_profile_of, stream, workload};
 use ssdgauge_core::statistics::steady::{self, RANGE, WINDOW};
 use ssdgauge_core::{Access, Bytes, Direction, Nanos, Preparation, Random, Rig};
 use ssdgauge_sim::VirtualRig;

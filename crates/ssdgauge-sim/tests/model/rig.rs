@@ -1,9 +1,6 @@
 //! The contract of a rig, kept by every profile.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Seen, bytes, seconds, stream, workload};
+use crate::support::{Seen, bytes, seconds, stream, workload};
 use ssdgauge_core::{
     Access, Bytes, Direction, EndedBy, Engine, FindingKind, Nanos, Preparation, Rig, RigError,
     Stream, TargetKind, Until, Workload,

@@ -1,9 +1,6 @@
 //! Rates and latencies against queueing theory.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Seen, bytes, seconds, stream, workload};
+use crate::support::{Seen, bytes, seconds, stream, workload};
 use ssdgauge_core::{Access, Direction, Rig, Until};
 use ssdgauge_sim::VirtualRig;
 

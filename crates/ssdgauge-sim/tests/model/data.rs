@@ -1,9 +1,6 @@
 //! The data that a read finds is the data that was written, checked against a plain map.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Seen, random_profile};
+use crate::support::{Seen, random_profile};
 use proptest::prelude::*;
 use ssdgauge_core::{Access, Bytes, Engine, Nanos, Preparation, RequestSource, Rig, Workload};
 use ssdgauge_sim::VirtualRig;
@@ -53,7 +50,7 @@ fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError>
         match *event {
             Event::Write { access, pages, blocks, from, span } => {
                 let Some((offset, span)) = part(from, span, pages * PAGE) else { continue };
-                let mut stream = common::stream(access, pages * PAGE, 0, 1, Bytes(span));
+                let mut stream = crate::support::stream(access, pages * PAGE, 0, 1, Bytes(span));
                 stream.offset = Bytes(offset);
                 let mut source = RequestSource::new(&stream, 0, rig.stream_seed(runs, 0));
                 runs += 1;
@@ -65,7 +62,7 @@ fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError>
                     }
                 }
                 let load = Workload { engine: Engine::IoUring, streams: vec![stream] };
-                rig.run(&load, &common::bytes(blocks * pages * PAGE), &mut sink).unwrap();
+                rig.run(&load, &crate::support::bytes(blocks * pages * PAGE), &mut sink).unwrap();
             }
             Event::Trim { from, span } => {
                 let Some((offset, span)) = part(from, span, PAGE) else { continue };

@@ -1,9 +1,6 @@
 //! The fast cache: its size, its recovery in silence, and what lies behind it.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Seen, bytes, random_profile, stream, workload};
+use crate::support::{Seen, bytes, random_profile, stream, workload};
 use ssdgauge_core::{Access, Bytes, Direction, Nanos, Random, Rig};
 use ssdgauge_sim::VirtualRig;
 

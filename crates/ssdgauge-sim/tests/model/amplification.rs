@@ -1,10 +1,7 @@
 //! Write amplification, the cliff and Little's law against theory, over random drives and over
 //! every profile.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Seen, bytes, random_profile, random_profile_of, stream, workload};
+use crate::support::{Seen, bytes, random_profile, random_profile_of, stream, workload};
 use ssdgauge_core::{Access, Bytes, Ended, Engine, Rig, Workload};
 use ssdgauge_sim::mean_field::{self, Class, MeanField};
 use ssdgauge_sim::{GcPolicy, VirtualRig, profiles};

@@ -1,5 +1,4 @@
 //! A sink that keeps everything, and workloads in one line.
-#![allow(dead_code)]
 
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, Direction, Engine, Finding, Interval, Nanos, Random, Reading,

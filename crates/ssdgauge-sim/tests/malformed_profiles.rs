@@ -69,7 +69,7 @@ fn no_text_makes_a_virtual_drive_panic() {
     std::fs::create_dir_all(&folder).unwrap();
     let line = format!(
         "drive profiles\t{tries} damaged texts\t{refused} refused, {made} made, 0 panics\t\
-         cargo test -p ssdgauge-sim --test strangers\n"
+         cargo test -p ssdgauge-sim --test malformed_profiles\n"
     );
     std::fs::write(folder.join("drive-profiles"), line).unwrap();
 }
