@@ -1,11 +1,11 @@
-//! Profiles from strangers: a drive or a refusal, and never a panic.
+//! Malformed profiles: each gives a drive or a refusal, and never a panic.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test ends at its first failure")]
 
 use ssdgauge_core::Random;
 use ssdgauge_sim::VirtualRig;
 
-/// Pieces that are likely to mean something.
-const PIECES: [&str; 20] = [
+/// Fragments that are likely to be significant to the parser or the model.
+const FRAGMENTS: [&str; 20] = [
     "0",
     "-1",
     "1e308",
@@ -32,12 +32,12 @@ fn damage(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..=random.below(3) {
         let at = random.below(lines.len() as u64) as usize;
-        let piece = PIECES[random.below(PIECES.len() as u64) as usize];
+        let fragment = FRAGMENTS[random.below(FRAGMENTS.len() as u64) as usize];
         match (random.below(4), lines[at].split_once('=')) {
-            (0, _) => lines[at] = piece.into(),
+            (0, _) => lines[at] = fragment.into(),
             (1, _) => lines.push(lines[at].clone()),
-            (_, Some((key, _))) => lines[at] = format!("{key}= {piece}"),
-            (_, None) => lines[at].push_str(piece),
+            (_, Some((key, _))) => lines[at] = format!("{key}= {fragment}"),
+            (_, None) => lines[at].push_str(fragment),
         }
     }
     lines.join("\n")
@@ -45,18 +45,18 @@ fn damage(text: &str, random: &mut Random) -> String {
 
 #[test]
 #[allow(clippy::disallowed_methods, reason = "the crate opens no file; its tests may")]
-fn no_text_makes_a_virtual_drive_panic() {
+fn no_malformed_profile_panics() {
     let seed = 20_261_121;
     println!("seed {seed}");
     let mut random = Random::new(seed, 0);
     let tries = if std::env::var_os("SSDGAUGE_LONG").is_some() { 200_000 } else { 2_000 };
     let (mut refused, mut made) = (0, 0);
-    // A profile with every part of a drive, which is sound before it is damaged.
+    // A valid profile with every part of a drive.
     let profiles = ssdgauge_sim::profiles();
     let tiny = profiles.iter().find(|profile| profile.name == "tiny").unwrap();
     assert!(VirtualRig::from_toml("tiny.toml", tiny.text, "", 1).is_ok());
     for _ in 0..tries {
-        match VirtualRig::from_toml("stranger.toml", &damage(tiny.text, &mut random), "", 1) {
+        match VirtualRig::from_toml("damaged.toml", &damage(tiny.text, &mut random), "", 1) {
             Err(error) => {
                 assert!(!error.to_string().is_empty());
                 refused += 1;

@@ -1,22 +1,22 @@
-//! The data that a read finds is the data that was written, checked against a plain map.
+//! Data integrity: every read finds the data written last, checked against a plain array.
 
-use crate::support::{Seen, random_profile};
+use crate::support::{Recording, random_profile};
 use proptest::prelude::*;
 use ssdgauge_core::{Access, Bytes, Engine, Nanos, Preparation, RequestSource, Rig, Workload};
 use ssdgauge_sim::VirtualRig;
 
 const PAGE: u64 = 4_096;
 
-/// One thing that happens to a drive.
+/// A call to the rig.
 #[derive(Clone, Debug)]
 enum Event {
-    /// Writes in order or at random, `blocks` blocks of `pages` pages.
+    /// Writes `blocks` blocks of `pages` pages, sequentially or at random.
     Write { access: Access, pages: u64, blocks: u64, from: f64, span: f64 },
-    /// Forgets a part.
+    /// Deallocates a range.
     Trim { from: f64, span: f64 },
-    /// Leaves the drive alone.
+    /// Keeps the drive idle.
     Rest { seconds: u64 },
-    /// Forgets everything.
+    /// Purges the drive.
     Purge,
 }
 
@@ -32,14 +32,14 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Plays `events` on a drive and on a plain map, and compares every page in the end.
+/// Applies `events` to a drive and to a plain array, and compares every page at the end.
 fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError> {
     let seed = 5;
     let mut rig = VirtualRig::from_toml("random", text, query, seed).unwrap();
     rig.keep_generations();
     let capacity = rig.drive().capacity.0;
     let mut plain = vec![0u32; (capacity / PAGE) as usize];
-    let (mut writes, mut sink) = (0, Seen::brief());
+    let (mut writes, mut sink) = (0, Recording::brief());
     let part = |from: f64, span: f64, least: u64| {
         let offset = (capacity as f64 * from) as u64 / PAGE * PAGE;
         let span = ((capacity as f64 * span) as u64 / PAGE * PAGE).min(capacity - offset);
@@ -85,7 +85,7 @@ fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// A very small drive, so that a few thousand writes go round it several times.
+/// Returns a very small drive, which a few thousand writes overwrite several times.
 fn small(seed: u64) -> String {
     let text = random_profile(seed);
     let number = |key: &str| -> f64 {
@@ -111,7 +111,7 @@ proptest! {
     })]
 
     #[test]
-    fn every_page_holds_what_was_written_last(
+    fn every_page_reads_the_data_written_last(
         seed in 0u64..10_000,
         cache in 0usize..4,
         events in prop::collection::vec(event(), 1..24),

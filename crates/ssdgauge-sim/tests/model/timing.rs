@@ -1,22 +1,22 @@
 //! Rates and latencies against queueing theory.
 
-use crate::support::{Seen, bytes, seconds, stream, workload};
+use crate::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{Access, Direction, Rig, Until};
 use ssdgauge_sim::VirtualRig;
 
 /// Returns the requests per second of uniform random 4 KiB requests.
 fn rate(rig: &mut VirtualRig, read_percent: u8, depth: u32, until: &Until) -> f64 {
     let load = workload(stream(Access::Random, 4_096, read_percent, depth, rig.drive().capacity));
-    let mut seen = Seen::brief();
-    let ended = rig.run(&load, until, &mut seen).unwrap();
-    seen.ios() as f64 / ended.elapsed.as_secs_f64()
+    let mut recording = Recording::brief();
+    let ended = rig.run(&load, until, &mut recording).unwrap();
+    recording.ios() as f64 / ended.elapsed.as_secs_f64()
 }
 
 const DIES: f64 = 16.0;
 const SENSE_US: f64 = 60.0;
 const FIXED_US: f64 = 17.5;
 
-/// A drive of sixteen dies and a fixed delay: everything else takes next to no time.
+/// Returns a drive of sixteen dies and a fixed delay, whose other times are negligible.
 fn sixteen_dies() -> VirtualRig {
     let text = "
         inherits = 'nvme-datacentre'
@@ -37,7 +37,8 @@ fn sixteen_dies() -> VirtualRig {
     VirtualRig::from_toml("sixteen-dies", text, "state=filled", 1).unwrap()
 }
 
-/// Mean-value analysis of a closed network: `depth` requests, exponential dies, a fixed delay.
+/// Returns the throughput of `depth` requests on exponential dies with a fixed delay, by mean-value
+/// analysis of a closed network (Reiser and Lavenberg, JACM 1980).
 fn lower_bound(depth: u32) -> f64 {
     let (mut queued, mut throughput) = (0.0, 0.0);
     for n in 1..=depth {
@@ -69,8 +70,8 @@ fn a_single_read_takes_the_sum_of_its_parts() {
     assert!((measured - 1e6 / (SENSE_US + FIXED_US)).abs() < 20.0, "{measured}");
 }
 
-/// The rate of steady random writes that the dies allow: for each page of the host its programs,
-/// the senses of what is copied for it, and its share of the erase.
+/// Returns the rate of steady random writes that the dies allow: each page of the host costs its
+/// program operations, the sense operations of its copies, and its share of the erase.
 fn die_bound(rig: &VirtualRig, wa: f64) -> f64 {
     let nand = &rig.profile().nand;
     let superblock: f64 = rig.drive().details["superblock_bytes"].parse().unwrap();
@@ -86,20 +87,20 @@ fn die_bound(rig: &VirtualRig, wa: f64) -> f64 {
 }
 
 #[test]
-fn steady_random_writes_come_near_what_the_dies_allow_and_their_ratio_is_theirs() {
+fn steady_random_writes_reach_the_rate_that_the_dies_allow() {
     for class in ["tlc-client", "sata-datacentre", "nvme-datacentre"] {
         let measure = |unused: &str| {
-            // Nothing but the dies shall hold the drive back.
+            // Controller and link are so fast that the dies limit the rate.
             let query = "capacity=32GB&state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&\
                          front.write_command_us=0.1&front.link_mb_s=5000";
             let spec = format!("{class}?{query}&unused={unused}");
             let mut rig = VirtualRig::open(&spec, 1).unwrap();
             rate(&mut rig, 0, 64, &bytes(16_000_000_000));
             let load = workload(stream(Access::Random, 4_096, 0, 64, rig.drive().capacity));
-            let mut seen = Seen::brief();
-            let ended = rig.run(&load, &bytes(32_000_000_000), &mut seen).unwrap();
-            let measured = seen.ios() as f64 / ended.elapsed.as_secs_f64();
-            let wa = seen.last("write_amplification").unwrap();
+            let mut recording = Recording::brief();
+            let ended = rig.run(&load, &bytes(32_000_000_000), &mut recording).unwrap();
+            let measured = recording.ios() as f64 / ended.elapsed.as_secs_f64();
+            let wa = recording.last("write_amplification").unwrap();
             (measured, die_bound(&rig, wa))
         };
         let (all, part) = (measure("0"), measure("25%"));
@@ -114,35 +115,38 @@ fn steady_random_writes_come_near_what_the_dies_allow_and_their_ratio_is_theirs(
 }
 
 #[test]
-fn a_sata_drive_takes_no_more_than_its_queue() {
+fn a_sata_drive_is_no_faster_at_depths_beyond_its_queue() {
     let mut rig = VirtualRig::open("sata-datacentre?capacity=4GB&state=filled", 1).unwrap();
     let at = |rig: &mut VirtualRig, depth| {
         let load = workload(stream(Access::Random, 4_096, 100, depth, rig.drive().capacity));
-        let mut seen = Seen::default();
-        rig.run(&load, &seconds(2), &mut seen).unwrap();
-        (seen.ios(), seen.intervals[1].latency.mean().unwrap())
+        let mut recording = Recording::default();
+        rig.run(&load, &seconds(2), &mut recording).unwrap();
+        (recording.ios(), recording.intervals[1].latency.mean().unwrap())
     };
     let (few, _) = at(&mut rig, 32);
     let (many, mean) = at(&mut rig, 256);
     assert!((many as f64 / few as f64 - 1.0).abs() < 0.02, "{few} {many}");
-    // The rest waits in the host, and its latency counts from submission.
+    // Further requests wait in the host; their latency counts from submission.
     let little = 256.0 * 2e9 / many as f64;
     assert!((mean / little - 1.0).abs() < 0.02, "{mean} {little}");
 }
 
 #[test]
-fn bursts_of_collection_keep_the_throughput_and_lengthen_the_tail() {
+fn burst_collection_keeps_the_throughput_and_lengthens_the_tail() {
     let measure = |pacing: &str| {
         let spec = format!("sata-datacentre?capacity=8GB&state=steady&gc.pacing={pacing}");
         let mut rig = VirtualRig::open(&spec, 1).unwrap();
         let load = workload(stream(Access::Random, 4_096, 70, 8, rig.drive().capacity));
-        rig.run(&load, &seconds(60), &mut Seen::brief()).unwrap();
-        let mut seen = Seen::default();
-        rig.run(&load, &seconds(60), &mut seen).unwrap();
+        rig.run(&load, &seconds(60), &mut Recording::brief()).unwrap();
+        let mut recording = Recording::default();
+        rig.run(&load, &seconds(60), &mut recording).unwrap();
         let mut reads = ssdgauge_core::Histogram::default();
-        let own = seen.intervals.iter().filter(|i| i.direction == Direction::Read);
+        let own = recording.intervals.iter().filter(|i| i.direction == Direction::Read);
         own.for_each(|interval| reads.merge(&interval.latency));
-        (seen.ios() as f64, seen.intervals.iter().map(|i| i.latency.max().unwrap_or(0)).max())
+        (
+            recording.ios() as f64,
+            recording.intervals.iter().map(|i| i.latency.max().unwrap_or(0)).max(),
+        )
     };
     let (even, even_tail) = measure("proportional");
     let (uneven, uneven_tail) = measure("burst");
@@ -152,8 +156,8 @@ fn bursts_of_collection_keep_the_throughput_and_lengthen_the_tail() {
 }
 
 #[test]
-fn published_figures_of_the_classes_appear() {
-    // The figure of the class, its unit, what was published, and how far off the model may be.
+fn the_classes_reproduce_published_numbers() {
+    // Name, measured and published rate, and the relative deviation allowed.
     let check = |name: &str, measured: f64, published: f64, share: f64| {
         println!("{name}: {measured:.0} for {published:.0}");
         let off = measured / published - 1.0;
@@ -182,13 +186,13 @@ fn published_figures_of_the_classes_appear() {
 fn read_rate(spec: &str, access: Access, depth: u32) -> f64 {
     let mut rig = VirtualRig::open(spec, 1).unwrap();
     let load = workload(stream(access, 131_072, 100, depth, rig.drive().capacity));
-    let mut seen = Seen::brief();
-    let ended = rig.run(&load, &seconds(1), &mut seen).unwrap();
-    seen.ios() as f64 * 131_072.0 / 1e6 / ended.elapsed.as_secs_f64()
+    let mut recording = Recording::brief();
+    let ended = rig.run(&load, &seconds(1), &mut recording).unwrap();
+    recording.ios() as f64 * 131_072.0 / 1e6 / ended.elapsed.as_secs_f64()
 }
 
 #[test]
-fn a_stream_in_order_is_read_ahead_and_no_read_exceeds_the_link() {
+fn sequential_reads_are_read_ahead_and_no_read_exceeds_the_link() {
     let spec = "tlc-client?capacity=16GB&state=filled";
     let link = VirtualRig::open(spec, 1).unwrap().profile().host_interface.link_mb_s;
     let single = |access| read_rate(spec, access, 1);
@@ -202,7 +206,7 @@ fn a_stream_in_order_is_read_ahead_and_no_read_exceeds_the_link() {
 }
 
 #[test]
-fn a_drive_that_was_never_written_answers_without_its_dies() {
+fn reads_of_unmapped_pages_do_not_use_the_dies() {
     let rate = |state: &str| {
         let spec = format!("tlc-client?capacity=4GB&state={state}");
         rate(&mut VirtualRig::open(&spec, 1).unwrap(), 100, 1, &seconds(1))
@@ -216,10 +220,10 @@ fn both_directions_share_a_half_duplex_link() {
         let spec = format!("{class}?capacity=4GB&state=filled");
         let mut rig = VirtualRig::open(&spec, 1).unwrap();
         let load = workload(stream(Access::Sequential, 131_072, 50, 16, rig.drive().capacity));
-        let mut seen = Seen::brief();
-        let ended = rig.run(&load, &bytes(1_000_000_000), &mut seen).unwrap();
+        let mut recording = Recording::brief();
+        let ended = rig.run(&load, &bytes(1_000_000_000), &mut recording).unwrap();
         let link = rig.profile().host_interface.link_mb_s;
-        seen.ios() as f64 * 131_072.0 / 1e6 / ended.elapsed.as_secs_f64() / link
+        recording.ios() as f64 * 131_072.0 / 1e6 / ended.elapsed.as_secs_f64() / link
     };
     let share = total("sata-datacentre");
     assert!((0.8..1.001).contains(&share), "{share}");
