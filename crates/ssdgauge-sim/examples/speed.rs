@@ -1,10 +1,9 @@
 //! Measures the speed and the memory of the virtual drive.
 //!
-//! `cargo run --release -p ssdgauge-sim --example speed [SPEC [SECONDS]]`: a load of uniform
-//! random writes, 32 deep; without seconds, one fill in order; without arguments, the cases of the
-//! README. `floor` measures what the machine itself takes for one random update of a table as large
-//! as the map of a 500 GB drive: a write needs 1 + WA of them. Processor time is that of this
-//! process.
+//! `cargo run --release -p ssdgauge-sim --example speed [TARGET [SECONDS]]`: uniform random writes
+//! at QD32; without seconds, one sequential fill; without arguments, the cases of the README.
+//! `floor` measures one random update of a table as large as the map of a 500 GB drive: the lower
+//! limit of the machine, of which a write needs 1 + WA. Processor time is that of this process.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used)]
 
 use ssdgauge_core::{
@@ -48,7 +47,7 @@ fn cpu() -> f64 {
     text.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1e9
 }
 
-/// Returns the most memory that this process ever had, in MiB.
+/// Returns the peak memory of this process, in MiB.
 fn peak_mib() -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find(|line| line.starts_with("VmHWM")).unwrap();
@@ -77,19 +76,19 @@ fn random_writes(capacity: Bytes) -> Workload {
 fn measure(spec: &str, seconds: u64) {
     let begin = cpu();
     let mut rig = VirtualRig::open(spec, 1).unwrap();
-    let born = cpu();
+    let created = cpu();
     let workload = random_writes(rig.drive().capacity);
     let until = Until { time: Some(Nanos::from_secs(seconds)), bytes: None };
     let mut series = Series::default();
     rig.run(&workload, &until, &mut series).unwrap();
-    let ran = cpu() - born;
+    let ran = cpu() - created;
     let ios: u64 = series.ios.iter().sum();
     let gib = rig.drive().capacity.0 as f64 / (1u64 << 30) as f64;
     let mib = peak_mib();
     println!(
-        "{spec}: {seconds} s in {ran:.2} CPU s (birth {:.2}), {:.1} M I/Os, {:.2} M/s, {:.1} ns each, WA {:.3}, spare {:.4}, \
+        "{spec}: {seconds} s in {ran:.2} CPU s (creation {:.2}), {:.1} M I/Os, {:.2} M/s, {:.1} ns each, WA {:.3}, spare {:.4}, \
          {mib:.0} MiB = {:.2} MiB/GiB, {} readings, last second {}",
-        born - begin,
+        created - begin,
         ios as f64 / 1e6,
         ios as f64 / ran / 1e6,
         ran * 1e9 / ios as f64,
@@ -101,7 +100,7 @@ fn measure(spec: &str, seconds: u64) {
     );
 }
 
-/// Measures how long it takes to fill the drive once in order.
+/// Measures one sequential fill of the drive.
 fn fill(spec: &str) {
     let mut rig = VirtualRig::open(spec, 1).unwrap();
     let span = rig.drive().capacity;
@@ -123,7 +122,7 @@ fn floor() {
     const UPDATES: u64 = 100_000_000;
     const AHEAD: usize = 256;
     let mut memory = memmap2::MmapMut::map_anon(ENTRIES as usize * 2).unwrap();
-    // A kernel without huge pages leaves a slower table.
+    // Without huge pages the table is slower.
     let huge = memory.advise(memmap2::Advice::HugePage).is_ok();
     let table: &mut [u16] = bytemuck::cast_slice_mut(&mut memory[..]);
     table.fill(1);
@@ -138,7 +137,7 @@ fn floor() {
         indices.iter().for_each(|index| table[*index] = table[*index].wrapping_add(1));
     }
     let each = (cpu() - begin) * 1e9 / UPDATES as f64;
-    println!("floor: {each:.1} ns for one random update (huge pages asked for: {huge})");
+    println!("floor: {each:.1} ns for one random update (huge pages: {huge})");
 }
 
 fn main() {
@@ -147,7 +146,7 @@ fn main() {
         [word] if word == "floor" => floor(),
         [spec, seconds, ..] => measure(spec, seconds.parse().unwrap()),
         [spec] => fill(spec),
-        // Memory is that of the process, so each case runs in a process of its own.
+        // Peak memory is that of the process, so each case runs in a separate one.
         [] => CASES.iter().for_each(|case| {
             let program = std::env::current_exe().unwrap();
             let status = std::process::Command::new(program).args(case.split(' ')).status();

@@ -1,32 +1,31 @@
-//! Dies and channels: each is a moment at which it is free again.
+//! Dies and channels: each is represented by the time at which it is free.
 //!
-//! Work is booked where it falls, without an event queue. The flash must never do two things on
-//! one die at a time: a read that overtakes programs pushes them back by its own length.
+//! Operations are booked in the order of the calls, without an event queue: a booking costs a few
+//! additions. The flash must never execute two operations on one die at a time: a read that
+//! suspends programs delays them by its own length.
 
-use crate::geometry::{Geometry, PAGE};
-use crate::profile::{NandFigures, SlcFigures};
-
-/// A moment in nanoseconds since the birth of the drive.
-pub(crate) type Moment = u64;
+use crate::operations::Operations;
+use crate::profile::{Geometry, NandFigures, PAGE, SlcFigures};
+use crate::time::SimTime;
 
 /// All dies and channels of the drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Flash {
     dies: Vec<Die>,
-    channels: Vec<Moment>,
+    channels: Vec<SimTime>,
     timing: FlashTiming,
-    /// What was done so far.
+    /// Operations booked so far.
     pub(crate) operations: Operations,
 }
 
 /// One die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Die {
-    /// When all booked work is done.
-    free: Moment,
-    /// When the last read of the host is done; never after `free`.
-    read_free: Moment,
-    /// How long the operation booked last takes.
+    /// When all booked operations are done.
+    free: SimTime,
+    /// When the last host read is done; never after `free`.
+    read_free: SimTime,
+    /// Length of the operation booked last, in nanoseconds.
     last: u64,
 }
 
@@ -41,63 +40,56 @@ struct FlashTiming {
     transfer_page: u64,
 }
 
-/// Counts of flash operations: what energy and truth are made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Operations {
-    /// Sense operations, of host reads and of copies.
-    pub senses: u64,
-    /// Program operations in native cells.
-    pub programs: u64,
-    /// Program operations in SLC mode.
-    pub slc_programs: u64,
-    /// Erased blocks, one for each die of a superblock.
-    pub erases: u64,
-}
-
-/// What a program operation is like.
+/// A program operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {
     pub(crate) die: u32,
+    /// Pages that cross the channel.
     pub(crate) pages: u32,
+    /// Whether the block is in SLC mode.
     pub(crate) slc: bool,
-    /// Whether the block is erased just before: the first program of a block.
+    /// Whether the block is erased immediately before: the first program of a block.
     pub(crate) erase: bool,
 }
 
 impl Flash {
+    /// Returns idle flash at full speed.
     pub(crate) fn new(geometry: &Geometry, nand: &NandFigures, slc: &SlcFigures) -> Flash {
         Flash {
             dies: vec![Die::default(); geometry.dies as usize],
             channels: vec![0; geometry.channels as usize],
-            timing: FlashTiming::of(nand, slc, 1.0),
+            timing: FlashTiming::new(nand, slc, 1.0),
             operations: Operations::default(),
         }
     }
 
-    /// Makes the flash slower or faster from now on.
-    pub(crate) fn set_factor(&mut self, nand: &NandFigures, slc: &SlcFigures, factor: f64) {
-        self.timing = FlashTiming::of(nand, slc, factor);
+    /// Sets the speed of operations booked from this call on, as a share of full speed.
+    pub(crate) fn set_speed(&mut self, nand: &NandFigures, slc: &SlcFigures, factor: f64) {
+        self.timing = FlashTiming::new(nand, slc, factor);
     }
 
-    /// Books a read of the host at `at` that takes one sense operation and moves `pages`;
-    /// returns when the data is in the controller.
+    /// Books a host read at `at` of one sense operation that transfers `pages`; returns when the
+    /// data is in the controller.
     #[inline]
-    pub(crate) fn read(&mut self, die: u32, at: Moment, pages: u32) -> Moment {
+    pub(crate) fn read(&mut self, die: u32, at: SimTime, pages: u32) -> SimTime {
         let timing = self.timing;
         let moved = self.transfer(die, at, pages);
         let die = &mut self.dies[die as usize];
         let begin = die.read_from(at, timing.suspend);
         let end = begin + timing.sense;
         die.read_free = end;
-        // What was booked is done later by this read; an idle die is busy until its end.
+        // Booked operations are delayed by this read; an idle die is busy until its end.
         die.free = if die.free > at { (die.free + timing.sense).max(end) } else { end };
         self.operations.senses += 1;
         (end + u64::from(pages) * timing.transfer_page).max(moved)
     }
 
-    /// Books `senses` sense operations of a copy that moves `pages` to the controller.
+    /// Books `senses` sense operations of a copy that transfers `pages` to the controller.
+    ///
+    /// They take the time of the die; the program operation of the copy does not wait for them,
+    /// because a copy has no latency that a host sees.
     #[inline]
-    pub(crate) fn copy_out(&mut self, die: u32, at: Moment, senses: u32, pages: u32) {
+    pub(crate) fn copy_out(&mut self, die: u32, at: SimTime, senses: u32, pages: u32) {
         self.transfer(die, at, pages);
         let sense = self.timing.sense;
         let die = &mut self.dies[die as usize];
@@ -106,17 +98,17 @@ impl Flash {
         self.operations.senses += u64::from(senses);
     }
 
-    /// Books a program operation and returns when it is done.
+    /// Books a program operation at `at` and returns when it is done.
     #[inline]
-    pub(crate) fn program(&mut self, program: Program, at: Moment) -> Moment {
-        let there = self.transfer(program.die, at, program.pages);
+    pub(crate) fn program(&mut self, program: Program, at: SimTime) -> SimTime {
+        let transferred = self.transfer(program.die, at, program.pages);
         let timing = &self.timing;
         let die = &mut self.dies[program.die as usize];
         let length = match program.slc {
             true => timing.slc_program,
             false => timing.program,
         };
-        let mut begin = die.free.max(there);
+        let mut begin = die.free.max(transferred);
         if program.erase {
             begin += timing.erase;
             self.operations.erases += 1;
@@ -130,8 +122,8 @@ impl Flash {
         die.free
     }
 
-    /// Returns when a program operation would be done that were booked at `at`.
-    pub(crate) fn would_program(&self, program: Program, at: Moment) -> Moment {
+    /// Returns when `program` would be done if it were booked at `at`.
+    pub(crate) fn would_program(&self, program: Program, at: SimTime) -> SimTime {
         let length = match program.slc {
             true => self.timing.slc_program,
             false => self.timing.program,
@@ -139,21 +131,21 @@ impl Flash {
         self.dies[program.die as usize].free.max(at) + length
     }
 
-    /// Returns how many program operations each die still has to do at `now`.
-    pub(crate) fn backlog(&self, now: Moment) -> impl Iterator<Item = f64> + '_ {
+    /// Returns the booked work of each die at `now`, in native program operations.
+    pub(crate) fn backlog(&self, now: SimTime) -> impl Iterator<Item = f64> + '_ {
         let unit = self.timing.program.max(1) as f64;
         self.dies.iter().map(move |die| die.free.saturating_sub(now) as f64 / unit)
     }
 
     /// Returns when all dies are idle.
-    pub(crate) fn idle_at(&self) -> Moment {
+    pub(crate) fn idle_at(&self) -> SimTime {
         self.dies.iter().map(|die| die.free).max().unwrap_or(0)
     }
 
-    /// Takes a channel's time in the order of booking: the moment is the earliest at which it has
-    /// moved the data, its own wait for the die not counted.
+    /// Books the channel of `die` for `pages`, in the order of the calls; returns the earliest time
+    /// at which the data is transferred, the wait for the die not included.
     #[inline]
-    fn transfer(&mut self, die: u32, at: Moment, pages: u32) -> Moment {
+    fn transfer(&mut self, die: u32, at: SimTime, pages: u32) -> SimTime {
         let channel = die as usize % self.channels.len();
         let free = &mut self.channels[channel];
         *free = (*free).max(at) + u64::from(pages) * self.timing.transfer_page;
@@ -162,9 +154,10 @@ impl Flash {
 }
 
 impl Die {
-    /// Returns when a read that arrives at `at` can begin.
+    /// Returns when a host read that arrives at `at` can begin. `suspend` is the time to suspend an
+    /// operation in progress, where the flash can.
     #[inline]
-    fn read_from(&self, at: Moment, suspend: Option<u64>) -> Moment {
+    fn read_from(&self, at: SimTime, suspend: Option<u64>) -> SimTime {
         if self.read_free > at {
             return self.read_free;
         }
@@ -172,15 +165,16 @@ impl Die {
             return at;
         }
         match suspend {
-            Some(pause) => at + pause.min(self.free - at),
-            // Reads go before queued programs, and wait for the one at work.
+            Some(suspension) => at + suspension.min(self.free - at),
+            // The read overtakes queued operations and waits for the one in progress. That one is
+            // taken to be as long as the last: exact where a die does one kind of operation.
             None => at + (self.free - at) % self.last.max(1),
         }
     }
 }
 
 impl FlashTiming {
-    fn of(nand: &NandFigures, slc: &SlcFigures, factor: f64) -> FlashTiming {
+    fn new(nand: &NandFigures, slc: &SlcFigures, factor: f64) -> FlashTiming {
         let ns = |us: f64| (us * 1e3 / factor).round() as u64;
         FlashTiming {
             sense: ns(nand.t_r_us),
@@ -196,12 +190,13 @@ impl FlashTiming {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue;
+    use crate::profile::ProfileSpec;
 
     fn flash(query: &str) -> Flash {
-        let order = catalogue::order(&format!("tiny?nand.channel_mb_s=1e6&{query}")).unwrap();
-        let geometry = Geometry::of(&order).unwrap();
-        Flash::new(&geometry, &order.profile.nand, &order.profile.slc)
+        let query = format!("tiny?nand.channel_mb_s=1e6&{query}");
+        let spec = ProfileSpec::parse(&query).unwrap();
+        let geometry = Geometry::from_spec(&spec).unwrap();
+        Flash::new(&geometry, &spec.profile.nand, &spec.profile.slc)
     }
 
     fn program(die: u32) -> Program {
@@ -220,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn without_suspension_a_read_waits_for_the_program_at_work_but_not_for_the_queue() {
+    fn without_suspension_a_read_waits_for_the_program_in_progress_but_not_for_the_queue() {
         let mut flash = flash("nand.t_prog_us=1000&nand.t_r_us=50&nand.suspend=false");
         (0..5).for_each(|_| {
             flash.program(program(1), 0);
@@ -230,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_of_one_die_never_overlap_and_others_do_not_wait() {
+    fn reads_on_one_die_do_not_overlap_and_reads_on_another_do_not_wait() {
         let mut flash = flash("nand.t_r_us=50");
         let ends: Vec<u64> = (0..4).map(|_| flash.read(2, 0, 1)).collect();
         assert!(ends.windows(2).all(|pair| pair[1] - pair[0] >= 50_000), "{ends:?}");

@@ -1,4 +1,4 @@
-//! The virtual drive: a model of an SSD in virtual time whose truth is known.
+//! The virtual drive: a model of an SSD in virtual time whose ground truth is known.
 //!
 //! A pure function of profile, seed and calls: it never reads a clock, opens a file or starts a
 //! thread, and equal calls give equal results to the last bit.
@@ -6,58 +6,48 @@
 //! # One write, from the host queue to the erase
 //!
 //! Each stop is a module; a reader can follow the write in this order and never has to go back.
-//! Most stops are a moment at which they are free again: who comes later waits until then and
-//! moves the moment on. There is no event queue.
+//! Most stops are represented by the time at which they are free: a request waits until then and
+//! moves that time on. There is no event queue.
 //!
-//! 1. `catalogue` reads `PROFILE[?key=value…]`, `profile` holds the figures, `geometry` makes
-//!    whole numbers of them and refuses drives that cannot be.
-//! 2. `rig` is what the lab sees: prepare, run, rest. `load` keeps a closed loop of requests in
-//!    flight, `fill` writes a range once, `faults` changes completions on demand, `instruments` and
-//!    `identity` say what was seen and of what drive.
-//! 3. `drive` takes one request at a moment and returns the moment of its completion:
+//! 1. `profile`: `catalogue` parses `PROFILE[?key=value…]` into `figures`; `geometry` derives pages,
+//!    superblocks and program units, and rejects impossible drives.
+//! 2. `rig` is what the lab sees: prepare, run, rest. `validation` rejects what cannot be served,
+//!    `load` keeps requests in flight and `completion_queue` orders their ends, `fill` writes a range
+//!    once, `fault_injection` changes completions, `instruments` take readings and findings, and
+//!    `identity` and `description` name the drive.
+//! 3. `drive` takes one request at a point in time and returns the time of its completion:
 //!    `Drive::submit`.
-//! 4. `front`: the host queue lets the command in, the controller takes its time for it, the link
-//!    moves the data.
-//! 5. `buffer`: each page waits for a place; with it the write is acknowledged.
-//! 6. `cache`: while the fast cache has room, the superblock that takes the page is one in SLC
-//!    mode; in silence its pages are folded to native cells.
-//! 7. `map`: the page is appended to the log of the open superblock, and its old place is stale.
-//! 8. `gc`: when a program unit is full, as much collection is done as the write calls for; a
-//!    superblock of which every valid page was copied is given back.
-//! 9. `flash`: the unit is programmed on its die, behind what is booked there; the first unit on
-//!    each die of a superblock erases the block just before.
+//! 4. `host_interface`: the submission queue admits the command, the controller processes it, the
+//!    link transfers the data.
+//! 5. `ftl::write_buffer`: each page waits for a slot; with it the write is acknowledged.
+//! 6. `ftl::slc_cache`: while the cache has room, the page goes to a superblock in SLC mode; while
+//!    the host is idle, `ftl::folding` copies its pages to native cells.
+//! 7. `ftl::map`: the page is appended to the log of the open superblock, and its old slot is stale.
+//! 8. `ftl::gc`: when a program unit is full, as much collection is done as is due for the write.
+//!    `ftl::media` copies the `ftl::valid_pages` of a superblock; without any it is free.
+//! 9. `flash`: the unit is programmed on its die, after the operations booked there; the first unit
+//!    on each die of a superblock erases the block immediately before.
 //!
-//! Beside the path stand `env` (power and heat), `truth` (what the analysis is judged by) and
-//! [`mean_field`] (the theory that judges the model, and the start of a worn-in drive).
+//! Beside the path stand `power_thermal` (power and temperature), `ftl::ground_truth` (the counts
+//! that an analysis is judged by) and [`mean_field`] (the theory that judges the model), from which
+//! `ftl::worn_in` derives the initial state of a worn-in drive.
 
-mod buffer;
-mod cache;
-mod card;
-mod catalogue;
 mod drive;
-mod env;
-mod faults;
-mod fill;
 mod flash;
-mod front;
-mod gc;
-mod geometry;
-mod identity;
-mod instruments;
-mod load;
-mod map;
+mod ftl;
+mod host_interface;
 pub mod mean_field;
+mod operations;
+mod power_thermal;
 mod profile;
 mod rig;
-mod table;
-mod truth;
+mod time;
 
-pub use catalogue::{Listed, ProfileError, profiles};
-pub use drive::Work;
-pub use flash::Operations;
+pub use ftl::GroundTruth;
+pub use operations::{Operations, Work};
 pub use profile::{
-    DriveFigures, FaultFigures, FrontFigures, GcFigures, GcPacing, GcPolicy, NandFigures, Overflow,
-    PowerFigures, PowerState, Profile, SlcFigures, ThermalFigures,
+    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, NandFigures,
+    Overflow, PowerFigures, PowerState, Profile, ProfileError, ProfileListing, SlcFigures,
+    ThermalFigures, profiles,
 };
 pub use rig::VirtualRig;
-pub use truth::Truth;

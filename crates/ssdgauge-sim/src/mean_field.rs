@@ -1,6 +1,6 @@
-//! Theory of write amplification, and the drive reduced to the valid pages of its superblocks.
+//! Write amplification in theory: closed formulas, and the mean field of valid pages per superblock.
 //!
-//! It judges the exact model, so it must never share code with it.
+//! The exact model is validated against it, so the two must never share code.
 
 /// Returns the write amplification of uniform random writes where the flash that can hold data is
 /// `a` times the data: the root of `WA = 1 / (1 − p)`, `p = exp(−a (1 − p))`.
@@ -8,10 +8,11 @@
 /// It is a / (a + W(−a e^−a)) with Lambert's W (Xiang and Kurkoski, arXiv 1110.4245; Desnoyers,
 /// SYSTOR 2012). `a` must be above 1.
 pub fn write_amplification(a: f64) -> f64 {
+    debug_assert!(a > 1.0, "flash holds more than the data");
     mixture(&[Class { pages: 1.0, share: 1.0 }], a)
 }
 
-/// A part of the data that is written at its own rate.
+/// A class of pages that are written at one rate, such as hot data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
     /// Its pages, in any unit.
@@ -21,15 +22,15 @@ pub struct Class {
 }
 
 /// Returns the write amplification of independent writes to `classes` on a log of `total` pages
-/// that is cleaned in the order of writing: the root of
-/// `WA = Σ r / (1 − exp(−T r / (U WA)))`.
+/// that is collected in FIFO order: the root of `WA = Σ r / (1 − exp(−T r / (U WA)))`.
 ///
-/// A page is written again after its next overwrite or one turn of the log, whichever is first.
+/// A page is written again at its next overwrite or after one pass through the log, whichever is
+/// first. With one class it is the formula of [`write_amplification`].
 pub fn mixture(classes: &[Class], total: f64) -> f64 {
     let image = |wa: f64| -> f64 {
         classes.iter().map(|c| c.share / -(-total * c.share / (c.pages * wa)).exp_m1()).sum()
     };
-    // The image minus the argument falls through 0 once; halving finds it to the last bit.
+    // The image minus the argument falls through 0 once; bisection finds the root to the last bit.
     let (mut low, mut high) = (1.0, 1e6);
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
@@ -50,8 +51,8 @@ pub struct MeanField {
 }
 
 impl MeanField {
-    /// Returns a drive of `superblocks` full superblocks of `size` pages, whose `pages` pages of
-    /// data lie evenly in them.
+    /// Returns a drive of `superblocks` full superblocks of `size` pages, over which `pages` pages of
+    /// data are spread evenly.
     pub fn new(superblocks: usize, size: f64, pages: f64) -> MeanField {
         MeanField {
             valid: vec![pages / superblocks as f64; superblocks],
@@ -62,9 +63,9 @@ impl MeanField {
         }
     }
 
-    /// Collects the emptiest superblock and writes it anew with what it held and with pages of
-    /// the host; every other superblock loses its share of those.
-    pub fn turn(&mut self) {
+    /// Collects the superblock with the fewest valid pages, and rewrites it with these and with host
+    /// pages; every other superblock loses its share of the latter.
+    pub fn collect(&mut self) {
         let emptiest = (0..self.valid.len())
             .min_by(|a, b| self.valid[*a].total_cmp(&self.valid[*b]))
             .expect("a drive has superblocks");
@@ -72,25 +73,25 @@ impl MeanField {
         let written = self.size - moved;
         let stays = (-written / self.pages).exp();
         self.valid.iter_mut().for_each(|valid| *valid *= stays);
-        // What the host writes twice while the superblock fills is stale at once.
+        // A page that the host writes twice while the superblock fills is stale at once.
         self.valid[emptiest] = moved * stays + self.pages * (1.0 - stays);
         self.host_pages += written;
         self.flash_pages += self.size;
     }
 
-    /// Turns until every superblock was written `times` times on average.
+    /// Collects until every superblock was rewritten `times` times on average.
     pub fn settle(&mut self, times: usize) {
-        (0..times * self.valid.len()).for_each(|_| self.turn());
+        (0..times * self.valid.len()).for_each(|_| self.collect());
     }
 
-    /// Returns the write amplification of `turns` more turns.
-    pub fn measure(&mut self, turns: usize) -> f64 {
+    /// Returns the write amplification of `collections` further collections.
+    pub fn measure(&mut self, collections: usize) -> f64 {
         (self.host_pages, self.flash_pages) = (0.0, 0.0);
-        (0..turns).for_each(|_| self.turn());
+        (0..collections).for_each(|_| self.collect());
         self.flash_pages / self.host_pages
     }
 
-    /// Returns the valid pages of the superblocks, the emptiest first.
+    /// Returns the valid pages of the superblocks in ascending order.
     pub fn populations(&self) -> Vec<f64> {
         let mut sorted = self.valid.clone();
         sorted.sort_by(f64::total_cmp);
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_formula_gives_the_published_table() {
+    fn the_formula_reproduces_the_published_table() {
         for (a, wa) in [
             (1.05, 10.672),
             (1.07, 7.817),
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fixed_point_of_hot_and_cold_data_is_the_known_one() {
+    fn the_fixed_point_of_hot_and_cold_data_equals_reference_values() {
         for (data, a, wa) in [
             (0.2, 1.12, 5.204),
             (0.2, 1.28, 2.820),
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_field_settles_at_the_formula() {
+    fn the_mean_field_converges_to_the_formula() {
         for a in [1.07, 1.12, 1.28, 1.5] {
             let mut field = MeanField::new(1_000, 1_000.0, 1_000_000.0 / a);
             field.settle(6);

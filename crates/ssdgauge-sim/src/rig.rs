@@ -1,82 +1,98 @@
-//! The rig of a virtual drive: preparation, load and rest in virtual time.
+//! The rig of a virtual drive: preparation, load and pauses in virtual time.
 //!
-//! Its clock moves only with what it is asked to do. It must never show a second twice, leave one
-//! out, or let a result go without the word MODEL.
+//! Its clock advances only with calls. It must never record a second twice, omit one, or return a
+//! result without the word MODEL.
 
-use crate::catalogue::{self, Birth, Order, ProfileError};
-use crate::drive::{Drive, Work};
-use crate::faults::Faults;
-use crate::flash::Moment;
-use crate::geometry::{Geometry, PAGE};
-use crate::identity::info;
-use crate::instruments::{Clock, failed, hung, no_power_state, vanished};
-use crate::load::{LONGEST_STEP, Load, MOST_IN_FLIGHT, stream_seed};
-use crate::profile::Profile;
-use crate::truth::Truth;
+mod completion_queue;
+mod description;
+mod fault_injection;
+mod fill;
+mod identity;
+mod instruments;
+mod load;
+mod validation;
+
+use crate::drive::Drive;
+use crate::ftl::GroundTruth;
+use crate::operations::Work;
+use crate::profile::{Geometry, InitialState, PAGE, Profile, ProfileError, ProfileSpec};
+use crate::time::SimTime;
+use fault_injection::InjectedFaults;
+use fill::Fill;
+use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, no_power_state};
+use load::Load;
 use ssdgauge_core::{
-    Access, Bytes, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos, PowerSaving,
-    Preparation, Prepared, Rig, RigError, Sink, Until, Workload, WriteCache,
+    Access, Bytes, DriveCard, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos,
+    PowerSaving, Preparation, Prepared, Rig, RigError, Sink, Until, Workload, WriteCache,
 };
+use validation::{MAX_STEP, check_range, check_workload};
 
-/// The sink is asked for a stop after this many requests at the latest.
-const ASK_AFTER: u64 = 65_536;
-/// Rests are read every second up to this length, and every ten seconds beyond.
-const FINE_REST: Nanos = Nanos::from_secs(1_000);
+/// A stop is polled after this many requests at the latest.
+const POLL_STOP_AFTER: u64 = 65_536;
+/// Pauses have a reading every second up to this length, and every ten seconds beyond, so that a
+/// night of rest does not fill the run file.
+const FINE_PAUSE: Nanos = Nanos::from_secs(1_000);
 /// A stall from this length on is a finding.
-const LONG_SILENCE: Nanos = Nanos::from_secs(30);
+const LONG_STALL: Nanos = Nanos::from_secs(30);
+/// Bytes that one TRIM command covers, and the time that it takes.
+const TRIM_BYTES: u64 = 2 << 30;
+const TRIM_TIME: Nanos = Nanos(1_000_000);
 
 /// A virtual drive together with its instruments.
 #[derive(Clone, Debug)]
 pub struct VirtualRig {
     info: DriveInfo,
-    order: Order,
+    spec: ProfileSpec,
     geometry: Geometry,
-    pub(crate) drive: Drive,
-    faults: Faults,
+    drive: Drive,
+    faults: InjectedFaults,
     seed: u64,
+    /// Steps run so far.
     runs: u64,
-    /// The clock of the rig.
-    pub(crate) now: Moment,
+    /// The virtual time.
+    now: SimTime,
 }
 
 impl VirtualRig {
-    /// Makes the drive of `PROFILE[?key=value&…]`; a `seed` in the text goes before the one given.
+    /// Creates the drive of `PROFILE[?key=value&…]`. A `seed` in the text takes precedence over the
+    /// argument.
     ///
     /// # Errors
-    /// An unknown profile or key with the list of known ones, a value that cannot be read, or
-    /// figures that no drive can have.
-    pub fn open(spec: &str, seed: u64) -> Result<VirtualRig, ProfileError> {
-        VirtualRig::from_order(catalogue::order(spec)?, spec, seed)
+    /// An unknown profile or key with the list of known ones, a value that is not valid, or figures
+    /// that no drive can have.
+    pub fn open(target: &str, seed: u64) -> Result<VirtualRig, ProfileError> {
+        VirtualRig::from_spec(ProfileSpec::parse(target)?, target, seed)
     }
 
-    /// Makes the drive of a profile's own TOML `text` and the `key=value&…` behind its `name`.
+    /// Creates the drive of a user's own profile, from its TOML `text` and the `key=value&…` that
+    /// follow its `name`.
     ///
     /// # Errors
-    /// As [`VirtualRig::open`], and what the text itself gets wrong.
+    /// As [`VirtualRig::open`], and a text that is not a profile.
     pub fn from_toml(
         name: &str,
         text: &str,
         query: &str,
         seed: u64,
     ) -> Result<VirtualRig, ProfileError> {
-        let order = catalogue::order_from_text(name, text, query)?;
-        let spec = if query.is_empty() { name.into() } else { format!("{name}?{query}") };
-        VirtualRig::from_order(order, &spec, seed)
+        let spec = ProfileSpec::from_toml(name, text, query)?;
+        let target = if query.is_empty() { name.into() } else { format!("{name}?{query}") };
+        VirtualRig::from_spec(spec, &target, seed)
     }
 
-    fn from_order(order: Order, spec: &str, seed: u64) -> Result<VirtualRig, ProfileError> {
-        let geometry = Geometry::of(&order)?;
-        let seed = order.seed.unwrap_or(seed);
-        let mut drive = Drive::fresh(order.profile.clone(), geometry);
-        match order.birth {
-            Birth::Fresh => {}
-            Birth::Filled => drive.fill(),
-            Birth::Steady => drive.age(seed),
+    fn from_spec(spec: ProfileSpec, target: &str, seed: u64) -> Result<VirtualRig, ProfileError> {
+        let geometry = Geometry::from_spec(&spec)?;
+        let seed = spec.seed.unwrap_or(seed);
+        let mut drive = Drive::new(spec.profile.clone(), geometry);
+        match spec.initial_state {
+            InitialState::Fresh => {}
+            InitialState::Filled => drive.ftl.fill(),
+            InitialState::Steady => drive.ftl.wear_in(seed),
         }
         Ok(VirtualRig {
-            info: info(&order, &geometry, spec, seed),
-            faults: Faults::new(&order.profile.fault),
-            order,
+            info: identity::drive_info(&spec, &geometry, target, seed),
+            faults: InjectedFaults::new(&spec.profile.fault),
+            spec,
             geometry,
             drive,
             seed,
@@ -85,46 +101,51 @@ impl VirtualRig {
         })
     }
 
-    /// Returns the same drive with only its first `size` bytes open to requests, in whole pages of
-    /// 4 KiB; the drive behind them stays as large as it is.
+    /// Returns the same drive with requests limited to its first `size` bytes, in whole pages of
+    /// 4 KiB. The geometry and the spare area of the drive stay the same.
     pub fn limited_to(mut self, size: Bytes) -> VirtualRig {
-        self.info.capacity = Bytes(size.0.min(self.info.capacity.0) & !4_095);
+        self.info.capacity = Bytes(size.0.min(self.info.capacity.0) / PAGE * PAGE);
         self
     }
 
-    /// Returns the figures of the drive, inheritance and the target's text applied.
+    /// Returns the figures of the drive, after inheritance and the text of the target.
     pub fn profile(&self) -> &Profile {
-        &self.order.profile
+        &self.spec.profile
     }
 
-    /// Returns what is true of the drive since its birth or its last purge.
-    pub fn truth(&self) -> Truth {
-        self.drive.truth
+    /// Returns the drive description: the profile, and what the drive has done so far.
+    pub fn describe(&self) -> DriveCard {
+        description::describe(&self.info, self.profile(), &self.drive)
     }
 
-    /// Returns the operations that the drive did since its birth or its last purge.
+    /// Returns the ground truth since the drive was created or last purged.
+    pub fn ground_truth(&self) -> GroundTruth {
+        self.drive.ftl.media.truth
+    }
+
+    /// Returns the operations since the drive was created or last purged.
     pub fn work(&self) -> Work {
         self.drive.work()
     }
 
-    /// Keeps the number of the write with every page from now on, so that
-    /// [`VirtualRig::generation`] can tell which write a read finds. The drive must be fresh.
+    /// Stores a generation with every page from this call on, so that [`VirtualRig::generation`]
+    /// can identify the write that a read finds. The drive must be fresh.
     ///
-    /// It takes 4 bytes for each page of flash, and makes collection slow: for tests.
+    /// It takes 4 bytes for each page of flash and makes collection slow: for tests.
     pub fn keep_generations(&mut self) {
-        self.drive.map.keep_generations();
+        self.drive.ftl.media.map.keep_generations();
     }
 
-    /// Returns the number of the write, from 1 in the order of all page writes of the host, whose
-    /// data a read of `page` finds; 0 where it was never written or was trimmed.
+    /// Returns the generation of the data that a read of `page` finds: the number of the write, from
+    /// 1 in the order of all page writes of the host; 0 where the page is unmapped.
     pub fn generation(&self, page: u32) -> u32 {
-        self.drive.map.generation_of(page)
+        self.drive.ftl.media.map.generation_of(page)
     }
 
-    /// Returns the seed of the requests of stream number `stream` in the step that is number `run`
-    /// of the rig's life, both from 0: what [`ssdgauge_core::RequestSource`] deals from.
+    /// Returns the seed of the requests of stream number `stream` in step number `run` of the rig,
+    /// both from 0: the seed of its [`ssdgauge_core::RequestSource`].
     pub fn stream_seed(&self, run: u64, stream: u16) -> u64 {
-        stream_seed(self.seed, run, stream)
+        load::stream_seed(self.seed, run, stream)
     }
 
     fn fill(
@@ -133,29 +154,29 @@ impl VirtualRig {
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
         let Preparation::Fill { access, block_size, offset, span } = *preparation else {
-            return Err(RigError::Refused("this is no fill".into()));
+            return Err(RigError::Refused("the preparation is not a fill".into()));
         };
-        self.check_range(offset, span, block_size)?;
+        check_range(&self.info, offset, span, block_size)?;
         let begin = self.now;
-        let truth = self.drive.truth;
-        let mut fill = crate::fill::Fill::new(access, block_size, offset, span, self.seed);
-        self.drive.begin_step(begin, crate::fill::DEPTH);
-        let mut clock = Clock::new(begin, self.drive.environment.energy_j());
+        let truth = self.ground_truth();
+        let mut fill = Fill::new(access, block_size, offset, span, self.seed);
+        self.drive.begin_step(begin, fill::DEPTH);
+        let mut clock = StepClock::new(begin, &self.drive);
         let mut stopped = false;
-        while let Some(at) = fill.step(&mut self.drive, begin) {
+        while let Some(at) = fill.write_next(&mut self.drive, begin) {
             while at > clock.second_end {
-                self.tick(&mut clock, sink);
+                end_second(&mut self.drive, &mut clock, sink);
                 stopped |= sink.stop();
             }
             self.check_gone(at)?;
-            if stopped || (fill.requests.is_multiple_of(ASK_AFTER) && sink.stop()) {
+            if stopped || (fill.requests.is_multiple_of(POLL_STOP_AFTER) && sink.stop()) {
                 stopped = true;
                 break;
             }
         }
         self.now = fill.last_end.max(begin);
         self.check_gone(self.now)?;
-        self.finish(&clock, &truth, sink);
+        end_step(&mut self.drive, &clock, self.now, &truth, sink);
         let method = match access {
             Access::Sequential => "sequential write",
             Access::Random => "random write",
@@ -169,37 +190,36 @@ impl VirtualRig {
     }
 
     fn purge(&mut self) -> Prepared {
-        let environment = self.drive.environment.clone();
-        let cached = self.drive.acknowledges_early;
-        self.drive = Drive::fresh(self.order.profile.clone(), self.geometry);
-        self.drive.acknowledges_early = cached;
-        self.drive.restore_environment(environment, self.now);
-        // Every block of a die is erased, all dies at a time.
+        let power_thermal = self.drive.power_thermal.clone();
+        let acknowledges_early = self.drive.ftl.acknowledges_early;
+        self.drive = Drive::new(self.spec.profile.clone(), self.geometry);
+        self.drive.ftl.acknowledges_early = acknowledges_early;
+        self.drive.inherit_power_thermal(power_thermal, self.now);
+        // All dies erase in parallel, each its blocks one after the other.
         let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
-        let erase = self.order.profile.nand.t_bers_us * 1e3 * f64::from(blocks);
+        let erase = self.spec.profile.nand.t_bers_us * 1e3 * f64::from(blocks);
         let elapsed = Nanos(erase as u64);
         self.now += elapsed.0;
-        self.drive.pass(self.now);
+        self.drive.advance_power_thermal(self.now);
         Prepared { method: "virtual purge".into(), written: Bytes(0), elapsed, stopped: false }
     }
 
     fn trim(&mut self, offset: Bytes, span: Bytes) -> Result<Prepared, RigError> {
-        self.check_range(offset, span, Bytes(1))?;
-        // Only whole pages can be forgotten.
+        check_range(&self.info, offset, span, Bytes(1))?;
+        // Only whole pages are deallocated; NVMe leaves the rest to the drive.
         let first = offset.0.div_ceil(PAGE);
         let end = (offset.0 + span.0) / PAGE;
-        self.drive.trim(first as u32, end.saturating_sub(first) as u32);
-        // One command for each 2 GiB or part of it, a millisecond each.
-        let elapsed = Nanos(span.0.div_ceil(2 << 30) * 1_000_000);
+        self.drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
+        let elapsed = Nanos(span.0.div_ceil(TRIM_BYTES) * TRIM_TIME.0);
         self.now += elapsed.0;
-        self.drive.pass(self.now);
+        self.drive.advance_power_thermal(self.now);
         Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
     }
 
-    fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
-        // The energy so far was taken in the states that the drive could have until now.
-        self.drive.pass(self.now);
-        let method = match self.drive.environment.choose(saving) {
+    fn set_power_saving(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
+        // The energy up to this point is that of the power saving set before.
+        self.drive.advance_power_thermal(self.now);
+        let method = match self.drive.power_thermal.set_saving(saving) {
             true => format!("virtual {saving}"),
             false => {
                 sink.finding(no_power_state(saving));
@@ -209,17 +229,17 @@ impl VirtualRig {
         Prepared { method, written: Bytes(0), elapsed: Nanos::ZERO, stopped: false }
     }
 
-    /// A virtual drive has its cache on when it is found.
+    /// The write cache of a virtual drive is initially on.
     fn switch_cache(&mut self, switch: WriteCache) -> Prepared {
-        let method = match (self.order.profile.front.buffer_is_safe, switch) {
-            // As drives for data centres have it: nothing would be lost, so nothing is switched.
+        let method = match (self.spec.profile.host_interface.buffer_is_safe, switch) {
+            // Drives with power-loss protection report no volatile write cache (NVMe: VWC).
             (true, _) => "none: the buffer outlives a loss of power",
             (false, WriteCache::Off) => {
-                self.drive.acknowledges_early = false;
+                self.drive.ftl.acknowledges_early = false;
                 "virtual write cache off"
             }
             (false, WriteCache::On | WriteCache::AsFound) => {
-                self.drive.acknowledges_early = true;
+                self.drive.ftl.acknowledges_early = true;
                 "virtual write cache on"
             }
         };
@@ -227,66 +247,33 @@ impl VirtualRig {
         Prepared { method: method.into(), written, elapsed, stopped: false }
     }
 
-    fn check_range(&self, offset: Bytes, span: Bytes, block: Bytes) -> Result<(), RigError> {
-        let end = offset.0.checked_add(span.0);
-        if block.0 == 0 || span < block || end.is_none_or(|end| end > self.info.capacity.0) {
-            return Err(RigError::Refused(format!(
-                "blocks of {block} in {span} from {offset} do not fit into the {} of {}",
-                self.info.capacity,
-                self.info.name(),
-            )));
-        }
-        Ok(())
+    /// Ends the current second of a load: readings, then intervals.
+    // Not inlined: once a second, it would take registers from the loop over requests.
+    #[inline(never)]
+    fn end_second(&mut self, load: &mut Load, clock: &mut StepClock, sink: &mut dyn Sink) {
+        let second = clock.second;
+        end_second(&mut self.drive, clock, sink);
+        load.end_second(second, Nanos::SECOND, sink);
     }
 
-    fn check_workload(&self, workload: &Workload, until: &Until) -> Result<(), RigError> {
-        let refuse = |reason: &str| Err(RigError::Refused(reason.into()));
-        if workload.streams.is_empty() {
-            return refuse("a workload without streams");
-        }
-        if !until.is_bounded() {
-            return refuse("a workload without an end");
-        }
-        if until.time.is_some_and(|time| time.0 > LONGEST_STEP.0 / 2) {
-            return Err(RigError::Refused(format!(
-                "a step of the virtual drive lasts at most {}",
-                Nanos(LONGEST_STEP.0 / 2)
-            )));
-        }
-        let mut depth = 0;
-        for stream in &workload.streams {
-            self.check_range(stream.offset, stream.span, stream.block_size)?;
-            depth += u64::from(stream.queue_depth) * u64::from(stream.threads);
-            if stream.queue_depth == 0 || stream.threads == 0 || stream.read_percent > 100 {
-                return refuse("a stream without requests, or with more than 100 % reads");
-            }
-        }
-        if depth > MOST_IN_FLIGHT {
-            return Err(RigError::Refused(format!(
-                "{depth} requests in flight; the virtual drive takes at most {MOST_IN_FLIGHT}"
-            )));
-        }
-        Ok(())
-    }
-
-    fn check_gone(&self, now: Moment) -> Result<(), RigError> {
+    fn check_gone(&self, now: SimTime) -> Result<(), RigError> {
         match self.faults.is_gone(now) {
             true => Err(RigError::Gone(self.info.name().into())),
             false => Ok(()),
         }
     }
 
-    /// Keeps `load` in flight to the first limit of `until` and drains it; returns which limit
+    /// Keeps `load` in flight up to the first limit of `until` and drains it; returns which limit
     /// that was, and the last completion from the start of the step.
-    fn play(
+    fn drive_load(
         &mut self,
         load: &mut Load,
         until: &Until,
-        clock: &mut Clock,
+        clock: &mut StepClock,
         sink: &mut dyn Sink,
-    ) -> (EndedBy, Moment) {
+    ) -> (EndedBy, SimTime) {
         let begin = clock.begin;
-        let limit = until.time.map_or(LONGEST_STEP.0 / 2, |time| time.0);
+        let limit = until.time.map_or(MAX_STEP.0, |time| time.0);
         let bytes = until.bytes.map_or(u64::MAX, |bytes| bytes.0);
         let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
         let mut ended = None;
@@ -294,53 +281,49 @@ impl VirtualRig {
         load.begin(&mut self.drive, &self.faults, bytes);
         loop {
             if ended.is_none() {
-                load.send_due(&mut self.drive, &self.faults, limit, bytes);
+                load.submit_due(&mut self.drive, &self.faults, limit, bytes);
             }
             let Some(mut completion) = load.next() else { break };
             completion.at = completion.at.min(gone_at);
             while begin + completion.at > clock.second_end {
-                let second = clock.second;
-                self.tick(clock, sink);
-                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
+                self.end_second(load, clock, sink);
                 if sink.stop() {
                     ended = ended.or(Some(EndedBy::Stop));
                 }
             }
-            let silence = Nanos(completion.at - last);
+            let stalled = Nanos(completion.at - last);
             last = completion.at;
-            if silence >= LONG_SILENCE {
-                sink.finding(hung(silence));
+            if stalled >= LONG_STALL {
+                sink.finding(hung(stalled));
             }
             if completion.at == gone_at {
                 load.fail_all(&completion);
-                sink.finding(vanished(Nanos(gone_at)));
+                sink.finding(disappeared(Nanos(gone_at)));
                 return (EndedBy::Faults, last);
             }
             let latency = load.record(&completion);
             if load.is_open() && latency > MOST_LAG {
                 ended = ended.or(Some(EndedBy::DeviceLag));
             }
-            if load.completed.is_multiple_of(ASK_AFTER) && sink.stop() {
+            if load.completed.is_multiple_of(POLL_STOP_AFTER) && sink.stop() {
                 ended = ended.or(Some(EndedBy::Stop));
             }
             if ended.is_none() {
                 if completion.at >= limit {
                     ended = Some(EndedBy::Time);
-                } else if load.sent_bytes >= bytes {
+                } else if load.submitted_bytes >= bytes {
                     ended = Some(EndedBy::Bytes);
                 } else {
-                    load.send_next(&completion, &mut self.drive, &self.faults);
+                    load.submit_next(&completion, &mut self.drive, &self.faults);
                 }
             }
         }
         if load.is_open() && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
             ended = Some(EndedBy::Time);
-            // An open loop lasts as long as it was told, even if nothing is due at its end.
+            // An open loop lasts as long as its time limit, even if nothing is due at its end.
             last = last.max(limit);
             while begin + last > clock.second_end {
-                let second = clock.second;
-                self.tick(clock, sink);
-                load.take_second(second, Nanos::SECOND, |interval| sink.interval(&interval));
+                self.end_second(load, clock, sink);
             }
         }
         (ended.unwrap_or(EndedBy::Bytes), last)
@@ -359,11 +342,11 @@ impl Rig for VirtualRig {
     ) -> Result<Prepared, RigError> {
         self.check_gone(self.now)?;
         match preparation {
-            // A model has one way, and all ways lead there.
+            // The model has one purge, which stands in for every method.
             Preparation::Purge | Preparation::PurgeBy(_) => Ok(self.purge()),
             Preparation::Trim { offset, span } => self.trim(*offset, *span),
             Preparation::Fill { .. } => self.fill(preparation, sink),
-            Preparation::Power(saving) => Ok(self.choose_power(*saving, sink)),
+            Preparation::Power(saving) => Ok(self.set_power_saving(*saving, sink)),
             Preparation::WriteCache(switch) => Ok(self.switch_cache(*switch)),
         }
     }
@@ -375,22 +358,22 @@ impl Rig for VirtualRig {
         sink: &mut dyn Sink,
     ) -> Result<Ended, RigError> {
         self.check_gone(self.now)?;
-        self.check_workload(workload, until)?;
+        check_workload(&self.info, workload, until)?;
         let begin = self.now;
-        let before = self.drive.truth;
+        let before = self.ground_truth();
         let mut load = Load::new(workload, begin, self.seed, self.runs);
         self.runs += 1;
-        // An open loop may have any number in flight: the queue of the drive bounds it.
+        // The number of requests of an open loop in flight is bounded by the drive's queue alone.
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
         self.drive.begin_step(begin, depth);
-        let mut clock = Clock::new(begin, self.drive.environment.energy_j());
-        let (by, elapsed) = self.play(&mut load, until, &mut clock, sink);
+        let mut clock = StepClock::new(begin, &self.drive);
+        let (by, elapsed) = self.drive_load(&mut load, until, &mut clock, sink);
         self.now = begin + elapsed;
-        let length = self.now - (clock.second_end - Nanos::SECOND.0);
-        if length > 0 {
-            load.take_second(clock.second, Nanos(length), |interval| sink.interval(&interval));
+        let length = clock.elapsed_of_second(self.now);
+        if length > Nanos::ZERO {
+            load.end_second(clock.second, length, sink);
         }
-        self.finish(&clock, &before, sink);
+        end_step(&mut self.drive, &clock, self.now, &before, sink);
         if load.failed > 0 {
             sink.finding(failed(load.failed, load.completed));
         }
@@ -398,13 +381,12 @@ impl Rig for VirtualRig {
         let due_until = if by == EndedBy::Time { limit } else { 0 };
         let open_loop = load.open_loops(workload, Nanos(elapsed), due_until);
         open_loop.iter().filter_map(|open| open.finding(None)).for_each(|f| sink.finding(f));
-        let stands_for = workload.engine.name();
         Ok(Ended {
             by,
             elapsed: Nanos(elapsed),
             engine: EngineReport {
                 engine: "virtual".into(),
-                setup: format!("virtual time, standing in for {stands_for}"),
+                setup: format!("virtual time, standing in for {}", workload.engine.name()),
                 in_flight_asked: load.depth() as u32,
                 in_flight: None,
                 ios_per_enter: None,
@@ -421,11 +403,11 @@ impl Rig for VirtualRig {
         while self.now < end {
             self.check_gone(self.now)?;
             let rested = self.now - begin;
-            let step = if rested < FINE_REST.0 { Nanos::SECOND.0 } else { 10 * Nanos::SECOND.0 };
+            let step = if rested < FINE_PAUSE.0 { Nanos::SECOND.0 } else { 10 * Nanos::SECOND.0 };
             self.now = (self.now + step).min(end);
-            self.drive.idle(self.now);
-            let second = self.drive.pass(self.now);
-            self.read_instruments(Nanos(self.now - begin), self.now, &second, sink);
+            self.drive.ftl.idle_until(self.now);
+            let sample = self.drive.advance_power_thermal(self.now);
+            instruments::read(&self.drive, Nanos(self.now - begin), self.now, &sample, sink);
             if sink.stop() {
                 return Ok(());
             }

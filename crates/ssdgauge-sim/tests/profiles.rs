@@ -1,4 +1,4 @@
-//! The words of a target: profiles, keys, inheritance, and what is refused.
+//! Targets: profiles, keys, inheritance, and refusals.
 #![allow(clippy::unwrap_used)]
 
 use ssdgauge_core::{Bytes, Rig};
@@ -83,7 +83,7 @@ fn impossible_drives_are_refused_with_their_figures() {
 }
 
 #[test]
-fn keys_change_the_drive() {
+fn keys_of_the_target_change_the_drive() {
     let open = |spec: &str| VirtualRig::open(spec, 9).unwrap();
     let rig = open("tlc-client?capacity=100GB&over_provisioning=28%&unused=0.25&seed=7");
     assert_eq!(rig.drive().capacity, Bytes(75_000_000_000 / 4_096 * 4_096));
@@ -107,7 +107,7 @@ fn a_larger_drive_has_more_dies_and_a_smaller_one_keeps_them() {
 }
 
 #[test]
-fn a_users_text_inherits_what_it_leaves_out() {
+fn a_profile_inherits_the_keys_that_it_leaves_out() {
     let text = "inherits = 'tlc-client'\n[drive]\nclass = 'mine'\n[nand]\nt_r_us = 77\n";
     let rig = VirtualRig::from_toml("mine.toml", text, "capacity=8GB", 1).unwrap();
     assert_eq!((rig.profile().nand.t_r_us, rig.profile().nand.bits), (77.0, 3));
@@ -116,11 +116,11 @@ fn a_users_text_inherits_what_it_leaves_out() {
 }
 
 #[test]
-fn a_text_that_is_no_profile_is_refused_with_the_reason() {
+fn a_text_that_is_not_a_profile_is_refused_with_the_reason() {
     for (text, word) in [
         ("[drive", "unclosed"),
         ("inherits = 3", "inherits"),
-        ("inherits = 'nobody'", "nobody"),
+        ("inherits = 'unknown'", "unknown"),
         ("[drive]\nclass = 'x'", "missing"),
         ("inherits = 'tiny'\n[nand]\nlayers = 9", "layers"),
         ("inherits = 'tiny'\n[extra]\na = 1", "extra"),
@@ -135,7 +135,7 @@ fn a_text_that_is_no_profile_is_refused_with_the_reason() {
 }
 
 #[test]
-fn every_figure_of_a_built_in_profile_says_where_it_comes_from() {
+fn every_built_in_profile_marks_the_source_of_its_figures() {
     for listed in profiles() {
         let text = listed.text;
         let says = ["[S]", "[F]", "[C]", "All figures are chosen"];

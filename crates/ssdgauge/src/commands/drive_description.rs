@@ -28,7 +28,7 @@ pub(crate) fn show(target: &str, as_json: bool) -> Result<(), Failure> {
 fn virtual_card(target: &str) -> Result<DriveCard, Failure> {
     let size = SizeRequest { exact: None, scratch: Bytes(0), at_most: None };
     match Target::find(target, size, 1)? {
-        Target::Virtual(rig) => Ok(rig.card()),
+        Target::Virtual(rig) => Ok(rig.describe()),
         Target::Real(_) => Err(Failure::new(
             Kind::Usage,
             format!("{target} is no virtual drive"),

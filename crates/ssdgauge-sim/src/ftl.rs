@@ -1,0 +1,309 @@
+//! The flash translation layer: write buffer, page map, SLC cache and garbage collection.
+//!
+//! A host write goes to the SLC cache while it has room, else to native cells. The layer must
+//! never report a page as written that a later read would not find.
+
+mod folding;
+mod gc;
+mod ground_truth;
+mod huge_array;
+mod map;
+mod media;
+mod slc_cache;
+mod valid_pages;
+mod worn_in;
+mod write_buffer;
+
+pub use ground_truth::GroundTruth;
+
+use crate::flash::Program;
+use crate::profile::{Geometry, PAGE, Profile};
+use crate::time::SimTime;
+use folding::Folding;
+use gc::GarbageCollection;
+use media::{Media, OpenSuperblock};
+use slc_cache::SlcCache;
+use valid_pages::{Superblock, UNMAPPED};
+use write_buffer::WriteBuffer;
+
+/// Free superblocks at which the host opens one: one is always left for copies, without which
+/// nothing could be collected.
+const FREE_FOR_HOST: usize = 2;
+
+/// Flash translation layer and flash of a drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Ftl {
+    pub(crate) media: Media,
+    buffer: WriteBuffer,
+    /// The superblock that takes host writes.
+    host: Option<OpenSuperblock>,
+    /// A native superblock that was partly written when the host returned to the SLC cache.
+    parked: Option<OpenSuperblock>,
+    cache: SlcCache,
+    folding: Folding,
+    gc: GarbageCollection,
+    /// Free superblocks that are restored while the host is idle.
+    idle_superblocks: usize,
+    /// Whether a write is acknowledged as soon as it is in the buffer; else when it is programmed.
+    pub(crate) acknowledges_early: bool,
+    /// Combines the entries loaded ahead of use, so that the loads are not optimised away.
+    prefetched: Superblock,
+}
+
+impl Ftl {
+    /// Returns the layer of a drive that was never written.
+    pub(crate) fn new(profile: &Profile, geometry: Geometry) -> Ftl {
+        Ftl {
+            buffer: WriteBuffer::new(geometry.buffer_pages),
+            host: None,
+            parked: None,
+            cache: SlcCache::new(&geometry, &profile.slc),
+            folding: Folding::new(&profile.slc),
+            gc: GarbageCollection::new(&profile.gc, &geometry),
+            idle_superblocks: profile.gc.idle_superblocks as usize,
+            acknowledges_early: true,
+            prefetched: UNMAPPED,
+            media: Media::new(profile, geometry),
+        }
+    }
+
+    /// Loads the map entry of the byte at `offset` ahead of its use.
+    #[inline]
+    pub(crate) fn prefetch(&mut self, offset: u64) {
+        if !self.media.geometry.in_place {
+            self.prefetched ^= self.media.map.lookup((offset / PAGE) as u32);
+        }
+    }
+
+    /// Reads `pages` pages from `first`; returns when the last is in the controller.
+    pub(crate) fn read(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+        let group = self.media.geometry.sense_pages;
+        let end = first + pages;
+        let mut page = first;
+        let mut done = at;
+        while page < end {
+            let superblock = self.superblock_of(page);
+            // Neighbours in one flash page and one superblock are taken as written together, so
+            // that one sense operation reads them. The map does not store slots.
+            let limit = ((page / group + 1) * group).min(end);
+            let mut together = 1;
+            while page + together < limit && self.superblock_of(page + together) == superblock {
+                together += 1;
+            }
+            // An unmapped page is answered from the map alone, as drives return zeros after TRIM.
+            if superblock != UNMAPPED {
+                // The die is derived from page and superblock for the same reason: a fixed, even
+                // distribution in place of the slot.
+                let die = (page / group + u32::from(superblock)) % self.media.geometry.dies;
+                done = done.max(self.media.flash.read(die, at, together));
+            }
+            page += together;
+        }
+        done
+    }
+
+    #[inline]
+    fn superblock_of(&self, page: u32) -> Superblock {
+        match self.media.geometry.in_place {
+            true => 1,
+            false => self.media.map.lookup(page),
+        }
+    }
+
+    /// Writes `pages` pages from `first`; returns when the last is in the buffer, or when it is
+    /// programmed where it is not acknowledged before.
+    #[inline]
+    pub(crate) fn write(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+        if self.media.geometry.in_place {
+            return self.write_in_place(at, first, pages);
+        }
+        let (mut buffered, mut programmed) = (at, at);
+        for page in first..first + pages {
+            buffered = self.buffer.insert(at);
+            let mut open = match self.host {
+                Some(open) => open,
+                None => self.open_for_host(buffered),
+            };
+            self.media.map.write(page, open.superblock, open.filled);
+            open.filled += 1;
+            self.host = Some(open);
+            if open.unit_is_full() {
+                programmed = self.program_host_unit(open, buffered);
+            }
+        }
+        match self.acknowledges_early {
+            true => buffered,
+            false => buffered.max(programmed).max(self.open_unit_programmed(buffered)),
+        }
+    }
+
+    /// Returns when the open unit of the host would be programmed if that began at `at`.
+    ///
+    /// The operation itself is booked once, when the unit is full: the additional wear of a drive
+    /// without a write cache, which programs units in part, is not modelled.
+    fn open_unit_programmed(&self, at: SimTime) -> SimTime {
+        match &self.host {
+            Some(open) if !open.unit_is_full() => {
+                let mut full = *open;
+                full.filled += open.unit_room();
+                let media = &self.media;
+                media.flash.would_program(full.program(media.geometry.dies), at)
+            }
+            Some(_) | None => at,
+        }
+    }
+
+    /// Programs the unit of the host that was just filled, and does the collection that is due for
+    /// it; returns when it is programmed.
+    fn program_host_unit(&mut self, open: OpenSuperblock, at: SimTime) -> SimTime {
+        let end = self.media.flash.program(open.program(self.media.geometry.dies), at);
+        self.buffer.add_program(end, open.unit_pages);
+        if open.is_full() {
+            self.media.map.close(open.superblock);
+            if open.slc {
+                self.cache.push_full(open.superblock);
+            }
+            self.host = None;
+        }
+        let Ftl { media, cache, folding, gc, .. } = self;
+        folding.fold_under_load(media, cache, gc, open.unit_pages, at);
+        if !open.slc {
+            gc.make_room(media, cache, open.unit_pages, at);
+        }
+        end
+    }
+
+    fn open_for_host(&mut self, at: SimTime) -> OpenSuperblock {
+        if let Some(open) = self.open_in_cache(at) {
+            return open;
+        }
+        if let Some(parked) = self.parked.take() {
+            return parked;
+        }
+        let Ftl { media, cache, gc, .. } = self;
+        if media.map.free_superblocks() < FREE_FOR_HOST {
+            gc.collect_until_free(media, cache, FREE_FOR_HOST, at);
+        }
+        let superblock = media.map.take_free().expect("collection leaves a free superblock");
+        OpenSuperblock::new(superblock, false, &media.geometry)
+    }
+
+    /// Opens a superblock of the SLC cache for the host, if there is room or room can be made.
+    fn open_in_cache(&mut self, at: SimTime) -> Option<OpenSuperblock> {
+        let Ftl { media, cache, folding, gc, .. } = self;
+        if !cache.exists() {
+            return None;
+        }
+        let mut open = cache.open(&mut media.map, &media.geometry);
+        let exhausted = open.is_none() || cache.forced;
+        if exhausted && !cache.exhausted {
+            media.truth.record_cache_exhausted();
+        }
+        cache.exhausted = exhausted;
+        if open.is_none() && cache.folds_first() {
+            folding.fold_one(media, cache, gc, at);
+            open = cache.open(&mut media.map, &media.geometry);
+        }
+        open
+    }
+
+    fn write_in_place(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+        let geometry = &self.media.geometry;
+        let (unit, dies) = (geometry.unit_pages, geometry.dies);
+        let end = first + pages;
+        let mut page = first;
+        let (mut buffered, mut programmed) = (at, at);
+        while page < end {
+            let together = ((page / unit + 1) * unit).min(end) - page;
+            for _ in 0..together {
+                buffered = self.buffer.insert(at);
+            }
+            let die = (page / unit + 1) % dies;
+            let program = Program { die, pages: together, slc: false, erase: false };
+            let done = self.media.flash.program(program, buffered);
+            self.buffer.add_program(done, together);
+            programmed = programmed.max(done);
+            page += together;
+        }
+        if self.acknowledges_early { buffered } else { programmed }
+    }
+
+    /// Deallocates `pages` pages from `first`.
+    pub(crate) fn trim(&mut self, first: u32, pages: u32) {
+        if !self.media.geometry.in_place {
+            (first..first + pages).for_each(|page| self.media.map.deallocate(page));
+            self.media.map.verify();
+        }
+    }
+
+    /// Brings an empty drive to the state after one sequential fill, in zero time.
+    pub(crate) fn fill(&mut self) {
+        if !self.media.geometry.in_place {
+            self.media.fill();
+            self.media.map.verify();
+        }
+    }
+
+    /// Brings an empty drive to the state after endless uniform random writes, in zero time.
+    pub(crate) fn wear_in(&mut self, seed: u64) {
+        if !self.media.geometry.in_place {
+            worn_in::wear_in(&mut self.media, seed);
+            self.media.map.verify();
+        }
+    }
+
+    /// Does background work while the host is idle, up to `until`.
+    pub(crate) fn idle_until(&mut self, until: SimTime) {
+        if self.media.geometry.in_place {
+            return;
+        }
+        let Ftl { media, cache, folding, gc, .. } = self;
+        // The next write finds room in the cache, and leaves a native superblock written in part.
+        let native = self.host.is_some_and(|open| !open.slc);
+        if folding.has_work(cache) && folding.folds_when_idle() && native {
+            debug_assert!(self.parked.is_none(), "a parked superblock is used before another");
+            self.parked = self.host.take();
+        }
+        folding.fold_when_idle(media, cache, gc, until);
+        let free = media.map.free_superblocks();
+        if self.idle_superblocks > free && media.flash.idle_at() < until {
+            // At most one superblock in each period, so that a host that returns does not find the
+            // dies busy for much longer than that.
+            let wanted = (free + 1).min(self.idle_superblocks);
+            gc.collect_until_free(media, cache, wanted, until);
+        }
+    }
+
+    /// Checks the map in debug builds: a checkpoint at the end of a step.
+    pub(crate) fn verify(&self) {
+        self.media.map.verify();
+    }
+
+    /// Returns the true over-provisioning: the flash that can hold data beyond what it holds, as
+    /// a share of that. `None` where nothing is held, or data is overwritten in place.
+    pub(crate) fn over_provisioning(&self) -> Option<f64> {
+        let media = &self.media;
+        let valid = media.map.valid_pages() as f64;
+        let pages = media.full_superblocks() as f64 * f64::from(media.geometry.superblock_pages);
+        (valid > 0.0 && !media.geometry.in_place).then(|| pages / valid - 1.0)
+    }
+
+    /// Returns the pages that hold valid data.
+    pub(crate) fn valid_pages(&self) -> u64 {
+        match self.media.geometry.in_place {
+            true => u64::from(self.media.geometry.user_pages),
+            false => self.media.map.valid_pages(),
+        }
+    }
+
+    /// Returns the bytes in the SLC cache that were not folded, stale ones included.
+    pub(crate) fn slc_occupancy_bytes(&self) -> u64 {
+        let size = u64::from(self.media.geometry.slc_superblock_pages);
+        let full = self.cache.full_superblocks() * size;
+        let open = match &self.host {
+            Some(open) if open.slc => u64::from(open.filled),
+            Some(_) | None => 0,
+        };
+        (full + open + self.folding.remaining()) * PAGE
+    }
+}

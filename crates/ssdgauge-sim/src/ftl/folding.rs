@@ -1,0 +1,179 @@
+//! Folding: valid pages of the SLC cache are copied to native cells, and the superblock is freed.
+//!
+//! Folding must never take the last free superblocks from garbage collection.
+
+use crate::ftl::gc::GarbageCollection;
+use crate::ftl::media::{Media, Victim};
+use crate::ftl::slc_cache::SlcCache;
+use crate::profile::{PAGE, SlcFigures};
+use crate::time::SimTime;
+
+/// Free superblocks that folding needs: it and garbage collection can each have to open one before
+/// either frees one.
+const FREE_TO_FOLD: usize = 2;
+
+/// What determines the folding rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HostState {
+    Idle,
+    Writing,
+}
+
+/// The state of folding.
+#[derive(Clone, Debug)]
+pub(crate) struct Folding {
+    /// The superblock that is being folded.
+    victim: Option<Victim>,
+    /// Pages per second while the host is idle.
+    idle_rate: f64,
+    /// Pages per second while the host writes.
+    writing_rate: f64,
+    /// Slots that may be folded by `allowed_until`, less than one unit between calls.
+    allowance: f64,
+    allowed_until: SimTime,
+}
+
+impl Folding {
+    /// Returns folding that has not begun.
+    pub(crate) fn new(slc: &SlcFigures) -> Folding {
+        let rate = |mb_s: f64| mb_s * 1e6 / PAGE as f64;
+        Folding {
+            victim: None,
+            idle_rate: rate(slc.fold_mb_s),
+            writing_rate: rate(slc.fold_under_load_mb_s),
+            allowance: 0.0,
+            allowed_until: 0,
+        }
+    }
+
+    /// Returns the slots of the superblock under folding that were not copied yet.
+    pub(crate) fn remaining(&self) -> u64 {
+        self.victim.as_ref().map_or(0, |victim| u64::from(victim.remaining))
+    }
+
+    /// Returns whether the drive folds while the host is idle.
+    pub(crate) fn folds_when_idle(&self) -> bool {
+        self.idle_rate > 0.0
+    }
+
+    /// Returns whether there is anything to fold.
+    pub(crate) fn has_work(&self, cache: &SlcCache) -> bool {
+        !cache.is_empty() || self.victim.is_some()
+    }
+
+    /// Folds at the rate of a writing host up to `at`, after `pages` were written.
+    pub(crate) fn fold_under_load(
+        &mut self,
+        media: &mut Media,
+        cache: &mut SlcCache,
+        gc: &mut GarbageCollection,
+        pages: u32,
+        at: SimTime,
+    ) {
+        if !self.has_work(cache) {
+            self.allowed_until = at;
+            return;
+        }
+        match self.writing_rate > 0.0 {
+            true => self.fold_until(media, cache, gc, HostState::Writing, at),
+            false => self.allowed_until = at,
+        }
+        // Where writes wait for the cache, each page that enters forces another one out.
+        let full = media.map.fixed_slc_is_used_up() && cache.borrows_no_more(&media.map);
+        if cache.folds_first() && full {
+            cache.forced = true;
+            self.fold(media, cache, gc, pages, at);
+        }
+    }
+
+    /// Folds at the rate of an idle host up to `until`.
+    pub(crate) fn fold_when_idle(
+        &mut self,
+        media: &mut Media,
+        cache: &mut SlcCache,
+        gc: &mut GarbageCollection,
+        until: SimTime,
+    ) {
+        if !self.has_work(cache) {
+            self.allowed_until = until;
+            return;
+        }
+        cache.forced = false;
+        self.fold_until(media, cache, gc, HostState::Idle, until);
+    }
+
+    fn fold_until(
+        &mut self,
+        media: &mut Media,
+        cache: &mut SlcCache,
+        gc: &mut GarbageCollection,
+        host: HostState,
+        until: SimTime,
+    ) {
+        let from = self.allowed_until;
+        let seconds = until.saturating_sub(from) as f64 / 1e9;
+        self.allowance += seconds
+            * match host {
+                HostState::Idle => self.idle_rate,
+                HostState::Writing => self.writing_rate,
+            };
+        self.allowed_until = until.max(from);
+        let unit = media.geometry.slc_unit_pages;
+        let units = (self.allowance / f64::from(unit)).floor();
+        self.allowance -= units * f64::from(unit);
+        for step in 0..units as u64 {
+            // Spread evenly over the time, so that the dies are not loaded in one burst.
+            let at = from + (seconds * 1e9 * step as f64 / units) as SimTime;
+            // While the host is idle, the dies limit the rate: what they cannot do in time is
+            // dropped, or the drive would exceed its folding rate later.
+            let behind = host == HostState::Idle && media.flash.idle_at() > until;
+            if behind || !self.fold(media, cache, gc, unit, at) {
+                self.allowance = 0.0;
+                return;
+            }
+        }
+    }
+
+    /// Folds at least `pages` slots of the oldest superblocks; returns whether that was possible.
+    fn fold(
+        &mut self,
+        media: &mut Media,
+        cache: &mut SlcCache,
+        gc: &mut GarbageCollection,
+        pages: u32,
+        at: SimTime,
+    ) -> bool {
+        let mut units = pages.div_ceil(media.geometry.slc_unit_pages);
+        while units > 0 {
+            if media.map.free_superblocks() < FREE_TO_FOLD {
+                return false;
+            }
+            let next = self.victim.take();
+            let next = next.or_else(|| cache.take_oldest(&mut media.map, &media.geometry));
+            let Some(mut victim) = next else { return false };
+            let now = units.min(victim.units_left());
+            let moved = media.copy_units(&mut victim, now, at);
+            units -= now;
+            match victim.remaining {
+                0 => media.map.release(victim.superblock),
+                _ => self.victim = Some(victim),
+            }
+            // Folded pages take native room, as host writes do.
+            gc.make_room(media, cache, moved, at);
+        }
+        true
+    }
+
+    /// Folds the rest of the superblock under folding, or one whole superblock.
+    pub(crate) fn fold_one(
+        &mut self,
+        media: &mut Media,
+        cache: &mut SlcCache,
+        gc: &mut GarbageCollection,
+        at: SimTime,
+    ) {
+        let size = media.geometry.slc_superblock_pages;
+        let rest = self.victim.as_ref().map_or(size, |victim| victim.remaining);
+        self.fold(media, cache, gc, rest, at);
+    }
+}

@@ -1,0 +1,153 @@
+//! Garbage collection: the valid pages of a superblock are copied, and the superblock is freed.
+//!
+//! The work is paced by host writes, so that free superblocks neither run out nor accumulate.
+//! Collection must never let the drive write without a free superblock.
+
+use crate::ftl::media::{Media, Victim};
+use crate::ftl::slc_cache::SlcCache;
+use crate::profile::{GcFigures, GcPacing, GcPolicy, Geometry};
+use crate::time::SimTime;
+
+/// Pages of 4 KiB in a MiB.
+const PAGES_PER_MIB: f64 = 256.0;
+
+/// The state of garbage collection.
+#[derive(Clone, Debug)]
+pub(crate) struct GarbageCollection {
+    policy: GcPolicy,
+    pacing: GcPacing,
+    /// Free superblocks that are held back: collection begins when no more are left.
+    reserve: usize,
+    /// The superblock under collection.
+    victim: Option<Victim>,
+    /// Slots of the victim that are examined for each page written to native cells. A victim of N
+    /// slots frees `gain` pages, so N / gain slots for each page keep the number of free
+    /// superblocks constant. Infinite where nothing is gained: such a victim is copied at once,
+    /// or a series of them would use up the reserve.
+    slots_per_page: f64,
+    /// Pages written whose share of collection has not been done.
+    due_pages: f64,
+    /// Slots of a burst.
+    burst_slots: f64,
+}
+
+impl GarbageCollection {
+    /// Returns garbage collection that has not begun.
+    pub(crate) fn new(figures: &GcFigures, geometry: &Geometry) -> GarbageCollection {
+        // Work that is deferred beyond half a superblock could use up the reserve.
+        let max_burst = f64::from(geometry.superblock_pages) / 2.0;
+        GarbageCollection {
+            policy: figures.policy,
+            pacing: figures.pacing,
+            reserve: geometry.reserve as usize,
+            victim: None,
+            slots_per_page: 0.0,
+            due_pages: 0.0,
+            burst_slots: (figures.burst_mib * PAGES_PER_MIB).min(max_burst),
+        }
+    }
+
+    /// Does the collection that is due for `pages` written to native cells.
+    pub(crate) fn make_room(
+        &mut self,
+        media: &mut Media,
+        cache: &mut SlcCache,
+        pages: u32,
+        at: SimTime,
+    ) {
+        if self.victim.is_none() && media.map.free_superblocks() > self.reserve {
+            return;
+        }
+        self.due_pages += f64::from(pages);
+        // The same work in total, deferred until it fills a burst: bursts lengthen the tail of the
+        // latency and leave the throughput as it is.
+        let deferred = match self.pacing {
+            GcPacing::Proportional => false,
+            GcPacing::Burst => {
+                self.victim.is_some() && self.due_pages * self.slots_per_page < self.burst_slots
+            }
+        };
+        if !deferred {
+            self.collect_due(media, cache, at);
+        }
+    }
+
+    /// Examines as many slots as are due, in whole units.
+    fn collect_due(&mut self, media: &mut Media, cache: &mut SlcCache, at: SimTime) {
+        loop {
+            if self.victim.is_none() {
+                let needed = media.map.free_superblocks() <= self.reserve;
+                if !needed || !self.select_victim(media, cache) {
+                    self.due_pages = 0.0;
+                    return;
+                }
+            }
+            let Some(mut victim) = self.victim.take() else { return };
+            let units_per_page = self.slots_per_page / f64::from(victim.unit_pages);
+            let units = match units_per_page.is_finite() {
+                true => ((self.due_pages * units_per_page) as u32).min(victim.units_left()),
+                false => victim.units_left(),
+            };
+            // The part of a unit that was due and not done is carried over to the next write.
+            self.due_pages -= f64::from(units) / units_per_page;
+            if units > 0 {
+                collect_units(media, &mut victim, units, at);
+            }
+            if victim.remaining > 0 {
+                self.victim = Some(victim);
+                return;
+            }
+            media.map.release(victim.superblock);
+        }
+    }
+
+    /// Collects whole superblocks until `wanted` are free, or nothing can be gained.
+    pub(crate) fn collect_until_free(
+        &mut self,
+        media: &mut Media,
+        cache: &mut SlcCache,
+        wanted: usize,
+        at: SimTime,
+    ) {
+        while media.map.free_superblocks() < wanted {
+            if self.victim.is_none() && !self.select_victim(media, cache) {
+                return;
+            }
+            let Some(mut victim) = self.victim.take() else { return };
+            let units = victim.units_left();
+            collect_units(media, &mut victim, units, at);
+            media.map.release(victim.superblock);
+        }
+        self.due_pages = 0.0;
+    }
+
+    /// Selects the next victim; returns whether there is one that is worth collecting.
+    fn select_victim(&mut self, media: &mut Media, cache: &mut SlcCache) -> bool {
+        let selected = match self.policy {
+            GcPolicy::Greedy => media.map.fewest_valid(),
+            GcPolicy::Fifo => media.map.oldest(),
+        };
+        let Some(superblock) = selected else { return false };
+        let size = media.geometry.superblock_pages;
+        let gain = size.saturating_sub(media.map.valid(superblock));
+        // Greedy: where the superblock with the fewest valid pages gains nothing, none does. FIFO:
+        // a full superblock has to be copied all the same, because the next one waits behind it.
+        if gain == 0 && self.policy == GcPolicy::Greedy {
+            return false;
+        }
+        let slc = cache.holds(superblock);
+        media.map.exclude(superblock);
+        if slc {
+            cache.remove(superblock);
+        }
+        let victim = Victim::new(superblock, slc, &media.geometry);
+        self.slots_per_page = f64::from(victim.remaining) / f64::from(gain);
+        self.victim = Some(victim);
+        true
+    }
+}
+
+fn collect_units(media: &mut Media, victim: &mut Victim, units: u32, at: SimTime) {
+    let moved = media.copy_units(victim, units, at);
+    media.truth.add_collected(moved);
+}

@@ -1,0 +1,214 @@
+//! Power and temperature: energy follows from operations and power states, temperature from energy.
+//!
+//! It must never invent energy: the power readings add up to the energy of the operations plus that
+//! of the power states.
+
+use crate::operations::Work;
+use crate::profile::{PowerFigures, PowerState, ThermalFigures};
+use crate::time::SimTime;
+use ssdgauge_core::PowerSaving;
+
+/// The most throttle steps. At the usual factor of 0.6 a twentieth of the speed is left.
+const MAX_THROTTLE_STEPS: u32 = 6;
+
+/// Power and temperature of a drive.
+#[derive(Clone, Debug)]
+pub(crate) struct PowerThermal {
+    power: PowerFigures,
+    thermal: ThermalFigures,
+    /// The time up to which energy and temperature are computed.
+    now: SimTime,
+    /// Operations up to `now`.
+    work: Work,
+    body_c: f64,
+    /// How many steps the drive is slowed down by; 0 is full speed.
+    throttle_steps: u32,
+    /// Energy since the drive was created, in joules.
+    energy_j: f64,
+    /// Whether the drive enters power states without a command (NVMe: autonomous power state
+    /// transitions).
+    autonomous: bool,
+    /// The power state that the host has set, until work wakes the drive.
+    set_state: Option<SetState>,
+}
+
+/// A power state that the host has set.
+#[derive(Clone, Debug)]
+struct SetState {
+    state: PowerState,
+    /// When it was set; entering it takes time from then on.
+    since: SimTime,
+    /// When work woke the drive.
+    woken: Option<SimTime>,
+}
+
+/// Power and temperature over a period.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PowerThermalSample {
+    /// Mean power of the period, in watts.
+    pub(crate) power_w: f64,
+    /// Temperature of the body at its end, in degrees Celsius.
+    pub(crate) body_c: f64,
+    /// Temperature of the controller's junction at its end, in degrees Celsius.
+    pub(crate) junction_c: f64,
+    /// Whether the drive is throttled at its end.
+    pub(crate) throttled: bool,
+}
+
+impl PowerThermal {
+    /// Returns a drive in thermal equilibrium at its idle power.
+    pub(crate) fn new(power: &PowerFigures, thermal: &ThermalFigures) -> PowerThermal {
+        let idle_c = thermal.ambient_c + thermal.r_c_per_w * power.idle_w;
+        PowerThermal {
+            power: power.clone(),
+            thermal: thermal.clone(),
+            now: 0,
+            work: Work::default(),
+            body_c: idle_c,
+            throttle_steps: 0,
+            energy_j: 0.0,
+            autonomous: true,
+            set_state: None,
+        }
+    }
+
+    /// Sets the power saving of the drive; returns whether the drive has the state. State 0 is
+    /// active, the others are those of the profile, the lightest first.
+    pub(crate) fn set_saving(&mut self, saving: PowerSaving) -> bool {
+        let state = |number: u8| self.power.states.get(usize::from(number).checked_sub(1)?);
+        let (autonomous, state) = match saving {
+            PowerSaving::AsFound | PowerSaving::Low => (true, None),
+            PowerSaving::Active | PowerSaving::State(0) => (false, None),
+            PowerSaving::State(number) => match state(number) {
+                Some(state) => (false, Some(state.clone())),
+                None => return false,
+            },
+        };
+        self.autonomous = autonomous;
+        self.set_state = state.map(|state| SetState { state, since: self.now, woken: None });
+        true
+    }
+
+    /// Returns the power states that the drive enters without a command, the lightest first.
+    fn autonomous_states(&self) -> &[PowerState] {
+        if self.autonomous { &self.power.states } else { &[] }
+    }
+
+    /// Returns the speed of the drive as a share of its full speed.
+    pub(crate) fn speed_factor(&self) -> f64 {
+        self.thermal.factor.powi(self.throttle_steps as i32)
+    }
+
+    /// Restarts the operation counts at zero, for a drive that was purged.
+    pub(crate) fn restart_counts(&mut self) {
+        self.work = Work::default();
+    }
+
+    /// Returns the temperature of the body, in degrees Celsius.
+    pub(crate) fn body_c(&self) -> f64 {
+        self.body_c
+    }
+
+    /// Returns the energy since the drive was created, in joules.
+    pub(crate) fn energy_j(&self) -> f64 {
+        self.energy_j
+    }
+
+    /// Advances to `now`, at which the drive has done `work` in total and has been busy until
+    /// `busy_until`.
+    pub(crate) fn advance(
+        &mut self,
+        now: SimTime,
+        work: &Work,
+        busy_until: SimTime,
+    ) -> PowerThermalSample {
+        let seconds = now.saturating_sub(self.now) as f64 / 1e9;
+        let dynamic = energy_j(work, &self.power) - energy_j(&self.work, &self.power);
+        let energy = dynamic + self.state_energy_j(now, busy_until);
+        // Work ends a state that the host has set; the drive stays active from then on, as NVMe
+        // drives do where autonomous transitions are off.
+        self.set_state.take_if(|set| set.woken.is_some());
+        let power_w = if seconds > 0.0 { energy / seconds } else { 0.0 };
+        self.energy_j += energy;
+        self.update_temperature(power_w, seconds);
+        self.now = self.now.max(now);
+        self.work = *work;
+        PowerThermalSample {
+            power_w,
+            body_c: self.body_c,
+            junction_c: self.body_c + self.thermal.junction_c_per_w * power_w,
+            throttled: self.throttle_steps > 0,
+        }
+    }
+
+    /// Updates temperature and throttling after `seconds` at constant power: the exact solution of
+    /// C dT/dt = P − (T − ambient) / R. It does not depend on the length of the period, so a
+    /// pause can be computed in long steps.
+    fn update_temperature(&mut self, power_w: f64, seconds: f64) {
+        let thermal = &self.thermal;
+        let end = thermal.ambient_c + thermal.r_c_per_w * power_w;
+        let time_constant = thermal.r_c_per_w * thermal.c_j_per_c;
+        let decay = if time_constant > 0.0 { (-seconds / time_constant).exp() } else { 0.0 };
+        let before = self.body_c;
+        self.body_c = end + (self.body_c - end) * decay;
+        // A further step follows only where the last one does not cool the drive.
+        let hot = self.body_c >= thermal.throttle_c;
+        if self.body_c <= thermal.resume_c {
+            self.throttle_steps = 0;
+        } else if hot && (self.throttle_steps == 0 || self.body_c > before) {
+            self.throttle_steps = (self.throttle_steps + 1).min(MAX_THROTTLE_STEPS);
+        }
+    }
+
+    /// Returns the energy of the power states from the last update to `now`, in joules.
+    fn state_energy_j(&self, now: SimTime, busy_until: SimTime) -> f64 {
+        if let Some(SetState { state, since, woken }) = &self.set_state {
+            let entered = (since + ns(state.entry_us)).clamp(self.now, now.max(self.now));
+            let left = woken.unwrap_or(now).clamp(entered, now.max(entered));
+            let in_state = (left - entered) as f64 / 1e9;
+            let active = now.saturating_sub(self.now) as f64 / 1e9 - in_state;
+            return self.power.idle_w * active + state.w * in_state;
+        }
+        let mut energy = 0.0;
+        let mut from = self.now;
+        let mut w = self.power.idle_w;
+        for state in self.autonomous_states() {
+            let entered = busy_until + ns(state.after_ms * 1e3 + state.entry_us);
+            let to = entered.clamp(from, now.max(from));
+            energy += w * (to - from) as f64 / 1e9;
+            from = to;
+            w = state.w;
+        }
+        energy + w * now.saturating_sub(from) as f64 / 1e9
+    }
+
+    /// Wakes the drive for work at `now`, after it has been idle since `busy_until`; returns the
+    /// exit latency in nanoseconds.
+    pub(crate) fn wake(&mut self, now: SimTime, busy_until: SimTime) -> u64 {
+        if let Some(SetState { state, since, woken: woken @ None }) = &mut self.set_state {
+            *woken = Some(now);
+            // A transition into a state is completed before the state is left.
+            let entering = (*since + ns(state.entry_us)).saturating_sub(now);
+            return entering + ns(state.exit_us);
+        }
+        let entered = |after_ms: f64| now > busy_until.saturating_add(ns(after_ms * 1e3));
+        let deepest = self.autonomous_states().iter().rev().find(|state| entered(state.after_ms));
+        deepest.map_or(0, |state| ns(state.exit_us))
+    }
+}
+
+fn ns(us: f64) -> u64 {
+    (us * 1e3).round() as u64
+}
+
+/// Returns the energy of `work` in joules.
+fn energy_j(work: &Work, power: &PowerFigures) -> f64 {
+    let flash = &work.flash;
+    let nj = work.commands as f64 * power.command_nj
+        + work.link_bytes as f64 / 1_024.0 * power.link_nj_per_kib
+        + flash.senses as f64 * power.read_nj
+        + flash.programs as f64 * power.program_nj
+        + flash.slc_programs as f64 * power.slc_program_nj
+        + flash.erases as f64 * power.erase_nj;
+    nj / 1e9
+}

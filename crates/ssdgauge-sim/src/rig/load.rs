@@ -1,0 +1,341 @@
+//! The load: requests in flight, their latencies, and one interval per second.
+//!
+//! A closed loop submits a request for each one that completes; an open loop submits each at its due
+//! time. The load must never submit a request at or after the time limit, and never lose one.
+
+use crate::drive::Drive;
+use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
+use crate::rig::fault_injection::InjectedFaults;
+use crate::time::SimTime;
+use ssdgauge_core::{
+    Direction, Engine, Histogram, Interval, Nanos, OpenLoop, OpenLoopCount, Random, Recorder,
+    Request, RequestSource, Schedule, Sink, Stream, Workload,
+};
+
+/// Requests that are generated ahead of their submission, so that the cache misses of their map
+/// entries overlap. From 64 to 1,024 of them are equally fast.
+const AHEAD: usize = 256;
+
+/// Returns the seed of the requests of stream number `stream` in step number `run` of a rig.
+pub(crate) fn stream_seed(seed: u64, run: u64, stream: u16) -> u64 {
+    Random::new(seed, run << 16 | u64::from(stream)).next_u64()
+}
+
+/// A thread of a stream, which generates its requests ahead.
+struct Thread {
+    source: RequestSource,
+    stream: u16,
+    /// Bytes of each request.
+    bytes: u64,
+    ahead: [Request; AHEAD],
+    next: usize,
+    schedule: Option<Schedule>,
+}
+
+impl Thread {
+    #[inline]
+    fn next_request(&mut self, drive: &mut Drive) -> Request {
+        if self.next == AHEAD {
+            self.refill(drive);
+        }
+        self.next += 1;
+        self.ahead[self.next - 1]
+    }
+
+    fn refill(&mut self, drive: &mut Drive) {
+        self.next = 0;
+        self.ahead.fill_with(|| self.source.deal());
+        self.ahead.iter().for_each(|request| drive.ftl.prefetch(request.offset));
+    }
+}
+
+/// A request in flight.
+#[derive(Clone, Copy)]
+struct InFlight {
+    thread: u32,
+    /// When its latency begins: the submission, or the due time of an open loop.
+    due: SimTime,
+    submitted: SimTime,
+    direction: Direction,
+    failed: bool,
+}
+
+impl InFlight {
+    fn for_thread(thread: u32) -> InFlight {
+        InFlight { thread, due: 0, submitted: 0, direction: Direction::Read, failed: false }
+    }
+}
+
+/// All requests in flight, and the records of the current second.
+pub(crate) struct Load {
+    threads: Vec<Thread>,
+    slots: Vec<InFlight>,
+    /// Free slots of open loops.
+    free_slots: Vec<usize>,
+    /// The threads of open loops.
+    open_loops: Vec<usize>,
+    /// The next request of an open loop: when it is due, and its thread.
+    next_due: Option<(SimTime, usize)>,
+    counts: Vec<OpenLoopCount>,
+    queue: CompletionQueue,
+    begin: SimTime,
+    /// The last completion that was recorded.
+    last: SimTime,
+    records: Vec<Record>,
+    /// Bytes of all requests submitted.
+    pub(crate) submitted_bytes: u64,
+    /// Requests completed.
+    pub(crate) completed: u64,
+    /// Requests that failed.
+    pub(crate) failed: u64,
+}
+
+/// The current second of one stream and direction.
+struct Record {
+    stream: u16,
+    direction: Direction,
+    bytes_each: u64,
+    /// Whether the stream has requests of the direction.
+    is_used: bool,
+    latency: Recorder,
+    errors: u64,
+}
+
+impl Load {
+    /// Returns the load of `workload` from `begin` on; nothing is submitted yet.
+    pub(crate) fn new(workload: &Workload, begin: SimTime, seed: u64, run: u64) -> Load {
+        let mut load = Load {
+            threads: Vec::new(),
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            open_loops: Vec::new(),
+            next_due: None,
+            counts: vec![OpenLoopCount::default(); workload.streams.len()],
+            queue: CompletionQueue::default(),
+            begin,
+            last: 0,
+            records: Vec::new(),
+            submitted_bytes: 0,
+            completed: 0,
+            failed: 0,
+        };
+        for (number, stream) in workload.streams.iter().enumerate() {
+            let depth = match workload.engine {
+                Engine::IoUring => stream.queue_depth,
+                Engine::Synchronous => 1,
+            };
+            load.add_stream(number as u16, stream, depth, stream_seed(seed, run, number as u16));
+        }
+        load.find_next_due();
+        load
+    }
+
+    /// Adds the threads of stream `number`, `depth` requests deep each, and its records.
+    fn add_stream(&mut self, number: u16, stream: &Stream, depth: u32, seed: u64) {
+        for thread in 0..stream.threads {
+            let index = self.threads.len() as u32;
+            let idle = Request { direction: Direction::Read, offset: 0 };
+            self.threads.push(Thread {
+                source: RequestSource::new(stream, thread, seed),
+                stream: number,
+                bytes: stream.block_size.0,
+                ahead: [idle; AHEAD],
+                next: AHEAD,
+                schedule: Schedule::new(stream, thread, seed),
+            });
+            match stream.arrival.per_second() {
+                Some(_) => self.open_loops.push(index as usize),
+                None => self.slots.extend((0..depth).map(|_| InFlight::for_thread(index))),
+            }
+        }
+        self.records.extend(Direction::BOTH.map(|direction| Record {
+            stream: number,
+            direction,
+            bytes_each: stream.block_size.0,
+            is_used: match direction {
+                Direction::Read => stream.reads(),
+                Direction::Write => stream.writes(),
+            },
+            latency: Recorder::default(),
+            errors: 0,
+        }));
+    }
+
+    /// Returns whether any stream is an open loop.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.open_loops.is_empty()
+    }
+
+    fn find_next_due(&mut self) {
+        let due = |thread: &usize| Some((self.threads[*thread].schedule.as_ref()?.due(), *thread));
+        self.next_due = self.open_loops.iter().filter_map(due).min();
+    }
+
+    /// Submits the requests of open loops that are due before the next completion and before
+    /// `limit`, up to `bytes` in total.
+    pub(crate) fn submit_due(
+        &mut self,
+        drive: &mut Drive,
+        faults: &InjectedFaults,
+        limit: SimTime,
+        bytes: u64,
+    ) {
+        while let Some((due, thread)) = self.next_due {
+            let later = self.queue.first().is_some_and(|completion| completion < due);
+            if later || due >= limit || self.submitted_bytes >= bytes {
+                return;
+            }
+            let Some(slot) = self.take_slot(thread) else { return };
+            // A request that has to wait for a slot is submitted when one becomes free; its latency
+            // counts from the due time all the same (no coordinated omission).
+            let at = due.max(self.last);
+            self.submit(slot, at, drive, faults);
+            self.slots[slot].due = due;
+            let thread = &mut self.threads[thread];
+            let count = &mut self.counts[usize::from(thread.stream)];
+            count.sent += 1;
+            // The model submits on time to the nanosecond.
+            count.lateness.record(0);
+            if let Some(schedule) = &mut thread.schedule {
+                schedule.advance();
+            }
+            self.find_next_due();
+        }
+    }
+
+    /// Takes a slot for a request of an open loop; `None` where all are in use.
+    fn take_slot(&mut self, thread: usize) -> Option<usize> {
+        if let Some(slot) = self.free_slots.pop() {
+            self.slots[slot] = InFlight::for_thread(thread as u32);
+            return Some(slot);
+        }
+        let room = (self.slots.len() as u64) < MAX_IN_FLIGHT;
+        room.then(|| {
+            self.slots.push(InFlight::for_thread(thread as u32));
+            self.slots.len() - 1
+        })
+    }
+
+    /// Returns the statistics of every open-loop stream, including requests that were due before
+    /// `limit` and not submitted.
+    pub(crate) fn open_loops(
+        &mut self,
+        workload: &Workload,
+        elapsed: Nanos,
+        limit: SimTime,
+    ) -> Vec<OpenLoop> {
+        for thread in &mut self.threads {
+            let Some(schedule) = &mut thread.schedule else { continue };
+            let count = &mut self.counts[usize::from(thread.stream)];
+            count.slots = MAX_IN_FLIGHT as u32;
+            while schedule.due() < limit {
+                count.unsent += 1;
+                schedule.advance();
+            }
+        }
+        let pairs = workload.streams.iter().zip(&self.counts);
+        let open = pairs.filter(|(stream, _)| stream.arrival.per_second().is_some());
+        open.map(|(stream, count)| OpenLoop::of(stream, elapsed, count)).collect()
+    }
+
+    /// Returns how many requests are kept in flight.
+    pub(crate) fn depth(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Submits the first request of every slot, up to `bytes` in total.
+    pub(crate) fn begin(&mut self, drive: &mut Drive, faults: &InjectedFaults, bytes: u64) {
+        for slot in 0..self.slots.len() {
+            if self.submitted_bytes < bytes {
+                self.submit(slot, 0, drive, faults);
+            }
+        }
+    }
+
+    /// Takes the next completion, in the order of time.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Completion> {
+        self.queue.pop()
+    }
+
+    /// Records a completion in the current second; returns its latency.
+    #[inline]
+    pub(crate) fn record(&mut self, completion: &Completion) -> Nanos {
+        let request = self.slots[completion.slot];
+        let thread = &self.threads[request.thread as usize];
+        let stream = usize::from(thread.stream);
+        let record = &mut self.records[stream * 2 + request.direction as usize];
+        self.completed += 1;
+        self.last = completion.at;
+        let latency = completion.at - request.due;
+        if request.failed {
+            record.errors += 1;
+            self.failed += 1;
+        } else {
+            record.latency.record(latency);
+        }
+        if thread.schedule.is_some() {
+            self.counts[stream].service.record(completion.at - request.submitted);
+            self.free_slots.push(completion.slot);
+        }
+        Nanos(latency)
+    }
+
+    /// Records every request in flight as failed, the one of `first` among them.
+    pub(crate) fn fail_all(&mut self, first: &Completion) {
+        let mut next = Some(Completion { at: first.at, slot: first.slot });
+        while let Some(completion) = next {
+            self.slots[completion.slot].failed = true;
+            self.record(&completion);
+            next = self.next();
+        }
+    }
+
+    /// Submits the next request of a closed loop in the slot of `completion`, at its time.
+    #[inline]
+    pub(crate) fn submit_next(
+        &mut self,
+        completion: &Completion,
+        drive: &mut Drive,
+        faults: &InjectedFaults,
+    ) {
+        let thread = self.slots[completion.slot].thread as usize;
+        if self.threads[thread].schedule.is_none() {
+            self.submit(completion.slot, completion.at, drive, faults);
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, slot: usize, at: SimTime, drive: &mut Drive, faults: &InjectedFaults) {
+        let in_flight = &mut self.slots[slot];
+        let thread = &mut self.threads[in_flight.thread as usize];
+        let request = thread.next_request(drive);
+        let now = self.begin + at;
+        let end = faults.delay(drive.submit(now, request, thread.bytes));
+        assert!(end > now || thread.bytes == 0, "nothing completes before it was submitted");
+        (in_flight.due, in_flight.submitted) = (at, at);
+        in_flight.direction = request.direction;
+        in_flight.failed = faults.fails(request, thread.bytes);
+        self.submitted_bytes += thread.bytes;
+        self.queue.push(end - self.begin, slot);
+    }
+
+    /// Emits the intervals of the current second, which lasted `length`, and begins the next.
+    pub(crate) fn end_second(&mut self, second: u32, length: Nanos, sink: &mut dyn Sink) {
+        for record in self.records.iter_mut().filter(|record| record.is_used) {
+            let mut latency = Histogram::default();
+            record.latency.drain_into(&mut latency);
+            let ios = latency.count();
+            sink.interval(&Interval {
+                second,
+                stream: record.stream,
+                direction: record.direction,
+                length,
+                ios,
+                bytes: ios * record.bytes_each,
+                errors: std::mem::take(&mut record.errors),
+                latency,
+            });
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Data integrity: every read finds the data written last, checked against a plain array.
+
+use crate::support::{Recording, random_profile};
+use proptest::prelude::*;
+use ssdgauge_core::{Access, Bytes, Engine, Nanos, Preparation, RequestSource, Rig, Workload};
+use ssdgauge_sim::VirtualRig;
+
+const PAGE: u64 = 4_096;
+
+/// A call to the rig.
+#[derive(Clone, Debug)]
+enum Event {
+    /// Writes `blocks` blocks of `pages` pages, sequentially or at random.
+    Write { access: Access, pages: u64, blocks: u64, from: f64, span: f64 },
+    /// Deallocates a range.
+    Trim { from: f64, span: f64 },
+    /// Keeps the drive idle.
+    Rest { seconds: u64 },
+    /// Purges the drive.
+    Purge,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let access = prop_oneof![Just(Access::Random), Just(Access::Sequential)];
+    prop_oneof![
+        6 => (access, 1u64..40, 1u64..600, 0.0..0.9f64, 0.05..1.0f64).prop_map(
+            |(access, pages, blocks, from, span)| Event::Write { access, pages, blocks, from, span }
+        ),
+        2 => (0.0..0.9f64, 0.01..0.5f64).prop_map(|(from, span)| Event::Trim { from, span }),
+        1 => (1u64..30).prop_map(|seconds| Event::Rest { seconds }),
+        1 => Just(Event::Purge),
+    ]
+}
+
+/// Applies `events` to a drive and to a plain array, and compares every page at the end.
+fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError> {
+    let seed = 5;
+    let mut rig = VirtualRig::from_toml("random", text, query, seed).unwrap();
+    rig.keep_generations();
+    let capacity = rig.drive().capacity.0;
+    let mut plain = vec![0u32; (capacity / PAGE) as usize];
+    let (mut writes, mut sink) = (0, Recording::brief());
+    let part = |from: f64, span: f64, least: u64| {
+        let offset = (capacity as f64 * from) as u64 / PAGE * PAGE;
+        let span = ((capacity as f64 * span) as u64 / PAGE * PAGE).min(capacity - offset);
+        (span >= least).then_some((offset, span))
+    };
+    let mut runs = 0;
+    for event in events {
+        match *event {
+            Event::Write { access, pages, blocks, from, span } => {
+                let Some((offset, span)) = part(from, span, pages * PAGE) else { continue };
+                let mut stream = crate::support::stream(access, pages * PAGE, 0, 1, Bytes(span));
+                stream.offset = Bytes(offset);
+                let mut source = RequestSource::new(&stream, 0, rig.stream_seed(runs, 0));
+                runs += 1;
+                for _ in 0..blocks {
+                    let first = source.deal().offset / PAGE;
+                    for page in first..first + pages {
+                        writes += 1;
+                        plain[page as usize] = writes;
+                    }
+                }
+                let load = Workload { engine: Engine::IoUring, streams: vec![stream] };
+                rig.run(&load, &crate::support::bytes(blocks * pages * PAGE), &mut sink).unwrap();
+            }
+            Event::Trim { from, span } => {
+                let Some((offset, span)) = part(from, span, PAGE) else { continue };
+                let (offset, span) = (Bytes(offset), Bytes(span));
+                rig.prepare(&Preparation::Trim { offset, span }, &mut sink).unwrap();
+                let first = (offset.0 / PAGE) as usize;
+                plain[first..first + (span.0 / PAGE) as usize].fill(0);
+            }
+            Event::Rest { seconds } => rig.rest(Nanos::from_secs(seconds), &mut sink).unwrap(),
+            Event::Purge => {
+                rig.prepare(&Preparation::Purge, &mut sink).unwrap();
+                rig.keep_generations();
+                (writes, plain) = (0, vec![0; plain.len()]);
+            }
+        }
+    }
+    for (page, generation) in plain.iter().enumerate() {
+        prop_assert_eq!(rig.generation(page as u32), *generation, "page {}", page);
+    }
+    Ok(())
+}
+
+/// Returns a very small drive, which a few thousand writes overwrite several times.
+fn small(seed: u64) -> String {
+    let text = random_profile(seed);
+    let number = |key: &str| -> f64 {
+        let line = text.lines().find(|line| line.starts_with(key)).unwrap();
+        line.split('=').nth(1).unwrap().trim().parse().unwrap()
+    };
+    let superblock = number("block_mib") * number("dies") / 1_024.0;
+    let raw = superblock * (12.0 + number("reserve_superblocks"));
+    text.lines()
+        .map(|line| match line {
+            _ if line.starts_with("capacity_gb") => format!("capacity_gb = {}\n", 0.006),
+            _ if line.starts_with("raw_gib") => format!("raw_gib = {}\n", raw.max(0.0087)),
+            _ => format!("{line}\n"),
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn every_page_reads_the_data_written_last(
+        seed in 0u64..10_000,
+        cache in 0usize..4,
+        events in prop::collection::vec(event(), 1..24),
+    ) {
+        let query = [
+            "",
+            "slc.fixed_gb=0.001&slc.fold_mb_s=1",
+            "slc.dynamic_gb=0.002&slc.fold_mb_s=3&slc.fold_under_load_mb_s=2",
+            "slc.fixed_gb=0.001&slc.dynamic_gb=0.001&slc.overflow=fold-first&gc.pacing=burst",
+        ][cache];
+        check(&small(seed), query, &events)?;
+    }
+}

@@ -1,0 +1,11 @@
+//! The model against theory, published numbers and the contract of a rig.
+#![allow(clippy::unwrap_used)]
+
+mod amplification;
+mod cache;
+mod data;
+mod power_thermal;
+mod rig;
+mod steady;
+mod support;
+mod timing;
