@@ -12,7 +12,9 @@ mod drive;
 mod headline;
 pub mod io_log;
 mod metric;
+mod phase;
 mod plan;
+mod preparation;
 mod random;
 mod recording;
 mod request;
@@ -29,17 +31,15 @@ pub use card::{DriveCard, Fact, Section, Table, Value};
 pub use drive::{DriveInfo, TargetKind};
 pub use headline::{Headline, KneeFound, Point, Ratio};
 pub use metric::{DirectionTotals, Family, Metric, Scope, Totals};
+pub use phase::PhaseKind;
 pub use plan::{
-    Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, Rounds, SteadyRule, Step,
-    SuiteIdentity, Test,
+    Action, Chosen, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test,
 };
+pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use random::Random;
 pub use recording::{Recording, check_forwarding};
 pub use request::{Request, RequestSource};
-pub use rig::{
-    Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError,
-    Sink, WriteCache,
-};
+pub use rig::{Ended, EndedBy, EngineReport, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
 pub use score::{BORNE, BORNE_FROM_SENDING, Score, Window};

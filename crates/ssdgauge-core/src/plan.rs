@@ -1,7 +1,8 @@
 //! What shall happen to a drive, as plain data: printed, estimated, confirmed and stored.
 
 use crate::metric::Metric;
-use crate::rig::Preparation;
+use crate::phase::PhaseKind;
+use crate::preparation::Preparation;
 use crate::score::Score;
 use crate::search::Search;
 use crate::units::{Bytes, Nanos};
@@ -148,47 +149,6 @@ pub struct Phase {
     pub kind: PhaseKind,
     /// Its steps, in order.
     pub steps: Vec<Step>,
-}
-
-/// The purpose of a phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PhaseKind {
-    /// Make the drive as if fresh.
-    Purge,
-    /// Tell the drive what holds nothing.
-    Trim,
-    /// Write data that the test will read or overwrite.
-    Fill,
-    /// Write until the drive behaves as after long use.
-    Precondition,
-    /// Try a load for a short time, in a search.
-    Search,
-    /// Measure.
-    Measure,
-    /// Leave the drive alone.
-    Rest,
-    /// Choose how much power the drive may save.
-    Power,
-    /// Choose whether the drive may acknowledge writes from its volatile cache.
-    WriteCache,
-}
-
-impl PhaseKind {
-    /// Returns the word used in plans, progress and pages.
-    pub fn name(self) -> &'static str {
-        match self {
-            PhaseKind::Purge => "purge",
-            PhaseKind::Trim => "trim",
-            PhaseKind::Fill => "fill",
-            PhaseKind::Precondition => "precondition",
-            PhaseKind::Search => "search",
-            PhaseKind::Measure => "measure",
-            PhaseKind::Rest => "rest",
-            PhaseKind::Power => "power",
-            PhaseKind::WriteCache => "cache",
-        }
-    }
 }
 
 /// One thing to do, and the rest that follows it.
