@@ -28,6 +28,18 @@ impl TargetKind {
             TargetKind::Virtual => "virtual",
         }
     }
+
+    /// Returns what results on this kind of target cannot show; `None` where there is no such
+    /// limitation.
+    pub fn limitation(self) -> Option<&'static str> {
+        match self {
+            TargetKind::File => Some(
+                "the whole drive: percentages of the target refer to the scratch file, and the \
+                 fill level of the drive is not known",
+            ),
+            TargetKind::Block | TargetKind::Virtual | TargetKind::Null => None,
+        }
+    }
 }
 
 /// The drive under test, as far as it is known. What is not known is `None`, never a guess.

@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PhaseKind {
-    /// Make the drive as if fresh.
+    /// Purge the drive (SNIA): no data that was written before remains.
     Purge,
-    /// Tell the drive what holds nothing.
+    /// Deallocate a range: trim, discard.
     Trim,
-    /// Write data that the test will read or overwrite.
+    /// Write the data that the test reads or overwrites.
     Fill,
-    /// Write until the drive behaves as after long use.
+    /// Write until the drive is in its sustained state (SNIA: preconditioning).
     Precondition,
-    /// Try a load for a short time, in a search.
+    /// Probe a load for a short time, in a search.
     Search,
     /// Measure.
     Measure,
-    /// Leave the drive alone.
+    /// Send no load.
     Rest,
-    /// Choose how much power the drive may save.
+    /// Set the power saving of the drive.
     Power,
-    /// Choose whether the drive may acknowledge writes from its volatile cache.
+    /// Set the volatile write cache of the drive.
     WriteCache,
 }
 

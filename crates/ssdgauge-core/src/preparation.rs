@@ -1,53 +1,187 @@
-//! The states that a drive is brought into before it is measured.
+//! Preparations: the states that a drive is brought into before a measurement.
+//!
+//! All behaviour that depends on the kind of a preparation is here, so that a new kind touches
+//! this file and the rigs that carry it out.
 
+use crate::drive::TargetKind;
+use crate::phase::PhaseKind;
 use crate::units::{Bytes, Nanos};
 use crate::workload::Access;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// A state that a drive is brought into before it is measured.
+/// A state that a drive is brought into before a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preparation {
-    /// Make the drive as if fresh, in the best way that it has: nothing that was written remains.
+    /// Purge the drive (SNIA) by the best method that it supports: no data that was written before
+    /// remains.
     Purge,
-    /// Make the drive as if fresh in this way alone.
+    /// Purge the drive by this method alone.
     PurgeBy(PurgeMethod),
-    /// Tell the drive that the range holds nothing.
+    /// Deallocate a range: trim, discard.
     Trim {
-        /// Where the range begins.
+        /// The start of the range on the target.
         offset: Bytes,
-        /// Its length.
+        /// The length of the range.
         span: Bytes,
     },
-    /// Write every block of the range once, with incompressible data.
+    /// Write every block of a range once, with incompressible data.
     Fill {
-        /// In ascending order, or in a random order that leaves no block out.
+        /// Ascending order, or a random order that visits every block once.
         access: Access,
         /// The length of each write.
         block_size: Bytes,
-        /// Where the range begins.
+        /// The start of the range on the target.
         offset: Bytes,
-        /// Its length.
+        /// The length of the range.
         span: Bytes,
     },
-    /// Choose how much power the drive may save. The rig puts back what it found when it is
-    /// dropped.
+    /// Set the power saving of the drive. The rig restores the previous setting when it is dropped.
     Power(PowerSaving),
-    /// Choose whether the drive may acknowledge writes from a cache that a loss of power would
-    /// empty. The rig puts back what it found when it is dropped.
+    /// Set the volatile write cache of the drive. The rig restores the previous setting when it is
+    /// dropped.
     WriteCache(WriteCache),
 }
 
-/// Whether a drive may acknowledge writes from its volatile write cache.
+impl Preparation {
+    /// Returns whether the preparation changes the data on the drive.
+    pub fn changes_data(&self) -> bool {
+        match self {
+            Preparation::Purge
+            | Preparation::PurgeBy(_)
+            | Preparation::Trim { .. }
+            | Preparation::Fill { .. } => true,
+            Preparation::Power(_) | Preparation::WriteCache(_) => false,
+        }
+    }
+
+    /// Returns the bytes that the host writes: the span of a fill, otherwise 0.
+    pub fn writes(&self) -> Bytes {
+        self.fill_span().unwrap_or_default()
+    }
+
+    /// Returns the end of the range that the preparation addresses, in bytes from the start of the
+    /// target; 0 where it addresses no range. A purge is a command to the drive, not to a range.
+    pub fn end(&self) -> Bytes {
+        match *self {
+            Preparation::Fill { offset, span, .. } | Preparation::Trim { offset, span } => {
+                offset + span
+            }
+            Preparation::Purge
+            | Preparation::PurgeBy(_)
+            | Preparation::Power(_)
+            | Preparation::WriteCache(_) => Bytes(0),
+        }
+    }
+
+    /// Returns whether the preparation sets a feature of the drive that the rig restores later.
+    pub fn is_setting(&self) -> bool {
+        match self {
+            Preparation::Power(_) | Preparation::WriteCache(_) => true,
+            Preparation::Purge
+            | Preparation::PurgeBy(_)
+            | Preparation::Trim { .. }
+            | Preparation::Fill { .. } => false,
+        }
+    }
+
+    /// Returns whether the preparation purges the drive, by any method.
+    pub fn is_purge(&self) -> bool {
+        match self {
+            Preparation::Purge | Preparation::PurgeBy(_) => true,
+            Preparation::Trim { .. }
+            | Preparation::Fill { .. }
+            | Preparation::Power(_)
+            | Preparation::WriteCache(_) => false,
+        }
+    }
+
+    /// Returns the length of the range that a fill writes; `None` for other preparations.
+    pub fn fill_span(&self) -> Option<Bytes> {
+        match *self {
+            Preparation::Fill { span, .. } => Some(span),
+            Preparation::Purge
+            | Preparation::PurgeBy(_)
+            | Preparation::Trim { .. }
+            | Preparation::Power(_)
+            | Preparation::WriteCache(_) => None,
+        }
+    }
+
+    /// Returns the purpose of the phase that carries the preparation out.
+    pub fn phase(&self) -> PhaseKind {
+        match self {
+            Preparation::Purge | Preparation::PurgeBy(_) => PhaseKind::Purge,
+            Preparation::Trim { .. } => PhaseKind::Trim,
+            Preparation::Fill { .. } => PhaseKind::Fill,
+            Preparation::Power(_) => PhaseKind::Power,
+            Preparation::WriteCache(_) => PhaseKind::WriteCache,
+        }
+    }
+
+    /// Returns the label of the step that carries the preparation out, such as `fill 64GB`.
+    ///
+    /// Labels are stored in run files and compared on resume: a label never changes.
+    pub fn label(&self) -> String {
+        match self {
+            Preparation::Purge | Preparation::PurgeBy(_) => "purge".into(),
+            Preparation::Trim { span, .. } => format!("trim {span}"),
+            Preparation::Fill { span, .. } => format!("fill {span}"),
+            Preparation::Power(saving) => saving.to_string(),
+            Preparation::WriteCache(cache) => format!("write cache {cache}"),
+        }
+    }
+
+    /// Returns what the preparation does, in words for a printed plan.
+    pub fn describe(&self) -> String {
+        match self {
+            Preparation::Purge => "purge the drive".into(),
+            Preparation::PurgeBy(method) => format!("purge the drive by {}", method.name()),
+            Preparation::Trim { offset: Bytes(0), span } => format!("trim the first {span}"),
+            Preparation::Trim { offset, span } => format!("trim {span} from offset {offset}"),
+            Preparation::Fill { access, block_size, span, .. } => {
+                format!("write {span} once, {} order, {block_size} per request", access.name())
+            }
+            Preparation::Power(saving) => format!("set the power saving: {saving}"),
+            Preparation::WriteCache(cache) => format!("set the volatile write cache: {cache}"),
+        }
+    }
+
+    /// Returns the step of the protocol that is not possible on this kind of target, with the
+    /// reason; `None` where the preparation is possible.
+    pub fn missing_on(&self, target: TargetKind) -> Option<&'static str> {
+        match self {
+            Preparation::Purge => match target {
+                TargetKind::File => Some("a purge: a file system does not pass it to the drive"),
+                TargetKind::Null => Some("a purge: there is no drive"),
+                TargetKind::Block | TargetKind::Virtual => None,
+            },
+            Preparation::WriteCache(_) => match target {
+                TargetKind::File => {
+                    Some("a setting of the write cache: a file has no write cache of its own")
+                }
+                TargetKind::Null => Some("a setting of the write cache: there is no drive"),
+                TargetKind::Block | TargetKind::Virtual => None,
+            },
+            // A purge by a named method is not skipped: the rig refuses it with an error.
+            Preparation::PurgeBy(_) => None,
+            // A fill and a trim are possible on every target. Power saving depends on the drive, not
+            // on the kind of target: where a drive has none, the rig reports a finding.
+            Preparation::Trim { .. } | Preparation::Fill { .. } | Preparation::Power(_) => None,
+        }
+    }
+}
+
+/// The state of the volatile write cache, from which a drive acknowledges writes early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteCache {
-    /// As the run found it.
+    /// The state before the run.
     AsFound,
-    /// It may, as client drives are used.
+    /// Enabled, the usual state of client drives.
     On,
-    /// It may not: a write completes when it would survive a loss of power.
+    /// Disabled: a write completes when it is non-volatile.
     Off,
 }
 
@@ -61,19 +195,19 @@ impl std::fmt::Display for WriteCache {
     }
 }
 
-/// How much power a drive may save while it is left alone.
+/// The power saving that drive and link may use without load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PowerSaving {
-    /// As the run found it.
+    /// The setting before the run.
     AsFound,
-    /// None: no autonomous power states (APST), no link power management (ASPM, ALPM). What
-    /// reviews call active idle.
+    /// None: no autonomous power state transitions (APST), no link power management (ASPM, ALPM).
+    /// Reviews call it active idle.
     Active,
-    /// All that drive and link offer: APST, ASPM with its substates, or DIPM on SATA. What
-    /// reviews call low-power idle, and the usual state of a portable computer.
+    /// All that drive and link support: APST, ASPM with its substates, or DIPM on SATA. Reviews
+    /// call it low-power idle; it is the usual setting of a notebook.
     Low,
-    /// Held in the operational NVMe power state of this number, without APST.
+    /// The operational NVMe power state of this number, without APST.
     State(u8),
 }
 
@@ -88,26 +222,26 @@ impl std::fmt::Display for PowerSaving {
     }
 }
 
-/// A way of making a drive as if fresh.
+/// A method of purging a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PurgeMethod {
-    /// Format of NVMe with an erase.
+    /// NVMe Format NVM with an erase.
     Format,
-    /// The whole drive is told to hold nothing.
+    /// Discard of the whole drive.
     Discard,
-    /// Security erase of ATA.
+    /// ATA SECURITY ERASE UNIT.
     SecureErase,
-    /// Sanitize of NVMe by block erase.
+    /// NVMe Sanitize, block erase.
     SanitizeBlock,
-    /// Sanitize of NVMe by a change of the key.
+    /// NVMe Sanitize, crypto erase.
     SanitizeCrypto,
-    /// Sanitize of NVMe by one overwrite.
+    /// NVMe Sanitize, one overwrite pass.
     SanitizeOverwrite,
 }
 
 impl PurgeMethod {
-    /// Every way.
+    /// Every method.
     pub const ALL: [PurgeMethod; 6] = [
         PurgeMethod::Format,
         PurgeMethod::Discard,
@@ -133,23 +267,99 @@ impl PurgeMethod {
 impl FromStr for PurgeMethod {
     type Err = String;
 
+    /// Reads the name of a method.
+    ///
+    /// # Errors
+    /// When no method has this name; the text lists the known ones.
     fn from_str(text: &str) -> Result<PurgeMethod, String> {
         PurgeMethod::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
             let names: Vec<&str> = PurgeMethod::ALL.iter().map(|method| method.name()).collect();
-            format!("'{text}' is no way to purge a drive (known: {})", names.join(", "))
+            format!("'{text}' is not a purge method (known: {})", names.join(", "))
         })
     }
 }
 
-/// What a preparation really did.
+/// The outcome of a preparation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prepared {
-    /// The way it was done, such as `sequential write` or `discard`.
+    /// The method that succeeded, such as `sequential write` or `discard`.
     pub method: String,
-    /// Bytes written to the drive.
+    /// The bytes that the host wrote.
     pub written: Bytes,
-    /// How long it took.
+    /// The duration of the preparation.
     pub elapsed: Nanos,
-    /// Whether it was cut short by a stop.
+    /// Whether a stop request ended it early.
     pub stopped: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GB: u64 = 1_000_000_000;
+
+    fn all() -> [Preparation; 6] {
+        [
+            Preparation::Purge,
+            Preparation::PurgeBy(PurgeMethod::Format),
+            Preparation::Trim { offset: Bytes(0), span: Bytes(64 * GB) },
+            Preparation::Fill {
+                access: Access::Random,
+                block_size: Bytes(128 << 10),
+                offset: Bytes(GB),
+                span: Bytes(64 * GB),
+            },
+            Preparation::Power(PowerSaving::State(3)),
+            Preparation::WriteCache(WriteCache::Off),
+        ]
+    }
+
+    #[test]
+    fn labels_are_those_of_stored_run_files() {
+        let labels = all().map(|preparation| preparation.label());
+        assert_eq!(labels, ["purge", "purge", "trim 64GB", "fill 64GB", "PS3", "write cache off"]);
+    }
+
+    #[test]
+    fn only_a_fill_writes_and_only_settings_keep_the_data() {
+        let written = all().map(|preparation| preparation.writes().0 / GB);
+        assert_eq!(written, [0, 0, 0, 64, 0, 0]);
+        let ends = all().map(|preparation| preparation.end().0 / GB);
+        assert_eq!(ends, [0, 0, 64, 65, 0, 0]);
+        for preparation in all() {
+            assert_ne!(preparation.changes_data(), preparation.is_setting(), "{preparation:?}");
+        }
+    }
+
+    #[test]
+    fn a_description_names_the_method_the_range_and_the_request() {
+        let words = all().map(|preparation| preparation.describe());
+        assert_eq!(
+            words,
+            [
+                "purge the drive",
+                "purge the drive by format",
+                "trim the first 64GB",
+                "write 64GB once, random order, 128KiB per request",
+                "set the power saving: PS3",
+                "set the volatile write cache: off",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_has_neither_a_purge_nor_a_write_cache() {
+        let missing = all().map(|preparation| preparation.missing_on(TargetKind::File).is_some());
+        assert_eq!(missing, [true, false, false, false, false, true]);
+        assert!(all().iter().all(|one| one.missing_on(TargetKind::Block).is_none()));
+    }
+
+    #[test]
+    fn a_purge_method_reads_back_from_its_name() {
+        for method in PurgeMethod::ALL {
+            assert_eq!(method.name().parse(), Ok(method));
+        }
+        let error = "wipe".parse::<PurgeMethod>().unwrap_err();
+        assert!(error.starts_with("'wipe' is not a purge method (known: format, "), "{error}");
+    }
 }

@@ -22,6 +22,23 @@ impl Workload {
         let closed = |stream: &Stream| stream.arrival.per_second().is_none();
         self.streams.iter().map(|stream| closed(stream).then(|| stream.total_depth())).sum()
     }
+
+    /// Returns the workload without streams, which stands for an idle time.
+    pub fn no_load() -> &'static Workload {
+        static NO_LOAD: Workload = Workload { engine: Engine::IoUring, streams: Vec::new() };
+        &NO_LOAD
+    }
+
+    /// Returns whether any stream writes.
+    pub fn writes(&self) -> bool {
+        self.streams.iter().any(Stream::writes)
+    }
+
+    /// Returns the streams in words for a printed plan.
+    pub fn describe(&self) -> String {
+        let streams: Vec<String> = self.streams.iter().map(Stream::describe).collect();
+        streams.join(" and ")
+    }
 }
 
 /// Requests of one kind.
@@ -68,6 +85,16 @@ impl Stream {
     pub fn reads(&self) -> bool {
         self.read_percent > 0
     }
+
+    /// Returns the requests of the stream in words for a printed plan.
+    pub fn describe(&self) -> String {
+        let load = match self.arrival.per_second() {
+            Some(rate) => format!("{rate:.2} requests/s"),
+            None => format!("QD{} × {}", self.queue_depth, self.threads),
+        };
+        let (access, size, span) = (self.access.name(), self.block_size, self.span);
+        format!("{access} {size}, {} % read, {load}, span {span}", self.read_percent)
+    }
 }
 
 /// How offsets follow each other.
@@ -78,6 +105,16 @@ pub enum Access {
     Sequential,
     /// Uniform over the span, on the grid of the block size.
     Random,
+}
+
+impl Access {
+    /// Returns the word used in plans and pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Access::Sequential => "sequential",
+            Access::Random => "random",
+        }
+    }
 }
 
 /// When requests are sent.
@@ -162,6 +199,13 @@ impl Until {
     pub fn is_bounded(&self) -> bool {
         self.time.is_some() || self.bytes.is_some()
     }
+
+    /// Returns each limit in words, the time first.
+    pub fn describe(&self) -> Vec<String> {
+        let time = self.time.map(|time| format!("after {time}"));
+        let bytes = self.bytes.map(|bytes| format!("after {bytes}"));
+        time.into_iter().chain(bytes).collect()
+    }
 }
 
 /// How long a drive is left alone after a step.
@@ -182,6 +226,18 @@ pub enum Rest {
 }
 
 impl Rest {
+    /// Returns the time without load in words for a printed plan; `None` where there is none.
+    pub fn describe(&self) -> Option<String> {
+        match *self {
+            Rest::None => None,
+            Rest::For(duration) => Some(format!("no load for {duration}")),
+            Rest::DutyCycle { busy, at_most } => Some(format!(
+                "no load until the duty cycle is {:.0} %, at most {at_most}",
+                busy * 100.0
+            )),
+        }
+    }
+
     /// Returns the rest that follows a step of `busy_time`.
     pub fn after(&self, busy_time: Nanos) -> Nanos {
         match *self {
