@@ -213,7 +213,7 @@ pub enum FindingKind {
     Scheduler,
     /// The processor changes its frequency during measurements.
     FrequencyGovernor,
-    /// The processor uses idle states whose exit latency is visible in results.
+    /// The processor uses idle states whose exit latency may add to the measured latencies.
     IdleStates,
     /// The drive is attached to another NUMA node than that of the process.
     RemoteNode,
