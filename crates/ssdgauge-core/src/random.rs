@@ -3,8 +3,8 @@
 /// The generator xoshiro256++ (Blackman and Vigna, "Scrambled Linear Pseudorandom Number
 /// Generators", 2021), seeded by splitmix64 as its authors recommend.
 ///
-/// It passes the test batteries BigCrush and PractRand, takes about one nanosecond per number and
-/// replays from its seed.
+/// It passes the test battery BigCrush, takes about one nanosecond per number and replays from its
+/// seed.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u64; 4],

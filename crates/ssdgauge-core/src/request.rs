@@ -165,9 +165,10 @@ impl Permutation {
         }
     }
 
-    /// Returns the image of `value` under the Feistel network, a bijection whatever the round
-    /// function is. The round function multiplies by 2^64 ÷ the golden ratio (Fibonacci hashing) and
-    /// takes high bits, which depend on all bits of the half.
+    /// Returns the image of `value` under the Feistel network, a bijection for any round function.
+    ///
+    /// The round function multiplies by 2^64 ÷ the golden ratio (Fibonacci hashing) and drops the
+    /// low bits, because those of a product depend on few bits of its factors.
     fn mix(&self, value: u64) -> u64 {
         let mask = (1u64 << self.half) - 1;
         let (mut left, mut right) = (value >> self.half, value & mask);

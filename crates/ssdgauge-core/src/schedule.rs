@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 pub const MOST_LAG: Nanos = Nanos::from_secs(10);
 
 /// The largest delay of the load generator itself (99th percentile), as a share of the measured
-/// latency (99th percentile). Chosen: below it the generator changes a latency by less than the
-/// interval of a usual run.
+/// latency (99th percentile). Chosen.
 pub const LATENESS: f64 = 0.05;
 
 /// The due times of one thread of a stream, counted from the start of the step.

@@ -75,7 +75,7 @@ pub fn next(rungs: usize, probes: &[Tried], trials: &[Tried]) -> Next {
         (Some(best), Some(hard)) => return Next::Trial(best + (hard - best) / 2),
         (None, Some(0)) => return Next::Done(None),
         (None, Some(hard)) => {
-            // 32 doublings exceed every sweep, and a shift by more would overflow.
+            // 2^31 exceeds the number of loads of every search; the clamp bounds the shift.
             let failures = trials.len().clamp(1, 32) as u32;
             return Next::Trial(hard.saturating_sub(1 << (failures - 1)));
         }

@@ -245,7 +245,6 @@ impl Rest {
             Rest::None => Nanos::ZERO,
             Rest::For(duration) => duration,
             Rest::DutyCycle { busy, at_most } => {
-                debug_assert!(busy > 0.0 && busy < 1.0, "a duty cycle of {busy}");
                 Nanos((busy_time.0 as f64 * (1.0 / busy - 1.0)) as u64).min(at_most)
             }
         }
