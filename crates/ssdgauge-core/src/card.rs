@@ -1,26 +1,28 @@
-//! The card of a drive: everything that is known of it, as facts with their sources.
+//! The drive description: facts about one drive, each with its source.
 //!
-//! What a drive does not tell is [`Value::Missing`] with the reason, never a zero and never a guess.
+//! A fact that a drive does not report is [`Value::Missing`] with the reason, never a zero and never
+//! an assumption.
 
 use crate::sample::Finding;
 
-/// Everything that is known of one drive.
+/// The description of one drive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriveCard {
-    /// The target as it was named.
+    /// The target as the user named it.
     pub target: String,
-    /// The facts, by what they are about.
+    /// The facts, by subject.
     pub sections: Vec<Section>,
-    /// What bears on every test of this drive: a link below its capability, a drive that lies.
+    /// The findings that affect every test of this drive, such as a link below its capability or an
+    /// impossible value.
     pub findings: Vec<Finding>,
 }
 
-/// Facts about one thing, such as health.
+/// The facts about one subject, such as health.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     /// Its key in JSON, such as `health`.
     pub key: &'static str,
-    /// Its title for people.
+    /// Its title.
     pub title: &'static str,
     /// The facts, in the order in which they are shown.
     pub facts: Vec<Fact>,
@@ -31,26 +33,26 @@ pub struct Section {
 pub struct Fact {
     /// Its key in JSON, with the unit as suffix, such as `temperature_c`.
     pub key: String,
-    /// Its name for people.
+    /// Its name.
     pub label: String,
     /// The value.
     pub value: Value,
     /// The unit that is shown behind the value; empty where there is none.
     pub unit: &'static str,
-    /// Who says so, such as `identify controller`.
+    /// The source, such as `identify controller`.
     pub source: &'static str,
 }
 
-/// What is known of a fact.
+/// The value of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// It is not available, for this reason.
     Missing(String),
-    /// Text, as the drive or the kernel wrote it: clean it before it is shown.
+    /// Text from the drive or the kernel, not sanitized: sanitize it before printing.
     Text(String),
     /// A count or an exact quantity.
     Count(u64),
-    /// A quantity that is not whole.
+    /// A quantity with a fraction.
     Real(f64),
     /// Yes or no.
     Flag(bool),
@@ -154,9 +156,9 @@ impl From<Table> for Value {
     }
 }
 
-/// What is not told is not available.
+/// `None` becomes [`Value::Missing`]: the drive does not report the fact.
 impl<T: Into<Value>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Value {
-        value.map_or_else(|| Value::Missing("not told".into()), Into::into)
+        value.map_or_else(|| Value::Missing("not reported".into()), Into::into)
     }
 }

@@ -1,10 +1,10 @@
-//! What is known of the drive under test.
+//! Identity and geometry of the drive under test.
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What kind of target a run has.
+/// The kinds of targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {
@@ -12,9 +12,9 @@ pub enum TargetKind {
     File,
     /// A block device.
     Block,
-    /// No device: the engine alone.
+    /// No device: the engine only.
     Null,
-    /// A model of a drive in virtual time.
+    /// A drive model in virtual time.
     Virtual,
 }
 
@@ -28,55 +28,67 @@ impl TargetKind {
             TargetKind::Virtual => "virtual",
         }
     }
+
+    /// Returns what results on this kind of target cannot show; `None` where there is no such
+    /// limitation.
+    pub fn limitation(self) -> Option<&'static str> {
+        match self {
+            TargetKind::File => Some(
+                "the whole drive: percentages of the target refer to the scratch file, and the \
+                 fill level of the drive is not known",
+            ),
+            TargetKind::Block | TargetKind::Virtual | TargetKind::Null => None,
+        }
+    }
 }
 
-/// The drive under test, as far as it is known. What is not known is `None`, never a guess.
+/// The drive under test. A field that is not known is `None`, never an assumption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriveInfo {
-    /// What kind of target it is.
+    /// The kind of the target.
     pub kind: TargetKind,
     /// The target as the user named it.
     pub target: String,
-    /// The maker's model name. For a file: of the device below the file system.
+    /// The model name by the manufacturer. For a file: of the device below the file system.
     pub model: Option<String>,
     /// The serial number.
     pub serial: Option<String>,
     /// The firmware revision.
     pub firmware: Option<String>,
-    /// The bytes that requests may fall into.
+    /// The bytes that requests may address.
     pub capacity: Bytes,
-    /// The smallest unit that the target reads and writes.
+    /// The logical block size: the smallest unit of reads and writes.
     pub logical_block: Bytes,
-    /// The unit that it prefers.
+    /// The physical block size: the preferred unit.
     pub physical_block: Bytes,
-    /// More facts in the field's words, such as `file_system`, `kernel_name`.
+    /// Further facts by key, such as `file_system`, `kernel_name`.
     pub details: BTreeMap<String, String>,
 }
 
 impl DriveInfo {
-    /// The detail that says how often the health of the drive is read within a step, in seconds; 0
-    /// for never.
+    /// The key of the interval at which the SMART attributes of the drive are read within a step, in
+    /// seconds; 0 for never.
     pub const HEALTH_EVERY: &str = "health_every_s";
-    /// The detail that says how often the kernel's sensors of the drive are read, in seconds.
+    /// The key of the interval at which the kernel's sensors of the drive are read, in seconds.
     pub const TEMPERATURE_EVERY: &str = "temperature_every_s";
 
-    /// Returns the shortest name that a person recognises: the model, else the kernel's name of
-    /// the drive, else the target.
+    /// Returns the shortest recognisable name: the model, otherwise the kernel's name of the drive,
+    /// otherwise the target.
     pub fn name(&self) -> &str {
         let kernel_name = self.details.get("kernel_name").map(String::as_str);
         self.model.as_deref().or(kernel_name).unwrap_or(&self.target)
     }
 
-    /// Returns whether all results are those of a model.
+    /// Returns whether the results come from a drive model.
     pub fn is_model(&self) -> bool {
         self.kind == TargetKind::Virtual
     }
 
-    /// Returns what must be equal for two runs, or two halves of one, to be of the same drive.
+    /// Returns the text that is equal for two runs, or two parts of one run, of the same drive.
     pub fn fingerprint(&self) -> String {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
-        // Where a drive is plugged in may change from one boot to the next; a serial does not.
-        let place = match (self.kind, &self.serial) {
+        // The device name may change from one boot to the next; a serial number does not.
+        let device = match (self.kind, &self.serial) {
             (TargetKind::Block, Some(_)) => "-",
             (TargetKind::Block | TargetKind::File | TargetKind::Null | TargetKind::Virtual, _) => {
                 self.details.get("device").map_or("-", String::as_str)
@@ -86,6 +98,6 @@ impl DriveInfo {
         let kind = self.kind.name();
         let model = text(&self.model);
         let serial = text(&self.serial);
-        format!("{kind}|{model}|{serial}|{capacity}|{place}")
+        format!("{kind}|{model}|{serial}|{capacity}|{device}")
     }
 }

@@ -1,32 +1,33 @@
-//! The headline of a test with its interval, and the ratio of two, by the rule of the test.
+//! Headlines: the number of a test with its interval, and the ratio of two.
 
-use crate::metric::{Metric, Scope, Totals};
-use crate::score::{BORNE, BORNE_FROM_SENDING, Score};
+use crate::metric::{Metric, Scope};
+use crate::score::{Score, ScoreFamily};
 use crate::statistics::{bootstrap, knee, repetition, summary};
+use crate::totals::{DirectionTotals, Totals};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// What was measured at one step of a test.
+/// The samples of one step of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The label of the step.
     pub label: String,
     /// The value of the swept key.
     pub position: f64,
-    /// All samples of the step.
+    /// The sums over the step.
     pub totals: Totals,
-    /// The samples of each second; a shorter last one is among them.
+    /// The sums of each second, a shorter last one included.
     pub seconds: Vec<Totals>,
 }
 
-/// One number for a test.
+/// The number of a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Headline {
-    /// The metric that it is in.
+    /// The metric of the number.
     pub metric: Metric,
     /// The number; `None` where it was not measured.
     pub value: Option<f64>,
-    /// Full seconds that it rests on.
+    /// The full seconds that it is computed from.
     pub n: u64,
     /// The lower end of the 95 % interval over the seconds of this run.
     pub low: Option<f64>,
@@ -37,24 +38,24 @@ pub struct Headline {
 impl Headline {
     /// Returns the headline of `points` by `score`.
     ///
-    /// The interval comes from resampling the seconds of each point: it says how much this run
-    /// varied, and cannot say how much another run would differ.
+    /// The interval comes from resampling the seconds of each point (definition D17). It gives the
+    /// variation within this run, not the difference to another run.
     pub fn of(score: &Score, points: &[Point]) -> Headline {
         let metric = score.metric();
-        let Some(series) = Series::of(score, points) else {
+        let Some(series) = Series::new(score, points) else {
             return Headline { metric, value: None, n: 0, low: None, high: None };
         };
         let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
         let value = series.value(score);
         let interval = value.and_then(|_| {
-            bootstrap::interval(&series.lengths(), 0, |drawn| series.headline(score, drawn))
+            bootstrap::interval(&series.lengths(), 0, |drawn| series.resampled(score, drawn))
         });
         let (low, high) = interval.unzip();
         Headline { metric, value, n, low, high }
     }
 
     /// Returns the headline of a test that was repeated: the mean of its repetitions with the 95 %
-    /// interval between them. `None` of nothing; no value where a repetition has none.
+    /// interval between them. `None` for an empty slice; no value where a repetition has none.
     pub fn of_repetitions(each: &[Headline]) -> Option<Headline> {
         let first = each.first()?;
         let n = each.iter().map(|headline| headline.n).sum();
@@ -63,9 +64,47 @@ impl Headline {
         let (low, high) = values.as_deref().and_then(repetition::interval).unzip();
         Some(Headline { metric: first.metric, value, n, low, high })
     }
+
+    /// Returns the indices of the points that the headline is taken from by `score`: the knee of a
+    /// sweep, the best point, the highest passing load, or all points of a mean.
+    ///
+    /// Empty where the headline has no value.
+    pub fn points(&self, score: &Score, points: &[&Point]) -> Vec<usize> {
+        let Some(value) = self.value else { return Vec::new() };
+        let measured = |point: &Point| {
+            point.totals.value(score.metric(), Scope::All).filter(|value| value.is_finite())
+        };
+        let those = |is_one: &dyn Fn(&Point) -> bool| -> Vec<usize> {
+            (0..points.len()).filter(|index| is_one(points[*index])).collect()
+        };
+        let first_with_value = || -> Vec<usize> {
+            those(&|point| measured(point) == Some(value)).into_iter().take(1).collect()
+        };
+        match score.family() {
+            ScoreFamily::Mean | ScoreFamily::LastPart => {
+                those(&|point| score.needs(point.position))
+            }
+            ScoreFamily::Point => match score.position() {
+                Some(_) => those(&|point| score.needs(point.position)),
+                None => first_with_value(),
+            },
+            ScoreFamily::Knee if score.depth_knee().is_none() => first_with_value(),
+            ScoreFamily::Knee => {
+                let values: Option<Vec<f64>> = points.iter().map(|point| measured(point)).collect();
+                let positions: Vec<f64> = points.iter().map(|point| point.position).collect();
+                let knee = values.and_then(|values| knee::find(&sweep(&positions, &values)));
+                let depth = knee.map(|knee| f64::from(knee.depth));
+                those(&|point| Some(point.position) == depth)
+            }
+            ScoreFamily::HighestLoad => those(&|point| {
+                let passed = score.passing_reading().and_then(|one| passing_load(point, one));
+                point.position == value && passed == Some(value)
+            }),
+        }
+    }
 }
 
-/// How many times one headline is another.
+/// The ratio of two headlines.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// The second headline divided by the first.
@@ -78,22 +117,23 @@ impl Ratio {
     /// Returns the headline of `b` divided by that of `a`, both by `score`.
     ///
     /// `None` where one of them was not measured, or where that of `a` is not above zero. The
-    /// interval comes from resampling the seconds of both, and cannot say how much other runs
-    /// would differ.
+    /// interval comes from resampling the seconds of both runs; it does not include the variation
+    /// between runs.
     pub fn of(score: &Score, a: &[Point], b: &[Point]) -> Option<Ratio> {
         let quotient = |a: f64, b: f64| (a > 0.0).then(|| b / a).filter(|ratio| ratio.is_finite());
-        let sides = [Series::of(score, a)?, Series::of(score, b)?];
+        let sides = [Series::new(score, a)?, Series::new(score, b)?];
         let value = quotient(sides[0].value(score)?, sides[1].value(score)?)?;
         let lengths: Vec<usize> = sides.iter().flat_map(Series::lengths).collect();
         let interval = bootstrap::interval(&lengths, 0, |drawn| {
             let (of_a, of_b) = drawn.split_at(sides[0].points.len());
-            quotient(sides[0].headline(score, of_a)?, sides[1].headline(score, of_b)?)
+            quotient(sides[0].resampled(score, of_a)?, sides[1].resampled(score, of_b)?)
         });
         Some(Ratio { value, interval })
     }
 
-    /// Returns the headline of `b` divided by that of `a`, both from repetitions: what varies from
-    /// one to the next is in the interval. `None` below two repetitions of either.
+    /// Returns the headline of `b` divided by that of `a`, both from repetitions: the interval
+    /// includes the variation from one repetition to the next. `None` below two repetitions of
+    /// either.
     pub fn of_repetitions(a: &[Headline], b: &[Headline]) -> Option<Ratio> {
         let values = |each: &[Headline]| -> Option<Vec<f64>> {
             each.iter().map(|headline| headline.value).collect()
@@ -103,17 +143,19 @@ impl Ratio {
     }
 }
 
-/// The points that a score rests on, with the full seconds that it counts, ready to be drawn from.
+/// The points that a score needs, with the full seconds that it counts, ready for resampling.
 struct Series<'a> {
     points: Vec<&'a Point>,
+    /// The counted seconds of each point.
     seconds: Vec<Vec<&'a Totals>>,
 }
 
 impl<'a> Series<'a> {
-    /// Returns the series of `points`; `None` where a window is longer than its point.
-    fn of(score: &Score, points: &'a [Point]) -> Option<Series<'a>> {
+    /// Returns the series of `points`; `None` where a window is longer than its point, or where
+    /// the power of the points comes from different scopes.
+    fn new(score: &Score, points: &'a [Point]) -> Option<Series<'a>> {
         let points: Vec<&Point> =
-            points.iter().filter(|point| score.rests_on(point.position)).collect();
+            points.iter().filter(|point| score.needs(point.position)).collect();
         let counted = |point: &&'a Point| {
             let full = full_seconds(point);
             match score.last_part() {
@@ -122,7 +164,7 @@ impl<'a> Series<'a> {
             }
         };
         if score.metric().needs_power() {
-            // A mean of a drive's watts and a host's would be of nothing.
+            // The mean of the power of a drive and the power of a host is the power of neither.
             let mut scopes = points.iter().filter_map(|point| Some(point.totals.power()?.0));
             let first = scopes.next();
             if scopes.any(|scope| Some(scope) != first) {
@@ -141,22 +183,24 @@ impl<'a> Series<'a> {
     fn value(&self, score: &Score) -> Option<f64> {
         self.combined(score, |score| {
             let pairs = self.points.iter().zip(&self.seconds);
-            pairs.map(|(point, seconds)| of_point(score, point, seconds)).collect()
+            pairs.map(|(point, seconds)| point_value(score, point, seconds)).collect()
         })
     }
 
     /// Returns the headline over the drawn seconds of each point.
-    fn headline(&self, score: &Score, drawn: &[Vec<usize>]) -> Option<f64> {
+    fn resampled(&self, score: &Score, drawn: &[Vec<usize>]) -> Option<f64> {
+        debug_assert_eq!(drawn.len(), self.seconds.len(), "each point has its own draw");
         self.combined(score, |score| {
             let pairs = self.seconds.iter().zip(drawn);
-            pairs.map(|(seconds, drawn)| resampled(score, seconds, drawn)).collect()
+            pairs.map(|(seconds, drawn)| resampled_value(score, seconds, drawn)).collect()
         })
     }
 
-    /// Returns the headline of what `each` gives of every point.
+    /// Returns the headline from the values that `each` returns for the points.
     fn combined(&self, score: &Score, each: impl Fn(&Score) -> Option<Vec<f64>>) -> Option<f64> {
         let values = each(score)?;
-        if let Score::KneeOfLoad(_) = score {
+        if score.family() == ScoreFamily::Knee && score.depth_knee().is_none() {
+            // The knee of a load follows from two metrics, whatever the metric of the headline is.
             let rates = each(&Score::MeanOf(Metric::Iops))?;
             let latencies = each(&Score::MeanOf(Metric::LatMeanUs))?;
             return knee::of_load(&rates, &latencies).map(|knee| values[knee]);
@@ -166,80 +210,74 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Returns what a point gives to the headline.
-fn of_point(score: &Score, point: &Point, counted: &[&Totals]) -> Option<f64> {
-    match score {
-        Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => {
+/// Returns the contribution of a point to the headline.
+fn point_value(score: &Score, point: &Point, counted: &[&Totals]) -> Option<f64> {
+    match (score.family(), score.passing_reading()) {
+        (ScoreFamily::LastPart, _) => {
             let all: Vec<usize> = (0..counted.len()).collect();
-            resampled(score, counted, &all)
+            resampled_value(score, counted, &all)
         }
-        Score::MeanOf(metric)
-        | Score::MeanAt { metric, .. }
-        | Score::BestOf(metric)
-        | Score::At { metric, .. }
-        | Score::Knee(metric)
-        | Score::KneeOfLoad(metric) => point.totals.value(*metric, Scope::All),
-        Score::HighestBorne => borne(point, BORNE),
-        Score::HighestBorneFromSending => borne(point, BORNE_FROM_SENDING),
+        (_, Some(reading)) => passing_load(point, reading),
+        // Whole steps count all their samples, those of a shorter last second included.
+        (
+            ScoreFamily::Mean | ScoreFamily::Point | ScoreFamily::Knee | ScoreFamily::HighestLoad,
+            None,
+        ) => point.totals.value(score.metric(), Scope::All),
     }
 }
 
-/// Returns the load of `point` where it was borne by this reading, else 0.
-fn borne(point: &Point, reading: &str) -> Option<f64> {
+/// Returns the load of `point` where it passed by this reading, otherwise 0.
+fn passing_load(point: &Point, reading: &str) -> Option<f64> {
     Some(if point.totals.reading(reading)? > 0.5 { point.position } else { 0.0 })
 }
 
-/// Returns what a point would give if it had only the drawn seconds.
-fn resampled(score: &Score, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
-    match score {
-        Score::MeanOverSigmaOfLast { metric, .. } => {
+/// Returns the contribution of a point that consists of the drawn seconds.
+fn resampled_value(score: &Score, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
+    match (score.family(), score.last_part()) {
+        // A load passes or fails as a whole: there are no seconds to draw from.
+        (ScoreFamily::HighestLoad, _) => None,
+        (_, Some((metric, _))) if score.mean_of_last().is_none() => {
             let values: Option<Vec<f64>> =
-                indices.iter().map(|index| over(*metric, seconds, &[*index])).collect();
+                indices.iter().map(|index| over(metric, seconds, &[*index])).collect();
             summary::mean_over_sigma(&values?)
         }
-        Score::MeanOf(metric)
-        | Score::MeanAt { metric, .. }
-        | Score::BestOf(metric)
-        | Score::At { metric, .. }
-        | Score::Knee(metric)
-        | Score::KneeOfLoad(metric)
-        | Score::MeanOfLast { metric, .. } => over(*metric, seconds, indices),
-        // A load is borne or not: there is nothing to draw from.
-        Score::HighestBorne | Score::HighestBorneFromSending => None,
+        (ScoreFamily::Mean | ScoreFamily::Point | ScoreFamily::LastPart | ScoreFamily::Knee, _) => {
+            over(score.metric(), seconds, indices)
+        }
     }
 }
 
+/// Returns the seconds of full length: a shorter last one would add noise to an interval
+/// (definition D3).
 fn full_seconds(point: &Point) -> Vec<&Totals> {
     point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect()
 }
 
+/// Returns the headline from the values of the points.
 fn combine(score: &Score, positions: &[f64], values: &[f64]) -> Option<f64> {
-    match score {
-        Score::MeanOf(_)
-        | Score::MeanAt { .. }
-        | Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. } => summary::mean(values),
-        Score::BestOf(metric) => {
-            let best = if metric.more_is_better() { f64::max } else { f64::min };
-            values.iter().copied().reduce(best)
-        }
-        Score::HighestBorne | Score::HighestBorneFromSending => {
-            values.iter().copied().reduce(f64::max)
-        }
-        // The points of a load are judged by two metrics: see `Series::combined`.
-        Score::KneeOfLoad(_) => None,
-        Score::At { position, .. } => {
-            positions.iter().position(|at| at == position).map(|index| values[index])
-        }
-        Score::Knee(_) => {
-            let ladder = ladder(positions, values);
-            let depth = knee::find(&ladder)?.depth;
-            ladder.iter().find(|rung| rung.depth == depth).map(|rung| rung.value)
+    debug_assert_eq!(positions.len(), values.len(), "each point has one value");
+    match score.family() {
+        ScoreFamily::Mean | ScoreFamily::LastPart => summary::mean(values),
+        ScoreFamily::Point => match score.position() {
+            Some(position) => {
+                positions.iter().position(|at| *at == position).map(|index| values[index])
+            }
+            None => {
+                let best = if score.metric().more_is_better() { f64::max } else { f64::min };
+                values.iter().copied().reduce(best)
+            }
+        },
+        ScoreFamily::HighestLoad => values.iter().copied().reduce(f64::max),
+        ScoreFamily::Knee => {
+            let sweep = sweep(positions, values);
+            let depth = knee::find(&sweep)?.depth;
+            sweep.iter().find(|rung| rung.depth == depth).map(|rung| rung.value)
         }
     }
 }
 
-fn ladder(positions: &[f64], values: &[f64]) -> Vec<knee::Rung> {
+/// Returns the points as a sweep of queue depths, without intervals of their own.
+fn sweep(positions: &[f64], values: &[f64]) -> Vec<knee::Rung> {
     let rung = |(position, value): (&f64, &f64)| knee::Rung {
         depth: *position as u32,
         value: *value,
@@ -248,26 +286,26 @@ fn ladder(positions: &[f64], values: &[f64]) -> Vec<knee::Rung> {
     positions.iter().zip(values).map(rung).collect()
 }
 
-/// The knee of a ladder of queue depths with the uncertainty that the seconds leave.
+/// The knee of a sweep of queue depths with its intervals over the seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KneeFound {
     /// The knee by the means of the steps.
     pub knee: knee::Knee,
     /// The 95 % interval of the depth over the seconds; `None` where there are too few seconds.
     pub depth: Option<(u32, u32)>,
-    /// The same of the interpolated depth.
+    /// The 95 % interval of the interpolated depth.
     pub interpolated: Option<(f64, f64)>,
 }
 
 impl KneeFound {
-    /// Returns the knee of `points`, a ladder of total queue depths; `None` without one.
+    /// Returns the knee of `points`, a sweep of total queue depths; `None` without one.
     pub fn of(metric: Metric, points: &[Point]) -> Option<KneeFound> {
         let score = Score::Knee(metric);
-        let series = Series::of(&score, points)?;
+        let series = Series::new(&score, points)?;
         let positions: Vec<f64> = series.points.iter().map(|point| point.position).collect();
         let at = |values: Vec<Option<f64>>| -> Option<knee::Knee> {
             let values: Option<Vec<f64>> = values.into_iter().collect();
-            knee::find(&ladder(&positions, &values?))
+            knee::find(&sweep(&positions, &values?))
         };
         let whole = series.points.iter().map(|point| point.totals.value(metric, Scope::All));
         let knee = at(whole.collect())?;
@@ -287,13 +325,16 @@ impl KneeFound {
     }
 }
 
-/// Returns `metric` over the drawn seconds, where it follows from sums alone.
+/// Returns `metric` over the drawn seconds, where it follows from sums over seconds.
+///
+/// Rates, latencies and means are recomputed from the sums, as [`Totals::value`] does for whole
+/// steps; the mean of the values of the seconds would weight slow seconds too high.
 fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
     let sum = |field: &dyn Fn(&Totals) -> f64| -> f64 {
         indices.iter().map(|index| field(seconds[*index])).sum()
     };
     let time = sum(&|totals| totals.elapsed.as_secs_f64());
-    let both = |field: fn(&crate::metric::DirectionTotals) -> f64| {
+    let both = |field: fn(&DirectionTotals) -> f64| {
         sum(&|totals| totals.directions.iter().map(field).sum())
     };
     match metric {
@@ -305,7 +346,8 @@ fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
         }
         Metric::InFlightMean => Some(both(|d| d.latency.sum() as f64) / 1e9 / time),
         Metric::PowerW => {
-            // Where one meter fell silent, that of another scope must not stand in for it.
+            // A second without a reading in the narrowest scope makes the power unknown (NaN): a
+            // meter of a wider scope must not replace it.
             let scope = indices.iter().filter_map(|i| Some(seconds[*i].power()?.0)).min()?;
             let energy = |t: &Totals| {
                 let power = t.reading(scope.quantity()).unwrap_or(f64::NAN);
@@ -330,153 +372,4 @@ fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sample::{Direction, Interval, Reading};
-    use crate::statistics::histogram::Histogram;
-    use crate::{Bytes, Window};
-
-    fn point(position: f64, ios_each_second: &[u64]) -> Point {
-        let mut whole = Totals::default();
-        let mut seconds = Vec::new();
-        for (second, ios) in ios_each_second.iter().enumerate() {
-            let interval = Interval {
-                second: second as u32,
-                stream: 0,
-                direction: Direction::Read,
-                length: Nanos::SECOND,
-                ios: *ios,
-                bytes: ios * 4_096,
-                errors: 0,
-                latency: Histogram::default(),
-            };
-            let mut totals = Totals::over(Nanos::SECOND);
-            totals.add(&interval);
-            whole.add(&interval);
-            whole.elapsed += Nanos::SECOND;
-            seconds.push(totals);
-        }
-        Point { label: position.to_string(), position, totals: whole, seconds }
-    }
-
-    #[test]
-    fn a_mean_over_points_has_an_interval_that_holds_it() {
-        let points = [
-            point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100]),
-            point(2.0, &[200, 220, 180, 200, 210, 190, 200, 200]),
-        ];
-        let headline = Headline::of(&Score::MeanOf(Metric::Iops), &points);
-        assert_eq!((headline.value, headline.n), (Some(150.0), 16));
-        let (low, high) = (headline.low.unwrap(), headline.high.unwrap());
-        assert!(low < 150.0 && 150.0 < high && high - low < 20.0, "{low} {high}");
-    }
-
-    #[test]
-    fn a_ratio_holds_the_truth_and_knows_when_it_cannot_be_said() {
-        let a = [point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100])];
-        let b = [point(1.0, &[150, 160, 140, 150, 155, 145, 150, 150])];
-        let score = Score::MeanOf(Metric::Iops);
-        let ratio = Ratio::of(&score, &a, &b).unwrap();
-        let (low, high) = ratio.interval.unwrap();
-        assert_eq!(ratio.value, 1.5);
-        assert!(1.35 < low && low < 1.5 && 1.5 < high && high < 1.65, "{low} {high}");
-        assert_eq!(Ratio::of(&score, &[point(1.0, &[0; 9])], &b), None);
-        let short = Ratio::of(&score, &[point(1.0, &[100])], &b).unwrap();
-        assert_eq!((short.value, short.interval), (1.5, None));
-        assert_eq!(Ratio::of(&Score::MeanOf(Metric::PowerW), &a, &b), None);
-    }
-
-    #[test]
-    fn the_other_rules_pick_their_point() {
-        let points = [point(1.0, &[10]), point(2.0, &[96]), point(4.0, &[100])];
-        let value = |score| Headline::of(&score, &points).value;
-        assert_eq!(value(Score::BestOf(Metric::Iops)), Some(100.0));
-        assert_eq!(value(Score::At { metric: Metric::Iops, position: 1.0 }), Some(10.0));
-        assert_eq!(value(Score::At { metric: Metric::Iops, position: 3.0 }), None);
-        assert_eq!(value(Score::Knee(Metric::Iops)), Some(96.0));
-    }
-
-    #[test]
-    fn a_knee_says_how_far_its_seconds_bear_it() {
-        let noisy = |mean: u64| -> Vec<u64> { (0..60).map(|s| mean + (s * 37) % 11).collect() };
-        let ladder = [
-            point(1.0, &noisy(300)),
-            point(2.0, &noisy(600)),
-            point(4.0, &noisy(950)),
-            point(8.0, &noisy(1_000)),
-        ];
-        let found = KneeFound::of(Metric::Iops, &ladder).unwrap();
-        // The third rung lies at the threshold itself: the seconds cannot decide.
-        assert_eq!(found.depth, Some((4, 8)), "{found:?}");
-        let (low, high) = found.interpolated.unwrap();
-        assert!(low <= found.knee.interpolated && found.knee.interpolated <= high, "{found:?}");
-        assert!(low > 2.0 && high < 8.0 && high - low < 2.0, "{found:?}");
-        let short = ladder.map(|point| Point { seconds: Vec::new(), ..point });
-        let found = KneeFound::of(Metric::Iops, &short).unwrap();
-        assert_eq!((found.depth, found.interpolated), (None, None));
-    }
-
-    #[test]
-    fn a_mean_at_some_points_leaves_the_others_out() {
-        let points = [point(1.0, &[10]), point(2.0, &[20]), point(4.0, &[60]), point(8.0, &[900])];
-        let score = Score::MeanAt { metric: Metric::Iops, positions: vec![1.0, 2.0, 4.0] };
-        let headline = Headline::of(&score, &points);
-        assert_eq!((headline.value, headline.n), (Some(30.0), 3));
-    }
-
-    #[test]
-    fn a_window_holds_the_last_seconds_or_bytes_and_nothing_else() {
-        let points = [point(0.0, &[900, 900, 900, 10, 20, 30])];
-        let headline = |window| {
-            let score = Score::MeanOfLast { metric: Metric::Iops, window };
-            let headline = Headline::of(&score, &points);
-            (headline.value, headline.n)
-        };
-        assert_eq!(headline(Window::Time(Nanos::from_secs(3))), (Some(20.0), 3));
-        assert_eq!(headline(Window::Time(Nanos::from_secs(7))), (None, 0));
-        assert_eq!(headline(Window::Bytes(Bytes(40 * 4_096))), (Some(25.0), 2));
-        assert_eq!(headline(Window::Bytes(Bytes(1 << 40))), (None, 0));
-    }
-
-    #[test]
-    fn mean_over_sigma_counts_the_window_and_says_nothing_without_variation() {
-        let window = Window::Time(Nanos::from_secs(8));
-        let score = Score::MeanOverSigmaOfLast { metric: Metric::Iops, window };
-        let headline = Headline::of(&score, &[point(0.0, &[900, 2, 4, 4, 4, 5, 5, 7, 9])]);
-        let expected = 5.0 / (32.0f64 / 7.0).sqrt();
-        assert_eq!(headline.metric, Metric::MeanOverSigma);
-        assert!((headline.value.unwrap() - expected).abs() < 1e-12);
-        let flat = Headline::of(&score, &[point(0.0, &[100; 9])]);
-        assert_eq!((flat.value, flat.n), (None, 8));
-    }
-
-    #[test]
-    fn watts_of_different_scopes_make_no_mean() {
-        let metered = |quantity: &str| {
-            let mut point = point(1.0, &[100; 6]);
-            let reading = Reading {
-                at: Nanos(0),
-                instrument: "meter".into(),
-                quantity: quantity.into(),
-                value: 5.0,
-            };
-            point.totals.add_reading(&reading);
-            point.seconds.iter_mut().for_each(|second| second.add_reading(&reading));
-            point
-        };
-        let value = |quantities: [&str; 2], metric| {
-            Headline::of(&Score::MeanOf(metric), &quantities.map(metered)).value
-        };
-        assert_eq!(value(["power_w", "power_w"], Metric::PowerW), Some(5.0));
-        assert_eq!(value(["host_ac_power_w", "host_ac_power_w"], Metric::PowerW), Some(5.0));
-        assert_eq!(value(["power_w", "host_ac_power_w"], Metric::PowerW), None);
-        assert_eq!(value(["power_w", "host_ac_power_w"], Metric::EfficiencyMbSW), None);
-        assert_eq!(value(["power_w", "host_ac_power_w"], Metric::Iops), Some(100.0));
-    }
-
-    #[test]
-    fn what_was_not_measured_has_no_value_and_no_interval() {
-        let headline = Headline::of(&Score::MeanOf(Metric::PowerW), &[point(1.0, &[10; 9])]);
-        assert_eq!((headline.value, headline.low, headline.high), (None, None, None));
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
-//! The binary log of single requests: sixteen bytes each, in frames.
+//! The binary request log: 16 bytes per request, in frames.
 //!
-//! A file begins with [`MAGIC`]. Frames follow, each a [`Frame`] of [`Frame::LENGTH`] bytes and
-//! its payload: the words that describe a load, or the records of one thread in the order of their
+//! A file begins with [`MAGIC`]. Frames follow, each a header ([`Frame`], [`Frame::LENGTH`] bytes)
+//! and its payload: the description of a workload, or the records of one thread in the order of
 //! completion. All numbers are little endian. This module only packs and unpacks.
 
 use crate::request::Request;
@@ -10,53 +10,53 @@ use crate::sample::Direction;
 /// The first bytes of a log; the last of them is the version.
 pub const MAGIC: [u8; 8] = *b"SSDGIOS1";
 
-/// The bytes of a record.
+/// The length of a record, in bytes.
 pub const RECORD: usize = 16;
 
-/// The unit in which a record counts its place, in bytes.
+/// The unit of the offset of a record, in bytes.
 const SECTOR: u64 = 512;
-/// The longest latency that a record holds, in nanoseconds: 18 minutes. Longer ones are cut.
+/// The largest latency of a record, in nanoseconds: 18 minutes. Larger ones are stored as this one.
 pub const LONGEST: u64 = (1 << 40) - 1;
-/// The longest time from the base of a frame to the completion of a record, in nanoseconds.
+/// The largest time from the base of a frame to the completion of a record, in nanoseconds.
 pub const MOST_APART: u64 = u32::MAX as u64;
 
-/// What a frame holds.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// The words that describe the load that begins, as UTF-8.
+    /// The description of the workload that begins, as UTF-8.
     Load,
     /// Records of one thread.
     Records,
-    /// Nothing: the load has ended. `lost` is the sum over its threads.
+    /// None: the workload has ended. `lost` is the sum over its threads.
     End,
 }
 
-/// The head of a frame.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// What follows.
+    /// The content.
     pub kind: FrameKind,
-    /// The number of the load in its run, from 1.
+    /// The number of the workload in its run, from 1.
     pub load: u32,
-    /// The stream in its load, from 0.
+    /// The index of the stream in its workload, from 0.
     pub stream: u16,
-    /// The thread in its load, from 0.
+    /// The index of the thread in its workload, from 0.
     pub thread: u16,
     /// The length of each request, in bytes.
     pub block_size: u32,
-    /// Where the times of the records count from: nanoseconds since the start of the load.
+    /// The base of the times of the records, in nanoseconds since the start of the workload.
     pub base: u64,
-    /// Records that could not be kept up to here, in this load and thread.
+    /// The records of this workload and thread that were lost so far.
     pub lost: u64,
-    /// Records that follow, or bytes of text.
+    /// The number of records, or the bytes of the description.
     pub count: u32,
 }
 
 impl Frame {
-    /// The bytes of a frame's head.
+    /// The length of a header, in bytes.
     pub const LENGTH: usize = 40;
 
-    /// Returns the head as bytes.
+    /// Returns the header as bytes.
     pub fn pack(&self) -> [u8; Frame::LENGTH] {
         let kind: u32 = match self.kind {
             FrameKind::Load => 1,
@@ -75,7 +75,7 @@ impl Frame {
         bytes
     }
 
-    /// Returns the head that `bytes` hold; `None` where no version of this format writes them.
+    /// Returns the header in `bytes`; `None` where this version of the format does not write them.
     pub fn unpack(bytes: &[u8; Frame::LENGTH]) -> Option<Frame> {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
@@ -86,6 +86,7 @@ impl Frame {
             3 => FrameKind::End,
             _ => return None,
         };
+        // The last four bytes are reserved and zero.
         (word(36) == 0).then(|| Frame {
             kind,
             load: word(4),
@@ -98,7 +99,7 @@ impl Frame {
         })
     }
 
-    /// Returns how many bytes follow the head.
+    /// Returns the length of the payload, in bytes.
     pub fn payload(&self) -> u64 {
         match self.kind {
             FrameKind::Load => u64::from(self.count),
@@ -111,17 +112,19 @@ impl Frame {
 /// One request that completed in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// From the base of its frame to its completion, in nanoseconds, at most [`MOST_APART`].
+    /// The time from the base of its frame to its completion, in nanoseconds, at most
+    /// [`MOST_APART`].
     pub after: u32,
     /// Its latency as in the histograms, in nanoseconds.
     pub latency: u64,
-    /// Which way it went, and where it began.
+    /// Its direction and offset.
     pub request: Request,
 }
 
 impl Record {
-    /// Returns the record as two words: the time below the low half of the latency; the high
-    /// byte of the latency, a bit for the direction and the place in sectors of 512 bytes.
+    /// Returns the record as two words. First word: the time in the low half, the low 32 bits of
+    /// the latency in the high half. Second word: the high byte of the latency, one bit for the
+    /// direction (1 is a write), the offset in sectors of 512 bytes.
     #[inline]
     pub fn pack(&self) -> [u64; 2] {
         let latency = self.latency.min(LONGEST);
@@ -130,7 +133,7 @@ impl Record {
         [u64::from(self.after) | latency << 32, latency >> 32 | direction << 8 | sector << 9]
     }
 
-    /// Returns the record that two words hold.
+    /// Returns the record in two words.
     pub fn unpack([low, high]: [u64; 2]) -> Record {
         let direction = if high & 1 << 8 == 0 { Direction::Read } else { Direction::Write };
         Record {
@@ -146,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_and_frames_come_back_as_they_went() {
+    fn packed_records_and_frames_unpack_to_the_same() {
         for latency in [0, 1, 999, u64::from(u32::MAX), 1 << 33, LONGEST] {
             for (direction, offset) in [(Direction::Read, 0), (Direction::Write, 1 << 62)] {
                 let request = Request { direction, offset };

@@ -1,18 +1,20 @@
 //! The vocabulary of ssdgauge and its statistics.
 //!
-//! Every other crate speaks in these types: a [`Plan`] says what shall happen to a drive, a
-//! [`Rig`] makes it happen, [`Interval`]s, [`Reading`]s and [`Finding`]s are what was seen, a
-//! [`Score`] turns samples into a headline.
+//! Every other crate uses these types. A [`Plan`] lists the steps of a run. A [`Rig`] carries them
+//! out on a drive. [`Interval`]s, [`Reading`]s and [`Finding`]s record the observations. A
+//! [`Score`] computes a [`Headline`] from them.
 //!
-//! This crate never opens a file, reads a clock or starts a thread; equal input gives equal
-//! output on every machine.
+//! This crate never opens a file, reads a clock or starts a thread. Equal input gives equal output
+//! on every machine.
 
 mod card;
 mod drive;
 mod headline;
 pub mod io_log;
 mod metric;
+mod phase;
 mod plan;
+mod preparation;
 mod random;
 mod recording;
 mod request;
@@ -22,27 +24,27 @@ mod schedule;
 mod score;
 pub mod search;
 pub mod statistics;
+mod totals;
 mod units;
 mod workload;
 
 pub use card::{DriveCard, Fact, Section, Table, Value};
 pub use drive::{DriveInfo, TargetKind};
 pub use headline::{Headline, KneeFound, Point, Ratio};
-pub use metric::{DirectionTotals, Family, Metric, Scope, Totals};
+pub use metric::{Family, Metric, Scope};
+pub use phase::PhaseKind;
 pub use plan::{
-    Action, Chosen, Figure, Phase, PhaseKind, Plan, Restart, Rounds, SteadyRule, Step,
-    SuiteIdentity, Test,
+    Action, Chosen, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test,
 };
+pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use random::Random;
 pub use recording::{Recording, check_forwarding};
 pub use request::{Request, RequestSource};
-pub use rig::{
-    Ended, EndedBy, EngineReport, PowerSaving, Preparation, Prepared, PurgeMethod, Rig, RigError,
-    Sink, WriteCache,
-};
+pub use rig::{Ended, EndedBy, EngineReport, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
-pub use score::{BORNE, BORNE_FROM_SENDING, Score, Window};
+pub use score::{BORNE, BORNE_FROM_SENDING, Score, ScoreFamily, Window};
 pub use statistics::histogram::{Histogram, Recorder};
+pub use totals::{DirectionTotals, Totals};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{Access, Arrival, BLOCK_SIZES, Data, Engine, Rest, Stream, Until, Workload};

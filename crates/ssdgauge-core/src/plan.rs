@@ -1,71 +1,75 @@
-//! What shall happen to a drive, as plain data: printed, estimated, confirmed and stored.
+//! Plans: what a run does to a drive, as plain data that is printed, estimated, confirmed and
+//! stored.
 
+use crate::drive::TargetKind;
 use crate::metric::Metric;
-use crate::rig::Preparation;
+use crate::phase::PhaseKind;
+use crate::preparation::Preparation;
 use crate::score::Score;
 use crate::search::Search;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Rest, Until, Workload};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
-/// Everything that one run does, in order.
+/// All steps of one run, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The protocol that it comes from.
+    /// The suite that the plan was made from.
     pub suite: SuiteIdentity,
-    /// All durations and byte limits were divided by this number; 1 is the full length.
+    /// The divisor of all durations and byte limits; 1 is the full length.
     pub shortened: u32,
-    /// Whether a span was cut down to a small target, by explicit wish.
+    /// Whether a span was reduced to the capacity of a small target, as the user requested.
     pub span_scaled: bool,
-    /// The seed of all randomness in the run.
+    /// The seed of all random numbers of the run.
     pub seed: u64,
     /// The tests, in order.
     pub tests: Vec<Test>,
 }
 
-/// Which protocol a plan follows.
+/// The suite of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteIdentity {
     /// Its id, such as `client-2018`.
     pub id: String,
-    /// Its revision; a change that can move a number raises it.
+    /// Its revision; a change that can change a result raises it.
     pub revision: u32,
-    /// Its title for people.
+    /// Its title on pages.
     pub title: String,
 }
 
-/// One test: some phases and the rule that makes one number of them.
+/// A sequence of phases and the rule that computes one headline from their samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Test {
     /// Its id in the suite, such as `mixed-random`.
     pub id: String,
-    /// Its revision; only equal ids and revisions are compared.
+    /// Its revision; only results of equal ids and revisions are compared.
     pub revision: u32,
-    /// Its title for people.
+    /// Its title on pages.
     pub title: String,
-    /// Where the protocol is described.
+    /// The publication that describes the protocol.
     pub source: String,
-    /// The rule that makes the headline.
+    /// The rule of the headline.
     pub score: Score,
-    /// Further numbers that the source takes from the same samples.
+    /// Further numbers that the source computes from the same samples.
     #[serde(default)]
     pub also: Vec<Score>,
-    /// The figures that show it.
+    /// The figures of the test.
     pub figures: Vec<Figure>,
-    /// What the source leaves unsaid and the suite chose.
+    /// The values that the source does not state and the suite chose.
     pub chosen: Vec<Chosen>,
-    /// Where a run that was cut off in this test goes on.
+    /// Where an interrupted run resumes in this test.
     pub restart: Restart,
     /// The phases, in order.
     pub phases: Vec<Phase>,
-    /// The search for the highest load, where the test has one: its phases come last.
+    /// The search for the highest passing load, where the test has one: its phases come last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
     /// The rounds to a steady state, where the test has them: their phase comes last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
-    /// Which repetition of the whole test this is, from 1. All repetitions bear the same id; the
-    /// order in which they stand in the plan is the order in which they are carried out.
+    /// The number of the repetition of the whole test, from 1. All repetitions have the same id;
+    /// their order in the plan is the order of execution.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub repetition: u32,
 }
@@ -78,23 +82,24 @@ fn is_first(repetition: &u32) -> bool {
     *repetition == 1
 }
 
-/// A phase that is carried out again and again until five rounds are steady by the rule of the
-/// SNIA Performance Test Specification; the samples of those five are the result.
+/// A phase that is repeated until five rounds are steady by the rule of the SNIA Performance Test
+/// Specification; the samples of those five rounds are the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rounds {
-    /// The phase.
+    /// The index of the phase.
     pub phase: usize,
-    /// The most rounds; where none of them ends a steady window, the last five are the result.
+    /// The largest number of rounds; where none of them ends a steady window, the last five are
+    /// the result.
     pub at_most: u32,
-    /// The step whose value is tracked.
+    /// The index of the step whose value is tracked.
     pub tracking: usize,
     /// The metric that is tracked.
     pub metric: Metric,
 }
 
 impl Test {
-    /// Returns whether the phase of this number is carried out once, step by step, and not as
-    /// a search or its rounds ask.
+    /// Returns whether each step of the phase with this index runs exactly once, in order: the
+    /// phases of a search and of rounds do not.
     pub fn is_in_order(&self, phase: usize) -> bool {
         let repeats = self.rounds.is_some_and(|rounds| rounds.phase == phase);
         !repeats
@@ -106,7 +111,7 @@ impl Test {
     }
 }
 
-/// A value that the source does not state.
+/// A value that the source does not state and the suite chose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
     /// The key of the suite file.
@@ -115,33 +120,33 @@ pub struct Chosen {
     pub value: String,
 }
 
-/// Where a run that was cut off goes on.
+/// Where an interrupted run resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Restart {
-    /// At the first step that is not finished, after the preparation where the target lost it.
+    /// At the first unfinished step, after the preparation where the target lost its data.
     Step,
-    /// At the test's own preparation: its steps make sense only without a pause.
+    /// At the preparation of the test: its steps are only valid without an interruption.
     Test,
 }
 
-/// A picture that shows a test.
+/// A figure of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// One bar a drive: the headline.
+    /// One bar per drive: the headline.
     Ranking,
-    /// A curve of the points, one line a drive.
+    /// The value of each point, one line per drive.
     Curve,
-    /// Throughput or IOPS for every second.
+    /// Throughput or IOPS of every second.
     Timeline,
-    /// Latency for every second.
+    /// Latency of every second.
     LatencyTimeline,
     /// Latency against percentile, on a logarithmic tail axis.
     Distribution,
 }
 
-/// A stretch of a test with one purpose.
+/// A part of a test with one purpose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// Its purpose.
@@ -150,113 +155,141 @@ pub struct Phase {
     pub steps: Vec<Step>,
 }
 
-/// The purpose of a phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PhaseKind {
-    /// Make the drive as if fresh.
-    Purge,
-    /// Tell the drive what holds nothing.
-    Trim,
-    /// Write data that the test will read or overwrite.
-    Fill,
-    /// Write until the drive behaves as after long use.
-    Precondition,
-    /// Try a load for a short time, in a search.
-    Search,
-    /// Measure.
-    Measure,
-    /// Leave the drive alone.
-    Rest,
-    /// Choose how much power the drive may save.
-    Power,
-    /// Choose whether the drive may acknowledge writes from its volatile cache.
-    WriteCache,
-}
-
-impl PhaseKind {
-    /// Returns the word used in plans, progress and pages.
-    pub fn name(self) -> &'static str {
-        match self {
-            PhaseKind::Purge => "purge",
-            PhaseKind::Trim => "trim",
-            PhaseKind::Fill => "fill",
-            PhaseKind::Precondition => "precondition",
-            PhaseKind::Search => "search",
-            PhaseKind::Measure => "measure",
-            PhaseKind::Rest => "rest",
-            PhaseKind::Power => "power",
-            PhaseKind::WriteCache => "cache",
-        }
+impl Phase {
+    /// Returns the phase of one step that carries `preparation` out.
+    pub fn from_preparation(preparation: Preparation) -> Phase {
+        let label = preparation.label();
+        let action = Action::Prepare(preparation);
+        let step = Step { label, position: 0.0, action, rest: Rest::None };
+        Phase { kind: preparation.phase(), steps: vec![step] }
     }
 }
 
-/// One thing to do, and the rest that follows it.
+/// One action, and the time without load that follows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// What tells it from its neighbours, such as `70 % read` or `QD32`.
+    /// The label that is unique in its phase, such as `70 % read` or `QD32`.
     pub label: String,
     /// The value of the swept key, for the axis of a curve; the number of the step otherwise.
     pub position: f64,
-    /// What to do.
+    /// The action.
     pub action: Action,
-    /// How long the drive is left alone afterwards.
+    /// The time without load afterwards.
     pub rest: Rest,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// Bring the drive into a state.
     Prepare(Preparation),
-    /// Load the drive.
+    /// Run a workload.
     Run {
-        /// The load.
+        /// The workload.
         workload: Workload,
-        /// When it ends.
+        /// Its limits.
         until: Until,
-        /// Ends it earlier, as soon as it is steady.
+        /// The rule that ends it earlier, as soon as it is steady.
         #[serde(default)]
         steady: Option<SteadyRule>,
     },
-    /// Leave the drive alone.
+    /// Send no load; instruments continue to poll the drive.
     Rest(Nanos),
-    /// Leave the drive alone, and ask nothing of it either: a question would wake it. Measured
-    /// where it stands in a measure phase.
+    /// Send no load and no other command: polling would wake the drive. In a measure phase it is
+    /// measured.
     Idle(Nanos),
 }
 
-/// Steady by the rule of the SNIA Performance Test Specification, see
+/// The rule of the SNIA Performance Test Specification for a steady state, see
 /// [`crate::statistics::steady`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteadyRule {
     /// The length of a round, in whole seconds.
     pub round: Nanos,
-    /// What is tracked from round to round; a metric that adds up over seconds.
+    /// The metric that is tracked from round to round; one that adds up over seconds.
     pub metric: Metric,
 }
 
 impl Action {
+    /// Returns the preparation, where the action is one.
+    pub fn preparation(&self) -> Option<&Preparation> {
+        match self {
+            Action::Prepare(preparation) => Some(preparation),
+            Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
+        }
+    }
+
+    /// Returns the workload, where the action runs one.
+    pub fn workload(&self) -> Option<&Workload> {
+        match self {
+            Action::Run { workload, .. } => Some(workload),
+            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
+        }
+    }
+
+    /// Returns the limits of the workload, where the action runs one.
+    pub fn until(&self) -> Option<&Until> {
+        match self {
+            Action::Run { until, .. } => Some(until),
+            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
+        }
+    }
+
+    /// Returns the rule that ends the workload as soon as it is steady, where there is one.
+    pub fn steady(&self) -> Option<SteadyRule> {
+        match self {
+            Action::Run { steady, .. } => *steady,
+            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
+        }
+    }
+
+    /// Returns the duration of an action without load: a rest or an idle time.
+    pub fn idle_time(&self) -> Option<Nanos> {
+        match *self {
+            Action::Rest(duration) | Action::Idle(duration) => Some(duration),
+            Action::Prepare(_) | Action::Run { .. } => None,
+        }
+    }
+
+    /// Returns the workload that a measure phase measures: that of a run, and an empty one for an
+    /// idle time. `None` for actions that are never measured.
+    pub fn measured_workload(&self) -> Option<&Workload> {
+        match self {
+            Action::Run { workload, .. } => Some(workload),
+            Action::Idle(_) => Some(Workload::no_load()),
+            Action::Prepare(_) | Action::Rest(_) => None,
+        }
+    }
+
+    /// Returns the action in words for a printed plan.
+    pub fn describe(&self) -> String {
+        match self {
+            Action::Prepare(preparation) => preparation.describe(),
+            Action::Idle(time) => format!("idle for {time}: no load, no command to the drive"),
+            Action::Rest(time) => format!("no load for {time}"),
+            Action::Run { workload, until, steady } => {
+                let rule = |rule: SteadyRule| {
+                    format!("in steady state ({}, rounds of {})", rule.metric.key(), rule.round)
+                };
+                let limits: Vec<String> =
+                    until.describe().into_iter().chain(steady.map(rule)).collect();
+                format!("{}; ends {}", workload.describe(), limits.join(" or "))
+            }
+        }
+    }
+
     /// Returns the most bytes that the action writes; `None` where only time limits it.
     pub fn writes_at_most(&self) -> Option<Bytes> {
         match self {
-            Action::Prepare(Preparation::Fill { span, .. }) => Some(*span),
-            Action::Prepare(
-                Preparation::Purge
-                | Preparation::PurgeBy(_)
-                | Preparation::Trim { .. }
-                | Preparation::Power(_)
-                | Preparation::WriteCache(_),
-            )
-            | Action::Rest(_)
-            | Action::Idle(_) => Some(Bytes(0)),
+            Action::Prepare(preparation) => Some(preparation.writes()),
+            Action::Rest(_) | Action::Idle(_) => Some(Bytes(0)),
             Action::Run { workload, until, .. } => {
-                if !workload.streams.iter().any(|stream| stream.writes()) {
+                if !workload.writes() {
                     return Some(Bytes(0));
                 }
-                // Reads count towards the limit; of a single stream their share is exact over
-                // every hundred requests.
+                // Reads count towards the limit. The share of a single stream is exact over every
+                // hundred requests; of several streams, one may write while the others wait.
                 let share = match workload.streams.as_slice() {
                     [stream] => 100 - u64::from(stream.read_percent.min(100)),
                     _ => 100,
@@ -268,30 +301,36 @@ impl Action {
         }
     }
 
-    /// Returns whether the action changes what the drive holds.
+    /// Returns whether the action changes the data on the drive.
     pub fn is_destructive(&self) -> bool {
         match self {
-            Action::Prepare(Preparation::Power(_) | Preparation::WriteCache(_))
-            | Action::Rest(_)
-            | Action::Idle(_) => false,
-            Action::Prepare(
-                Preparation::Purge
-                | Preparation::PurgeBy(_)
-                | Preparation::Trim { .. }
-                | Preparation::Fill { .. },
-            ) => true,
-            Action::Run { workload, .. } => workload.streams.iter().any(|stream| stream.writes()),
+            Action::Prepare(preparation) => preparation.changes_data(),
+            Action::Run { workload, .. } => workload.writes(),
+            Action::Rest(_) | Action::Idle(_) => false,
+        }
+    }
+
+    /// Returns the end of the range that the action addresses, in bytes from the start of the
+    /// target; 0 where it addresses no range.
+    pub fn end(&self) -> Bytes {
+        match self {
+            Action::Prepare(preparation) => preparation.end(),
+            Action::Run { workload, .. } => {
+                let ends = workload.streams.iter().map(|stream| stream.offset + stream.span);
+                ends.max().unwrap_or_default()
+            }
+            Action::Rest(_) | Action::Idle(_) => Bytes(0),
         }
     }
 }
 
 impl Plan {
-    /// Returns whether any step changes what the drive holds.
+    /// Returns whether any step changes the data on the drive.
     pub fn is_destructive(&self) -> bool {
         self.steps().any(|(_, _, step)| step.action.is_destructive())
     }
 
-    /// Returns every step with its test and phase.
+    /// Returns every step with its test and phase, in the order of the plan.
     pub fn steps(&self) -> impl Iterator<Item = (&Test, &Phase, &Step)> {
         self.tests.iter().flat_map(|test| {
             test.phases
@@ -300,26 +339,81 @@ impl Plan {
         })
     }
 
-    /// Returns the bytes from the start of the target that any step touches.
+    /// Returns the length of the range from the start of the target that the steps address.
     pub fn extent(&self) -> Bytes {
-        let end = |step: &Step| match &step.action {
-            Action::Prepare(Preparation::Fill { offset, span, .. })
-            | Action::Prepare(Preparation::Trim { offset, span }) => *offset + *span,
-            Action::Prepare(
-                Preparation::Purge
-                | Preparation::PurgeBy(_)
-                | Preparation::Power(_)
-                | Preparation::WriteCache(_),
-            )
-            | Action::Rest(_)
-            | Action::Idle(_) => Bytes(0),
-            Action::Run { workload, .. } => workload
-                .streams
-                .iter()
-                .map(|stream| stream.offset + stream.span)
-                .max()
-                .unwrap_or_default(),
-        };
-        self.steps().map(|(_, _, step)| end(step)).max().unwrap_or_default()
+        self.steps().map(|(_, _, step)| step.action.end()).max().unwrap_or_default()
+    }
+
+    /// Returns the parts of the protocol that are not possible on this kind of target, each once,
+    /// with the reason.
+    pub fn missing_on(&self, target: TargetKind) -> Vec<&'static str> {
+        let preparations = self.steps().filter_map(|(_, _, step)| step.action.preparation());
+        // A set: a plan repeats its preparations, and equal plans give equal lists.
+        let missing: BTreeSet<&str> =
+            preparations.filter_map(|preparation| preparation.missing_on(target)).collect();
+        missing.into_iter().chain(target.limitation()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preparation::{PowerSaving, WriteCache};
+    use crate::workload::{Access, Arrival, Data, Engine, Stream};
+
+    fn stream(read_percent: u8) -> Stream {
+        Stream {
+            name: "main".into(),
+            access: Access::Random,
+            block_size: Bytes(4_096),
+            read_percent,
+            queue_depth: 32,
+            threads: 4,
+            offset: Bytes(1_000),
+            span: Bytes(64_000_000_000),
+            arrival: Arrival::Closed,
+            data: Data::Incompressible,
+            sync: false,
+        }
+    }
+
+    fn run(streams: Vec<Stream>, bytes: Option<u64>) -> Action {
+        let until = Until { time: Some(Nanos::from_secs(600)), bytes: bytes.map(Bytes) };
+        let workload = Workload { engine: Engine::IoUring, streams };
+        Action::Run { workload, until, steady: None }
+    }
+
+    #[test]
+    fn a_byte_limit_bounds_the_writes_by_the_share_of_writes() {
+        assert_eq!(run(vec![stream(100)], None).writes_at_most(), Some(Bytes(0)));
+        assert_eq!(run(vec![stream(70)], None).writes_at_most(), None);
+        assert_eq!(run(vec![stream(70)], Some(1_001)).writes_at_most(), Some(Bytes(301)));
+        let both = run(vec![stream(70), stream(100)], Some(1_001));
+        assert_eq!(both.writes_at_most(), Some(Bytes(1_001)));
+    }
+
+    #[test]
+    fn an_action_in_words_names_load_and_limits() {
+        assert_eq!(
+            run(vec![stream(70)], Some(4_096)).describe(),
+            "random 4KiB, 70 % read, QD32 × 4, span 64GB; ends after 10min or after 4KiB"
+        );
+        assert_eq!(Action::Rest(Nanos::from_secs(5)).describe(), "no load for 5s");
+    }
+
+    #[test]
+    fn settings_and_idle_times_destroy_nothing_and_address_nothing() {
+        let actions = [
+            Action::Prepare(Preparation::Power(PowerSaving::Low)),
+            Action::Prepare(Preparation::WriteCache(WriteCache::Off)),
+            Action::Rest(Nanos::SECOND),
+            Action::Idle(Nanos::SECOND),
+        ];
+        for action in actions {
+            assert!(!action.is_destructive(), "{action:?}");
+            assert_eq!((action.end(), action.writes_at_most()), (Bytes(0), Some(Bytes(0))));
+        }
+        let reads = run(vec![stream(100)], None);
+        assert_eq!((reads.is_destructive(), reads.end()), (false, Bytes(64_000_001_000)));
     }
 }

@@ -1,14 +1,14 @@
-//! A sink that keeps everything in memory, for measurements without a run file and for tests.
+//! A sink in memory, for measurements without a run file and for tests.
 
 use crate::rig::Sink;
 use crate::sample::{Direction, Finding, FindingKind, Interval, Reading, Severity};
 use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 
-/// Keeps what a rig hands over.
+/// A sink that stores all calls of a rig in memory.
 ///
-/// What is announced counts as recorded unless `refuses` is set: a recording is as durable as its
-/// reader needs it to be.
+/// Announced findings count as recorded unless `refuses` is set: without a run file there is no
+/// record that must survive the program.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// Every interval, in the order of arrival.
@@ -17,13 +17,13 @@ pub struct Recording {
     pub readings: Vec<Reading>,
     /// Every finding, announced ones included, in the order of arrival.
     pub findings: Vec<Finding>,
-    /// How many findings were announced.
+    /// The number of announced findings.
     pub announced: usize,
-    /// Whether announcements are answered with "not recorded".
+    /// Whether announcements return `false`, not recorded.
     pub refuses: bool,
-    /// The number of stop requests that are answered with "go on"; no limit where there is none.
+    /// The number of calls of `stop` that return `false`; all of them where it is `None`.
     pub stop_after: Option<u32>,
-    /// How often the rig asked whether to stop.
+    /// The number of calls of `stop`.
     pub asked: u32,
 }
 
@@ -34,7 +34,7 @@ impl Recording {
         intervals.map(|interval| interval.ios).sum()
     }
 
-    /// Returns the failed requests.
+    /// Returns the failed requests in both directions.
     pub fn errors(&self) -> u64 {
         self.intervals.iter().map(|interval| interval.errors).sum()
     }
@@ -65,14 +65,14 @@ impl Sink for Recording {
     }
 }
 
-/// Panics unless a decorator of sinks forwards every call, with the answers of the sink behind it.
+/// Checks that a decorator of sinks forwards every call and returns the results of the inner sink.
 ///
-/// `decorate` wraps the sink that it is given and runs the check with the wrapped one. A decorator
-/// that answers an announcement by itself would let a rig send a command that cannot be undone
-/// without a durable record of it.
+/// `decorate` wraps the sink that it is given and calls the check with the wrapped one. A decorator
+/// that returns its own result for an announcement would let a rig send a command that cannot be
+/// undone without a durable record of it.
 ///
 /// # Panics
-/// When a call is not forwarded, or an answer is changed.
+/// When a call is not forwarded, or a result is changed.
 pub fn check_forwarding(decorate: impl Fn(&mut dyn Sink, &mut dyn FnMut(&mut dyn Sink))) {
     let interval = Interval {
         second: 0,
@@ -88,8 +88,8 @@ pub fn check_forwarding(decorate: impl Fn(&mut dyn Sink, &mut dyn FnMut(&mut dyn
     for (refuses, stop_after) in [(false, None), (true, Some(0))] {
         let mut inner = Recording { refuses, stop_after, ..Recording::default() };
         decorate(&mut inner, &mut |sink| {
-            assert_eq!(sink.announce(finding()), !refuses, "the answer to an announcement changed");
-            assert_eq!(sink.stop(), stop_after.is_some(), "the answer to a stop request changed");
+            assert_eq!(sink.announce(finding()), !refuses, "the result of an announcement changed");
+            assert_eq!(sink.stop(), stop_after.is_some(), "the result of a stop request changed");
             sink.finding(finding());
             sink.reading(&Reading {
                 at: Nanos::ZERO,

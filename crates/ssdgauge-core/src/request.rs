@@ -1,4 +1,4 @@
-//! The order of requests: the same for a real engine and for the virtual drive.
+//! The sequence of requests: the same for a real engine and a virtual drive.
 
 use crate::random::Random;
 use crate::sample::Direction;
@@ -9,34 +9,39 @@ use crate::workload::{Access, Stream};
 pub struct Request {
     /// Whether it reads or writes.
     pub direction: Direction,
-    /// Where it begins on the target, in bytes.
+    /// Its start on the target, in bytes.
     pub offset: u64,
 }
 
-/// Deals the requests of one thread of a stream, endlessly and reproducibly.
+/// The endless, reproducible sequence of the requests of one thread of a stream.
 ///
-/// Reads and writes come from a shuffled deck of 100 cards, so the mix is exact over every 100
-/// requests and cannot drift as a coin does. A sequential mix has one position per direction;
-/// the writes begin half a share behind the reads, so that they do not meet in a cache.
+/// Reads and writes are dealt from a shuffled deck of 100 (definition D6): the mix is exact over
+/// every 100 requests, while independent draws would deviate from it. A sequential mix has one
+/// position per direction; the writes begin half a share behind the reads, so that reads are not
+/// served from the cache of the writes.
 #[derive(Clone, Debug)]
 pub struct RequestSource {
     random: Random,
-    order: Order,
+    pattern: AccessPattern,
     offset: u64,
     block_size: u64,
+    /// The whole blocks of the span.
     blocks: u64,
+    /// The next block of each direction, for sequential access.
     position: [u64; 2],
     deck: [Direction; 100],
+    /// The cards dealt since the last shuffle.
     dealt: usize,
+    /// Whether there are both reads and writes.
     mixed: bool,
 }
 
-/// How a source finds the next block.
+/// The rule for the next block.
 #[derive(Clone, Debug)]
-enum Order {
+enum AccessPattern {
     Sequential,
     Random,
-    /// Every block exactly once in each round, in a random order.
+    /// Every block exactly once per pass, in a random order.
     Covering {
         next: u64,
         permutation: Permutation,
@@ -45,12 +50,15 @@ enum Order {
 
 impl RequestSource {
     /// Returns a source for one thread that visits every block of the span of `stream` exactly
-    /// once before any comes again: in order, or in a random order.
+    /// once per pass: in ascending or in random order.
+    ///
+    /// # Panics
+    /// When the span contains no whole block: the planner refuses such a stream.
     pub fn covering(stream: &Stream, seed: u64) -> Self {
         let mut source = RequestSource::new(stream, 0, seed);
-        if matches!(source.order, Order::Random) {
+        if matches!(source.pattern, AccessPattern::Random) {
             let permutation = Permutation::new(source.blocks, &mut source.random);
-            source.order = Order::Covering { next: 0, permutation };
+            source.pattern = AccessPattern::Covering { next: 0, permutation };
         }
         source
     }
@@ -58,10 +66,10 @@ impl RequestSource {
     /// Returns the source of thread number `thread` of `stream`.
     ///
     /// # Panics
-    /// When the span holds no whole block: the planner refuses such a stream.
+    /// When the span contains no whole block: the planner refuses such a stream.
     pub fn new(stream: &Stream, thread: u32, seed: u64) -> Self {
         let blocks = stream.span.blocks_of(stream.block_size);
-        assert!(blocks > 0, "the span of a stream holds at least one block");
+        assert!(blocks > 0, "the span of a stream contains at least one block");
         let share = blocks / u64::from(stream.threads.max(1));
         let start = share * u64::from(thread);
         let reads = usize::from(stream.read_percent.min(100));
@@ -70,15 +78,16 @@ impl RequestSource {
         let card = |n| if n < reads { Direction::Read } else { Direction::Write };
         RequestSource {
             random: Random::new(seed, u64::from(thread)),
-            order: match stream.access {
-                Access::Sequential => Order::Sequential,
-                Access::Random => Order::Random,
+            pattern: match stream.access {
+                Access::Sequential => AccessPattern::Sequential,
+                Access::Random => AccessPattern::Random,
             },
             offset: stream.offset.0,
             block_size: stream.block_size.0,
             blocks,
             position: [start % blocks, (start + behind) % blocks],
             deck: std::array::from_fn(card),
+            // As if all were dealt: the first draw shuffles.
             dealt: 100,
             mixed,
         }
@@ -88,13 +97,15 @@ impl RequestSource {
     #[inline]
     pub fn deal(&mut self) -> Request {
         let direction = if self.mixed { self.draw() } else { self.deck[0] };
-        let block = match &mut self.order {
-            Order::Random => self.random.below(self.blocks),
-            Order::Sequential => {
+        let block = match &mut self.pattern {
+            AccessPattern::Random => self.random.below(self.blocks),
+            AccessPattern::Sequential => {
                 let position = &mut self.position[direction as usize];
                 advance(position, self.blocks)
             }
-            Order::Covering { next, permutation } => permutation.at(advance(next, self.blocks)),
+            AccessPattern::Covering { next, permutation } => {
+                permutation.at(advance(next, self.blocks))
+            }
         };
         Request { direction, offset: self.offset + block * self.block_size }
     }
@@ -110,7 +121,7 @@ impl RequestSource {
     }
 }
 
-/// Returns `position` and moves it on, round the end.
+/// Returns `position` and advances it, wrapping at the end.
 #[inline]
 fn advance(position: &mut u64, blocks: u64) -> u64 {
     let here = *position;
@@ -118,25 +129,33 @@ fn advance(position: &mut u64, blocks: u64) -> u64 {
     here
 }
 
-/// A random order of `0..count` that needs no table: a Feistel network over the next even power
-/// of two, walked until it lands inside (Black and Rogaway, "Ciphers with arbitrary domains").
+/// A pseudorandom permutation of `0..count` without a table: a Feistel network over the next power
+/// of four, applied repeatedly until the value is below `count` (cycle walking: Black and Rogaway,
+/// "Ciphers with Arbitrary Finite Domains", CT-RSA 2002).
+///
+/// A table for a drive of 8 TB in 4 KiB blocks would need 16 GB. Four rounds make the order
+/// pseudorandom (Luby and Rackoff, 1988); it need not resist an attacker.
 #[derive(Clone, Debug)]
 struct Permutation {
     count: u64,
+    /// The bits of each half of a value.
     half: u32,
     keys: [u64; 4],
 }
 
 impl Permutation {
     fn new(count: u64, random: &mut Random) -> Self {
+        assert!(count > 0, "a permutation has at least one element");
         let bits = 64 - (count - 1).leading_zeros();
+        // Both halves have the same width, so the domain is below four times the count.
         let half = bits.div_ceil(2).max(1);
         Permutation { count, half, keys: std::array::from_fn(|_| random.next_u64()) }
     }
 
-    /// Returns the place of `index`, which must be below the count. Fewer than four steps on
+    /// Returns the image of `index`, which must be below the count. Fewer than four steps on
     /// average, because the domain is less than four times the count.
     fn at(&self, index: u64) -> u64 {
+        debug_assert!(index < self.count, "{index} is outside of the permutation");
         let mut value = index;
         loop {
             value = self.mix(value);
@@ -146,6 +165,10 @@ impl Permutation {
         }
     }
 
+    /// Returns the image of `value` under the Feistel network, a bijection for any round function.
+    ///
+    /// The round function multiplies by 2^64 ÷ the golden ratio (Fibonacci hashing) and drops the
+    /// low bits, because those of a product depend on few bits of its factors.
     fn mix(&self, value: u64) -> u64 {
         let mask = (1u64 << self.half) - 1;
         let (mut left, mut right) = (value >> self.half, value & mask);
@@ -191,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn sequential_threads_begin_in_their_own_share_and_wrap() {
+    fn sequential_threads_start_in_their_own_share_and_wrap() {
         let stream = stream(Access::Sequential, 100, 4);
         let mut source = RequestSource::new(&stream, 3, 9);
         let blocks: Vec<u64> = (0..251).map(|_| (source.deal().offset - 8_192) / 4_096).collect();
@@ -200,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_covering_source_leaves_no_block_out_and_looks_random() {
+    fn a_covering_source_visits_every_block_once_in_random_order() {
         for blocks in [1, 2, 3, 7, 100, 1_000, 4_097] {
             let mut stream = stream(Access::Random, 0, 1);
             stream.span = Bytes(4_096 * blocks);
@@ -216,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn random_requests_stay_in_the_span_and_on_the_grid() {
+    fn random_requests_are_inside_the_span_and_aligned() {
         let mut source = RequestSource::new(&stream(Access::Random, 50, 1), 0, 4);
         for _ in 0..10_000 {
             let offset = source.deal().offset - 8_192;

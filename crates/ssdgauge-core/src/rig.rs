@@ -1,30 +1,39 @@
-//! The seam between the pure lab and the world.
+//! The rig: the interface between the lab and a drive, real or virtual.
 
 use crate::drive::DriveInfo;
+use crate::preparation::{Preparation, Prepared};
 use crate::sample::{Finding, Interval, Reading};
 use crate::schedule::OpenLoop;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Access, Until, Workload};
+use crate::workload::{Until, Workload};
 use serde::{Deserialize, Serialize};
-use std::str::FromStr;
 use thiserror::Error;
 
 /// A drive under test together with its instruments.
 ///
-/// One rig runs in real time on a file or a block device, another in virtual time on a model.
-/// The lab cannot tell them apart.
+/// One rig runs in real time on a file or a block device, another in virtual time on a drive model.
+/// The lab uses both through this trait alone.
 pub trait Rig {
-    /// Returns what is known of the drive.
+    /// Returns identity and geometry of the drive.
     fn drive(&self) -> &DriveInfo;
 
-    /// Brings the drive into a state, and says what was really done.
+    /// Brings the drive into a state and returns what was done.
+    ///
+    /// # Errors
+    /// When the preparation is not valid on this target, the system or the drive fails, or the
+    /// write budget would be exceeded; see [`RigError`].
     fn prepare(
         &mut self,
         preparation: &Preparation,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError>;
 
-    /// Runs `workload` to the first limit of `until`, handing every second to `sink`.
+    /// Runs `workload` to the first limit of `until` and passes every second to `sink`.
+    ///
+    /// # Errors
+    /// When the workload is not valid on this target, the system or the drive fails, or the write
+    /// budget would be exceeded; see [`RigError`]. Single failed requests are no error: they are
+    /// counted in the intervals.
     fn run(
         &mut self,
         workload: &Workload,
@@ -32,22 +41,29 @@ pub trait Rig {
         sink: &mut dyn Sink,
     ) -> Result<Ended, RigError>;
 
-    /// Leaves the drive alone for `duration`, while its instruments go on.
+    /// Sends no load for `duration`; instruments continue to poll the drive.
+    ///
+    /// # Errors
+    /// When the drive disappears or the system fails; see [`RigError`].
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
 
-    /// Returns what bears on every number that is measured here, before the first of them.
+    /// Returns findings about the conditions of the host that affect every result of this rig,
+    /// before the first measurement.
     fn conditions(&mut self) -> Vec<Finding> {
         Vec::new()
     }
 
-    /// Leaves the drive alone for `duration`, and asks nothing of it either, because a question
-    /// would wake it; instruments that do not ask the drive go on.
+    /// Sends no load and no other command to the drive for `duration`, because a command would wake
+    /// it; instruments that do not poll the drive continue.
+    ///
+    /// # Errors
+    /// When the drive disappears or the system fails; see [`RigError`].
     fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
         self.rest(duration, sink)
     }
 }
 
-/// Where a rig hands what it sees.
+/// The receiver of the observations of a rig.
 pub trait Sink {
     /// Takes one second of one stream and direction.
     fn interval(&mut self, interval: &Interval);
@@ -58,167 +74,18 @@ pub trait Sink {
     /// Takes one finding about the step that runs.
     fn finding(&mut self, finding: Finding);
 
-    /// Takes a finding about something that cannot be undone, before it is done; returns whether it
-    /// is recorded durably. Where it is not, the rig must not do it.
+    /// Takes a finding about a command that cannot be undone, before it is sent; returns whether
+    /// the finding is recorded durably. Where it is not, the rig must not send the command.
     ///
-    /// There is no default: a decorator that did not forward the call would answer for a record
-    /// that was never made. [`crate::check_forwarding`] tests decorators.
+    /// There is no default implementation: a decorator that does not forward the call would confirm
+    /// a record that does not exist. [`crate::check_forwarding`] tests decorators.
     fn announce(&mut self, finding: Finding) -> bool;
 
-    /// Returns whether the rig shall stop; asked at least ten times a second.
+    /// Returns whether the rig has to stop; a rig calls it at least ten times a second.
     fn stop(&mut self) -> bool;
 }
 
-/// A state that a drive is brought into before it is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preparation {
-    /// Make the drive as if fresh, in the best way that it has: nothing that was written remains.
-    Purge,
-    /// Make the drive as if fresh in this way alone.
-    PurgeBy(PurgeMethod),
-    /// Tell the drive that the range holds nothing.
-    Trim {
-        /// Where the range begins.
-        offset: Bytes,
-        /// Its length.
-        span: Bytes,
-    },
-    /// Write every block of the range once, with incompressible data.
-    Fill {
-        /// In ascending order, or in a random order that leaves no block out.
-        access: Access,
-        /// The length of each write.
-        block_size: Bytes,
-        /// Where the range begins.
-        offset: Bytes,
-        /// Its length.
-        span: Bytes,
-    },
-    /// Choose how much power the drive may save. The rig puts back what it found when it is
-    /// dropped.
-    Power(PowerSaving),
-    /// Choose whether the drive may acknowledge writes from a cache that a loss of power would
-    /// empty. The rig puts back what it found when it is dropped.
-    WriteCache(WriteCache),
-}
-
-/// Whether a drive may acknowledge writes from its volatile write cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WriteCache {
-    /// As the run found it.
-    AsFound,
-    /// It may, as client drives are used.
-    On,
-    /// It may not: a write completes when it would survive a loss of power.
-    Off,
-}
-
-impl std::fmt::Display for WriteCache {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            WriteCache::AsFound => "as found",
-            WriteCache::On => "on",
-            WriteCache::Off => "off",
-        })
-    }
-}
-
-/// How much power a drive may save while it is left alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PowerSaving {
-    /// As the run found it.
-    AsFound,
-    /// None: no autonomous power states (APST), no link power management (ASPM, ALPM). What
-    /// reviews call active idle.
-    Active,
-    /// All that drive and link offer: APST, ASPM with its substates, or DIPM on SATA. What
-    /// reviews call low-power idle, and the usual state of a portable computer.
-    Low,
-    /// Held in the operational NVMe power state of this number, without APST.
-    State(u8),
-}
-
-impl std::fmt::Display for PowerSaving {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            PowerSaving::AsFound => write!(f, "as found"),
-            PowerSaving::Active => write!(f, "active idle"),
-            PowerSaving::Low => write!(f, "low power"),
-            PowerSaving::State(number) => write!(f, "PS{number}"),
-        }
-    }
-}
-
-/// A way of making a drive as if fresh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PurgeMethod {
-    /// Format of NVMe with an erase.
-    Format,
-    /// The whole drive is told to hold nothing.
-    Discard,
-    /// Security erase of ATA.
-    SecureErase,
-    /// Sanitize of NVMe by block erase.
-    SanitizeBlock,
-    /// Sanitize of NVMe by a change of the key.
-    SanitizeCrypto,
-    /// Sanitize of NVMe by one overwrite.
-    SanitizeOverwrite,
-}
-
-impl PurgeMethod {
-    /// Every way.
-    pub const ALL: [PurgeMethod; 6] = [
-        PurgeMethod::Format,
-        PurgeMethod::Discard,
-        PurgeMethod::SecureErase,
-        PurgeMethod::SanitizeBlock,
-        PurgeMethod::SanitizeCrypto,
-        PurgeMethod::SanitizeOverwrite,
-    ];
-
-    /// Returns the word used on the command line, in plans and pages.
-    pub fn name(self) -> &'static str {
-        match self {
-            PurgeMethod::Format => "format",
-            PurgeMethod::Discard => "discard",
-            PurgeMethod::SecureErase => "secure-erase",
-            PurgeMethod::SanitizeBlock => "sanitize-block",
-            PurgeMethod::SanitizeCrypto => "sanitize-crypto",
-            PurgeMethod::SanitizeOverwrite => "sanitize-overwrite",
-        }
-    }
-}
-
-impl FromStr for PurgeMethod {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<PurgeMethod, String> {
-        PurgeMethod::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
-            let names: Vec<&str> = PurgeMethod::ALL.iter().map(|method| method.name()).collect();
-            format!("'{text}' is no way to purge a drive (known: {})", names.join(", "))
-        })
-    }
-}
-
-/// What a preparation really did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Prepared {
-    /// The way it was done, such as `sequential write` or `discard`.
-    pub method: String,
-    /// Bytes written to the drive.
-    pub written: Bytes,
-    /// How long it took.
-    pub elapsed: Nanos,
-    /// Whether it was cut short by a stop.
-    pub stopped: bool,
-}
-
-/// Which limit ended a workload.
+/// The limit that ended a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndedBy {
@@ -226,13 +93,14 @@ pub enum EndedBy {
     Time,
     /// The byte limit.
     Bytes,
-    /// The sink asked for it.
+    /// A stop request of the sink.
     Stop,
-    /// The drive failed requests.
+    /// Too many failed requests.
     Faults,
-    /// The drive answered an open loop more than [`crate::MOST_LAG`] late.
+    /// The drive completed a request of an open loop more than [`crate::MOST_LAG`] after its due
+    /// time.
     DeviceLag,
-    /// The host sent an open loop more than [`crate::MOST_LAG`] late.
+    /// The host sent a request of an open loop more than [`crate::MOST_LAG`] after its due time.
     HostLag,
 }
 
@@ -250,105 +118,105 @@ impl EndedBy {
     }
 }
 
-/// How a workload ended.
+/// The end of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
     /// The limit that ended it.
     pub by: EndedBy,
-    /// From the first submission to the last completion.
+    /// The time from the first submission to the last completion.
     pub elapsed: Nanos,
-    /// What the engine says of itself.
+    /// The report of the engine.
     pub engine: EngineReport,
 }
 
-/// What an engine says of itself after a workload.
+/// The report of an engine after a workload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EngineReport {
     /// The engine that sent the requests.
     pub engine: String,
-    /// How it was set up, such as `plain ring, registered file and buffers`.
+    /// Its configuration, such as `plain ring, registered file and buffers`.
     pub setup: String,
-    /// Requests asked to be in flight.
+    /// The queue depth of the workload, all streams and threads together.
     pub in_flight_asked: u32,
-    /// Requests that were in flight on average: the sum of the latencies over the time (Little).
+    /// Mean requests in flight: sum of latencies ÷ time (Little's law).
     #[serde(default)]
     pub in_flight: Option<f64>,
-    /// Requests that were sent per system call; 1 for the synchronous engine.
+    /// Requests per system call; 1 for the synchronous engine.
     pub ios_per_enter: Option<f64>,
-    /// Processor time of the whole process for each request, user and system.
+    /// Processor time of the whole process per request, user and system.
     pub cpu_per_io: Option<Nanos>,
-    /// What clock the latencies were taken with.
+    /// The clock of the latencies.
     pub clock: String,
     /// The figures of each open-loop stream.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_loop: Vec<OpenLoop>,
 }
 
-/// Why a rig could not do what it was asked.
+/// The reason why a rig could not carry out a step.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RigError {
-    /// The request makes no sense on this target; nothing was written.
+    /// The step is not valid on this target; nothing was written.
     #[error("{0}")]
     Refused(String),
-    /// The system denied something the rig needs.
+    /// A system call failed.
     #[error("{what}: {cause}")]
     System {
-        /// What was tried.
+        /// The operation that failed.
         what: String,
-        /// What the system answered.
+        /// The error of the system.
         cause: String,
     },
-    /// The drive cannot be made fresh in the way that was asked for.
+    /// The drive does not support the requested purge method, or the method failed.
     #[error("{drive} cannot be purged by {method}: {reason}")]
     CannotPurge {
         /// The drive.
         drive: String,
-        /// The way.
+        /// The method.
         method: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The drive is not the one that was admitted any more, or not ours alone. The step that was
-    /// to write has not begun.
+    /// The drive is not the admitted one, or another process uses it. The step that would write has
+    /// not begun.
     #[error("{0}")]
     Changed(String),
-    /// More was, or would be, written than the plan allows.
+    /// The bytes written exceed, or would exceed, the write budget of the plan.
     #[error("{drive}: {} written, where the plan allows {}", written.about(), most.about())]
     OverBudget {
         /// The target.
         drive: String,
-        /// What was, or would be, written.
+        /// The bytes that were, or would be, written.
         written: Bytes,
-        /// The most that the plan allows.
+        /// The write budget of the plan.
         most: Bytes,
     },
-    /// The drive does not keep what is written.
+    /// The drive returns other data than were written.
     #[error("{drive}: {what}")]
     NotKept {
         /// The target.
         drive: String,
-        /// What was seen.
+        /// The mismatch.
         what: String,
     },
     /// The drive disappeared.
     #[error("{0} is gone")]
     Gone(String),
-    /// The target is smaller than when it was opened.
+    /// The target is smaller than at its opening.
     #[error("{drive} shrank from {was} to {now}")]
     Shrank {
         /// The target.
         drive: String,
-        /// Its size when it was opened.
+        /// Its size at its opening.
         was: Bytes,
         /// Its size now.
         now: Bytes,
     },
-    /// The drive does not answer.
+    /// The drive does not respond.
     #[error("{drive} has not answered for {silence}")]
     Hung {
         /// The target.
         drive: String,
-        /// For how long.
+        /// The time since the last completion.
         silence: Nanos,
     },
 }

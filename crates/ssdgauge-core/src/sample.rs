@@ -1,10 +1,10 @@
-//! What was seen: intervals, readings and findings.
+//! Samples: intervals, readings and findings.
 
 use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// Which way data moves.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
@@ -30,34 +30,35 @@ impl Direction {
 
 /// One second of one stream and direction.
 ///
-/// A second in which nothing completed is recorded as zero. A request counts in the second of its
-/// completion, from the start of the step; the last interval may be shorter than a second.
+/// A second without a completion is recorded as zero. A request counts in the second of its
+/// completion, from the start of the step; the last interval may be shorter than a second
+/// (definition D3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// The number of the second in its step, from 0.
+    /// The index of the second in its step, from 0.
     pub second: u32,
-    /// The stream in its workload, from 0.
+    /// The index of the stream in its workload, from 0.
     pub stream: u16,
-    /// Which way the data moved.
+    /// The direction of the transfers.
     pub direction: Direction,
-    /// How long the interval lasted: a second, or less for the last one.
+    /// The duration of the interval: one second, or less for the last one.
     pub length: Nanos,
     /// Requests that completed in full.
     pub ios: u64,
     /// Bytes of these requests.
     pub bytes: u64,
-    /// Requests that failed or were cut short. They are in no other figure.
+    /// Requests that failed or transferred fewer bytes than requested. No other field counts them.
     pub errors: u64,
-    /// Latencies of the requests that completed in full, in nanoseconds. In a closed loop they
-    /// count from before the submission to after the completion was reaped, in an open loop from
-    /// the due time.
+    /// Latencies of the requests that completed in full, in nanoseconds. In a closed loop a latency
+    /// counts from before the submission to after the completion was reaped (definition D19), in an
+    /// open loop from the due time.
     pub latency: Histogram,
 }
 
-/// One value of one instrument at one moment.
+/// One value of one instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// When it was read, from the start of the step.
+    /// The time of the reading, from the start of the step.
     pub at: Nanos,
     /// The instrument, such as `virtual` or `nvme0 composite`.
     pub instrument: String,
@@ -67,12 +68,12 @@ pub struct Reading {
     pub value: f64,
 }
 
-/// How much of a computer a power meter sees. Efficiencies of different scopes are never ranked
-/// together: what one meter sees of a host another does not.
+/// The part of a computer whose power a meter measures. Efficiencies of different scopes are never
+/// ranked together: they include different consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PowerScope {
-    /// The drive alone.
+    /// The drive only.
     Drive,
     /// A host with its drive, behind the power supply.
     HostDc,
@@ -117,15 +118,15 @@ impl PowerScope {
     }
 }
 
-/// How much a finding bears on the numbers beside it.
+/// The effect of a finding on the results of its step or run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A condition one should know.
+    /// A condition that is worth knowing.
     Note,
-    /// The number may mislead.
+    /// The result may mislead.
     Warning,
-    /// The number must not be used.
+    /// The result must not be used.
     Invalid,
 }
 
@@ -140,121 +141,122 @@ impl Severity {
     }
 }
 
-/// What a finding is about: the closed list of conditions that bear on trust.
+/// The conditions that affect the validity of results: a closed list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
-    /// The results come from a virtual drive: a shape, not a measurement.
+    /// The results come from a drive model, not from a measurement.
     Model,
-    /// All durations and byte limits were divided for a trial.
+    /// All durations and byte limits were divided for a test run.
     Shortened,
-    /// A span was cut down to fit a small target.
+    /// A span was reduced to the capacity of a small target.
     SpanScaled,
-    /// The page cache stood between the engine and the drive.
+    /// Requests went through the page cache.
     PageCache,
-    /// The kernel handed requests to worker threads.
+    /// The kernel passed requests to worker threads (io-wq).
     Punted,
-    /// The synchronous engine stood in for io_uring.
+    /// The synchronous engine replaced io_uring.
     EngineFallback,
-    /// Fewer requests were in flight than asked.
+    /// Fewer requests were in flight than the queue depth of the workload.
     QueueNotReached,
-    /// Requests failed or were cut short.
+    /// Requests failed or transferred fewer bytes than requested.
     Faults,
-    /// The drive is gone.
+    /// The drive disappeared.
     DriveGone,
-    /// Nothing completed for a long time.
+    /// No request completed for a long time.
     Hung,
-    /// The run went on after a pause.
+    /// The run was interrupted and resumed.
     Resumed,
-    /// A purge was asked and is not possible here.
+    /// The plan has a purge that is not possible on this target.
     PurgeNotPossible,
-    /// No instrument measures this.
+    /// No instrument measured the quantity.
     NotMeasured,
-    /// Too few samples for what was asked of them.
+    /// Too few samples for a percentile or an interval.
     TooFewSamples,
-    /// The host took the processor away, or stood still.
+    /// The host gave the processor to other work, or was suspended.
     Disturbed,
-    /// Writing left the drive's fast cache.
+    /// Writes exceeded the SLC cache of the drive.
     CacheExceeded,
-    /// The drive slowed down because of heat.
+    /// The drive throttled because of its temperature.
     Throttled,
-    /// A step became steady by the SNIA rule.
+    /// A step reached its steady state by the SNIA rule.
     SteadyState,
-    /// A step reached its limit before it was steady.
+    /// A step reached its limit before its steady state.
     NotSteady,
-    /// A load that had become steady by the SNIA rule left its steady state again.
+    /// A load left its steady state by the SNIA rule.
     LeftSteadyState,
-    /// The repetitions of a test rise or fall in the order in which they were carried out.
+    /// The results of the repetitions of a test rise or fall in the order of execution.
     OrderEffect,
-    /// An open loop asked for more than the drive bears.
+    /// The rate of an open loop exceeds what the drive completes.
     Overloaded,
-    /// The program itself sent the requests of an open loop late.
+    /// The load generator sent the requests of an open loop late.
     GeneratorLate,
-    /// The drive said that it cannot read or write a place.
+    /// The drive reported a media error.
     MediaError,
-    /// Requests moved fewer bytes than asked.
+    /// Requests transferred fewer bytes than requested.
     ShortTransfer,
-    /// The target is smaller than it was.
+    /// The target is smaller than at its opening.
     TargetShrank,
     /// Single requests took a second or longer, without an error.
     Stalled,
-    /// The program or the whole machine stood still.
+    /// The program or the whole machine was suspended.
     StoodStill,
-    /// The time of day jumped; durations do not depend on it.
+    /// The wall clock was set; durations do not depend on it.
     ClockJumped,
     /// The file system of the results was full for a while.
     ResultsFull,
-    /// Somebody else used the drive at the same time.
+    /// Other processes sent requests to the drive during the step.
     OtherTraffic,
-    /// The kernel merged requests with their neighbours.
+    /// The kernel merged adjacent requests.
     Merged,
-    /// The kernel reorders requests on their way.
+    /// An I/O scheduler of the kernel may reorder requests.
     Scheduler,
-    /// The processor changes its speed while it measures.
+    /// The processor changes its frequency during measurements.
     FrequencyGovernor,
-    /// The processor sleeps so deeply that waking shows in latencies.
+    /// The processor uses idle states whose exit latency may add to the measured latencies.
     IdleStates,
-    /// The drive hangs on a part of the machine that this process does not run on.
+    /// The drive is attached to another NUMA node than that of the process.
     RemoteNode,
-    /// The target does not begin on a boundary of the drive.
+    /// The start of the target is not aligned to the blocks of the drive.
     Misaligned,
-    /// Reading the time is slow or imprecise on this machine.
+    /// The clock source of this machine is slow or imprecise.
     ClockSource,
-    /// The program's own threads had no time left: the host is the limit, not the drive.
+    /// The I/O threads were saturated: the host is the limit, not the drive.
     HostCeiling,
-    /// The drive was no longer the admitted one, or not ours alone, before a step that writes.
+    /// Before a step that writes, the drive was not the admitted one, or another process used it.
     DriveChanged,
-    /// More was written than the plan allows.
+    /// The bytes written exceed the write budget of the plan.
     OverBudget,
-    /// The drive does not give back what was written to it.
+    /// The drive returns other data than were written.
     NotKept,
-    /// A meter is gone, stuck, or reads what cannot be.
+    /// A meter disappeared, repeats one value, or reports impossible values.
     Meter,
-    /// A drive could not be brought into the power state that was asked for.
+    /// The requested power state was not reached.
     PowerState,
-    /// The volatile write cache of a drive could not be switched as asked.
+    /// The volatile write cache did not change to the requested state.
     WriteCache,
-    /// A read did not find what this run had written there.
+    /// A read returned other data than this run had written.
     WrongData,
-    /// What is read was never written: the drive may answer without its memory.
+    /// Reads address blocks that were never written: the drive may complete them without access to
+    /// its flash.
     Unwritten,
-    /// The log of single requests is not complete.
+    /// The request log is incomplete.
     LogIncomplete,
-    /// The link between host and drive is slower or narrower than the drive can.
+    /// The link is slower or narrower than the drive supports.
     LinkBelowCapability,
-    /// The drive said something of itself that cannot be true.
+    /// The drive reported an impossible value.
     Implausible,
-    /// The drive warns of its health, or its health became worse.
+    /// The drive reports a critical warning, or its health attributes became worse.
     HealthWarning,
-    /// A purge was sent to the drive; it may go on there even if the program does not.
+    /// A purge command was sent; the drive may continue it after the end of the program.
     PurgeStarted,
-    /// The drive was told what holds nothing, and that had no effect.
+    /// A trim had no measurable effect.
     TrimIneffective,
-    /// Part of a fresh drive is left unused, which gives it more spare area.
+    /// Part of a fresh drive is left unused, which increases its spare area.
     LeftUnused,
-    /// A drive was purged, and not in the best way that its kind has.
+    /// The drive was purged, but not by the best method of its kind.
     LesserPurge,
-    /// A finding of a newer program.
+    /// A finding of a newer version of the program.
     #[serde(other)]
     Unknown,
 }
@@ -323,21 +325,22 @@ impl FindingKind {
     }
 }
 
-/// A condition that bears on trust, kept with the run and shown beside the numbers it touches.
+/// A condition that affects the validity of results, stored with the run and shown beside the
+/// results that it affects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it is about.
+    /// The condition.
     pub kind: FindingKind,
-    /// How much it matters.
+    /// The effect on the results.
     pub severity: Severity,
-    /// What was seen, with its numbers.
+    /// The observation, with its numbers.
     pub text: String,
-    /// What to do about it; empty where nothing can be done.
+    /// The remedy; empty where there is none.
     pub advice: String,
 }
 
 impl Finding {
-    /// Returns a finding of `kind`; every finding says what was seen and what to do.
+    /// Returns a finding of `kind` with its observation and its remedy.
     pub fn new(
         kind: FindingKind,
         severity: Severity,
@@ -353,16 +356,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_what_serde_writes_and_an_unknown_one_still_reads() {
+    fn a_key_equals_its_serialized_form_and_an_unknown_key_is_read() {
         let kinds = [FindingKind::PageCache, FindingKind::Model, FindingKind::TooFewSamples];
         for kind in kinds {
-            let value = toml_like(kind.key());
+            let value = deserialized(kind.key());
             assert_eq!(value, kind);
         }
-        assert_eq!(toml_like("from-the-future"), FindingKind::Unknown);
+        assert_eq!(deserialized("from-the-future"), FindingKind::Unknown);
     }
 
-    fn toml_like(key: &str) -> FindingKind {
+    fn deserialized(key: &str) -> FindingKind {
         use serde::de::IntoDeserializer;
         let value: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =
             key.into_deserializer();

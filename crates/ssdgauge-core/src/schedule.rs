@@ -1,4 +1,4 @@
-//! When the requests of an open loop are due: the same for a real engine and a virtual drive.
+//! The due times of the requests of an open loop: the same for a real engine and a virtual drive.
 
 use crate::random::Random;
 use crate::sample::{Finding, FindingKind, Severity};
@@ -7,45 +7,51 @@ use crate::units::Nanos;
 use crate::workload::{Arrival, Stream};
 use serde::{Deserialize, Serialize};
 
-/// How late a request may be sent or answered before its run is given up: the rule of Aerospike
-/// ACT (`max-lag-sec`).
+/// The largest delay of a submission or a completion after its due time; a larger one ends the
+/// workload. The default of `max-lag-sec` in Aerospike ACT.
 pub const MOST_LAG: Nanos = Nanos::from_secs(10);
 
-/// The generator's own lateness may reach this share of the latency that it measures.
+/// The largest delay of the load generator itself (99th percentile), as a share of the measured
+/// latency (99th percentile). Chosen.
 pub const LATENESS: f64 = 0.05;
 
-/// Gives the due times of one thread of a stream, counted from the start of the step.
+/// The due times of one thread of a stream, counted from the start of the step.
 ///
-/// The times are absolute: nothing is rounded from one to the next, so no drift builds up.
+/// The times are absolute: no rounding error carries over to the next one, so there is no drift.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     /// The mean time between two requests of the thread, in nanoseconds.
     step: f64,
     /// The time of the first request, in steps.
     phase: f64,
+    /// The requests so far.
     count: u64,
+    /// The sum of the random gaps so far, in steps.
     sum: f64,
-    chance: Option<Random>,
+    /// The source of random gaps; `None` for equal ones.
+    random: Option<Random>,
 }
 
 impl Schedule {
     /// Returns the schedule of thread number `thread` of `stream`; `None` for a closed loop.
     ///
-    /// The threads of a uniform stream take turns; those of a Poisson stream are independent,
-    /// and together they are Poisson again.
+    /// The threads of a uniform stream take turns. Those of a Poisson stream are independent: the
+    /// superposition of Poisson processes is a Poisson process of the summed rate.
     pub fn new(stream: &Stream, thread: u32, seed: u64) -> Option<Schedule> {
         let threads = f64::from(stream.threads.max(1));
-        let (per_second, chance) = match stream.arrival {
+        let (per_second, random) = match stream.arrival {
             Arrival::Closed => return None,
             Arrival::Uniform { per_second } => (per_second, None),
             Arrival::Poisson { per_second } => {
+                // Another seed than that of the offsets: gaps and offsets must be independent.
                 (per_second, Some(Random::new(seed ^ 0xa771_7a1e, u64::from(thread))))
             }
         };
+        debug_assert!(per_second > 0.0, "the planner refuses an open loop without a rate");
         let phase = f64::from(thread) / threads;
         let mut schedule =
-            Schedule { step: 1e9 * threads / per_second, phase, count: 0, sum: 0.0, chance };
-        if let Some(random) = &mut schedule.chance {
+            Schedule { step: 1e9 * threads / per_second, phase, count: 0, sum: 0.0, random };
+        if let Some(random) = &mut schedule.random {
             schedule.sum = random.exponential();
         }
         Some(schedule)
@@ -54,74 +60,77 @@ impl Schedule {
     /// Returns when the next request is due, in nanoseconds from the start of the step.
     #[inline]
     pub fn due(&self) -> u64 {
-        let steps = match self.chance {
+        let steps = match self.random {
             None => self.count as f64 + self.phase,
             Some(_) => self.sum,
         };
         (steps * self.step) as u64
     }
 
-    /// Goes on to the request behind the next.
+    /// Advances to the next request.
     #[inline]
     pub fn advance(&mut self) {
         self.count += 1;
-        if let Some(random) = &mut self.chance {
+        if let Some(random) = &mut self.random {
+            // Gaps of a Poisson process are exponentially distributed.
             self.sum += random.exponential();
         }
     }
 }
 
-/// What an engine says of one open-loop stream after a step.
+/// The figures of one open-loop stream after a step.
 ///
-/// The latencies of the intervals count from the due time. These figures stand beside them: what
-/// the drive needed from the moment of sending, and how punctual the engine itself was.
+/// The latencies of the intervals are response latencies, which count from the due time. These
+/// figures add the service latencies, which count from the submission, and the delay of the engine
+/// itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenLoop {
     /// The name of the stream.
     pub stream: String,
-    /// Requests asked for in a second.
+    /// The requested rate, in requests per second.
     pub asked_per_second: f64,
-    /// Requests sent in a second.
+    /// The sent rate, in requests per second.
     pub sent_per_second: f64,
-    /// Requests that could be in flight at most.
+    /// The largest number of requests in flight.
     pub slots: u32,
-    /// Requests that were due within the step and never sent.
+    /// Requests that were due within the step and not sent.
     pub unsent: u64,
-    /// How late requests were sent although a slot was free: the engine's own error, median.
+    /// The delay of submissions although a slot was free, which is the error of the engine, median.
     pub lateness_p50_us: Option<f64>,
-    /// The same, 90th percentile.
+    /// The same delay, 90th percentile.
     #[serde(default)]
     pub lateness_p90_us: Option<f64>,
-    /// The same, 99th percentile.
+    /// The same delay, 99th percentile.
     pub lateness_p99_us: Option<f64>,
-    /// From sending to completion, mean.
+    /// The service latency, mean.
     pub service_mean_us: Option<f64>,
-    /// From sending to completion, 99th percentile.
+    /// The service latency, 99th percentile.
     pub service_p99_us: Option<f64>,
-    /// From sending to completion, 99.9th percentile.
+    /// The service latency, 99.9th percentile.
     pub service_p999_us: Option<f64>,
-    /// From sending to completion, longest.
+    /// The service latency, maximum.
     pub service_max_us: Option<f64>,
-    /// The shares of requests that needed more than 1, 8 and 64 ms from sending to completion.
+    /// The shares of requests with a service latency above 1, 8 and 64 ms, the limits of Aerospike
+    /// ACT.
     pub service_above: [f64; 3],
-    /// From sending to completion, as pairs of the lowest value of a bucket in nanoseconds and
-    /// its count; the buckets are those of all histograms of a run.
+    /// The service latencies as pairs of the lowest value of a bucket in nanoseconds and its count;
+    /// the buckets are those of all histograms of a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub service_histogram: Vec<(u64, u64)>,
 }
 
-/// What an engine counted of an open-loop stream.
+/// The counters of an engine for an open-loop stream.
 #[derive(Clone, Debug, Default)]
 pub struct OpenLoopCount {
     /// Requests sent.
     pub sent: u64,
-    /// Requests that could be in flight at most.
+    /// The largest number of requests in flight.
     pub slots: u32,
-    /// Requests that were due and never sent.
+    /// Requests that were due and not sent.
     pub unsent: u64,
-    /// From the due time to sending, where a slot was free.
+    /// From the due time to the submission, where a slot was free.
     pub lateness: Histogram,
-    /// From sending to completion.
+    /// From the submission to the completion.
     pub service: Histogram,
 }
 
@@ -149,8 +158,8 @@ impl OpenLoop {
         }
     }
 
-    /// Returns the times from sending to completion with the precision of their buckets; `None`
-    /// where the record is not of this program.
+    /// Returns the service latencies with the precision of their buckets; `None` where there are
+    /// none or the record is not valid.
     pub fn service(&self) -> Option<Histogram> {
         let count = |(_, n): &(u64, u64)| *n;
         let sum =
@@ -162,7 +171,8 @@ impl OpenLoop {
         Histogram::from_parts(buckets, sum.sum(), ends.0, ends.1, 0).filter(|_| total > 0)
     }
 
-    /// Returns what bears on the latencies of the stream, whose 99th percentile is `measured`.
+    /// Returns a finding that affects the latencies of the stream: requests that were not sent, or
+    /// a delay of the engine above [`LATENESS`] of `measured_p99_us`, the measured 99th percentile.
     pub fn finding(&self, measured_p99_us: Option<f64>) -> Option<Finding> {
         let name = &self.stream;
         if self.unsent > 0 {
@@ -170,12 +180,12 @@ impl OpenLoop {
                 FindingKind::Overloaded,
                 Severity::Warning,
                 format!(
-                    "{} requests of stream '{name}' were due and could not be sent: {} were in \
-                     flight already",
+                    "{} requests of stream '{name}' were due and not sent: the queue was full with \
+                     {} requests in flight",
                     self.unsent, self.slots
                 ),
-                "the drive does not bear this rate; its latencies would grow for as long as it \
-                 is asked",
+                "the rate exceeds what the drive completes, so latencies grow with the duration of \
+                 the step; use a lower rate",
             ));
         }
         let (lateness, measured) = (self.lateness_p99_us?, measured_p99_us?);
@@ -184,10 +194,10 @@ impl OpenLoop {
                 FindingKind::GeneratorLate,
                 Severity::Invalid,
                 format!(
-                    "stream '{name}' was sent up to {lateness:.1} µs late (99th percentile) by \
-                     the program itself, against {measured:.1} µs measured"
+                    "the load generator sent the requests of stream '{name}' {lateness:.1} µs late \
+                     (99th percentile), against a measured latency of {measured:.1} µs"
                 ),
-                "give the program a processor of its own, or ask for fewer requests a second",
+                "reserve a processor for the program, or use a lower rate",
             )
         })
     }
@@ -249,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_gaps_have_the_rate_and_the_spread_that_they_should_have() {
+    fn poisson_gaps_have_the_requested_rate_and_a_variation_of_one() {
         for threads in [1, 3] {
             let per_second = 20_000.0;
             let dues = dues(&stream(Arrival::Poisson { per_second }, threads), 10_000_000_000);
@@ -270,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_generator_and_an_overload_are_found() {
+    fn a_late_generator_and_an_overload_are_reported() {
         let stream = stream(Arrival::Uniform { per_second: 1_000.0 }, 1);
         let mut count = OpenLoopCount { sent: 10_000, slots: 64, ..OpenLoopCount::default() };
         (0..10_000).for_each(|_| count.lateness.record(6_000));

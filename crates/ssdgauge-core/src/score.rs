@@ -1,10 +1,11 @@
-//! The rule by which the points of a test become its headline.
+//! Scores: the rules that compute the headline of a test from its points.
 
-use crate::metric::{Metric, Totals};
+use crate::metric::Metric;
+use crate::totals::Totals;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// How the headline of a test is made.
+/// The rule of the headline of a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Score {
@@ -44,35 +45,51 @@ pub enum Score {
         /// The last part.
         window: Window,
     },
-    /// The highest load of a search that was borne in full: the position of that point.
+    /// The highest load of a search that passes in full length by response latency, which counts
+    /// from the due time: the position of that point.
     HighestBorne,
-    /// The highest load that was tried in full and borne by the clock that starts when a request
-    /// is sent, the rule of Aerospike ACT since 6.0. The search goes by the due times, so a
-    /// higher load may never have been tried.
+    /// The highest load run in full length that passes by service latency, which counts from the
+    /// submission: the rule of Aerospike ACT since 6.0. The search follows the response latency, so
+    /// a higher load may never have been run.
     HighestBorneFromSending,
-    /// The metric at the knee of an open loop's loads: where requests a second ÷ mean latency is
-    /// largest (the power of Kleinrock, 1979).
+    /// The metric at the knee of an open loop's loads: where request rate ÷ mean latency is
+    /// largest (the power of L. Kleinrock, 1979).
     KneeOfLoad(Metric),
 }
 
-/// The quantity of the reading that says whether a load was borne: 1, or 0.
+/// The families of scores, by the part of the samples that the headline is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreFamily {
+    /// The mean over several points.
+    Mean,
+    /// The value of one point.
+    Point,
+    /// The last part of each point.
+    LastPart,
+    /// The value of the point at the knee of a sweep.
+    Knee,
+    /// The highest passing load of a search.
+    HighestLoad,
+}
+
+/// The quantity of the reading that is 1 where a load passed by response latency, otherwise 0.
 pub const BORNE: &str = "borne";
 
-/// The quantity of the reading that says the same by the clock that starts with the sending.
+/// The quantity of the reading that is 1 where a load passed by service latency, otherwise 0.
 pub const BORNE_FROM_SENDING: &str = "borne_from_sending";
 
 /// The last part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
-    /// So much time, in full seconds.
+    /// This duration, in full seconds.
     Time(Nanos),
-    /// The fewest full seconds that moved so many bytes.
+    /// The fewest full seconds that transferred this number of bytes.
     Bytes(Bytes),
 }
 
 impl Window {
-    /// Returns the last of `seconds` that the window holds; `None` where there are too few.
+    /// Returns the last of `seconds` that the window contains; `None` where there are too few.
     pub fn of<'a, 'b>(&self, seconds: &'a [&'b Totals]) -> Option<&'a [&'b Totals]> {
         let start = match self {
             Window::Time(time) => {
@@ -116,8 +133,19 @@ impl Score {
         }
     }
 
-    /// Returns the metric of the seconds and the last part of a step that the headline counts; `None`
-    /// where it counts whole steps.
+    /// Returns the family of the rule.
+    pub fn family(&self) -> ScoreFamily {
+        match self {
+            Score::MeanOf(_) | Score::MeanAt { .. } => ScoreFamily::Mean,
+            Score::BestOf(_) | Score::At { .. } => ScoreFamily::Point,
+            Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => ScoreFamily::LastPart,
+            Score::Knee(_) | Score::KneeOfLoad(_) => ScoreFamily::Knee,
+            Score::HighestBorne | Score::HighestBorneFromSending => ScoreFamily::HighestLoad,
+        }
+    }
+
+    /// Returns the metric of the seconds and the last part of a step that the headline counts;
+    /// `None` where it counts whole steps.
     pub fn last_part(&self) -> Option<(Metric, Window)> {
         match *self {
             Score::MeanOfLast { metric, window }
@@ -133,7 +161,87 @@ impl Score {
         }
     }
 
-    /// Returns the same rule with its last part as `change` makes it.
+    /// Returns the metric and the last part of a step where the headline is their mean; `None` for
+    /// mean ÷ σ and for rules that count whole steps.
+    pub fn mean_of_last(&self) -> Option<(Metric, Window)> {
+        self.last_part().filter(|(metric, _)| *metric == self.metric())
+    }
+
+    /// Returns the metric whose knee over the queue depth is the headline (definition D7).
+    pub fn depth_knee(&self) -> Option<Metric> {
+        match *self {
+            Score::Knee(metric) => Some(metric),
+            Score::KneeOfLoad(_)
+            | Score::MeanOf(_)
+            | Score::MeanAt { .. }
+            | Score::BestOf(_)
+            | Score::At { .. }
+            | Score::MeanOfLast { .. }
+            | Score::MeanOverSigmaOfLast { .. }
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => None,
+        }
+    }
+
+    /// Returns the quantity of the reading that says whether a load passed, where the headline is
+    /// the highest passing load: [`BORNE`] or [`BORNE_FROM_SENDING`].
+    pub fn passing_reading(&self) -> Option<&'static str> {
+        match self {
+            Score::HighestBorne => Some(BORNE),
+            Score::HighestBorneFromSending => Some(BORNE_FROM_SENDING),
+            Score::MeanOf(_)
+            | Score::MeanAt { .. }
+            | Score::BestOf(_)
+            | Score::At { .. }
+            | Score::Knee(_)
+            | Score::KneeOfLoad(_)
+            | Score::MeanOfLast { .. }
+            | Score::MeanOverSigmaOfLast { .. } => None,
+        }
+    }
+
+    /// Returns the swept values that the rule names; `None` where it uses all points.
+    pub fn positions(&self) -> Option<&[f64]> {
+        match self {
+            Score::At { position, .. } => Some(std::slice::from_ref(position)),
+            Score::MeanAt { positions, .. } => Some(positions),
+            Score::MeanOf(_)
+            | Score::BestOf(_)
+            | Score::Knee(_)
+            | Score::KneeOfLoad(_)
+            | Score::MeanOfLast { .. }
+            | Score::MeanOverSigmaOfLast { .. }
+            | Score::HighestBorne
+            | Score::HighestBorneFromSending => None,
+        }
+    }
+
+    /// Returns the swept value of the one point that the rule names; `None` for other rules.
+    pub fn position(&self) -> Option<f64> {
+        match (self.family(), self.positions()) {
+            (ScoreFamily::Point, Some([position])) => Some(*position),
+            (
+                ScoreFamily::Mean
+                | ScoreFamily::Point
+                | ScoreFamily::LastPart
+                | ScoreFamily::Knee
+                | ScoreFamily::HighestLoad,
+                _,
+            ) => None,
+        }
+    }
+
+    /// Returns whether the headline needs the point at `position`.
+    pub fn needs(&self, position: f64) -> bool {
+        self.positions().is_none_or(|positions| positions.contains(&position))
+    }
+
+    /// Returns whether the headline needs the point at `position`, as [`Score::needs`].
+    pub fn rests_on(&self, position: f64) -> bool {
+        self.needs(position)
+    }
+
+    /// Returns the same rule with its last part changed by `change`.
     pub fn with_last_part(&self, change: impl FnOnce(Window) -> Window) -> Score {
         match (self.clone(), self.last_part()) {
             (Score::MeanOfLast { metric, .. }, Some((_, window))) => {
@@ -143,48 +251,84 @@ impl Score {
                 Score::MeanOverSigmaOfLast { metric, window: change(window) }
             }
             (other, last) => {
-                debug_assert!(last.is_none(), "{other:?} keeps the last part of its full length");
+                debug_assert!(last.is_none(), "the last part of {other:?} is not changed");
                 other
             }
         }
     }
 
-    /// Returns whether the headline needs the point at `position`.
-    pub fn rests_on(&self, position: f64) -> bool {
-        match self {
-            Score::At { position: at, .. } => *at == position,
-            Score::MeanAt { positions, .. } => positions.contains(&position),
-            Score::MeanOf(_)
-            | Score::BestOf(_)
-            | Score::Knee(_)
-            | Score::KneeOfLoad(_)
-            | Score::MeanOfLast { .. }
-            | Score::MeanOverSigmaOfLast { .. }
-            | Score::HighestBorne
-            | Score::HighestBorneFromSending => true,
-        }
+    /// Returns the rule in words, with swept values as numbers.
+    pub fn words(&self) -> String {
+        self.describe(|position| position.to_string())
     }
 
-    /// Returns the rule in words.
-    pub fn words(&self) -> String {
+    /// Returns the rule in words; `label` gives the label of the point at a swept value.
+    pub fn describe(&self, label: impl Fn(f64) -> String) -> String {
         match self {
             Score::MeanOf(_) => "arithmetic mean over the points".into(),
             Score::MeanAt { positions, .. } => {
-                let positions: Vec<String> = positions.iter().map(f64::to_string).collect();
-                format!("arithmetic mean over the points at {}", positions.join(", "))
+                let labels: Vec<String> = positions.iter().copied().map(label).collect();
+                format!("arithmetic mean over the points at {}", labels.join(", "))
             }
             Score::BestOf(_) => "best point".into(),
-            Score::At { position, .. } => format!("the point at {position}"),
+            Score::At { position, .. } => format!("the point at {}", label(*position)),
             Score::Knee(_) => "lowest queue depth with at least 95 % of the best".into(),
             Score::MeanOfLast { window, .. } => format!("mean of the {window}"),
             Score::MeanOverSigmaOfLast { metric, window } => {
                 format!("mean ÷ σ of {} in each second of the {window}", metric.title())
             }
-            Score::HighestBorne => "highest load that was borne in full".into(),
-            Score::HighestBorneFromSending => {
-                "highest load tried in full that was borne by the clock from the sending".into()
+            Score::HighestBorne => {
+                "highest passing load by response latency (from the due time)".into()
             }
-            Score::KneeOfLoad(_) => "load with the most requests a second ÷ mean latency".into(),
+            Score::HighestBorneFromSending => {
+                "highest passing load by service latency (from the submission)".into()
+            }
+            Score::KneeOfLoad(_) => "load with the highest request rate ÷ mean latency".into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> [Score; 10] {
+        let (metric, window) = (Metric::Iops, Window::Time(Nanos::from_secs(400)));
+        [
+            Score::MeanOf(metric),
+            Score::MeanAt { metric, positions: vec![1.0, 4.0] },
+            Score::BestOf(metric),
+            Score::At { metric, position: 70.0 },
+            Score::Knee(metric),
+            Score::MeanOfLast { metric, window },
+            Score::MeanOverSigmaOfLast { metric, window },
+            Score::HighestBorne,
+            Score::HighestBorneFromSending,
+            Score::KneeOfLoad(metric),
+        ]
+    }
+
+    #[test]
+    fn each_property_belongs_to_its_own_rules() {
+        let those_with = |has: &dyn Fn(&Score) -> bool| -> Vec<usize> {
+            all().iter().enumerate().filter(|(_, score)| has(score)).map(|(n, _)| n).collect()
+        };
+        assert_eq!(those_with(&|score| score.positions().is_some()), [1, 3]);
+        assert_eq!(those_with(&|score| score.position() == Some(70.0)), [3]);
+        assert_eq!(those_with(&|score| score.position().is_some()), [3]);
+        assert_eq!(those_with(&|score| !score.needs(2.0)), [1, 3]);
+        assert_eq!(those_with(&|score| score.last_part().is_some()), [5, 6]);
+        assert_eq!(those_with(&|score| score.mean_of_last().is_some()), [5]);
+        assert_eq!(those_with(&|score| score.depth_knee().is_some()), [4]);
+        assert_eq!(those_with(&|score| score.passing_reading().is_some()), [7, 8]);
+        assert_eq!(those_with(&|score| score.family() == ScoreFamily::Knee), [4, 9]);
+    }
+
+    #[test]
+    fn a_description_uses_the_labels_of_the_points() {
+        let described = all().map(|score| score.describe(|position| format!("QD{position}")));
+        assert_eq!(described[1], "arithmetic mean over the points at QD1, QD4");
+        assert_eq!(described[3], "the point at QD70");
+        assert_eq!(all()[3].words(), "the point at 70");
     }
 }

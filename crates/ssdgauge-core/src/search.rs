@@ -1,81 +1,89 @@
-//! The bounded search for the highest load that a drive bears.
+//! The bounded search for the highest passing load.
 //!
-//! Every load that may be tried is a step of the plan; the search only says which comes next. It
-//! is a pure function of what was tried before, so a run that was cut off goes on where it was.
+//! Every load that may be run is a step of the plan; the search selects the next one. It is a pure
+//! function of the attempts so far, so an interrupted run resumes where it was.
 
 use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// A search in a test: the phases that it moves in, and when a load counts as borne.
+/// The search of a test: its phases, and the limits of a passing load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Search {
-    /// The phase of the short probes, one step for each load, ascending.
+    /// The phase of the short probes, one step per load, ascending.
     pub probes: usize,
-    /// The phase of the full trials, with the same loads.
+    /// The phase of the attempts in full length, with the same loads.
     pub trials: usize,
-    /// The phases that are carried out again after a load that was not borne.
+    /// The phases that are repeated after a load that failed.
     pub recondition: Vec<usize>,
-    /// What a load has to meet.
+    /// The limits of a passing load.
     pub limits: Limits,
 }
 
-/// What the latencies of the first stream have to meet in every slice of a step.
+/// The limits of the latencies of the first stream, in every slice of a step: the pass criterion
+/// of Aerospike ACT.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The length of a slice; a step that is shorter has one.
+    /// The length of a slice; a shorter step has one slice.
     pub slice: Nanos,
-    /// Latencies, and the share in percent of the reads that must stay below: the reads beyond
-    /// the latency must be fewer.
+    /// Latencies with a share in percent: fewer reads than this share may exceed the latency.
     pub above: Vec<(Nanos, f64)>,
 }
 
-/// Whether a load was borne in a trial or a probe.
+/// The result of a probe or of an attempt in full length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// The load, by its number.
+    /// The index of the load.
     pub rung: usize,
-    /// Whether it was borne.
+    /// Whether it passed.
     pub borne: bool,
 }
 
-/// What a search does next.
+/// The next action of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A short probe of a load.
     Probe(usize),
-    /// A full trial of a load.
+    /// An attempt in full length.
     Trial(usize),
-    /// Nothing: this is the highest load that was borne in full; `None` where none was.
+    /// None: the search ended with this highest passing load; `None` where all failed.
     Done(Option<usize>),
 }
 
-/// Returns what comes next among `rungs` loads, of which the higher ones are harder.
+/// Returns the next action among `rungs` loads in ascending order.
 ///
-/// Probes double until one fails, then the gap is halved. The highest load that a probe bore is
-/// tried in full. Where it fails, trials go down by one load, then by two, by four, until one is
-/// borne, and halve the gap above it: an answer close below costs one trial more, and one far
-/// below about twice the logarithm of the loads instead of a trial for each.
+/// Probes double the index until one fails, then halve the gap (exponential search: Bentley and
+/// Yao, 1976). The highest load whose probe passed is run in full length. Where it fails, attempts
+/// step down by one load, then by two, by four, until one passes, and halve the gap above it. An
+/// answer directly below costs one more attempt; one far below costs about twice the logarithm of
+/// the number of loads, not one attempt per load.
+///
+/// `probes` and `trials` are the results so far, in any order.
 pub fn next(rungs: usize, probes: &[Tried], trials: &[Tried]) -> Next {
-    let borne = |tried: &&Tried| tried.borne;
+    debug_assert!(
+        probes.iter().chain(trials).all(|tried| tried.rung < rungs),
+        "every result is of a load of the search"
+    );
+    let passed = |tried: &&Tried| tried.borne;
     let failed = |tried: &&Tried| !tried.borne;
     let hard = |tried: &[Tried]| tried.iter().filter(failed).map(|tried| tried.rung).min();
-    let best = trials.iter().filter(borne).map(|tried| tried.rung).max();
+    let best = trials.iter().filter(passed).map(|tried| tried.rung).max();
     match (best, hard(trials)) {
-        // The probes already said that the load above is not borne.
+        // The probe of the load above failed already.
         (Some(best), None) => return Next::Done(Some(best)),
         (Some(best), Some(hard)) if hard <= best + 1 => return Next::Done(Some(best)),
         (Some(best), Some(hard)) => return Next::Trial(best + (hard - best) / 2),
         (None, Some(0)) => return Next::Done(None),
         (None, Some(hard)) => {
+            // 2^31 exceeds the number of loads of every search; the clamp bounds the shift.
             let failures = trials.len().clamp(1, 32) as u32;
             return Next::Trial(hard.saturating_sub(1 << (failures - 1)));
         }
         (None, None) => {}
     }
-    // The rungs below `from` are borne, the rung `to` is not.
+    // The loads below `from` pass, the load `to` fails.
     let to = hard(probes).unwrap_or(rungs);
-    let from = probes.iter().filter(borne).map(|tried| tried.rung + 1).max().unwrap_or(0).min(to);
+    let from = probes.iter().filter(passed).map(|tried| tried.rung + 1).max().unwrap_or(0).min(to);
     match (to - from, from) {
         (0, 0) => Next::Done(None),
         (0, from) => Next::Trial(from - 1),
@@ -85,16 +93,16 @@ pub fn next(rungs: usize, probes: &[Tried], trials: &[Tried]) -> Next {
 }
 
 impl Limits {
-    /// Returns the largest share in percent beyond each latency, over all slices.
+    /// Returns the largest share in percent above each latency, over all slices.
     pub fn worst(&self, slices: &[Histogram]) -> Vec<f64> {
         let share = |latency: Nanos| {
-            let beyond = slices.iter().filter_map(|slice| slice.share_above(latency.0));
-            beyond.fold(0.0, f64::max) * 100.0
+            let above = slices.iter().filter_map(|slice| slice.share_above(latency.0));
+            above.fold(0.0, f64::max) * 100.0
         };
         self.above.iter().map(|(latency, _)| share(*latency)).collect()
     }
 
-    /// Returns the first limit that `worst` breaks.
+    /// Returns the first latency whose limit `worst` reaches, with the share.
     pub fn broken(&self, worst: &[f64]) -> Option<(Nanos, f64)> {
         self.above
             .iter()
@@ -108,8 +116,8 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// Searches a ladder of `rungs` whose probes hold below `probe` and trials below `full`;
-    /// returns the answer with the numbers of probes and trials.
+    /// Searches `rungs` loads whose probes pass below `probe` and whose attempts in full length pass
+    /// below `full`; returns the result with the numbers of probes and attempts.
     fn search(rungs: usize, probe: usize, full: usize) -> (Option<usize>, usize, usize) {
         let (mut probes, mut trials) = (Vec::new(), Vec::new());
         loop {
@@ -123,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_load_is_found_wherever_it_lies() {
+    fn the_highest_passing_load_is_found_at_every_index() {
         for rungs in 1..40 {
             for limit in 0..=rungs {
                 let (best, probes, trials) = search(rungs, limit, limit);
@@ -136,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_fail_are_few_wherever_the_answer_lies() {
+    fn the_number_of_failed_attempts_is_logarithmic() {
         for rungs in 1..60 {
             for probe in 0..=rungs {
                 for full in 0..=probe {
@@ -150,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn a_load_that_only_a_probe_bore_is_stepped_down_from() {
+    fn a_load_that_passes_only_as_a_probe_is_followed_by_lower_ones() {
         assert_eq!(search(30, 20, 17), (Some(16), search(30, 20, 20).1, 4));
         assert_eq!(search(30, 20, 0).0, None);
     }
 
     #[test]
-    fn the_worst_slice_decides_and_the_limit_itself_is_too_much() {
+    fn the_worst_slice_decides_and_a_share_at_the_limit_fails() {
         let slice = |slow: u64| {
             let mut histogram = Histogram::default();
             (0..1_000 - slow).for_each(|_| histogram.record(100_000));

@@ -1,4 +1,4 @@
-//! Sizes and durations as types, and the words people write them in.
+//! Sizes and durations as types, with their text forms.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,26 +14,26 @@ use thiserror::Error;
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
-/// A duration, or a moment on the clock of a rig, in nanoseconds.
+/// A duration, or a time on the clock of a rig, in nanoseconds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
-/// Why a size or a duration could not be read.
+/// The reason why a text is not a size or a duration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnitError {
     /// The text does not begin with a number.
     #[error("'{0}' does not begin with a number")]
     NoNumber(String),
-    /// The letters behind the number are no known unit; `1` lists the known ones.
+    /// The letters after the number are not a known unit; `1` lists the known ones.
     #[error("'{0}' is no known unit (known: {1})")]
     UnknownUnit(String, &'static str),
     /// The value does not fit into 64 bits.
     #[error("'{0}' is too large")]
     TooLarge(String),
-    /// The value is no whole number of bytes or nanoseconds.
+    /// The value is not a whole number of bytes or nanoseconds.
     #[error("'{0}' is not a whole number of {1}")]
     NotWhole(String, &'static str),
 }
@@ -74,7 +74,7 @@ const TIME_UNITS: &[(&str, u64)] = &[
     ("d", 86_400_000_000_000),
 ];
 
-/// Reads `NUMBER[.FRACTION]UNIT` exactly, without going through floating point.
+/// Reads `NUMBER[.FRACTION]UNIT` exactly, without floating-point arithmetic.
 fn parse(
     text: &str,
     units: &[(&str, u64)],
@@ -96,6 +96,7 @@ fn parse(
         .map(|(_, factor)| u128::from(*factor))
         .ok_or_else(|| UnitError::UnknownUnit(unit.into(), known))?;
     let too_large = || UnitError::TooLarge(text.into());
+    // u64 has at most 20 digits. With 15 digits of fraction the product below fits into 128 bits.
     if integer.len() > 20 || fraction.len() > 15 {
         return Err(too_large());
     }
@@ -115,7 +116,10 @@ fn parse(
 impl FromStr for Bytes {
     type Err = UnitError;
 
-    /// Reads `4KiB` (4,096), `4kB` (4,000), a bare `4k` (4,096, as in fio) or a plain number of bytes.
+    /// Reads `4KiB` (4,096), `4kB` (4,000), a bare `4k` (4,096, as in fio) or a number of bytes.
+    ///
+    /// # Errors
+    /// When the text has no number, an unknown unit, a value that is not whole or above 2^64 − 1.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let known = "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB; k, m, g, t are binary";
         parse(text, SIZE_UNITS, known, "bytes").map(Bytes)
@@ -125,7 +129,10 @@ impl FromStr for Bytes {
 impl FromStr for Nanos {
     type Err = UnitError;
 
-    /// Reads `100us`, `1.5s`, `10min`, `1h`; a unit is required, but for `0`.
+    /// Reads `100us`, `1.5s`, `10min`, `1h`; a unit is required, except for `0`.
+    ///
+    /// # Errors
+    /// When the text has no number, an unknown unit, a value that is not whole or above 2^64 − 1.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "0" {
             return Ok(Nanos::ZERO);
@@ -159,7 +166,7 @@ impl fmt::Display for Bytes {
 }
 
 impl fmt::Display for Nanos {
-    /// Writes a duration for people: `250ms`, `1.5s`, `2min 10s`, `3h 20min`.
+    /// Writes a rounded duration: `250ms`, `1.5s`, `2min 10s`, `3h 20min`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SECOND: u64 = 1_000_000_000;
         let seconds = self.0 / SECOND;
@@ -189,9 +196,9 @@ fn pair(f: &mut fmt::Formatter<'_>, n: u64, per: u64, big: &str, small: &str) ->
 }
 
 impl Nanos {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Nanos = Nanos(0);
-    /// One second, the width of an interval.
+    /// One second, the length of an interval.
     pub const SECOND: Nanos = Nanos(1_000_000_000);
 
     /// Returns `seconds` as a duration.
@@ -209,14 +216,14 @@ impl Nanos {
         self.0 as f64 / 1e3
     }
 
-    /// Returns `self - other`, or zero where `other` is later.
+    /// Returns `self - other`, or zero where `other` is larger.
     pub fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
 }
 
 impl Bytes {
-    /// Returns the size for people, to three digits: `75.8 GiB`. Not exact; see `Display` for that.
+    /// Returns the size rounded to about three digits: `75.8 GiB`. `Display` is exact.
     pub fn about(self) -> String {
         const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
         let power = (63 - (self.0 | 1).leading_zeros() as usize) / 10;
@@ -226,7 +233,7 @@ impl Bytes {
         format!("{value:.digits$} {}", UNITS[power])
     }
 
-    /// Returns `self / unit` where it is a whole number, and the number below it otherwise.
+    /// Returns the number of whole units in the size.
     pub fn blocks_of(self, unit: Bytes) -> u64 {
         self.0 / unit.0.max(1)
     }
@@ -238,7 +245,7 @@ impl From<Nanos> for std::time::Duration {
     }
 }
 
-// Sums stop at the largest value: plans may come from strangers, and a wrapped sum would be a lie.
+// Sums saturate: a plan may come from an untrusted file, and a wrapped sum would be a wrong number.
 macro_rules! arithmetic {
     ($type:ident) => {
         impl Add for $type {
@@ -279,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_read_as_people_write_them() {
+    fn sizes_are_read_in_all_their_forms() {
         for (text, bytes) in [
             ("4KiB", 4_096),
             ("4kB", 4_000),
@@ -296,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_its_reason() {
+    fn invalid_texts_are_refused_with_the_reason() {
         assert_eq!("".parse::<Bytes>(), Err(UnitError::NoNumber("".into())));
         assert_eq!("-4k".parse::<Bytes>(), Err(UnitError::NoNumber("-4k".into())));
         assert!(matches!("4XB".parse::<Bytes>(), Err(UnitError::UnknownUnit(..))));
@@ -307,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back_the_same() {
+    fn a_written_size_is_read_back_equal() {
         for bytes in [0, 1, 512, 4_000, 4_096, 131_072, 64_000_000_000, 4 << 30, 68_719_476_736] {
             assert_eq!(Bytes(bytes).to_string().parse(), Ok(Bytes(bytes)));
         }
@@ -318,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_read_and_write() {
+    fn durations_are_read_and_written() {
         assert_eq!("1.5s".parse(), Ok(Nanos(1_500_000_000)));
         assert_eq!("1h".parse(), Ok(Nanos::from_secs(3_600)));
         for (nanos, text) in [

@@ -1,20 +1,24 @@
-//! Confidence intervals by resampling, without assuming a distribution.
+//! Confidence intervals by the bootstrap, without an assumption about the distribution.
 //!
-//! Seconds that follow each other are alike, so whole blocks of about ∛n neighbours are drawn
-//! (moving-block bootstrap, Künsch 1989); the interval is that of the percentiles.
+//! Consecutive seconds are correlated, so blocks of ∛n consecutive samples are drawn instead of
+//! single ones (moving-block bootstrap, Künsch 1989; the order n^(1/3) of the block length is that
+//! of Hall, Horowitz and Jing 1995). Blocks wrap at the end of the series, so that each sample is
+//! equally likely (circular version, Politis and Romano 1992). The interval is the percentile
+//! interval of Efron and Tibshirani 1993.
 
 use crate::random::Random;
 
-/// How often the series are drawn anew.
+/// The number of resamples. Efron and Tibshirani (1993) recommend 1,000 for percentile intervals.
 pub const RESAMPLES: usize = 1_000;
 
-/// The fewest samples of a series that an interval is given for.
+/// The fewest samples of a series with an interval. Chosen.
 pub const FEWEST: usize = 5;
 
 /// Returns the 95 % interval of `statistic` over several series of samples.
 ///
-/// `statistic` is given, for each series, the indices that were drawn from it. `None` where a
-/// series has fewer than [`FEWEST`] samples, or where the statistic cannot be said.
+/// `statistic` receives the drawn indices of each series. `None` where a series has fewer than
+/// [`FEWEST`] samples, or where the statistic of any resample is `None`. Equal seeds give equal
+/// intervals.
 pub fn interval(
     lengths: &[usize],
     seed: u64,
@@ -32,12 +36,13 @@ pub fn interval(
         }
         values.push(statistic(&drawn)?);
     }
+    // The percentile interval: the central 95 % of the resampled values.
     values.sort_by(f64::total_cmp);
     let at = |share: f64| values[(share * (RESAMPLES - 1) as f64).round() as usize];
     Some((at(0.025), at(0.975)))
 }
 
-/// Fills `indices` with blocks of neighbours until there are `length`, going round at the end.
+/// Fills `indices` with blocks of consecutive indices until there are `length`, wrapping at the end.
 fn draw(indices: &mut Vec<usize>, length: usize, random: &mut Random) {
     let block = (length as f64).cbrt().round().max(1.0) as usize;
     indices.clear();
@@ -57,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn about_nineteen_of_twenty_intervals_hold_the_true_mean() {
+    fn about_nineteen_of_twenty_intervals_contain_the_true_mean() {
         let mut random = Random::new(2, 0);
         let trials = 300;
         let held = (0..trials)
@@ -67,7 +72,8 @@ mod tests {
                 low <= 0.5 && 0.5 <= high
             })
             .count();
-        // 95 % less the known narrowness of short blocks; a wrong formula lands far outside.
+        // 95 %, less the known bias of short blocks to narrow intervals; a wrong formula is far
+        // outside.
         assert!((255..=297).contains(&held), "{held} of {trials}");
     }
 

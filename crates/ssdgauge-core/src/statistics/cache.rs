@@ -1,54 +1,57 @@
-//! Where writing leaves a drive's fast cache: the first lasting fall of throughput in a fill.
+//! The end of the SLC cache: the first lasting fall of the throughput of a fill.
 
 use serde::{Deserialize, Serialize};
 
-/// The throughput behind the edge is at most this share of that before it. Chosen: a smaller fall
-/// is no cache.
+/// The largest ratio of the throughput after the edge to the throughput before it. Chosen: a smaller
+/// fall does not show a cache.
 pub const FALL: f64 = 0.8;
 
-/// The fewest samples behind the edge; a small cache is used up within the first sample.
+/// The fewest samples after the edge. Chosen, so that a single slow sample is no edge. There is no
+/// minimum before it: a small cache is full within the first sample.
 pub const FEWEST: usize = 3;
 
-/// The end of a fast cache.
+/// The end of an SLC cache.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Bytes written when the throughput fell.
+    /// The bytes written at the fall of the throughput.
     pub bytes: u64,
-    /// The edge lies within so many bytes to either side: the samples around it.
+    /// The uncertainty of the edge in bytes, to either side: the samples around it.
     pub uncertainty: u64,
-    /// Mean bytes of a sample before the edge.
+    /// The mean bytes of a sample before the edge.
     pub before: f64,
-    /// Mean bytes of a sample behind it.
+    /// The mean bytes of a sample after the edge.
     pub behind: f64,
 }
 
 impl Edge {
-    /// Returns where the edge lies, in words; `show` writes a number of bytes.
+    /// Returns the position of the edge in words; `show` formats a number of bytes.
     pub fn in_words(&self, show: impl Fn(u64) -> String) -> String {
         match self.bytes.checked_sub(self.uncertainty) {
             Some(1..) => format!("{} ± {}", show(self.bytes), show(self.uncertainty)),
-            // It may have been anywhere in the first samples.
+            // The uncertainty includes zero: only an upper bound is known.
             Some(0) | None => format!("at most {}", show(self.bytes + self.uncertainty)),
         }
     }
 }
 
-/// Finds the edge in `samples`, the bytes that were written in equal times; `None` where the
-/// throughput never falls for good.
+/// Finds the edge in `samples`, the bytes written in equal intervals; `None` where the throughput
+/// has no lasting fall.
 ///
-/// The edge is the split that leaves the smallest sum of squares around the two means. Where a
-/// later stage exists, such as folding behind the cache, the first of the two largest falls is
-/// taken: the part before the best split is searched once more.
+/// The edge is the split with the smallest sum of squares around the two means: the least-squares
+/// estimate of a single change point (Hinkley 1970; binary segmentation, Scott and Knott 1974).
+/// Where there is a second fall, such as folding after the cache, the best split may be that one:
+/// the part before it is searched once more.
 pub fn edge(samples: &[u64]) -> Option<Edge> {
     let first = split(samples)?;
     let at = split(&samples[..first]).unwrap_or(first);
     let bytes: u64 = samples[..at].iter().sum();
-    // The fall happened within the last sample before the split or the first behind it.
+    // The fall is within the last sample before the split or the first one after it.
     let uncertainty = samples[at - 1].max(samples[at]);
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len() as f64;
     Some(Edge { bytes, uncertainty, before: mean(&samples[..at]), behind: mean(&samples[at..]) })
 }
 
+/// Returns the number of samples before the best split; `None` where none falls to [`FALL`].
 fn split(samples: &[u64]) -> Option<usize> {
     let n = samples.len();
     if n <= FEWEST {
@@ -64,7 +67,8 @@ fn split(samples: &[u64]) -> Option<usize> {
         if behind > FALL * before {
             continue;
         }
-        // Smallest sum of squares within = largest between the two means.
+        // The total sum of squares is constant, so the smallest one within the parts is the largest
+        // one between the means.
         let between = left * right * (before - behind).powi(2);
         if best.is_none_or(|(most, _)| between > most) {
             best = Some((between, index + 1));
@@ -93,20 +97,20 @@ mod tests {
     }
 
     #[test]
-    fn of_two_falls_the_first_is_the_cache() {
+    fn of_two_falls_the_first_is_the_edge() {
         let samples: Vec<u64> = [vec![2_400; 20], vec![900; 60], vec![300; 120]].concat();
         assert_eq!(edge(&samples).unwrap().bytes, 48_000);
     }
 
     #[test]
-    fn an_edge_within_the_first_samples_has_no_least_size() {
+    fn an_edge_within_the_first_samples_has_no_lower_bound() {
         let words = |samples: &[u64]| edge(samples).unwrap().in_words(|bytes| bytes.to_string());
         assert_eq!(words(&[2_400, 900, 900, 900, 900]), "at most 4800");
         assert_eq!(words(&[2_400, 2_400, 900, 900, 900, 900]), "4800 ± 2400");
     }
 
     #[test]
-    fn a_level_fill_has_no_edge() {
+    fn a_constant_fill_has_no_edge() {
         assert_eq!(edge(&[500; 100]), None);
         assert_eq!(edge(&[500, 100, 100]), None);
     }

@@ -1,41 +1,42 @@
-//! The kinds of consistency under sustained random writes that the review of 2016 tells apart:
-//! steady; deep periodic drops; constantly wide.
+//! Consistency under sustained random writes, in the three classes of the 2016 review: steady, deep
+//! periodic drops, wide spread.
 
 use crate::statistics::summary;
 use serde::{Deserialize, Serialize};
 
-/// Up to this σ ÷ mean a series is steady: four σ then span twice the range that the SNIA rule
-/// allows five rounds of a minute. Chosen; the review draws no line.
+/// The largest σ ÷ mean of a steady series. Chosen, because the review gives no threshold: four σ
+/// are then 40 % of the mean, twice the range that the SNIA rule allows for five rounds of a minute.
 pub const STEADY: f64 = 0.10;
 
-/// Below this share of the median a sample belongs to a drop. Chosen.
+/// The share of the median below which a sample belongs to a drop. Chosen.
 pub const DROP: f64 = 0.6;
 
-/// Drops are periodic while σ ÷ mean of the times between their beginnings is at most this.
-/// Chosen: drops at random moments have about 1.
+/// The largest σ ÷ mean of the times between the starts of periodic drops. Chosen: for drops at
+/// random times the ratio is about 1, that of the exponential distribution.
 pub const REGULAR: f64 = 0.35;
 
-/// The fewest drops that can be called periodic.
+/// The fewest periodic drops: fewer than two gaps have no spread.
 pub const FEWEST_DROPS: usize = 3;
 
-/// How a series of equal time steps varies.
+/// The variation of a series of equal time steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {
-    /// Close to its mean all the time.
+    /// Close to its mean.
     Steady,
-    /// On a level that is left for deep drops at regular times.
+    /// A narrow level with deep drops at regular times.
     Periodic {
-        /// From the beginning of a drop to that of the next, in samples.
+        /// The mean time from the start of a drop to the start of the next one, in samples.
         period: f64,
-        /// How far the drops go down, as a share of the level.
+        /// The mean depth of the drops, as a share of the level.
         depth: f64,
     },
-    /// Spread over a wide range all the time, or with drops at irregular times.
+    /// A wide spread, or drops at irregular times.
     Wide,
 }
 
-/// Classifies `samples`; `None` below ten of them, or where the mean is not positive.
+/// Returns the class of `samples`; `None` for fewer than ten of them, or where the mean is not
+/// positive.
 pub fn classify(samples: &[f64]) -> Option<Consistency> {
     let mean = summary::mean(samples).filter(|mean| *mean > 0.0 && mean.is_finite())?;
     if samples.len() < 10 {
@@ -47,17 +48,17 @@ pub fn classify(samples: &[f64]) -> Option<Consistency> {
     Some(periodic(samples).unwrap_or(Consistency::Wide))
 }
 
-/// Returns the period and the depth of the drops, where they are deep and regular.
+/// Returns period and depth of the drops, where they are deep and regular.
 fn periodic(samples: &[f64]) -> Option<Consistency> {
     let median = summary::percentile(samples, 0.5)?;
     let is_drop = |sample: &f64| *sample < DROP * median;
-    let mut beginnings: Vec<f64> = Vec::new();
+    let mut starts: Vec<f64> = Vec::new();
     let mut depths: Vec<f64> = Vec::new();
     let mut lowest = None;
     for (at, sample) in samples.iter().enumerate() {
         match (is_drop(sample), lowest) {
             (true, None) => {
-                beginnings.push(at as f64);
+                starts.push(at as f64);
                 lowest = Some(*sample);
             }
             (true, Some(low)) => lowest = Some(sample.min(low)),
@@ -68,16 +69,17 @@ fn periodic(samples: &[f64]) -> Option<Consistency> {
             (false, None) => {}
         }
     }
+    // A drop at the end of the series counts too.
     depths.extend(lowest);
-    if beginnings.len() < FEWEST_DROPS {
+    if starts.len() < FEWEST_DROPS {
         return None;
     }
     let level: Vec<f64> = samples.iter().copied().filter(|sample| !is_drop(sample)).collect();
-    let gaps: Vec<f64> = beginnings.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let period = summary::mean(&gaps)?;
     let level_mean = summary::mean(&level)?;
-    // A wide cloud also dips below the line now and then; what makes a drop is the level that
-    // it leaves.
+    // A wide spread also falls below the threshold at times. Drops are told from it by the narrow
+    // level between them.
     let is_level = summary::sigma(&level)? / level_mean <= 2.0 * STEADY;
     let is_regular = summary::sigma(&gaps).unwrap_or(0.0) / period <= REGULAR;
     let depth = 1.0 - summary::mean(&depths)? / level_mean;
@@ -96,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_series_is_steady_and_a_cloud_is_wide() {
+    fn a_narrow_series_is_steady_and_a_spread_one_is_wide() {
         for seed in 0..50 {
             assert_eq!(classify(&noisy(0.10, seed)), Some(Consistency::Steady), "{seed}");
             assert_eq!(classify(&noisy(0.9, seed)), Some(Consistency::Wide), "{seed}");
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_at_random_moments_are_not_periodic() {
+    fn drops_at_random_times_are_not_periodic() {
         for seed in 0..50 {
             let mut random = Random::new(seed, 1);
             let mut series = noisy(0.05, seed);
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_silence_or_of_a_few_samples() {
+    fn zeros_and_few_samples_have_no_class() {
         assert_eq!(classify(&[0.0; 400]), None);
         assert_eq!(classify(&[5.0; 9]), None);
         assert_eq!(classify(&[5.0; 10]), Some(Consistency::Steady));

@@ -1,17 +1,19 @@
-//! The straight line through points, by least squares.
+//! Linear regression by ordinary least squares.
 
 /// A straight line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// The rise for each unit of x.
+    /// The change of y per unit of x.
     pub slope: f64,
-    /// The value at x = 0.
+    /// The value of y at x = 0.
     pub intercept: f64,
     /// Pearson's correlation coefficient; 0 where all y are equal.
     pub correlation: f64,
 }
 
-/// Returns the least-squares line; `None` below two points, or where all x are equal.
+/// Returns the least-squares line; `None` for fewer than two points, or where all x are equal.
+///
+/// Slope = Σ(x − x̄)(y − ȳ) ÷ Σ(x − x̄)²; the centred sums lose less precision than Σxy − n·x̄·ȳ.
 pub fn line(points: &[(f64, f64)]) -> Option<Line> {
     let n = points.len() as f64;
     let mean_x = points.iter().map(|p| p.0).sum::<f64>() / n;
@@ -40,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_goes_through_less_than_two_places() {
+    fn fewer_than_two_distinct_x_have_no_line() {
         assert_eq!(line(&[]), None);
         assert_eq!(line(&[(1.0, 1.0)]), None);
         assert_eq!(line(&[(1.0, 1.0), (1.0, 2.0)]), None);

@@ -1,11 +1,12 @@
-//! Latency histograms in HdrHistogram's own bucket layout with three significant digits.
+//! Latency histograms with the bucket layout of HdrHistogram (G. Tene), three significant digits.
 //!
 //! Definition D1 of the handbook: values up to 2,047 ns are exact; above, each octave has 1,024
-//! buckets, so a percentile is off by less than 0.1 %. The bucket edges are those of
-//! `hdrhistogram::Histogram::new_with_bounds(1, 2^42 - 1, 3)`, so counts move over without loss.
-//! Count, sum, minimum and maximum are exact; values beyond the range are counted apart.
+//! buckets, so the error of a percentile is below 0.1 %. The bucket edges are those of
+//! `hdrhistogram::Histogram::new_with_bounds(1, 2^42 - 1, 3)`, so counts convert without loss.
+//! Count, sum, minimum and maximum are exact; values above the range are counted separately.
 
-/// The sub-buckets of an octave, as a power of two.
+/// The binary logarithm of the buckets per octave: 2^10 = 1,024 is the least power of two for three
+/// significant digits.
 const OCTAVE_BITS: u32 = 10;
 /// The bits of the largest value in the range.
 const VALUE_BITS: u32 = 42;
@@ -15,9 +16,11 @@ const BUCKETS: usize = ((VALUE_BITS - OCTAVE_BITS) as usize + 1) << OCTAVE_BITS;
 /// The largest value that has a bucket, in nanoseconds: about 73 minutes.
 pub const MAX_VALUE: u64 = (1 << VALUE_BITS) - 1;
 
-/// Returns the bucket of `value`, which must not exceed [`MAX_VALUE`]. Free of branches.
+/// Returns the bucket of `value`, which must not exceed [`MAX_VALUE`], without a branch: it runs once
+/// per request.
 #[inline]
 fn bucket_of(value: u64) -> usize {
+    // Setting the low bits gives values below 2,048 a shift of 0: they are their own bucket.
     let shift = 63 - (value | ((1 << (OCTAVE_BITS + 1)) - 1)).leading_zeros() - OCTAVE_BITS;
     ((shift as usize) << OCTAVE_BITS) + (value >> shift) as usize
 }
@@ -29,7 +32,9 @@ fn edges_of(bucket: usize) -> (u64, u64) {
     (low, low + (1 << octave) - 1)
 }
 
-/// The histogram of a hot loop: 32-bit counters, 132 KiB, no allocation while recording.
+/// The histogram of an I/O thread: 32-bit counters, 132 KiB, no allocation while recording.
+///
+/// It is drained every second, in which no counter reaches 2^32.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     counts: Box<[u32; BUCKETS]>,
@@ -69,17 +74,18 @@ impl Recorder {
         }
     }
 
-    /// Returns how many values were recorded.
+    /// Returns the number of recorded values.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Moves everything into `target` and leaves this recorder empty.
+    /// Moves all values into `target` and empties this recorder.
     pub fn drain_into(&mut self, target: &mut Histogram) {
         if self.count == 0 {
             return;
         }
+        // Only the occupied range is copied and cleared: a second fills a small part of the buckets.
         let first = bucket_of(self.min.min(MAX_VALUE));
         let last = bucket_of(self.max.min(MAX_VALUE));
         let counts = target.counts_mut();
@@ -96,10 +102,10 @@ impl Recorder {
     }
 }
 
-/// A histogram to keep, merge and ask. An empty one holds no counters.
+/// A histogram to store, merge and evaluate. An empty one has no counters.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// As many counters as there are buckets, or those up to that of the maximum.
+    /// One counter per bucket, or only those up to the bucket of the maximum.
     counts: Vec<u64>,
     count: u64,
     sum: u128,
@@ -142,9 +148,8 @@ impl Histogram {
         }
     }
 
-    /// Rebuilds a histogram from its buckets (lowest value and count) and its exact figures.
-    ///
-    /// Returns `None` where the figures contradict the buckets.
+    /// Returns the histogram of `buckets` (lowest value and count) with its exact figures; `None`
+    /// where the figures contradict the buckets.
     pub fn from_parts(
         buckets: impl IntoIterator<Item = (u64, u64)>,
         sum: u128,
@@ -154,7 +159,7 @@ impl Histogram {
     ) -> Option<Self> {
         let mut histogram = Histogram { sum, overflow, ..Histogram::default() };
         let mut counted = overflow;
-        // Counters beyond the maximum stay empty; a report reads many thousands of histograms.
+        // Counters above the maximum would stay zero; a report reads many thousands of histograms.
         let counters = bucket_of(max.min(MAX_VALUE)) + 1;
         for (value, n) in buckets {
             if value > MAX_VALUE {
@@ -180,14 +185,14 @@ impl Histogram {
         Some(histogram)
     }
 
-    /// Returns a histogram of `count` values that has the exact figures and no buckets, as
-    /// [`Histogram::without_buckets`] leaves one.
+    /// Returns a histogram with these exact figures and without buckets, as
+    /// [`Histogram::without_buckets`] does.
     pub fn without(count: u64, sum: u128, min: u64, max: u64, overflow: u64) -> Histogram {
         let min = if count == 0 { u64::MAX } else { min };
         Histogram { counts: Vec::new(), count, sum, min, max, overflow }
     }
 
-    /// Adds all values of `other`. Merging is associative and loses nothing.
+    /// Adds all values of `other`. Merging is associative and without loss.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {
             return;
@@ -209,13 +214,13 @@ impl Histogram {
 
     /// Returns the exact figures without the buckets.
     ///
-    /// Means and extremes remain, every percentile is `None`. A histogram takes 264 KiB, so an
-    /// hour of seconds can be kept only in this form.
+    /// Mean, minimum and maximum remain; every percentile is `None`. A histogram takes 264 KiB, so
+    /// those of an hour of seconds (1 GB) are held in this form.
     pub fn without_buckets(&self) -> Histogram {
         Histogram { counts: Vec::new(), ..*self }
     }
 
-    /// Returns how many values were recorded, those beyond the range included.
+    /// Returns the number of recorded values, those above the range included.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -235,7 +240,7 @@ impl Histogram {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Returns how many values lie beyond [`MAX_VALUE`].
+    /// Returns the number of values above [`MAX_VALUE`].
     pub fn overflow(&self) -> u64 {
         self.overflow
     }
@@ -245,12 +250,13 @@ impl Histogram {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Returns the value below or at which `share` of all values lie, in nanoseconds.
+    /// Returns the percentile of `share`, in nanoseconds: the nearest-rank percentile.
     ///
-    /// It is the upper edge of the bucket that holds value number ⌈share × n⌉ (D1), never above
-    /// the exact maximum. `None` where no value lies beyond it, so that nobody could have
-    /// measured it, and where it falls among the values beyond the range.
+    /// It is the upper edge of the bucket that contains value number ⌈share × n⌉ (definition D1),
+    /// never above the exact maximum. `None` where no value is beyond it, because the sample does
+    /// not determine it, and where it is among the values above the range.
     pub fn percentile(&self, share: f64) -> Option<u64> {
+        debug_assert!((0.0..=1.0).contains(&share), "a percentile of {share}");
         let rank = (share * self.count as f64).ceil().max(1.0) as u64;
         if rank >= self.count {
             return None;
@@ -259,13 +265,13 @@ impl Histogram {
     }
 
     fn value_at_rank(&self, rank: u64) -> Option<u64> {
-        // Whole stretches first: their sums need no branch for each counter, and a report asks
-        // hundreds of thousands of histograms.
+        // Sums of stretches first: they need no branch per counter, and a report evaluates hundreds
+        // of thousands of histograms.
         const STRETCH: usize = 64;
         let range = self.range();
         let first = range.start;
         let mut seen = 0;
-        for (place, stretch) in self.counts[range].chunks(STRETCH).enumerate() {
+        for (number, stretch) in self.counts[range].chunks(STRETCH).enumerate() {
             let sum: u64 = stretch.iter().sum();
             if seen + sum < rank {
                 seen += sum;
@@ -274,7 +280,7 @@ impl Histogram {
             for (index, n) in stretch.iter().enumerate() {
                 seen += n;
                 if seen >= rank {
-                    let bucket = first + place * STRETCH + index;
+                    let bucket = first + number * STRETCH + index;
                     return Some(edges_of(bucket).1.min(self.max));
                 }
             }
@@ -282,7 +288,7 @@ impl Histogram {
         None
     }
 
-    /// Returns the buckets from that of the minimum to that of the maximum.
+    /// Returns the range from the bucket of the minimum to the bucket of the maximum.
     fn range(&self) -> std::ops::Range<usize> {
         match self.counts.is_empty() {
             true => 0..0,
@@ -305,7 +311,7 @@ impl Histogram {
             .map(move |(index, n)| (first + index, *n))
     }
 
-    /// Returns what lies strictly above `value`, as a share of all; exact to one bucket.
+    /// Returns the share of values above `value`, exact to one bucket; `None` without values.
     pub fn share_above(&self, value: u64) -> Option<f64> {
         let above: u64 =
             self.occupied().filter(|(bucket, _)| edges_of(*bucket).0 > value).map(|(_, n)| n).sum();
@@ -353,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_that_nobody_measured_is_none() {
+    fn a_percentile_without_a_sample_beyond_it_is_none() {
         assert_eq!(of(&[]).percentile(0.5), None);
         assert_eq!(of(&[7]).percentile(0.5), None);
         assert_eq!(of(&[7; 99]).percentile(0.99), None);
@@ -362,14 +368,14 @@ mod tests {
     }
 
     #[test]
-    fn values_beyond_the_range_are_counted_apart() {
+    fn values_above_the_range_are_counted_separately() {
         let mut histogram = of(&[100; 98]);
         histogram.record(MAX_VALUE + 5);
         histogram.record(u64::MAX / 2);
         assert_eq!(histogram.overflow(), 2);
         assert_eq!(histogram.max(), Some(u64::MAX / 2));
         assert_eq!(histogram.percentile(0.98), Some(100));
-        assert_eq!(histogram.percentile(0.985), None, "it falls into the overflow");
+        assert_eq!(histogram.percentile(0.985), None, "it is in the overflow");
     }
 
     #[test]

@@ -1,68 +1,74 @@
-//! The lowest queue depth that gives nearly all of the peak: the 95 % rule of the 2019 reviews.
+//! The knee of a sweep: of queue depths by the 95 % rule of the 2019 reviews (definition D7), of
+//! loads by Kleinrock's power.
 
 use serde::{Deserialize, Serialize};
 
-/// The share of the peak that the rule asks for.
+/// The share of the peak that the knee reaches, by the 2019 enterprise reviews.
 pub const SHARE: f64 = 0.95;
 
-/// A rung of a queue-depth ladder.
+/// A point of a sweep of queue depths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rung {
     /// The total queue depth.
     pub depth: u32,
     /// The throughput at this depth, in any unit.
     pub value: f64,
-    /// Its interval, low and high; equal to the value where there is none.
+    /// Its interval, low and high; the value twice where there is none.
     pub interval: (f64, f64),
 }
 
-/// The knee of a ladder.
+/// The knee of a sweep of queue depths.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Knee {
     /// The lowest depth whose value reaches [`SHARE`] of the best (definition D7).
     pub depth: u32,
-    /// The lowest depth that could be the answer within the intervals of the values.
+    /// The lowest depth that can be the knee within the intervals of the values.
     pub depth_low: u32,
     /// The highest such depth.
     pub depth_high: u32,
-    /// Where the curve crosses the threshold, interpolated over the logarithm of the depth.
+    /// The depth at which the curve crosses the threshold, interpolated over the logarithm of the
+    /// depth.
     pub interpolated: f64,
-    /// The best value of the ladder.
+    /// The best value.
     pub peak: f64,
-    /// The depth of the best value; if it is the last, the peak may lie beyond the ladder.
+    /// The depth of the best value; if it is the last one, the peak may be beyond the sweep.
     pub peak_depth: u32,
 }
 
-/// Finds the knee of `ladder`, which ascends in depth; `None` where no value is positive.
-pub fn find(ladder: &[Rung]) -> Option<Knee> {
-    let best = ladder.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
+/// Finds the knee of `sweep`, in ascending order of depth; `None` where no value is positive.
+///
+/// The lowest possible knee is the first depth whose upper end reaches the threshold of the lower
+/// ends; the highest possible one is the first depth whose lower end reaches that of the upper ends.
+pub fn find(sweep: &[Rung]) -> Option<Knee> {
+    let best = sweep.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
     if best.value.is_nan() || best.value <= 0.0 {
         return None;
     }
     let lowest = |reach: &dyn Fn(&Rung) -> f64, threshold: f64| {
-        ladder.iter().position(|rung| reach(rung) >= threshold)
+        sweep.iter().position(|rung| reach(rung) >= threshold)
     };
     let threshold = best.value * SHARE;
     let at = lowest(&|rung| rung.value, threshold)?;
-    let easy = ladder.iter().map(|rung| rung.interval.0).fold(0.0, f64::max) * SHARE;
-    let hard = ladder.iter().map(|rung| rung.interval.1).fold(0.0, f64::max) * SHARE;
+    let easy = sweep.iter().map(|rung| rung.interval.0).fold(0.0, f64::max) * SHARE;
+    let hard = sweep.iter().map(|rung| rung.interval.1).fold(0.0, f64::max) * SHARE;
     let low = lowest(&|rung| rung.interval.1, easy).unwrap_or(at).min(at);
-    let high = lowest(&|rung| rung.interval.0, hard).unwrap_or(ladder.len() - 1).max(at);
+    let high = lowest(&|rung| rung.interval.0, hard).unwrap_or(sweep.len() - 1).max(at);
     Some(Knee {
-        depth: ladder[at].depth,
-        depth_low: ladder[low].depth,
-        depth_high: ladder[high].depth,
-        interpolated: crossing(ladder, at, threshold),
+        depth: sweep[at].depth,
+        depth_low: sweep[low].depth,
+        depth_high: sweep[high].depth,
+        interpolated: crossing(sweep, at, threshold),
         peak: best.value,
         peak_depth: best.depth,
     })
 }
 
-/// Returns the place of the load at which requests a second ÷ mean latency is largest: the power
-/// of a queueing system (L. Kleinrock, "Power and deterministic rules of thumb", 1979). Below it
-/// more load costs little latency, beyond it latency grows faster than the load. `None` of
-/// nothing, or where a latency is not positive.
+/// Returns the index of the load with the largest request rate ÷ mean latency: the power of a
+/// queueing system (L. Kleinrock, "Power and deterministic rules of thumb", 1979). Below it more
+/// load adds little latency; above it latency grows faster than the load. Of equal loads the first
+/// is the knee. `None` for empty slices, or where a latency is not positive.
 pub fn of_load(rates: &[f64], latencies: &[f64]) -> Option<usize> {
+    debug_assert_eq!(rates.len(), latencies.len(), "each load has a rate and a latency");
     let power: Option<Vec<f64>> = rates
         .iter()
         .zip(latencies)
@@ -72,9 +78,12 @@ pub fn of_load(rates: &[f64], latencies: &[f64]) -> Option<usize> {
     (0..power.len()).max_by(|a, b| power[*a].total_cmp(&power[*b]).then(b.cmp(a)))
 }
 
-fn crossing(ladder: &[Rung], at: usize, threshold: f64) -> f64 {
-    let here = ladder[at];
-    let Some(before) = at.checked_sub(1).map(|index| ladder[index]) else {
+/// Returns the depth at which the curve crosses `threshold` before the point `at`.
+///
+/// Most sweeps double the depth, so the points are equidistant over its logarithm.
+fn crossing(sweep: &[Rung], at: usize, threshold: f64) -> f64 {
+    let here = sweep[at];
+    let Some(before) = at.checked_sub(1).map(|index| sweep[index]) else {
         return f64::from(here.depth);
     };
     let part = (threshold - before.value) / (here.value - before.value);
@@ -86,7 +95,7 @@ fn crossing(ladder: &[Rung], at: usize, threshold: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn ladder(values: &[f64], spread: f64) -> Vec<Rung> {
+    fn sweep(values: &[f64], spread: f64) -> Vec<Rung> {
         let rung = |(index, value): (usize, &f64)| Rung {
             depth: 1 << index,
             value: *value,
@@ -96,24 +105,25 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_depth_at_ninety_five_percent_wins_and_ties_go_down() {
-        let knee = find(&ladder(&[10.0, 50.0, 95.0, 100.0, 100.0], 0.0)).unwrap();
+    fn the_knee_is_the_lowest_depth_at_95_percent_of_the_best() {
+        let knee = find(&sweep(&[10.0, 50.0, 95.0, 100.0, 100.0], 0.0)).unwrap();
         assert_eq!((knee.depth, knee.depth_low, knee.depth_high), (4, 4, 4));
         assert_eq!(knee.peak_depth, 16);
     }
 
     #[test]
-    fn a_creeping_curve_shows_how_uncertain_its_knee_is() {
-        // 16 dies with a fixed delay: QD128 passes by 0.3 % while the curve still creeps.
+    fn a_slowly_rising_curve_has_an_uncertain_knee() {
+        // 16 dies with a fixed delay: QD128 exceeds the threshold by 0.3 %, and the curve still
+        // rises.
         let curve =
             [12.9, 25.6, 48.6, 90.0, 146.0, 200.0, 233.0, 250.4, 259.0, 263.0].map(|v| v * 1e3);
-        let knee = find(&ladder(&curve, 0.01)).unwrap();
+        let knee = find(&sweep(&curve, 0.01)).unwrap();
         assert_eq!((knee.depth, knee.depth_low, knee.depth_high), (128, 128, 256));
         assert!(knee.interpolated > 64.0 && knee.interpolated < 128.0);
     }
 
     #[test]
-    fn the_knee_of_a_single_server_lies_at_half_its_capacity() {
+    fn the_knee_of_a_single_server_is_half_of_its_capacity() {
         // M/M/1: mean latency 1 ÷ (capacity − rate); rate × (capacity − rate) peaks at one half.
         let rates: Vec<f64> = (1..20).map(|step| f64::from(step) * 50.0).collect();
         let latencies: Vec<f64> = rates.iter().map(|rate| 1e6 / (1_000.0 - rate)).collect();
@@ -123,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn silence_has_no_knee() {
-        assert_eq!(find(&ladder(&[0.0, 0.0], 0.0)), None);
+    fn a_sweep_without_positive_values_has_no_knee() {
+        assert_eq!(find(&sweep(&[0.0, 0.0], 0.0)), None);
         assert_eq!(find(&[]), None);
     }
 }

@@ -1,41 +1,43 @@
-//! What several repetitions of one test say together: their mean, its interval, and whether they
-//! drift in the order in which they were carried out.
+//! Repetitions of one test: the interval of their mean, the ratio of two means, and a drift in the
+//! order of execution.
 
 use crate::statistics::summary;
 
-/// The fewest repetitions that can be called a drift: two always rise or fall.
+/// The fewest repetitions with a drift: two always rise or fall.
 pub const FEWEST_FOR_DRIFT: usize = 3;
 
-/// A drift that is smaller than this share of the mean is not spoken of where no intervals within
-/// the repetitions tell it from noise. Chosen.
+/// The smallest drift, as a share of the mean, where no intervals within the repetitions separate it
+/// from noise. Chosen.
 pub const SMALLEST_DRIFT: f64 = 0.05;
 
-/// Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom (any table of it).
+/// Two-sided 95 % quantiles of Student's t distribution for 1 to 30 degrees of freedom (any table of
+/// the distribution).
 const STUDENT: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
     2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
     2.052, 2.048, 2.045, 2.042,
 ];
 
-/// Returns the two-sided 95 % quantile of Student's t; that of the normal distribution beyond 30
-/// degrees of freedom, and the next lower whole number between two.
+/// Returns the two-sided 95 % quantile of Student's t distribution; that of the normal distribution
+/// above 30 degrees of freedom. A fraction is rounded down, to the wider interval.
 fn student(degrees: f64) -> f64 {
     let whole = degrees.floor().max(1.0) as usize;
     STUDENT.get(whole - 1).copied().unwrap_or(1.960)
 }
 
-/// Returns the 95 % interval of the mean of `values`: mean ± t·s/√n. `None` below two values.
+/// Returns the 95 % interval of the mean of `values`: mean ± t·s/√n (Student 1908). `None` for fewer
+/// than two values.
 pub fn interval(values: &[f64]) -> Option<(f64, f64)> {
     let (mean, sigma) = (summary::mean(values)?, summary::sigma(values)?);
     let half = student((values.len() - 1) as f64) * sigma / (values.len() as f64).sqrt();
     Some((mean - half, mean + half))
 }
 
-/// Returns the mean of `b` divided by that of `a` with its 95 % interval; `None` below two values
-/// of either, or where a mean is not positive.
+/// Returns the mean of `b` divided by that of `a` with its 95 % interval; `None` for fewer than two
+/// values of either, or where a mean is not positive.
 ///
 /// The interval is that of the difference of the logarithms (delta method), with the degrees of
-/// freedom of Welch and Satterthwaite, so that the two may vary differently.
+/// freedom of Welch and Satterthwaite, so that the variances may differ.
 pub fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, (f64, f64))> {
     let side = |values: &[f64]| {
         let mean = summary::mean(values).filter(|mean| *mean > 0.0 && mean.is_finite())?;
@@ -45,6 +47,7 @@ pub fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, (f64, f64))> {
     let ((mean_a, var_a, df_a), (mean_b, var_b, df_b)) = (side(a)?, side(b)?);
     let value = mean_b / mean_a;
     let variance = var_a + var_b;
+    // Equal values on both sides: the formula below would divide zero by zero.
     if variance == 0.0 {
         return Some((value, (value, value)));
     }
@@ -53,13 +56,13 @@ pub fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, (f64, f64))> {
     Some((value, (value * (-half).exp(), value * half.exp())))
 }
 
-/// Returns by which share of their mean `values` rise (above zero) or fall from the first to the
-/// last, where each is beyond the one before; `None` where they go both ways.
+/// Returns the drift of `values` from the first to the last as a share of their mean, above zero for
+/// a rise, where they are strictly monotonic; `None` where they are not, or the drift is too small.
 ///
-/// `within` holds the 95 % interval within each repetition, where there is one: a drift counts
-/// where those of the first and the last repetition do not touch, and without intervals where it
-/// reaches [`SMALLEST_DRIFT`]. Three values in order happen by chance in one case of three, so the
-/// size has to speak too.
+/// `within` has the 95 % interval within each repetition, where there is one. A drift counts where
+/// the intervals of the first and the last repetition do not overlap; without intervals, where it
+/// reaches [`SMALLEST_DRIFT`]. The size is needed because three independent values are monotonic
+/// with a probability of one third (2 of 3! orders).
 pub fn drift(values: &[f64], within: &[Option<(f64, f64)>]) -> Option<f64> {
     let (first, last) = (*values.first()?, *values.last()?);
     let mean = summary::mean(values).filter(|mean| *mean > 0.0)?;
@@ -83,10 +86,10 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn nineteen_of_twenty_intervals_hold_the_true_mean() {
+    fn nineteen_of_twenty_intervals_contain_the_true_mean() {
         for n in [2, 3, 5, 40] {
             let mut random = Random::new(3, n as u64);
-            // The sum of twelve even numbers is close to normal.
+            // The sum of twelve uniform numbers is close to normal.
             let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0 + 100.0;
             let held = (0..2_000)
                 .filter(|_| {
@@ -101,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_ratio_holds_the_truth() {
+    fn the_interval_of_a_ratio_contains_the_truth() {
         let mut random = Random::new(4, 0);
         let mut around = |mean: f64| -> Vec<f64> {
             (0..5).map(|_| mean * (0.97 + 0.06 * random.unit())).collect()
@@ -119,15 +122,15 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_goes_one_way_and_beyond_the_noise() {
+    fn a_drift_is_monotonic_and_exceeds_the_noise() {
         let none = [None; 4];
         assert_eq!(drift(&[100.0, 103.0, 108.0], &none[..3]).map(|s| s > 0.07), Some(true));
         assert_eq!(drift(&[108.0, 103.0, 100.0], &none[..3]).map(|s| s < -0.07), Some(true));
-        assert_eq!(drift(&[100.0, 101.0, 102.0], &none[..3]), None, "too small to speak of");
+        assert_eq!(drift(&[100.0, 101.0, 102.0], &none[..3]), None, "below the smallest drift");
         assert_eq!(drift(&[100.0, 120.0, 110.0], &none[..3]), None);
         assert_eq!(drift(&[100.0, 150.0], &none[..2]), None);
         let narrow = [Some((99.9, 100.1)), None, Some((101.9, 102.1))];
-        assert!(drift(&[100.0, 101.0, 102.0], &narrow).is_some(), "small, and beyond the noise");
+        assert!(drift(&[100.0, 101.0, 102.0], &narrow).is_some(), "small, but above the noise");
         let wide = [Some((80.0, 120.0)), None, Some((90.0, 130.0))];
         assert_eq!(drift(&[100.0, 105.0, 110.0], &wide), None);
     }

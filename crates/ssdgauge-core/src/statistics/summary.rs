@@ -1,33 +1,32 @@
-//! Mean, spread and percentile of plain series.
+//! Mean, standard deviation and percentile of a series.
 
-/// Returns the arithmetic mean, or `None` of nothing.
+/// Returns the arithmetic mean; `None` for an empty slice.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Returns the harmonic mean: the rate at which equal parts take the same total time. `None` of
-/// nothing, or where a value is not positive.
+/// Returns the harmonic mean: the mean rate of parts of equal size. `None` for an empty slice, or
+/// where a value is not positive.
 pub fn harmonic_mean(values: &[f64]) -> Option<f64> {
     let positive = !values.is_empty() && values.iter().all(|value| *value > 0.0);
     positive.then(|| values.len() as f64 / values.iter().map(|value| 1.0 / value).sum::<f64>())
 }
 
-/// Returns the sample standard deviation (n − 1); `None` below two values.
+/// Returns the sample standard deviation (n − 1, definition D4); `None` for fewer than two values.
 pub fn sigma(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// Returns mean ÷ σ, the consistency score of the 2016 reviews; `None` where no variation was
-/// seen, because the quotient says nothing then (definition D4).
+/// Returns mean ÷ σ, the consistency score of the 2016 reviews; `None` where σ is 0 (definition D4).
 pub fn mean_over_sigma(values: &[f64]) -> Option<f64> {
     let sigma = sigma(values)?;
     (sigma > 0.0).then(|| mean(values).map(|mean| mean / sigma)).flatten()
 }
 
-/// Returns the smallest value with at least `share` of all values at or below it; `None` of
-/// nothing.
+/// Returns the smallest value with at least `share` of all values at or below it, the nearest-rank
+/// percentile; `None` for an empty slice.
 pub fn percentile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -40,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hand_made_series() {
+    fn statistics_of_a_small_series() {
         let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
         assert_eq!(mean(&values), Some(5.0));
         assert!((sigma(&values).unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
@@ -50,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_none() {
+    fn an_undefined_statistic_is_none() {
         assert_eq!(mean(&[]), None);
         assert_eq!(sigma(&[1.0]), None);
         assert_eq!(mean_over_sigma(&[3.0, 3.0, 3.0]), None);

@@ -1,4 +1,4 @@
-//! Statistics over samples: pure functions, each with the source of its rule.
+//! Statistics of samples: pure functions, each with the source of its rule.
 
 pub mod bootstrap;
 pub mod cache;

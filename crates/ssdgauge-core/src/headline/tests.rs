@@ -1,0 +1,183 @@
+//! Tests of headlines, ratios and their intervals.
+
+use super::*;
+use crate::sample::{Direction, Interval, Reading};
+use crate::statistics::histogram::Histogram;
+use crate::{Bytes, Window};
+
+fn point(position: f64, ios_each_second: &[u64]) -> Point {
+    let mut whole = Totals::default();
+    let mut seconds = Vec::new();
+    for (second, ios) in ios_each_second.iter().enumerate() {
+        let interval = Interval {
+            second: second as u32,
+            stream: 0,
+            direction: Direction::Read,
+            length: Nanos::SECOND,
+            ios: *ios,
+            bytes: ios * 4_096,
+            errors: 0,
+            latency: Histogram::default(),
+        };
+        let mut totals = Totals::over(Nanos::SECOND);
+        totals.add(&interval);
+        whole.add(&interval);
+        whole.elapsed += Nanos::SECOND;
+        seconds.push(totals);
+    }
+    Point { label: position.to_string(), position, totals: whole, seconds }
+}
+
+#[test]
+fn a_mean_over_points_lies_in_its_interval() {
+    let points = [
+        point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100]),
+        point(2.0, &[200, 220, 180, 200, 210, 190, 200, 200]),
+    ];
+    let headline = Headline::of(&Score::MeanOf(Metric::Iops), &points);
+    assert_eq!((headline.value, headline.n), (Some(150.0), 16));
+    let (low, high) = (headline.low.unwrap(), headline.high.unwrap());
+    assert!(low < 150.0 && 150.0 < high && high - low < 20.0, "{low} {high}");
+}
+
+#[test]
+fn a_ratio_contains_the_truth_and_is_none_where_it_was_not_measured() {
+    let a = [point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100])];
+    let b = [point(1.0, &[150, 160, 140, 150, 155, 145, 150, 150])];
+    let score = Score::MeanOf(Metric::Iops);
+    let ratio = Ratio::of(&score, &a, &b).unwrap();
+    let (low, high) = ratio.interval.unwrap();
+    assert_eq!(ratio.value, 1.5);
+    assert!(1.35 < low && low < 1.5 && 1.5 < high && high < 1.65, "{low} {high}");
+    assert_eq!(Ratio::of(&score, &[point(1.0, &[0; 9])], &b), None);
+    let short = Ratio::of(&score, &[point(1.0, &[100])], &b).unwrap();
+    assert_eq!((short.value, short.interval), (1.5, None));
+    assert_eq!(Ratio::of(&Score::MeanOf(Metric::PowerW), &a, &b), None);
+}
+
+#[test]
+fn rules_of_one_point_select_their_point() {
+    let points = [point(1.0, &[10]), point(2.0, &[96]), point(4.0, &[100])];
+    let value = |score| Headline::of(&score, &points).value;
+    assert_eq!(value(Score::BestOf(Metric::Iops)), Some(100.0));
+    assert_eq!(value(Score::At { metric: Metric::Iops, position: 1.0 }), Some(10.0));
+    assert_eq!(value(Score::At { metric: Metric::Iops, position: 3.0 }), None);
+    assert_eq!(value(Score::Knee(Metric::Iops)), Some(96.0));
+}
+
+#[test]
+fn a_headline_names_the_points_that_it_is_taken_from() {
+    let points = [point(1.0, &[10]), point(2.0, &[96]), point(4.0, &[100]), point(8.0, &[100])];
+    let check = |score: Score, expected: &[usize]| {
+        let all: Vec<&Point> = points.iter().collect();
+        assert_eq!(Headline::of(&score, &points).points(&score, &all), expected, "{score:?}");
+    };
+    let metric = Metric::Iops;
+    check(Score::MeanOf(metric), &[0, 1, 2, 3]);
+    check(Score::MeanAt { metric, positions: vec![1.0, 8.0] }, &[0, 3]);
+    check(Score::At { metric, position: 2.0 }, &[1]);
+    check(Score::BestOf(metric), &[2]);
+    check(Score::Knee(metric), &[1]);
+    check(Score::MeanOf(Metric::PowerW), &[]);
+}
+
+#[test]
+fn the_highest_passing_load_is_the_point_of_the_headline() {
+    let mut points = [point(1.0, &[10]), point(2.0, &[20]), point(4.0, &[40])];
+    for (point, value) in points.iter_mut().zip([1.0, 1.0, 0.0]) {
+        point.totals.add_reading(&Reading {
+            at: Nanos(0),
+            instrument: "search".into(),
+            quantity: "borne".into(),
+            value,
+        });
+    }
+    let headline = Headline::of(&Score::HighestBorne, &points);
+    assert_eq!((headline.value, headline.low), (Some(2.0), None));
+    let all: Vec<&Point> = points.iter().collect();
+    assert_eq!(headline.points(&Score::HighestBorne, &all), [1]);
+}
+
+#[test]
+fn a_knee_has_intervals_over_its_seconds() {
+    let noisy = |mean: u64| -> Vec<u64> { (0..60).map(|s| mean + (s * 37) % 11).collect() };
+    let points = [
+        point(1.0, &noisy(300)),
+        point(2.0, &noisy(600)),
+        point(4.0, &noisy(950)),
+        point(8.0, &noisy(1_000)),
+    ];
+    let found = KneeFound::of(Metric::Iops, &points).unwrap();
+    // The value at QD4 equals the threshold: the interval contains both depths.
+    assert_eq!(found.depth, Some((4, 8)), "{found:?}");
+    let (low, high) = found.interpolated.unwrap();
+    assert!(low <= found.knee.interpolated && found.knee.interpolated <= high, "{found:?}");
+    assert!(low > 2.0 && high < 8.0 && high - low < 2.0, "{found:?}");
+    let short = points.map(|point| Point { seconds: Vec::new(), ..point });
+    let found = KneeFound::of(Metric::Iops, &short).unwrap();
+    assert_eq!((found.depth, found.interpolated), (None, None));
+}
+
+#[test]
+fn a_mean_at_some_points_excludes_the_others() {
+    let points = [point(1.0, &[10]), point(2.0, &[20]), point(4.0, &[60]), point(8.0, &[900])];
+    let score = Score::MeanAt { metric: Metric::Iops, positions: vec![1.0, 2.0, 4.0] };
+    let headline = Headline::of(&score, &points);
+    assert_eq!((headline.value, headline.n), (Some(30.0), 3));
+}
+
+#[test]
+fn a_window_contains_the_last_seconds_or_bytes_only() {
+    let points = [point(0.0, &[900, 900, 900, 10, 20, 30])];
+    let headline = |window| {
+        let score = Score::MeanOfLast { metric: Metric::Iops, window };
+        let headline = Headline::of(&score, &points);
+        (headline.value, headline.n)
+    };
+    assert_eq!(headline(Window::Time(Nanos::from_secs(3))), (Some(20.0), 3));
+    assert_eq!(headline(Window::Time(Nanos::from_secs(7))), (None, 0));
+    assert_eq!(headline(Window::Bytes(Bytes(40 * 4_096))), (Some(25.0), 2));
+    assert_eq!(headline(Window::Bytes(Bytes(1 << 40))), (None, 0));
+}
+
+#[test]
+fn mean_over_sigma_counts_the_window_and_is_none_without_variation() {
+    let window = Window::Time(Nanos::from_secs(8));
+    let score = Score::MeanOverSigmaOfLast { metric: Metric::Iops, window };
+    let headline = Headline::of(&score, &[point(0.0, &[900, 2, 4, 4, 4, 5, 5, 7, 9])]);
+    let expected = 5.0 / (32.0f64 / 7.0).sqrt();
+    assert_eq!(headline.metric, Metric::MeanOverSigma);
+    assert!((headline.value.unwrap() - expected).abs() < 1e-12);
+    let flat = Headline::of(&score, &[point(0.0, &[100; 9])]);
+    assert_eq!((flat.value, flat.n), (None, 8));
+}
+
+#[test]
+fn power_of_different_scopes_has_no_mean() {
+    let metered = |quantity: &str| {
+        let mut point = point(1.0, &[100; 6]);
+        let reading = Reading {
+            at: Nanos(0),
+            instrument: "meter".into(),
+            quantity: quantity.into(),
+            value: 5.0,
+        };
+        point.totals.add_reading(&reading);
+        point.seconds.iter_mut().for_each(|second| second.add_reading(&reading));
+        point
+    };
+    let value = |quantities: [&str; 2], metric| {
+        Headline::of(&Score::MeanOf(metric), &quantities.map(metered)).value
+    };
+    assert_eq!(value(["power_w", "power_w"], Metric::PowerW), Some(5.0));
+    assert_eq!(value(["host_ac_power_w", "host_ac_power_w"], Metric::PowerW), Some(5.0));
+    assert_eq!(value(["power_w", "host_ac_power_w"], Metric::PowerW), None);
+    assert_eq!(value(["power_w", "host_ac_power_w"], Metric::EfficiencyMbSW), None);
+    assert_eq!(value(["power_w", "host_ac_power_w"], Metric::Iops), Some(100.0));
+}
+
+#[test]
+fn an_unmeasured_metric_has_no_value_and_no_interval() {
+    let headline = Headline::of(&Score::MeanOf(Metric::PowerW), &[point(1.0, &[10; 9])]);
+    assert_eq!((headline.value, headline.low, headline.high), (None, None, None));
+}

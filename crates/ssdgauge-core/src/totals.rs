@@ -1,0 +1,229 @@
+//! Totals: the sums of samples, and the metrics that follow from them.
+
+use crate::metric::{Metric, Scope};
+use crate::sample::{Direction, Interval, PowerScope, Reading};
+use crate::statistics::histogram::Histogram;
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+/// The sums of all samples of a step or of a second.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// The duration of the samples.
+    pub elapsed: Nanos,
+    /// Reads and writes, indexed by [`Direction`].
+    pub directions: [DirectionTotals; 2],
+    /// Sum and number of the readings of each quantity.
+    readings: BTreeMap<String, (f64, u64)>,
+}
+
+/// The sums of all samples of one direction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DirectionTotals {
+    /// Requests that completed in full.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Requests that failed or transferred fewer bytes than requested.
+    pub errors: u64,
+    /// Their latencies in nanoseconds.
+    pub latency: Histogram,
+}
+
+impl Totals {
+    /// Returns empty totals over `elapsed`.
+    pub fn over(elapsed: Nanos) -> Totals {
+        Totals { elapsed, ..Totals::default() }
+    }
+
+    /// Adds the requests of `interval`. The caller sets `elapsed`, because the intervals of
+    /// several streams and directions overlap in time.
+    pub fn add(&mut self, interval: &Interval) {
+        let totals = &mut self.directions[interval.direction as usize];
+        totals.ios += interval.ios;
+        totals.bytes += interval.bytes;
+        totals.errors += interval.errors;
+        totals.latency.merge(&interval.latency);
+    }
+
+    /// Adds a reading; several readings of one quantity count as their mean.
+    pub fn add_reading(&mut self, reading: &Reading) {
+        // Two look-ups instead of `entry`, which would allocate the key for every reading.
+        if !self.readings.contains_key(&reading.quantity) {
+            self.readings.insert(reading.quantity.clone(), (0.0, 0));
+        }
+        if let Some((sum, n)) = self.readings.get_mut(&reading.quantity) {
+            *sum += reading.value;
+            *n += 1;
+        }
+    }
+
+    /// Returns the mean of all readings of `quantity`.
+    pub fn reading(&self, quantity: &str) -> Option<f64> {
+        self.readings.get(quantity).map(|(sum, n)| sum / *n as f64)
+    }
+
+    /// Returns the narrowest scope that was metered, with its mean power in watts.
+    pub fn power(&self) -> Option<(PowerScope, f64)> {
+        let read = |scope: PowerScope| Some((scope, self.reading(scope.quantity())?));
+        PowerScope::ALL.into_iter().find_map(read)
+    }
+
+    /// Returns the latencies of `scope` in one histogram: percentiles are never averaged (definition
+    /// D2).
+    pub fn latency(&self, scope: Scope) -> Histogram {
+        let mut merged = Histogram::default();
+        self.in_scope(scope).for_each(|totals| merged.merge(&totals.latency));
+        merged
+    }
+
+    /// Returns `metric` over the requests of `scope`, or `None` where it was not measured.
+    ///
+    /// The effective over-provisioning inverts the write amplification of uniform random writes,
+    /// WA = α ÷ (α + W(−α e^−α)) with α = 1 + spare and Lambert's W (Xiang and Kurkoski, arXiv
+    /// 1110.4245): spare = −WA ln(1 − 1/WA) − 1.
+    pub fn value(&self, metric: Metric, scope: Scope) -> Option<f64> {
+        match metric {
+            Metric::Iops => self.per_second(self.sum(scope, |totals| totals.ios)),
+            Metric::ThroughputMbS => {
+                self.per_second(self.sum(scope, |totals| totals.bytes)).map(|rate| rate / 1e6)
+            }
+            Metric::LatMeanUs => {
+                let ios = self.sum(scope, |totals| totals.latency.count());
+                (ios > 0).then(|| self.latency_sum(scope) as f64 / ios as f64 / 1e3)
+            }
+            Metric::LatP50Us
+            | Metric::LatP99Us
+            | Metric::LatP999Us
+            | Metric::LatP9999Us
+            | Metric::LatP99999Us => {
+                let latency = self.latency(scope).percentile(metric.percentile()?)?;
+                Some(latency as f64 / 1e3)
+            }
+            Metric::LatMaxUs => self.latency(scope).max().map(|ns| ns as f64 / 1e3),
+            Metric::PowerW => self.power().map(|(_, power)| power),
+            Metric::EnergyJ => {
+                let seconds = self.elapsed.as_secs_f64();
+                self.power().map(|(_, power)| power * seconds).filter(|_| seconds > 0.0)
+            }
+            Metric::EfficiencyMbSW => self.per_watt(Metric::ThroughputMbS),
+            Metric::EfficiencyKiopsW => self.per_watt(Metric::Iops).map(|value| value / 1e3),
+            Metric::InFlightMean => {
+                let busy = self.latency_sum(Scope::All) as f64;
+                (self.elapsed.0 > 0).then(|| busy / self.elapsed.0 as f64)
+            }
+            Metric::WriteAmplification => self.reading("write_amplification"),
+            Metric::EffectiveOverProvisioning => self
+                .reading("write_amplification")
+                .filter(|wa| *wa > 1.0)
+                .map(|wa| -wa * (1.0 - 1.0 / wa).ln() - 1.0),
+            Metric::MeanOverSigma | Metric::LoadMultiple => None,
+        }
+    }
+
+    fn in_scope(&self, scope: Scope) -> impl Iterator<Item = &DirectionTotals> {
+        Direction::BOTH
+            .into_iter()
+            .filter(move |direction| scope.includes(*direction))
+            .map(|direction| &self.directions[direction as usize])
+    }
+
+    fn sum(&self, scope: Scope, field: impl Fn(&DirectionTotals) -> u64) -> u64 {
+        self.in_scope(scope).map(field).sum()
+    }
+
+    fn latency_sum(&self, scope: Scope) -> u128 {
+        self.in_scope(scope).map(|totals| totals.latency.sum()).sum()
+    }
+
+    fn per_second(&self, count: u64) -> Option<f64> {
+        (self.elapsed.0 > 0).then(|| count as f64 / self.elapsed.as_secs_f64())
+    }
+
+    fn per_watt(&self, metric: Metric) -> Option<f64> {
+        let (_, power) = self.power().filter(|(_, power)| *power > 0.0)?;
+        self.value(metric, Scope::All).map(|value| value / power)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(direction: Direction, latencies: &[u64]) -> Interval {
+        let mut latency = Histogram::default();
+        latencies.iter().for_each(|value| latency.record(*value));
+        Interval {
+            second: 0,
+            stream: 0,
+            direction,
+            length: Nanos::SECOND,
+            ios: latencies.len() as u64,
+            bytes: latencies.len() as u64 * 4_096,
+            errors: 0,
+            latency,
+        }
+    }
+
+    #[test]
+    fn rates_and_latencies_follow_from_the_samples() {
+        let mut totals = Totals::over(Nanos::from_secs(2));
+        totals.add(&interval(Direction::Read, &[100_000; 300]));
+        totals.add(&interval(Direction::Write, &[20_000; 100]));
+        let value = |metric, scope| totals.value(metric, scope);
+        assert_eq!(value(Metric::Iops, Scope::All), Some(200.0));
+        assert_eq!(value(Metric::Iops, Scope::Write), Some(50.0));
+        assert_eq!(value(Metric::ThroughputMbS, Scope::Read), Some(300.0 * 4_096.0 / 2e6));
+        assert_eq!(value(Metric::LatMeanUs, Scope::All), Some(80.0));
+        assert_eq!(value(Metric::LatMaxUs, Scope::Write), Some(20.0));
+        assert_eq!(value(Metric::InFlightMean, Scope::All), Some(0.016));
+        assert_eq!(value(Metric::LatP999Us, Scope::Write), None, "100 samples are too few");
+        assert_eq!(value(Metric::PowerW, Scope::All), None);
+    }
+
+    #[test]
+    fn efficiency_needs_a_power_meter() {
+        let mut totals = Totals::over(Nanos::SECOND);
+        totals.add(&interval(Direction::Read, &[1_000; 10_000]));
+        for (at, value) in [(0, 2.0), (1, 3.0)] {
+            totals.add_reading(&Reading {
+                at: Nanos(at),
+                instrument: "meter".into(),
+                quantity: "power_w".into(),
+                value,
+            });
+        }
+        assert_eq!(totals.value(Metric::PowerW, Scope::All), Some(2.5));
+        assert_eq!(totals.value(Metric::EnergyJ, Scope::All), Some(2.5));
+        assert_eq!(totals.value(Metric::EfficiencyKiopsW, Scope::All), Some(4.0));
+    }
+
+    #[test]
+    fn the_meter_with_the_narrowest_scope_counts() {
+        let mut totals = Totals::over(Nanos::SECOND);
+        let read = |scope: PowerScope, value| Reading {
+            at: Nanos(0),
+            instrument: "meter".into(),
+            quantity: scope.quantity().into(),
+            value,
+        };
+        totals.add_reading(&read(PowerScope::HostAc, 80.0));
+        assert_eq!(totals.power(), Some((PowerScope::HostAc, 80.0)));
+        totals.add_reading(&read(PowerScope::Drive, 5.0));
+        assert_eq!(totals.power(), Some((PowerScope::Drive, 5.0)));
+        assert_eq!(totals.value(Metric::PowerW, Scope::All), Some(5.0));
+    }
+
+    #[test]
+    fn the_spare_area_follows_from_the_write_amplification() {
+        let mut totals = Totals::default();
+        totals.add_reading(&Reading {
+            at: Nanos(0),
+            instrument: "virtual".into(),
+            quantity: "write_amplification".into(),
+            value: 7.817,
+        });
+        let spare = totals.value(Metric::EffectiveOverProvisioning, Scope::All).unwrap();
+        assert!((spare - 0.07).abs() < 1e-4, "{spare}");
+    }
+}
