@@ -55,11 +55,10 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Compare(compare) => reports::compare(&compare),
         Command::Log(log) => log::print(&log.file),
         Command::Bench(bench) => bench::bench(&bench),
-        Command::PrivilegedPart(part) => {
-            ssdgauge_host::serve_as_helper(&part.device).map_err(|error| {
-                let hint = "this part is started by the program itself";
+        Command::PrivilegedHelper(helper) => ssdgauge_host::serve_as_helper(&helper.device)
+            .map_err(|error| {
+                let hint = "this command is started by the program itself";
                 Failure::new(failure::Kind::Usage, format!("cannot serve: {error}"), hint)
-            })
-        }
+            }),
     }
 }

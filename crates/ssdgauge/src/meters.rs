@@ -7,7 +7,7 @@ use crate::world::{self, StopFlag};
 use serde::Deserialize;
 use serde_json::json;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Severity};
-use ssdgauge_host::look_at_meters;
+use ssdgauge_host::open_meters;
 use ssdgauge_meter::{Live, MeterSpec, Meters, Sensor, sensors};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -151,7 +151,7 @@ pub(crate) fn show(arguments: &arguments::Meters) -> Result<(), Failure> {
         ));
     }
     let stop = StopFlag::listen()?;
-    let mut meters = look_at_meters(&specs, arguments.drive.as_deref())?;
+    let mut meters = open_meters(&specs, arguments.drive.as_deref())?;
     for (name, text) in meters.described(&specs) {
         world::talk(&format!("{name}: {text}"));
     }
