@@ -1,13 +1,13 @@
-//! The guard: the only way to a writable descriptor of a block device.
+//! Admission: the ordered list of rules that a block device passes before it may be written.
 //!
-//! [`admit`] is the ordered list of the rules; nothing else in the program opens a block device
-//! for writing. It asks the descriptor, never the name: a name is resolved once, and from then on
-//! device number, appearance, size and serial are those of the open device. It opens exclusively,
-//! which the kernel refuses for everything that is mounted, swapped to, or held by another driver,
-//! looks for what the kernel does not refuse, and keeps that one descriptor for the whole run.
-//! [`Admitted::check_again`] asks the same questions before every destructive step.
+//! [`admit`] is that list; nothing else in the program opens a block device for writing. A name is
+//! resolved once. From then on device number, disk sequence, size and serial are read from the open
+//! descriptor, because a name can be attached to another device at any moment. The exclusive open
+//! (O_EXCL) fails for every device that is mounted, used as swap or claimed by another driver; the
+//! rules find the uses that the kernel permits. The one descriptor is held for the whole run, and
+//! [`Admitted::check_again`] applies the same rules before every step that writes.
 //!
-//! The guard never creates anything on a device and never writes: the first write is the rig's.
+//! This module never creates a file and never writes to a device.
 
 use crate::identity::{Identity, TargetFacts, difference, folder_of};
 use crate::lease::{self, Lease};
@@ -29,45 +29,45 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the owner of a drive allows, and what a run brings with it.
+/// What the user confirmed for a target, and what the run needs from it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TargetOptions<'a> {
-    /// The words that confirm the drive; see [`crate::Candidate::confirmation`].
+    /// The confirmation of the drive; see [`crate::Candidate::confirmation`].
     pub confirm: Option<&'a str>,
-    /// The same words once more: they give up the file systems, RAID members and other data that
-    /// were found on it.
+    /// The same confirmation again: permits the loss of the file systems, RAID members and other
+    /// data that were found on the drive.
     pub erase: Option<&'a str>,
-    /// The id of the run. The ownership label and the verification headers carry it, so that a
-    /// continuation of this very run recognises its own data.
+    /// The id of the run. The ownership label and the verification headers contain it, so that a
+    /// resumed run recognises its own data.
     pub run_id: Option<&'a str>,
-    /// What an interrupted run knew of its drive, where this run continues it.
+    /// What the interrupted run recorded about its drive, where this run resumes it.
     pub continues: Option<&'a Continued>,
-    /// The run file. The drive that holds it is never tested.
+    /// The run file. The drive that carries it is refused.
     pub results: Option<&'a Path>,
-    /// Whether the process shall give up its rights as soon as the target is open; only where it
-    /// has a single thread.
+    /// Whether the process drops its privileges as soon as the target is open; requires a process
+    /// with a single thread.
     pub drop_privileges: bool,
-    /// The most bytes that the plan writes, where it says so; a run that writes a twentieth more
-    /// is stopped.
+    /// The most bytes that the plan writes, where it states them. A run that writes more than this
+    /// plus 5 % plus 1 MiB is stopped.
     pub writes_at_most: Option<Bytes>,
-    /// How often the health of the drive is read within a step, in seconds; 0 for never, `None` for
-    /// the usual period.
+    /// The period between two reads of the drive's health within a step, in seconds; 0 for never,
+    /// `None` for the default.
     pub health_every_s: Option<u64>,
 }
 
-/// What an interrupted run knew of its drive.
+/// What an interrupted run recorded about the attachment of its drive.
 ///
-/// A serial proves that a drive is the same one. A device without a serial is only the same where
-/// it has not been attached again, which the kernel numbers from each boot on.
+/// A serial identifies a drive across attachments. A device without a serial is the same one only
+/// while it stays attached: same boot, same disk sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Continued {
-    /// The kernel's number of the device's attachment (`diskseq`), where it gives one.
+    /// The kernel's number of this attachment of the device (`diskseq`), where it has one.
     pub disk_sequence: Option<String>,
-    /// The kernel's id of the boot.
+    /// The kernel's id of the boot (`/proc/sys/kernel/random/boot_id`).
     pub boot_id: Option<String>,
 }
 
-/// A block device that may be written, until this is dropped.
+/// A block device that passed every rule and may be written until this value is dropped.
 #[derive(Debug)]
 pub struct Admitted {
     file: Arc<File>,
@@ -77,49 +77,66 @@ pub struct Admitted {
     label: Vec<u8>,
     results: Option<PathBuf>,
     helper: Option<HelperClient>,
-    // Held for its lock.
+    // Never read: the lease lasts as long as this file is open.
     _lease: Option<File>,
 }
 
-/// Admits the device `path`, which was looked at as `expected`, and holds the one descriptor that
+/// Admits the device `path`, which was inspected as `expected`, and returns the one descriptor that
 /// may write to it.
+///
+/// The order matters: everything that can be checked without opening the device comes first, so
+/// that a refused drive is not even opened, and what can change meanwhile is checked again after
+/// the exclusive open.
+///
+/// # Errors
+/// The first rule that refuses the device. Nothing was written.
 pub(crate) fn admit(
     path: &Path,
     expected: &TargetFacts,
     options: &TargetOptions<'_>,
 ) -> Result<Admitted, Refusal> {
-    // The node is a block device of the kernel's own making, and a whole drive.
+    // A node that mknod made, or a name under which udev meanwhile attached another drive, must not
+    // lead to a drive that was not inspected. A partition shares its drive with others, and purge,
+    // health and counters are those of the whole drive, so only whole drives are tested.
     let folder = check_node(path)?;
     if folder != expected.folder {
-        let what = format!("it is {} now", folder.display());
+        let what = format!("the name leads to {}", folder.display());
         return Err(Refusal::Changed { path: shown(path), what });
     }
-    // Nobody uses it, and nothing of the system lies on it. The kernel would only say "busy".
+    // A mounted file system, swap or the root file system would be destroyed. O_EXCL refuses most
+    // of these as well, but reports only EBUSY: this check names the use.
     let kernel = Kernel::look();
     check_uses(&kernel, path, &folder, options.results, &Openers::All)?;
     check_state(path, &folder)?;
-    // The owner named this drive and no other.
+    // A mistyped name (sdb for sdc) is the most common accident: the serial has to match as well.
     check_confirmation(path, &expected.confirmation, options.confirm)?;
+    // A resumed run skips the check of contents for its own data, so a device that only has the
+    // same name as the interrupted run's must not pass for it.
     check_attachment(path, expected, options)?;
-    // One descriptor for the whole run. The kernel refuses whatever is claimed.
+    // From the exclusive open on the kernel refuses new mounts and claims.
     let file = open_exclusively(path)?;
-    // From here on the path is not used again, but in words.
+    // The device behind the name may have changed between inspection and open: compare the open
+    // descriptor. From here on the path serves messages only.
     check_descriptor(&file, path, expected)?;
     if !lease::lock(&file) {
         return Err(in_use(path, "another program holds its lock (flock)"));
     }
-    let lease = match lease::take(lease_words(expected)) {
+    // One drive can have several nodes (multipath), on which O_EXCL and flock are independent of
+    // each other: the lease is by worldwide name or serial.
+    let lease = match lease::take(lease_name(expected)) {
         Lease::Held(file) => Some(file),
-        Lease::NoPlace => None,
+        Lease::Unavailable => None,
         Lease::Taken => {
             return Err(in_use(path, "another run holds the drive by its serial"));
         }
     };
-    // Whoever came between the first look and the claim is seen now; who comes later is refused
-    // by the kernel, or found by the next look.
+    // Finds a use that began between the first check and the exclusive open. Later claims are
+    // refused by the kernel; later writers are found before the next step that writes.
     check_uses(&Kernel::look(), path, &folder, options.results, &Openers::All)?;
+    // An unmounted drive may still hold the only copy of a user's data.
     check_contents(&file, path, expected, options)?;
     let file = Arc::new(file);
+    // A failing drive may lose what is left on it with the next write.
     check_health(&file, path, &folder)?;
     Ok(Admitted {
         file,
@@ -139,29 +156,32 @@ impl Admitted {
         &self.file
     }
 
-    /// Returns the name that it was opened by.
+    /// Returns the path that it was opened by.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns its device number.
+    /// Returns its device number, such as `259:0`.
     pub fn number(&self) -> &str {
         &self.identity.number
     }
 
-    /// Returns the block by which the run marks the drive as its own.
+    /// Returns the ownership label: the block that marks the contents as test data of this run.
     pub(crate) fn label(&self) -> &[u8] {
         &self.label
     }
 
-    /// Lets `helper` look for other writers from now on: a process without privileges cannot look
-    /// into the open files of others.
-    pub fn look_through(&mut self, helper: HelperClient) {
+    /// Searches for other writers through `helper` from this call on: a process without privileges
+    /// cannot list the open files of other users.
+    pub fn search_writers_through(&mut self, helper: HelperClient) {
         self.helper = Some(helper);
     }
 
-    /// Asks again, before a destructive step, whether this is the drive that was admitted and
-    /// still nobody else's. A drive that does not pass is not asked a second time.
+    /// Checks before a step that writes that this is still the admitted drive and that no other
+    /// program uses it. There is no retry: after one failed check the run ends.
+    ///
+    /// # Errors
+    /// The device changed, is in use, or its driver reports a state other than running.
     pub(crate) fn check_again(&self) -> Result<(), Refusal> {
         let path = Path::new(&self.name);
         check_identity(&self.file, path, &self.identity)?;
@@ -177,29 +197,32 @@ impl Admitted {
     }
 }
 
-/// Returns who holds the device `number`, or something that stands on it, open for writing, the
-/// process `ours` not counted.
-pub fn writers_of(number: &str, ours: u32) -> Vec<String> {
+/// Returns the processes that have the device `number`, or a device above it, open for writing, one
+/// line each; the calling process and the process `excluded` are left out.
+pub fn find_writers(number: &str, excluded: u32) -> Vec<String> {
     let kernel = Kernel::look();
     let folder = kernel.folder_of_number(number);
     folder.map_or_else(
-        || vec!["it left the machine".into()],
-        |folder| uses::writers_in(&kernel, &folder, ours),
+        || vec!["the device was removed".into()],
+        |folder| uses::writers(&kernel, &folder, excluded),
     )
 }
 
-/// Looks at the block device `path` without opening it for writing.
+/// Reads the facts about the block device `path` from sysfs, without opening it.
+///
+/// # Errors
+/// The kernel does not know the device, or its size is 0.
 pub(crate) fn inspect(path: &Path) -> Result<TargetFacts, Refusal> {
     let folder = folder_of(path)?;
-    let facts = TargetFacts::of(&folder);
+    let facts = TargetFacts::read(&folder);
     match facts.identity.size.0 {
-        0 => Err(Refusal::Denied { path: shown(path), cause: "the device holds nothing".into() }),
+        0 => Err(Refusal::Denied { path: shown(path), cause: "its size is 0 bytes".into() }),
         _ => Ok(facts),
     }
 }
 
-/// Returns everything that speaks against writing to the device `path`, and what could not be
-/// looked at with the rights of this process. It opens the device for reading, if at all.
+/// Returns every reason against writing to the device `path`, and which checks were not possible
+/// with the privileges of this process. The device is opened for reading only, if at all.
 pub(crate) fn objections(
     path: &Path,
     facts: &TargetFacts,
@@ -214,30 +237,30 @@ pub(crate) fn objections(
         .map(|what| Refusal::Protected { path: shown(path), what })
         .into_iter()
         .collect();
-    found.extend(second_name(&kernel, path, &folder));
+    found.extend(loop_over_device(&kernel, path, &folder));
     let users = uses::users(&kernel, &folder, &Openers::All);
     found.extend(users.iter().map(|holder| in_use(path, holder)));
     found.extend(check_state(path, &folder).err());
     if attribute(&folder.join("ro")).is_some_and(|flag| flag != "0") {
         found.push(Refusal::ReadOnly { path: shown(path) });
     }
-    let mut unseen = Vec::new();
+    let mut unchecked = Vec::new();
     if !rustix::process::geteuid().is_root() {
-        unseen.push("the open files of other users' processes".to_owned());
+        unchecked.push("the open files of other users' processes".to_owned());
     }
-    // What is in use is refused whatever it holds.
+    // A drive in use is refused whatever its contents, and opening it could disturb its user.
     if found.is_empty() {
         found.extend(attached_again(path, facts, options));
-        match look_inside(path, &folder, facts, options) {
-            Ok(inside) => found.extend(inside),
-            Err(error) => unseen.push(format!("what it holds and how it feels ({error})")),
+        match content_objections(path, &folder, facts, options) {
+            Ok(objections) => found.extend(objections),
+            Err(error) => unchecked.push(format!("its contents and its health ({error})")),
         }
     }
-    (found, unseen)
+    (found, unchecked)
 }
 
-/// Returns what the device itself says, and what it holds, against writing to it.
-fn look_inside(
+/// Returns the reasons against writing that need the device open: its contents and its health.
+fn content_objections(
     path: &Path,
     folder: &Path,
     facts: &TargetFacts,
@@ -246,37 +269,41 @@ fn look_inside(
     let file = Arc::new(File::open(path)?);
     let contents = signatures::contents(&file, facts.identity.size, &owner(facts, options))?;
     let health = check_health(&file, path, folder).err();
-    Ok(health.into_iter().chain(holds(path, facts, contents)).collect())
+    Ok(health.into_iter().chain(data_on_drive(path, facts, contents)).collect())
 }
 
-/// Refuses nodes that somebody made, parts of drives, and what is no block device any more.
+/// Refuses nodes outside the kernel's own `/dev` (a copied node can lead to any drive), partitions,
+/// and what is not a block device. Returns the folder of the device in sysfs.
 fn check_node(path: &Path) -> Result<PathBuf, Refusal> {
     let denied = |cause: &str| Refusal::Denied { path: shown(path), cause: cause.into() };
     let metadata = fs::metadata(path).map_err(|error| denied(&error.to_string()))?;
     if !metadata.file_type().is_block_device() {
-        return Err(denied("it is no block device"));
+        return Err(denied("it is not a block device"));
     }
     let made_by_kernel = fs::metadata("/dev").is_ok_and(|dev| dev.dev() == metadata.dev());
     let folder = folder_of(path)?;
     if !made_by_kernel {
         let cause = format!(
-            "a device node outside /dev; the kernel's own is /dev/{}",
+            "it is a device node outside /dev; the node of the kernel is /dev/{}",
             printable(name_of(&folder).as_bytes())
         );
         return Err(denied(&cause));
     }
     if folder.join("partition").exists() {
         let whole = folder.parent().map(name_of).unwrap_or_default();
-        return Err(Refusal::Part { path: shown(path), whole: format!("/dev/{whole}") });
+        return Err(Refusal::Partition { path: shown(path), whole: format!("/dev/{whole}") });
     }
     Ok(folder)
 }
 
-fn second_name(kernel: &Kernel, path: &Path, folder: &Path) -> Option<Refusal> {
-    let what = uses::second_name(kernel, folder)?;
+/// A loop device over a drive has uses of its own only: those of the drive below are invisible
+/// through it, so the drive has to be named itself.
+fn loop_over_device(kernel: &Kernel, path: &Path, folder: &Path) -> Option<Refusal> {
+    let what = uses::loop_over_device(kernel, folder)?;
     Some(Refusal::Denied { path: shown(path), cause: format!("{what}; name that drive itself") })
 }
 
+/// Refuses a drive that carries the system, the results or this program, and a drive in use.
 fn check_uses(
     kernel: &Kernel,
     path: &Path,
@@ -287,7 +314,7 @@ fn check_uses(
     if let Some(what) = uses::protected(kernel, folder, results) {
         return Err(Refusal::Protected { path: shown(path), what });
     }
-    if let Some(refusal) = second_name(kernel, path, folder) {
+    if let Some(refusal) = loop_over_device(kernel, path, folder) {
         return Err(refusal);
     }
     match uses::users(kernel, folder, openers).first() {
@@ -296,36 +323,40 @@ fn check_uses(
     }
 }
 
-/// Refuses a drive that the kernel gives up.
+/// Refuses a drive whose driver is resetting or removing it: requests would fail or hang.
 fn check_state(path: &Path, folder: &Path) -> Result<(), Refusal> {
     match attribute(&folder.join("device/state")) {
+        // `live` is the state of NVMe controllers, `running` that of SCSI devices.
         Some(state) if state != "live" && state != "running" => {
-            let what = format!("its driver says '{}'", printable(state.as_bytes()));
+            let what = format!("its driver reports the state '{}'", printable(state.as_bytes()));
             Err(Refusal::Unhealthy { path: shown(path), what })
         }
         Some(_) | None => Ok(()),
     }
 }
 
-/// The warnings of an NVMe drive that forbid writing: spare below its threshold, unreliable,
-/// read-only, and a broken backup of volatile memory. A temperature only bears on the numbers.
-const FORBIDDING: u8 = 0b1_1101;
+/// The critical warnings of an NVMe drive that forbid writing (NVM Express Base Specification 2.0,
+/// figure 207): spare below its threshold, reliability degraded, media read-only, backup of
+/// volatile memory failed. Bit 1, temperature, affects only the results and is reported as a
+/// finding.
+const CRITICAL_WARNINGS: u8 = 0b1_1101;
 
-/// Refuses an NVMe drive that says of itself that it shall not be written. Where it does not
-/// answer, nothing is known against it.
+/// Refuses an NVMe drive that reports a critical warning. A drive that does not respond to the
+/// query is not refused: many USB bridges and virtual drives have no SMART log.
 fn check_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
     if SysfsDevice::of_folder(Path::new("/sys"), folder).controller.is_none() {
         return Ok(());
     }
     match query::health(&OpenDevice::new(Arc::clone(file))) {
-        Ok(health) if health.warning & FORBIDDING != 0 => {
-            let what = format!("it warns that {}", health.warnings().join(", and that "));
+        Ok(health) if health.warning & CRITICAL_WARNINGS != 0 => {
+            let what = format!("it reports a critical warning: {}", health.warnings().join(", "));
             Err(Refusal::Unhealthy { path: shown(path), what })
         }
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
+/// Refuses a drive whose serial was not given, or not exactly.
 fn check_confirmation(path: &Path, expected: &str, given: Option<&str>) -> Result<(), Refusal> {
     let (path, expected) = (shown(path), expected.to_owned());
     match given {
@@ -337,14 +368,15 @@ fn check_confirmation(path: &Path, expected: &str, given: Option<&str>) -> Resul
     }
 }
 
-/// How often a claimed device is tried again: the kernel lets go of what a killed program held a
-/// moment after its end.
+/// How often a claimed device is opened again: the kernel releases the descriptors of a killed
+/// program shortly after its end, so a run that follows directly would be refused.
 const TRIES: u32 = 10;
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
 /// The one place in the program that opens a block device for writing.
 fn open_exclusively(path: &Path) -> Result<File, Refusal> {
-    // O_EXCL without O_CREAT on a block device: the kernel refuses whatever is claimed.
+    // O_EXCL without O_CREAT on a block device: EBUSY for every claimed device. O_NOFOLLOW: the
+    // path is resolved already, and a link that replaced it must not lead elsewhere.
     let flags = libc::O_EXCL | libc::O_DIRECT | libc::O_NOFOLLOW;
     let open = || OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
     let is_busy = |result: &std::io::Result<File>| {
@@ -359,19 +391,19 @@ fn open_exclusively(path: &Path) -> Result<File, Refusal> {
         result = open();
     }
     result.map_err(|error| match error.raw_os_error() {
-        Some(libc::EBUSY) => in_use(path, "the kernel says that it is claimed"),
+        Some(libc::EBUSY) => in_use(path, "the kernel reports that it is claimed (EBUSY)"),
         Some(libc::EROFS) => Refusal::ReadOnly { path: shown(path) },
         _ => Refusal::Denied { path: shown(path), cause: error.to_string() },
     })
 }
 
-/// Compares the open device with what was looked at and confirmed.
+/// Compares the open device with the one that was inspected and confirmed.
 fn check_descriptor(file: &File, path: &Path, expected: &TargetFacts) -> Result<(), Refusal> {
     let denied =
         |error: std::io::Error| Refusal::Denied { path: shown(path), cause: error.to_string() };
     let is_block = file.metadata().map_err(denied)?.file_type().is_block_device();
     if !is_block {
-        let what = "it is no block device".into();
+        let what = "it is not a block device".into();
         return Err(Refusal::Changed { path: shown(path), what });
     }
     if ssdgauge_os::block_device::is_read_only(file).map_err(denied)? {
@@ -389,7 +421,7 @@ fn check_identity(file: &File, path: &Path, expected: &Identity) -> Result<(), R
     }
 }
 
-/// Refuses a drive that holds something, unless its owner gave that up by name.
+/// Refuses a drive that holds data, unless `--erase` names this drive.
 fn check_contents(
     file: &File,
     path: &Path,
@@ -398,23 +430,24 @@ fn check_contents(
 ) -> Result<(), Refusal> {
     let contents = signatures::contents(file, expected.identity.size, &owner(expected, options))
         .map_err(|error| Refusal::Denied { path: shown(path), cause: error.to_string() })?;
-    match holds(path, expected, contents) {
+    match data_on_drive(path, expected, contents) {
         Some(refusal) if options.erase != Some(&expected.confirmation) => Err(refusal),
         Some(_) | None => Ok(()),
     }
 }
 
-/// Returns whose test data count as nothing. For a new run any ownership label says that all may
-/// be lost. A continued run needs its own data back, so that it recognises no other run's.
+/// Returns whose test data may be overwritten without `--erase`. For a new run those of any run:
+/// the ownership label permits it. A resumed run reads its own data back, so those of another run
+/// would make its results wrong.
 fn owner<'a>(facts: &'a TargetFacts, options: &TargetOptions<'a>) -> Owner<'a> {
     match (options.continues, options.run_id) {
-        (Some(_), Some(run_id)) => Owner::Run { words: &facts.confirmation, run_id },
+        (Some(_), Some(run_id)) => Owner::Run { confirmation: &facts.confirmation, run_id },
         (Some(_) | None, _) => Owner::AnyRun,
     }
 }
 
-/// Refuses to continue a run on a device without a serial that has been attached again, unless its
-/// owner gave its contents up once more.
+/// Refuses to resume a run on a device without a serial that was attached again, unless `--erase`
+/// names it.
 fn check_attachment(
     path: &Path,
     facts: &TargetFacts,
@@ -446,13 +479,13 @@ fn attached_again(
     Some(Refusal::AttachedAgain { path: shown(path), what, expected: facts.confirmation.clone() })
 }
 
-fn holds(path: &Path, facts: &TargetFacts, contents: Vec<String>) -> Option<Refusal> {
+fn data_on_drive(path: &Path, facts: &TargetFacts, contents: Vec<String>) -> Option<Refusal> {
     let expected = facts.confirmation.clone();
     (!contents.is_empty()).then(|| Refusal::Holds { path: shown(path), contents, expected })
 }
 
-/// A drive is leased by what stays with it, whatever node it was reached by.
-fn lease_words(facts: &TargetFacts) -> &str {
+/// Returns the name of the lease: what is equal for all nodes of one drive.
+fn lease_name(facts: &TargetFacts) -> &str {
     facts.identity.wwid.as_deref().unwrap_or(&facts.confirmation)
 }
 

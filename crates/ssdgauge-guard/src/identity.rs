@@ -1,4 +1,4 @@
-//! Who a block device is: asked of /sys by device number, and of the open descriptor.
+//! Identity of a block device: read from sysfs by device number, and from the open descriptor.
 
 use crate::refusal::Refusal;
 use crate::text::{printable, shown};
@@ -12,22 +12,23 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What tells a device from every other one, and one appearance of it from the next.
+/// The properties that distinguish a device from every other, and one attachment of it from the
+/// next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// The device number, such as `259:0`.
     pub(crate) number: String,
-    /// The kernel's number of this appearance, where it gives one (Linux 5.15).
+    /// The disk sequence number of this attachment (`diskseq`), from Linux 5.15 on.
     pub(crate) sequence: Option<u64>,
-    /// Its size.
+    /// The size in bytes.
     pub(crate) size: Bytes,
-    /// Its serial.
+    /// The serial.
     pub(crate) serial: Option<String>,
-    /// Its worldwide name.
+    /// The worldwide name.
     pub(crate) wwid: Option<String>,
 }
 
-/// What is known of a block device before it is admitted.
+/// Facts about a block device that was inspected but not admitted yet.
 #[derive(Clone, Debug)]
 pub(crate) struct TargetFacts {
     pub(crate) folder: PathBuf,
@@ -37,13 +38,13 @@ pub(crate) struct TargetFacts {
     pub(crate) model: Option<String>,
     pub(crate) firmware: Option<String>,
     pub(crate) details: BTreeMap<String, String>,
-    /// The words that confirm it.
+    /// The confirmation: the serial, or kernel name and size.
     pub(crate) confirmation: String,
 }
 
 impl TargetFacts {
-    /// Returns what /sys knows of the device whose folder is `folder`.
-    pub(crate) fn of(folder: &Path) -> TargetFacts {
+    /// Reads the facts about the device whose folder in sysfs is `folder`.
+    pub(crate) fn read(folder: &Path) -> TargetFacts {
         let facts = device_facts(folder);
         let number = |name: &str| attribute(&folder.join(name))?.parse().ok();
         let size = device_size(folder).unwrap_or_default();
@@ -56,7 +57,7 @@ impl TargetFacts {
             wwid: wwid(folder),
         };
         let confirmation = match &identity.serial {
-            Some(serial) => confirmed_by(serial, folder),
+            Some(serial) => confirmation_from_serial(serial, folder),
             None => format!("{name}:{}", size.0),
         };
         TargetFacts {
@@ -72,34 +73,44 @@ impl TargetFacts {
     }
 }
 
-/// Returns the words for a drive with `serial`: the serial, and where several namespaces of one
-/// controller share it, the number of the namespace behind it; cheap USB cases share theirs, too.
-fn confirmed_by(serial: &str, folder: &Path) -> String {
-    let words = printable(serial.trim().as_bytes()).replace(' ', "_");
+/// Returns the confirmation of a drive with `serial`: the serial, and where another device has the
+/// same one, its namespace number or kernel name behind a colon. The namespaces of one controller
+/// share a serial, and so do some USB enclosures: without the suffix the confirmation of one drive
+/// would admit the other.
+fn confirmation_from_serial(serial: &str, folder: &Path) -> String {
+    let text = printable(serial.trim().as_bytes()).replace(' ', "_");
     let shared =
         siblings(folder).any(|other| device_facts(&other).serial.as_deref() == Some(serial));
-    let part = || attribute(&folder.join("nsid")).unwrap_or_else(|| name_of(folder));
-    if shared { format!("{words}:{}", part()) } else { words }
+    let suffix = || attribute(&folder.join("nsid")).unwrap_or_else(|| name_of(folder));
+    if shared { format!("{text}:{}", suffix()) } else { text }
 }
 
-/// Returns the folder in /sys of the device behind the node `path`.
+/// Returns the folder in sysfs of the device behind the node `path`.
+///
+/// # Errors
+/// The node cannot be read, or the kernel has no device with its number.
 pub(crate) fn folder_of(path: &Path) -> Result<PathBuf, Refusal> {
     let denied = |cause: String| Refusal::Denied { path: shown(path), cause };
     let number = fs::metadata(path).map_err(|error| denied(error.to_string()))?.rdev();
     let (major, minor) = (major(number), minor(number));
     fs::canonicalize(format!("/sys/dev/block/{major}:{minor}"))
-        .map_err(|_| denied("it is not known to the kernel".into()))
+        .map_err(|_| denied("the kernel has no device with this number".into()))
 }
 
-/// Asks the open device `file` who it is, and says how that differs from `expected`.
+/// Reads the identity of the open device `file` and returns how it differs from `expected`, if at
+/// all. The descriptor is read, not the path, because the path may lead to another device
+/// meanwhile.
+///
+/// # Errors
+/// The kernel does not report the number or the size of the open device.
 pub(crate) fn difference(file: &File, expected: &Identity) -> std::io::Result<Option<String>> {
     let metadata = file.metadata()?;
     let number = format!("{}:{}", major(metadata.rdev()), minor(metadata.rdev()));
     let folder = fs::canonicalize(format!("/sys/dev/block/{number}"));
-    let Ok(folder) = folder else { return Ok(Some("it left the machine".into())) };
+    let Ok(folder) = folder else { return Ok(Some("the device was removed".into())) };
     let now = Identity {
         number,
-        // A kernel without the call has no attribute in /sys either.
+        // A kernel without the call has no attribute in sysfs either, so both are `None`.
         sequence: ssdgauge_os::block_device::disk_sequence(file),
         size: Bytes(ssdgauge_os::block_device::device_size(file)?),
         serial: device_facts(&folder).serial,
@@ -118,7 +129,7 @@ impl Identity {
         differs("device number", expected.number.clone(), self.number.clone())
             .or_else(|| {
                 let (was, is) = (number(expected.sequence), number(self.sequence));
-                differs("number of appearance", was, is)
+                differs("disk sequence", was, is)
             })
             .or_else(|| differs("serial", text(&expected.serial), text(&self.serial)))
             .or_else(|| differs("worldwide name", text(&expected.wwid), text(&self.wwid)))
@@ -131,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_of_an_identity_counts() {
+    fn a_difference_in_any_field_of_the_identity_is_reported() {
         let identity = Identity {
             number: "7:1".into(),
             sequence: Some(69),
@@ -142,7 +153,7 @@ mod tests {
         assert_eq!(identity.difference(&identity), None);
         for (other, words) in [
             (Identity { number: "7:2".into(), ..identity.clone() }, "number was 7:2 and is 7:1"),
-            (Identity { sequence: Some(71), ..identity.clone() }, "appearance was 71 and is 69"),
+            (Identity { sequence: Some(71), ..identity.clone() }, "disk sequence was 71 and is 69"),
             (Identity { size: Bytes(1), ..identity.clone() }, "size was 1 and is 1048576"),
             (Identity { serial: None, ..identity.clone() }, "serial was none and is S1"),
             (Identity { wwid: Some("w".into()), ..identity.clone() }, "name was w and is none"),

@@ -1,5 +1,8 @@
-//! The locks that keep two programs off one drive. Both end with the process that holds them,
-//! however it ends, so no stale lock can be left behind.
+//! Locks that prevent two programs from using one drive.
+//!
+//! Both are `flock` locks, which the kernel releases when their process ends, in whatever way it
+//! ends. A file with a process id would outlive a killed run and block the drive until someone
+//! deletes it.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -7,10 +10,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-/// Where the leases of this machine lie.
+/// The folder of the lease files of this machine. `/run` is emptied at each boot.
 const FOLDER: &str = "/run/ssdgauge";
 
-/// udev holds its lock for a moment after a device appears.
+/// udev locks a new device while it probes it: such a lock is released within a second.
 const TRIES: u32 = 10;
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
@@ -24,42 +27,47 @@ pub(crate) fn lock(file: &File) -> bool {
     })
 }
 
-/// A lease of a drive by the words that name it, whatever node it was reached by.
+/// The result of taking a lease.
 #[derive(Debug)]
 pub(crate) enum Lease {
-    /// We hold it.
+    /// This process holds the lease.
     Held(File),
-    /// Another program does.
+    /// Another process holds the lease.
     Taken,
-    /// There is no place for leases here, or no right to it.
-    NoPlace,
+    /// The folder of leases cannot be made, or is not safe to use. `flock` on the node still
+    /// protects the drive, so this is not an error.
+    Unavailable,
 }
 
-/// Takes the lease of the drive that `words` name.
-pub(crate) fn take(words: &str) -> Lease {
-    take_below(Path::new(FOLDER), words)
+/// Takes the lease called `name`, which is equal for every node of one drive.
+pub(crate) fn take(name: &str) -> Lease {
+    take_in(Path::new(FOLDER), name)
 }
 
-fn take_below(folder: &Path, words: &str) -> Lease {
+fn take_in(folder: &Path, name: &str) -> Lease {
     let _ = DirBuilder::new().mode(0o700).create(folder);
-    // A folder that somebody else made could lead anywhere.
+    // In a folder of another user, a link could make this process lock or create any file.
     let own = rustix::process::geteuid().as_raw();
     let is_ours = std::fs::symlink_metadata(folder)
         .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own);
     if !is_ours {
-        return Lease::NoPlace;
+        return Lease::Unavailable;
     }
-    let name: String = words.bytes().take(100).map(character).collect();
+    // File names have 255 bytes at most, and each byte becomes up to three.
+    let name: String = name.bytes().take(80).map(character).collect();
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    let Ok(file) = options.open(folder.join(format!("{name}.lock"))) else { return Lease::NoPlace };
+    let Ok(file) = options.open(folder.join(format!("{name}.lock"))) else {
+        return Lease::Unavailable;
+    };
     match lock(&file) {
         true => Lease::Held(file),
         false => Lease::Taken,
     }
 }
 
-/// Every byte that could mean something in a path becomes its number.
+/// Replaces every byte with a meaning in a path by its number: a serial comes from the device and
+/// may contain anything.
 fn character(byte: u8) -> String {
     match byte {
         b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' => char::from(byte).to_string(),
@@ -72,15 +80,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lease_is_held_once_and_free_again_with_its_holder() {
+    fn a_lease_is_held_once_and_released_with_its_holder() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("leases");
-        let first = take_below(&folder, "../S1\n/x");
+        let first = take_in(&folder, "../S1\n/x");
         assert!(matches!(first, Lease::Held(_)));
-        assert!(matches!(take_below(&folder, "../S1\n/x"), Lease::Taken));
-        assert!(matches!(take_below(&folder, "S2"), Lease::Held(_)));
+        assert!(matches!(take_in(&folder, "../S1\n/x"), Lease::Taken));
+        assert!(matches!(take_in(&folder, "S2"), Lease::Held(_)));
         drop(first);
-        assert!(matches!(take_below(&folder, "../S1\n/x"), Lease::Held(_)));
+        assert!(matches!(take_in(&folder, "../S1\n/x"), Lease::Held(_)));
         let names = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name());
         let mut names: Vec<_> = names.collect();
         names.sort();
@@ -88,10 +96,10 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_a_link_is_no_place_for_leases() {
+    fn a_lease_folder_that_is_a_link_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("/", &link).unwrap();
-        assert!(matches!(take_below(&link, "S1"), Lease::NoPlace));
+        assert!(matches!(take_in(&link, "S1"), Lease::Unavailable));
     }
 }

@@ -1,8 +1,12 @@
-//! The guard: from the name of a target to the one descriptor that may be written.
+//! The guard: resolves the name of a target and opens the one descriptor that may be written.
 //!
-//! A name is resolved once ([`Candidate::find`]), the drive behind it is admitted by an ordered list
-//! of rules (`admission`), and every step that writes passes the write budget, which checks the
-//! drive again. This is the only crate that opens a block device for writing.
+//! A name is resolved once ([`Candidate::find`]). The drive behind it is admitted by an ordered
+//! list of rules (`admission`), which find its `uses`, read its `signatures` and take its `lease`.
+//! Every step that writes passes the [`WriteBudget`], which checks the drive again and limits the
+//! bytes.
+//!
+//! This is the only crate that opens a block device for writing, and it never opens one that a rule
+//! refuses.
 
 mod admission;
 mod identity;
@@ -15,8 +19,8 @@ mod text;
 mod uses;
 mod write_budget;
 
-pub use admission::{Admitted, Continued, TargetOptions, writers_of};
+pub use admission::{Admitted, Continued, TargetOptions, find_writers};
 pub use refusal::Refusal;
 pub use survey::drives;
 pub use target::{Candidate, OpenTarget, OpenedTarget, TargetError, TargetPlace};
-pub use write_budget::WriteBudget;
+pub use write_budget::{CountingSink, StepBytes, WriteBudget};

@@ -1,24 +1,24 @@
-//! Why a drive is not admitted, in words that name the device, the reason and what holds it.
+//! Refusals: errors that name the device and the reason why it is not admitted.
 
 use thiserror::Error;
 
-/// Why the guard does not admit a drive. Nothing was written.
+/// Reason why the guard does not admit a drive. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
-    /// The name means a part of a drive.
+    /// The name is that of a partition.
     #[error("{path} is a partition of {whole}; name the whole drive")]
-    Part {
+    Partition {
         /// The device.
         path: String,
-        /// The drive that it belongs to.
+        /// The drive that contains it.
         whole: String,
     },
-    /// The system, the results or the program lie on the drive: no consent opens it.
+    /// The drive carries the system, the results or this program. No option overrides this.
     #[error("{path} carries {what}, and is never tested")]
     Protected {
         /// The device.
         path: String,
-        /// What lies on it, and where.
+        /// What it carries.
         what: String,
     },
     /// The drive is in use.
@@ -26,75 +26,75 @@ pub enum Refusal {
     InUse {
         /// The device.
         path: String,
-        /// What holds it.
+        /// The use.
         holder: String,
     },
-    /// The drive cannot be written.
+    /// The drive is write-protected.
     #[error("{path} is read-only")]
     ReadOnly {
         /// The device.
         path: String,
     },
-    /// The drive says of itself, or the kernel of it, that it shall not be written.
+    /// The drive reports a critical warning, or its driver a state other than running.
     #[error("{path} is not fit to be written: {what}")]
     Unhealthy {
         /// The device.
         path: String,
-        /// What is said.
+        /// The warning or the state.
         what: String,
     },
-    /// The device is not what it was a moment ago.
-    #[error("{path} is no longer the device that was looked at: {what}")]
+    /// The device is not the one that was inspected.
+    #[error("{path} is not the device that was inspected: {what}")]
     Changed {
         /// The device.
         path: String,
         /// What differs.
         what: String,
     },
-    /// The drive holds something that nobody has given up.
+    /// The drive holds data whose loss is not confirmed.
     #[error("{path} holds {}", contents.join(", "))]
     Holds {
         /// The device.
         path: String,
-        /// What was found, with its place.
+        /// The formats found, each with its place in bytes.
         contents: Vec<String>,
-        /// The words that give it up.
+        /// The confirmation that permits its loss (`--erase`).
         expected: String,
     },
-    /// A device without a serial was attached again since the run that is continued.
-    #[error("{path} may be another drive than the run began with: it has no serial, and {what}")]
+    /// A device without a serial was attached again since the run that is resumed.
+    #[error("{path} may not be the drive of this run: it has no serial, and {what}")]
     AttachedAgain {
         /// The device.
         path: String,
         /// What differs.
         what: String,
-        /// The words that give up what it holds.
+        /// The confirmation that permits the loss of its contents (`--erase`).
         expected: String,
     },
-    /// The plan writes to the drive and nobody confirmed that.
-    #[error("{path} would be overwritten, and nobody has confirmed that")]
+    /// The plan writes to the drive, and the drive is not confirmed.
+    #[error("{path} would be overwritten, and this is not confirmed")]
     NotConfirmed {
         /// The device.
         path: String,
-        /// The words that confirm it.
+        /// The confirmation of this drive.
         expected: String,
     },
-    /// The confirmation names another drive.
+    /// The confirmation is not that of this drive.
     #[error("the confirmation '{given}' does not name {path}")]
     WrongConfirmation {
         /// The device.
         path: String,
-        /// What was given.
+        /// The confirmation that was given.
         given: String,
-        /// The words that confirm it.
+        /// The confirmation of this drive.
         expected: String,
     },
-    /// The system denied something.
+    /// The device cannot be used, or the kernel refused a call.
     #[error("{path}: {cause}")]
     Denied {
         /// The device.
         path: String,
-        /// What the system answered.
+        /// The reason.
         cause: String,
     },
 }
@@ -103,7 +103,7 @@ impl Refusal {
     /// Returns the key used in JSON, such as `in-use`.
     pub fn key(&self) -> &'static str {
         match self {
-            Refusal::Part { .. } => "part",
+            Refusal::Partition { .. } => "part",
             Refusal::Protected { .. } => "protected",
             Refusal::InUse { .. } => "in-use",
             Refusal::ReadOnly { .. } => "read-only",
@@ -117,10 +117,10 @@ impl Refusal {
         }
     }
 
-    /// Returns the words without the name of the device.
+    /// Returns the reason without the name of the device.
     pub fn reason(&self) -> String {
         match self {
-            Refusal::Part { whole, .. } => format!("a partition of {whole}"),
+            Refusal::Partition { whole, .. } => format!("a partition of {whole}"),
             Refusal::Protected { what, .. } => format!("carries {what}"),
             Refusal::InUse { holder, .. } => holder.clone(),
             Refusal::ReadOnly { .. } => "read-only".into(),
@@ -130,20 +130,20 @@ impl Refusal {
             Refusal::Holds { contents, .. } => format!("holds {}", contents.join(", ")),
             Refusal::NotConfirmed { expected, .. }
             | Refusal::WrongConfirmation { expected, .. } => {
-                format!("waits for --confirm {expected}")
+                format!("needs --confirm {expected}")
             }
             Refusal::Denied { cause, .. } => cause.clone(),
         }
     }
 
-    /// Returns whether the owner's words are all that is missing: no refusal in itself.
-    pub fn yields_to_consent(&self) -> bool {
+    /// Returns whether a confirmation is all that is missing.
+    pub fn needs_only_confirmation(&self) -> bool {
         match self {
             Refusal::Holds { .. }
             | Refusal::AttachedAgain { .. }
             | Refusal::NotConfirmed { .. }
             | Refusal::WrongConfirmation { .. } => true,
-            Refusal::Part { .. }
+            Refusal::Partition { .. }
             | Refusal::Protected { .. }
             | Refusal::InUse { .. }
             | Refusal::ReadOnly { .. }

@@ -1,26 +1,26 @@
-//! What lies on a drive: a table of the marks that file systems, RAID members, partition tables
-//! and volume managers leave at the head and at the tail, and the mark that we leave ourselves.
+//! Contents of a drive: the signatures of file systems, RAID members, partition tables and volume
+//! managers at its head and tail, and the ownership label of ssdgauge.
 //!
-//! It only reads. Places and marks are those of the formats' own documents and of util-linux's
-//! libblkid.
+//! This module only reads. Offsets and magic bytes are those of the specifications of the formats
+//! and of libblkid (util-linux).
 
 use ssdgauge_core::Bytes;
 use ssdgauge_os::memory::Region;
 use std::fs::File;
 use std::io;
 
-/// The bytes that are read at the head: the last mark, VMFS, lies at 2 MiB.
+/// The bytes that are read at the head: the last signature, VMFS, lies at 2 MiB.
 const HEAD: u64 = (2 << 20) + (64 << 10);
 /// The bytes that are read at the tail: the two last labels of ZFS take 512 KiB.
 const TAIL: u64 = 1 << 20;
-/// The bytes at either end that have to be zero, or ours, for a drive to count as empty.
+/// The bytes at either end that have to be zero for a drive without a label to count as empty.
 const EMPTY: u64 = 1 << 20;
 
-/// The block that we write before anything else and leave behind at the end.
+/// The length of the ownership label, which is the first block of a drive under test.
 pub(crate) const LABEL_LENGTH: usize = 4_096;
 const LABEL: &[u8] = b"ssdgauge test data: nothing on this drive is worth keeping\n";
 
-/// Where a mark lies.
+/// The place of a signature.
 #[derive(Clone, Copy, Debug)]
 enum At {
     /// Bytes from the start.
@@ -31,12 +31,12 @@ enum At {
     RoundedTail(u64, u64),
 }
 
-/// One mark.
+/// The signature of one format.
 struct Signature {
     what: &'static str,
     at: At,
     bytes: &'static [u8],
-    /// Where the name stands that people gave it: from the start of the drive, and its length.
+    /// The place of the user's volume label: bytes from the start of the drive, and its length.
     label: Option<(u64, usize)>,
 }
 
@@ -59,8 +59,8 @@ const fn labelled(
 
 const MD: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
 
-/// The table. A mark of two bytes stands last: where another one matched in the same sector, it
-/// says nothing new.
+/// The table. Signatures of two bytes come last: other formats contain such bytes by chance (an
+/// NTFS boot sector ends with that of an MBR), so they count only where no other signature matched.
 const SIGNATURES: &[Signature] = &[
     signature("a partition table (GPT)", 512, b"EFI PART"),
     signature("a partition table (GPT)", 4_096, b"EFI PART"),
@@ -123,48 +123,55 @@ const SIGNATURES: &[Signature] = &[
     signature("a boot sector or partition table (MBR)", 510, &[0x55, 0xaa]),
 ];
 
-/// Whose test data count as nothing.
+/// The run whose test data may be overwritten without `--erase`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner<'a> {
-    /// Those of any run that left its ownership label in the first block.
+    /// Any run whose ownership label is the first block.
     AnyRun,
-    /// Those of the run `run_id` alone, on the drive that `words` confirm: the first block is its
-    /// ownership label, or a block of its workload.
-    Run { words: &'a str, run_id: &'a str },
+    /// Only the run `run_id` on the drive with `confirmation`: the first block is its ownership
+    /// label, or a block of its workload.
+    Run { confirmation: &'a str, run_id: &'a str },
 }
 
-/// Returns what lies on the device `file` of `size` bytes, in words with the place; nothing where
-/// both its ends are zero, or the first block is that of `owner`.
+/// Returns the formats found on the device `file` of `size` bytes, each with its place in bytes.
+/// The list is empty where both ends are zero, or where the first block belongs to `owner` and no
+/// signature is found.
+///
+/// # Errors
+/// The device cannot be read: its contents are then unknown, and the drive is refused.
 pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner<'_>) -> io::Result<Vec<String>> {
     let head = read(file, 0, size.0.min(HEAD))?;
     let from = size.0.saturating_sub(TAIL) / 4_096 * 4_096;
     let tail = read(file, from, size.0 - from)?;
-    Ok(judge(&head, &tail, from, size.0, owner))
+    Ok(classify(&head, &tail, from, size.0, owner))
 }
 
-fn judge(head: &[u8], tail: &[u8], from: u64, size: u64, owner: &Owner<'_>) -> Vec<String> {
+/// Classifies the contents of a drive of `size` bytes by its `head` and its `tail`, which begins at
+/// byte `from`.
+fn classify(head: &[u8], tail: &[u8], from: u64, size: u64, owner: &Owner<'_>) -> Vec<String> {
     let mut found: Vec<(u64, String)> = Vec::new();
-    for mark in SIGNATURES {
-        let at = match mark.at {
+    for signature in SIGNATURES {
+        let at = match signature.at {
             At::Head(at) => Some(at),
             At::Tail(before) => size.checked_sub(before),
             At::RoundedTail(unit, before) => (size / unit * unit).checked_sub(before),
         };
         let Some(at) = at else { continue };
-        let place = match mark.at {
-            At::Head(_) => bytes_at(head, at, mark.bytes.len()),
+        let bytes = match signature.at {
+            At::Head(_) => bytes_at(head, at, signature.bytes.len()),
             At::Tail(_) | At::RoundedTail(..) => {
-                at.checked_sub(from).and_then(|at| bytes_at(tail, at, mark.bytes.len()))
+                at.checked_sub(from).and_then(|at| bytes_at(tail, at, signature.bytes.len()))
             }
         };
-        let weak = mark.bytes.len() == 2 && found.iter().any(|(at, _)| *at < 4_096);
-        if place == Some(mark.bytes) && !weak {
-            let label = mark.label.and_then(|(at, length)| bytes_at(head, at, length));
-            let label = label.map(label_in_words).filter(|label| !label.is_empty());
+        let is_weak = signature.bytes.len() == 2 && found.iter().any(|(at, _)| *at < 4_096);
+        if bytes == Some(signature.bytes) && !is_weak {
+            let label = signature.label.and_then(|(at, length)| bytes_at(head, at, length));
+            let label = label.map(label_text).filter(|label| !label.is_empty());
             let label = label.map(|label| format!(" '{label}'")).unwrap_or_default();
-            found.push((at, format!("{}{label} at byte {at}", mark.what)));
+            found.push((at, format!("{}{label} at byte {at}", signature.what)));
         }
     }
+    // Two labels at the head, of which the first is searched, and two at the tail.
     found.extend(zfs(head, 0));
     let labels = size / ZFS_LABEL * ZFS_LABEL;
     for label in [labels.saturating_sub(2 * ZFS_LABEL), labels.saturating_sub(ZFS_LABEL)] {
@@ -172,22 +179,25 @@ fn judge(head: &[u8], tail: &[u8], from: u64, size: u64, owner: &Owner<'_>) -> V
             found.extend(zfs(part, label));
         }
     }
-    let mut words: Vec<String> = found.into_iter().map(|(_, words)| words).collect();
-    if words.is_empty() && !owner.owns(head) {
+    let mut contents: Vec<String> = found.into_iter().map(|(_, format)| format).collect();
+    // A file system that was made after the last run keeps most of the test data, and sometimes the
+    // label: a signature always counts, whatever the first block is.
+    if contents.is_empty() && !owner.owns(head) {
         if is_labelled(head) {
-            words.push("the test data of another run of ssdgauge".into());
-            return words;
+            contents.push("the test data of another run of ssdgauge".into());
+            return contents;
         }
         let head = &head[..head.len().min(EMPTY as usize)];
-        words.extend(unknown(head, 0).or_else(|| unknown(tail, from)));
+        contents.extend(unknown_data(head, 0).or_else(|| unknown_data(tail, from)));
     }
-    words
+    contents
 }
 
 /// The length of one of the four labels of a ZFS member.
 const ZFS_LABEL: u64 = 256 << 10;
 
-/// Finds a ZFS label that begins with `bytes`, by its ring of uberblocks in the second half.
+/// Finds a ZFS label at the start of `bytes`, by its ring of uberblocks in the second half (ZFS
+/// On-Disk Specification, chapter 1).
 fn zfs(bytes: &[u8], at: u64) -> Option<(u64, String)> {
     const MAGIC: u64 = 0x00ba_b10c;
     let ring = bytes.get(ZFS_LABEL as usize / 2..ZFS_LABEL as usize)?;
@@ -199,7 +209,8 @@ fn zfs(bytes: &[u8], at: u64) -> Option<(u64, String)> {
     found.then(|| (at, format!("a ZFS member (label at byte {at})")))
 }
 
-fn unknown(bytes: &[u8], at: u64) -> Option<String> {
+/// Returns the place of the first byte that is not zero.
+fn unknown_data(bytes: &[u8], at: u64) -> Option<String> {
     let place = bytes.iter().position(|byte| *byte != 0)? as u64;
     Some(format!("data of an unknown kind at byte {}", at + place))
 }
@@ -209,12 +220,12 @@ fn bytes_at(bytes: &[u8], at: u64, length: usize) -> Option<&[u8]> {
     bytes.get(at..at.checked_add(length)?)
 }
 
-fn label_in_words(bytes: &[u8]) -> String {
+fn label_text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     crate::text::printable(&bytes[..end])
 }
 
-/// Reads through O_DIRECT as well as without it: place, length and memory lie on pages.
+/// Reads whole pages into aligned memory, so that it works on descriptors with O_DIRECT.
 fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     let whole = (length / 4_096 * 4_096) as usize;
     let mut region = Region::new(whole)?;
@@ -229,62 +240,64 @@ fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     Ok(region.bytes().to_vec())
 }
 
-/// Returns the ownership label: the block that says that everything here is test data of the run
-/// `run_id`, for the drive that `words` confirm.
-pub(crate) fn ownership_label(words: &str, run_id: Option<&str>) -> Vec<u8> {
+/// Returns the ownership label: the block that declares the contents of the drive with
+/// `confirmation` to be test data of the run `run_id`.
+pub(crate) fn ownership_label(confirmation: &str, run_id: Option<&str>) -> Vec<u8> {
     let mut block = LABEL.to_vec();
-    block.extend(words.as_bytes().iter().take(256));
+    block.extend(confirmation.as_bytes().iter().take(256));
     if let Some(run_id) = run_id {
         block.extend_from_slice(b"\nrun ");
         block.extend(run_id.as_bytes().iter().take(256));
         block.push(b'\n');
     }
+    assert!(block.len() <= LABEL_LENGTH, "a label of two limited texts fits its block");
     block.resize(LABEL_LENGTH, 0);
     block
 }
 
-/// Returns whether a drive that begins with `head` carries the ownership label of some run, whole:
-/// text, and behind it zeros.
+/// Returns whether `head` begins with a complete ownership label of any run: text, then zeros to
+/// the end of the block. A label that was partly overwritten does not count.
 fn is_labelled(head: &[u8]) -> bool {
-    let Some(behind) = head.get(..LABEL_LENGTH).and_then(|block| block.strip_prefix(LABEL)) else {
+    let Some(text) = head.get(..LABEL_LENGTH).and_then(|block| block.strip_prefix(LABEL)) else {
         return false;
     };
-    let end = behind.iter().position(|byte| *byte == 0).unwrap_or(behind.len());
-    behind[end..].iter().all(|byte| *byte == 0)
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    text[end..].iter().all(|byte| *byte == 0)
 }
 
 impl Owner<'_> {
-    /// Returns whether the first block of `head` says that all may be lost.
+    /// Returns whether the first block of `head` permits the loss of all data.
     fn owns(&self, head: &[u8]) -> bool {
         match self {
             Owner::AnyRun => is_labelled(head),
-            Owner::Run { words, run_id } => {
-                let label = ownership_label(words, Some(run_id));
+            Owner::Run { confirmation, run_id } => {
+                let label = ownership_label(confirmation, Some(run_id));
                 head.get(..LABEL_LENGTH) == Some(&label[..]) || is_written_by(head, run_id)
             }
         }
     }
 }
 
-/// Returns the tag that the verification headers of the run `run_id` are mixed with: a random half,
-/// and a half that ties it to the run.
-pub fn tag(run_id: &str, random: u64) -> u64 {
+/// Returns the tag of the verification headers of the run `run_id`: the lower half of `random`, and
+/// above it a hash of that half and the run id, by which a resumed run recognises its blocks.
+pub fn header_tag(run_id: &str, random: u64) -> u64 {
     let low = random & 0xffff_ffff;
-    tie(run_id, low) << 32 | low
+    run_hash(run_id, low) << 32 | low
 }
 
-/// Returns whether the block at byte 0, the first of `head`, begins with a verification header of
-/// the run `run_id`. There a header begins with the bare tag.
+/// Returns whether `head` begins with a verification header of the run `run_id`. A header begins
+/// with the tag combined with the offset of its block, which is 0 here.
 fn is_written_by(head: &[u8], run_id: &str) -> bool {
     let Some(word) = head.get(..8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()) else {
         return false;
     };
     let word = u64::from_ne_bytes(word);
-    word == tag(run_id, word)
+    word == header_tag(run_id, word)
 }
 
-/// FNV-1a over the id and the random half, of which the upper half is taken: the better mixed one.
-fn tie(run_id: &str, low: u64) -> u64 {
+/// Returns the upper half of the 64-bit FNV-1a hash of the run id and the random half. In FNV the
+/// upper bits depend on more input bytes than the lower ones.
+fn run_hash(run_id: &str, low: u64) -> u64 {
     let bytes = run_id.bytes().chain(low.to_le_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -298,17 +311,17 @@ mod tests {
 
     const SIZE: usize = 8 << 20;
 
-    fn judged(drive: &[u8]) -> Vec<String> {
+    fn contents_of(drive: &[u8]) -> Vec<String> {
         let from = drive.len() - TAIL as usize;
         let head = &drive[..HEAD as usize];
-        judge(head, &drive[from..], from as u64, drive.len() as u64, &Owner::AnyRun)
+        classify(head, &drive[from..], from as u64, drive.len() as u64, &Owner::AnyRun)
     }
 
-    fn judged_for(run_id: &str, drive: &[u8]) -> Vec<String> {
+    fn contents_for(run_id: &str, drive: &[u8]) -> Vec<String> {
         let from = drive.len() - TAIL as usize;
-        let owner = Owner::Run { words: "S123", run_id };
+        let owner = Owner::Run { confirmation: "S123", run_id };
         let head = &drive[..HEAD as usize];
-        judge(head, &drive[from..], from as u64, drive.len() as u64, &owner)
+        classify(head, &drive[from..], from as u64, drive.len() as u64, &owner)
     }
 
     fn with(at: usize, bytes: &[u8]) -> Vec<u8> {
@@ -318,21 +331,21 @@ mod tests {
     }
 
     #[test]
-    fn every_mark_of_the_table_is_found_where_it_belongs_and_nothing_in_zeros() {
-        assert_eq!(judged(&vec![0; SIZE]), Vec::<String>::new());
-        for mark in SIGNATURES {
-            let at = match mark.at {
+    fn every_signature_is_found_at_its_place_and_none_in_zeros() {
+        assert_eq!(contents_of(&vec![0; SIZE]), Vec::<String>::new());
+        for signature in SIGNATURES {
+            let at = match signature.at {
                 At::Head(at) => at as usize,
                 At::Tail(before) => SIZE - before as usize,
                 At::RoundedTail(unit, before) => {
                     SIZE / unit as usize * unit as usize - before as usize
                 }
             };
-            let found = judged(&with(at, mark.bytes));
+            let found = contents_of(&with(at, signature.bytes));
             assert!(
-                found.iter().any(|words| words.contains(mark.what)),
+                found.iter().any(|words| words.contains(signature.what)),
                 "{}: {found:?}",
-                mark.what
+                signature.what
             );
         }
     }
@@ -342,68 +355,68 @@ mod tests {
         let label = ZFS_LABEL as usize;
         for (number, start) in [0, label, SIZE - 2 * label, SIZE - label].into_iter().enumerate() {
             for magic in [0x00ba_b10c_u64.to_le_bytes(), 0x00ba_b10c_u64.to_be_bytes()] {
-                let found = judged(&with(start + label / 2 + 5 * 1_024, &magic));
+                let found = contents_of(&with(start + label / 2 + 5 * 1_024, &magic));
                 let is_known = found.iter().any(|words| words.contains("ZFS"));
-                // The second label lies behind the first and is not read by its own.
+                // The second label is not searched; its bytes count as unknown data.
                 assert!(is_known || (number == 1 && !found.is_empty()), "{number}: {found:?}");
             }
         }
     }
 
     #[test]
-    fn a_label_is_shown_and_cannot_reach_a_terminal_unescaped() {
+    fn a_volume_label_is_escaped_before_it_reaches_a_terminal() {
         let mut drive = with(1_080, &[0x53, 0xef]);
         drive[1_144..1_151].copy_from_slice(b"a\x1b[31mb");
-        let found = judged(&drive);
+        let found = contents_of(&drive);
         assert_eq!(found, ["an ext2, ext3 or ext4 file system 'a\\x1b[31mb' at byte 1080"]);
     }
 
     #[test]
-    fn unknown_data_counts_as_something_and_our_own_mark_as_nothing() {
-        let found = judged(&with(700_000, &[1]));
+    fn unknown_data_is_found_and_labelled_test_data_is_not() {
+        let found = contents_of(&with(700_000, &[1]));
         assert_eq!(found, ["data of an unknown kind at byte 700000"]);
-        let found = judged(&with(SIZE - 5, &[1]));
+        let found = contents_of(&with(SIZE - 5, &[1]));
         assert_eq!(found, [format!("data of an unknown kind at byte {}", SIZE - 5)]);
         let mut ours = with(700_000, &[1; 300]);
         ours[..LABEL_LENGTH].copy_from_slice(&ownership_label("S123", Some("r1")));
-        assert_eq!(judged(&ours), Vec::<String>::new());
-        // A file system that was made on top of our mark is found all the same.
+        assert_eq!(contents_of(&ours), Vec::<String>::new());
+        // A file system that was made after the label is found.
         ours[65_600..65_608].copy_from_slice(b"_BHRfS_M");
-        assert_eq!(judged(&ours), ["a btrfs file system at byte 65600"]);
-        // A label that something was written into is none.
+        assert_eq!(contents_of(&ours), ["a btrfs file system at byte 65600"]);
+        // A label that was partly overwritten does not count.
         let mut damaged = with(700_000, &[1; 300]);
         damaged[..LABEL_LENGTH].copy_from_slice(&ownership_label("S123", Some("r1")));
         damaged[4_000] = 1;
-        assert!(!judged(&damaged).is_empty());
+        assert!(!contents_of(&damaged).is_empty());
     }
 
     #[test]
-    fn a_continued_run_recognises_its_own_label_and_headers_and_no_others() {
+    fn a_resumed_run_recognises_only_its_own_label_and_headers() {
         let with_head = |block: &[u8]| {
             let mut drive = with(700_000, &[1; 300]);
             drive[..block.len()].copy_from_slice(block);
             drive
         };
         let own = Vec::<String>::new();
-        assert_eq!(judged_for("r1", &vec![0; SIZE]), own);
-        assert_eq!(judged_for("r1", &with_head(&ownership_label("S123", Some("r1")))), own);
+        assert_eq!(contents_for("r1", &vec![0; SIZE]), own);
+        assert_eq!(contents_for("r1", &with_head(&ownership_label("S123", Some("r1")))), own);
         for random in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
-            let header = tag("r1", random).to_ne_bytes();
-            assert_eq!(judged_for("r1", &with_head(&header)), own);
-            assert!(!judged_for("r2", &with_head(&header)).is_empty());
-            // Without an interrupted run to continue, a block of a workload is unknown data.
-            assert!(!judged(&with_head(&header)).is_empty());
+            let header = header_tag("r1", random).to_ne_bytes();
+            assert_eq!(contents_for("r1", &with_head(&header)), own);
+            assert!(!contents_for("r2", &with_head(&header)).is_empty());
+            // For a new run, a block of a workload is unknown data.
+            assert!(!contents_of(&with_head(&header)).is_empty());
         }
         for foreign in [
             ownership_label("S123", Some("r2")),
             ownership_label("S124", Some("r1")),
             ownership_label("S123", None),
         ] {
-            let found = judged_for("r1", &with_head(&foreign));
+            let found = contents_for("r1", &with_head(&foreign));
             assert_eq!(found, ["the test data of another run of ssdgauge"]);
         }
         let mut made = with_head(&ownership_label("S123", Some("r1")));
         made[65_600..65_608].copy_from_slice(b"_BHRfS_M");
-        assert_eq!(judged_for("r1", &made), ["a btrfs file system at byte 65600"]);
+        assert_eq!(contents_for("r1", &made), ["a btrfs file system at byte 65600"]);
     }
 }

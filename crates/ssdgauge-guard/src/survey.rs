@@ -1,15 +1,15 @@
-//! The drives of this machine, each looked at as for a run, without writing to any.
+//! Survey of the drives of this machine. Each is inspected as for a run, and none is written.
 
 use crate::target::{Candidate, TargetError};
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::device_size;
 use std::fs;
 
-/// The most drives that are looked at.
+/// The most drives that are listed; a machine with more has them on a network.
 const MOST_DRIVES: usize = 4_096;
 
-/// Returns every whole drive of this machine that holds something, by its node, in the order of
-/// names, numbers in them as numbers.
+/// Returns every whole drive of this machine with a size above 0, by its node, sorted by name with
+/// numbers in numeric order.
 pub fn drives() -> Vec<(String, Result<Candidate, TargetError>)> {
     let all = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let mut names: Vec<String> = all

@@ -1,4 +1,4 @@
-//! Targets: from the name that a user types to a place that can be tested.
+//! Targets: resolution of a name, and opening of the folder, file or drive that it leads to.
 
 use crate::admission::{self, Admitted, TargetOptions};
 use crate::identity::TargetFacts;
@@ -18,22 +18,23 @@ use thiserror::Error;
 /// O_DIRECT needs memory, offsets and lengths on this grid; no drive in use has a larger one.
 pub(crate) const ALIGNMENT: u64 = 4_096;
 
-/// The size of a scratch file where none is chosen.
+/// The default size of a scratch file.
 const USUAL_SCRATCH: Bytes = Bytes(4 << 30);
 
-/// The most of a file system's free space that a scratch file may take.
+/// The largest share of the free space that a scratch file may take: other programs on the file
+/// system need room as well, and most file systems slow down when they are full.
 const MOST_OF_FREE_SPACE: f64 = 0.9;
 
-/// Why a target cannot be tested. In every case nothing was written.
+/// Reason why a target cannot be tested. Nothing was written.
 #[derive(Debug, Error)]
 pub enum TargetError {
-    /// There is no such place.
+    /// The path does not exist.
     #[error("{0} does not exist")]
     Missing(PathBuf),
-    /// A file is there already, and is not ours to overwrite.
+    /// The path is an existing file, which is never overwritten.
     #[error("{0} exists already")]
     Exists(PathBuf),
-    /// The name means something that cannot be tested.
+    /// The name leads to something that cannot be tested.
     #[error("{path} is {what}")]
     Unfit {
         /// The name.
@@ -41,72 +42,72 @@ pub enum TargetError {
         /// What it is instead.
         what: String,
     },
-    /// The size makes no sense for the target.
+    /// The size is not possible for the target.
     #[error("{0}")]
     Size(String),
-    /// The file system has too little room.
-    #[error("a scratch file of {asked} does not fit into {path}: {} are free", free.about())]
+    /// The file system has too little free space.
+    #[error("a scratch file of {requested} does not fit into {path}: {} are free", free.about())]
     NoRoom {
         /// The folder.
         path: PathBuf,
         /// The size of the scratch file.
-        asked: Bytes,
-        /// What is free.
+        requested: Bytes,
+        /// The free space.
         free: Bytes,
     },
     /// The guard does not admit the drive.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The rights that a run does not need could not be given up.
-    #[error("the rights of root could not be given up: {0}")]
-    Rights(io::Error),
-    /// The system answered with an error.
+    /// The privileges that a run does not need could not be dropped.
+    #[error("the privileges of root could not be dropped: {0}")]
+    Privileges(io::Error),
+    /// A system call failed.
     #[error("{path}: {cause}")]
     System {
         /// The name.
         path: PathBuf,
-        /// What the system answered.
+        /// The error of the call.
         cause: io::Error,
     },
 }
 
-/// What kind of place a name means.
+/// The kind of target that a name leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetPlace {
     /// `null:`, the engine alone.
     Null,
-    /// A folder that a scratch file is made in.
+    /// A folder in which a scratch file is created.
     Folder(PathBuf),
-    /// A scratch file with a name of its own, which must not exist yet.
+    /// A scratch file at a path that does not exist yet.
     NewFile(PathBuf),
     /// A block device, by its resolved path.
     Block(PathBuf),
 }
 
-/// A place that could be tested, with what is known of it. Nothing has been written.
+/// A resolved target that was inspected but not opened. Nothing has been written.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The place.
     pub place: TargetPlace,
-    /// What is known of it. The capacity is that of the scratch file, or of the device.
+    /// Its description. The capacity is that of the scratch file, or of the device.
     pub info: DriveInfo,
-    /// What the guard saw of a block device.
+    /// The facts by which a block device is recognised when it is opened.
     facts: Option<TargetFacts>,
 }
 
-/// An opened target, ready for an engine.
+/// A target that was opened.
 #[derive(Debug)]
 pub struct OpenedTarget {
-    /// What requests go to.
-    pub place: OpenTarget,
-    /// Whether the page cache stands between us and the drive, and why.
-    pub cached: Option<String>,
+    /// The file or the drive that requests go to.
+    pub target: OpenTarget,
+    /// The reason why requests go through the page cache, where they do.
+    pub page_cache_reason: Option<String>,
 }
 
-/// What requests go to.
+/// The file or the drive that requests go to.
 #[derive(Debug)]
 pub enum OpenTarget {
-    /// Nothing: the engine's own ceiling.
+    /// No file: measures the upper limit of the engine.
     Null,
     /// A scratch file without a name.
     Scratch(Arc<File>),
@@ -115,11 +116,11 @@ pub enum OpenTarget {
 }
 
 impl Candidate {
-    /// Finds what `name` means. A scratch file has a usual size until [`Candidate::sized`] chooses
-    /// one; any other target is taken whole.
+    /// Resolves `name`. A scratch file has the default size until [`Candidate::sized`] sets
+    /// another; of any other target the whole capacity is used.
     ///
     /// # Errors
-    /// The name means no target, or the device cannot be looked at.
+    /// The name leads to nothing that can be tested, or the device cannot be inspected.
     pub fn find(name: &str) -> Result<Candidate, TargetError> {
         let place = resolve(name)?;
         let info = match &place {
@@ -131,8 +132,8 @@ impl Candidate {
         Ok(Candidate { place, info, facts: None })
     }
 
-    /// Returns the same target with `size`: that of the scratch file, or a limit to the part of any
-    /// other target that is used.
+    /// Returns the same target with `size`: the size of the scratch file, or the used part of any
+    /// other target, from its start. The name is not resolved again.
     ///
     /// # Errors
     /// The size is below the alignment, or above that of the device.
@@ -161,8 +162,8 @@ impl Candidate {
         Ok(self)
     }
 
-    /// Returns the words that confirm the drive: its serial, or for a device that has none, its
-    /// kernel name and size in bytes. `None` where the target is no drive.
+    /// Returns the confirmation of the drive: its serial, or for a device without one its kernel
+    /// name and size in bytes. `None` where the target is not a drive.
     pub fn confirmation(&self) -> Option<&str> {
         self.facts.as_ref().map(|facts| facts.confirmation.as_str())
     }
@@ -190,8 +191,8 @@ impl Candidate {
         Ok(Candidate { place: TargetPlace::Block(path), info, facts: Some(facts) })
     }
 
-    /// Returns what speaks against writing to a block device, the gravest first, and what could
-    /// not be looked at; nothing for other places. Nothing is written.
+    /// Returns the reasons against writing to a block device, the most severe first, and which
+    /// checks were not possible; both empty for other targets. Nothing is written.
     pub fn objections(&self, options: &TargetOptions<'_>) -> (Vec<Refusal>, Vec<String>) {
         match (&self.place, &self.facts) {
             (TargetPlace::Block(path), Some(facts)) => admission::objections(path, facts, options),
@@ -205,7 +206,10 @@ impl Candidate {
         }
     }
 
-    /// Checks, before anything is written, that there is room for the target.
+    /// Checks that there is free space for the scratch file, before anything is written.
+    ///
+    /// # Errors
+    /// The file is larger than 90 % of the free space, or the free space is not reported.
     pub fn check_room(&self) -> Result<(), TargetError> {
         let folder = match &self.place {
             TargetPlace::Null | TargetPlace::Block(_) => return Ok(()),
@@ -219,17 +223,22 @@ impl Candidate {
         let free = rustix::fs::statvfs(folder).map_err(system)?;
         let free = Bytes(free.f_bavail * free.f_frsize);
         if self.info.capacity.0 as f64 > free.0 as f64 * MOST_OF_FREE_SPACE {
-            let asked = self.info.capacity;
-            return Err(TargetError::NoRoom { path: folder.to_owned(), asked, free });
+            let requested = self.info.capacity;
+            return Err(TargetError::NoRoom { path: folder.to_owned(), requested, free });
         }
         Ok(())
     }
 
-    /// Opens the target. A block device goes through the guard; a scratch file has no name from
-    /// its first moment, so that it is gone when the program is, however that ends.
+    /// Opens the target. A block device has to pass admission. A scratch file never has a name, so
+    /// that the kernel removes it when the process ends, in whatever way it ends.
+    ///
+    /// # Errors
+    /// The first rule that refuses the drive, too little free space, or a failed system call.
     pub fn open(&self, options: &TargetOptions<'_>) -> Result<OpenedTarget, TargetError> {
         match &self.place {
-            TargetPlace::Null => Ok(OpenedTarget { place: OpenTarget::Null, cached: None }),
+            TargetPlace::Null => {
+                Ok(OpenedTarget { target: OpenTarget::Null, page_cache_reason: None })
+            }
             TargetPlace::Folder(folder) => {
                 self.check_room()?;
                 self.scratch(folder, &|flags| open_nameless(folder, flags))
@@ -244,17 +253,19 @@ impl Candidate {
                     None => &admission::inspect(path)?,
                 };
                 let drive = admission::admit(path, facts, options)?;
-                Ok(OpenedTarget { place: OpenTarget::Drive(Box::new(drive)), cached: None })
+                let target = OpenTarget::Drive(Box::new(drive));
+                Ok(OpenedTarget { target, page_cache_reason: None })
             }
         }
     }
 
+    /// Opens and allocates the scratch file.
     fn scratch(
         &self,
         path: &Path,
         open: &dyn Fn(libc::c_int) -> io::Result<File>,
     ) -> Result<OpenedTarget, TargetError> {
-        let (file, cached) = match open(libc::O_DIRECT) {
+        let (file, page_cache_reason) = match open(libc::O_DIRECT) {
             Ok(file) => (file, None),
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
                 let file = open(0).map_err(|cause| system(path, cause))?;
@@ -265,13 +276,15 @@ impl Candidate {
         let length = self.info.capacity.0;
         match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, length) {
             Ok(()) => {}
-            // Not every file system can reserve; the fill will then tell whether there is room.
+            // Some file systems cannot allocate in advance; the fill then fails if there is no
+            // room.
             Err(rustix::io::Errno::OPNOTSUPP) => {
                 file.set_len(length).map_err(|cause| system(path, cause))?;
             }
             Err(error) => return Err(system(path, error.into())),
         }
-        Ok(OpenedTarget { place: OpenTarget::Scratch(Arc::new(file)), cached })
+        let target = OpenTarget::Scratch(Arc::new(file));
+        Ok(OpenedTarget { target, page_cache_reason })
     }
 }
 
@@ -280,7 +293,10 @@ fn resolve(name: &str) -> Result<TargetPlace, TargetError> {
         return Ok(TargetPlace::Null);
     }
     if name.is_empty() {
-        return Err(TargetError::Unfit { path: "''".into(), what: "no name of a target".into() });
+        return Err(TargetError::Unfit {
+            path: "''".into(),
+            what: "not the name of a target".into(),
+        });
     }
     let path = Path::new(name);
     let kind = match std::fs::metadata(path) {
@@ -308,7 +324,7 @@ fn resolve(name: &str) -> Result<TargetPlace, TargetError> {
 
 fn new_file(path: &Path) -> Result<TargetPlace, TargetError> {
     let missing = || TargetError::Missing(path.to_owned());
-    // A link that leads nowhere names no new file.
+    // A broken link is not a new file, and `name:` is a mistyped prefix such as `sim:`.
     let folder = parent(path).canonicalize().map_err(|_| missing())?;
     let name = path.file_name().ok_or_else(missing)?;
     if path.is_symlink() || lies_in_dev(&folder) || name.as_encoded_bytes().ends_with(b":") {
@@ -317,7 +333,8 @@ fn new_file(path: &Path) -> Result<TargetPlace, TargetError> {
     Ok(TargetPlace::NewFile(folder.join(name)))
 }
 
-/// Under /dev a mistyped device name must never become a file in memory.
+/// Returns whether `path` lies in /dev: a mistyped device name must not create a file in memory,
+/// which would be tested in place of the drive.
 fn lies_in_dev(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm")
 }
@@ -350,7 +367,8 @@ fn open_and_unlink(path: &Path, flags: libc::c_int) -> io::Result<File> {
     let file = match options.open(path) {
         Ok(file) => file,
         Err(error) => {
-            // O_CREAT may have made the file before O_DIRECT was refused; it is ours and empty.
+            // O_CREAT may create the file before O_DIRECT is refused. `create_new` guarantees that
+            // it is ours and empty.
             if error.raw_os_error() == Some(libc::EINVAL) {
                 let _ = std::fs::remove_file(path);
             }
@@ -379,7 +397,8 @@ fn null_info(name: &str) -> DriveInfo {
     }
 }
 
-/// The target is named in full, so that a run can be resumed from any folder.
+/// Describes a scratch file. The target is an absolute path, so that a run can be resumed from any
+/// folder.
 fn scratch_info(target: &Path, folder: &Path) -> DriveInfo {
     let mut details = file_system_of(folder);
     details.insert("scratch_file".into(), scratch_text(USUAL_SCRATCH));

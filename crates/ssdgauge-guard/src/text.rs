@@ -1,4 +1,4 @@
-//! Names of devices and data from devices as printable text.
+//! Printable text from paths, and from bytes that a device reports.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ pub(crate) fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Returns text from a device as printable ASCII, everything else as `\xNN`, 64 characters at
-/// most.
+/// Returns text from a device as printable ASCII, every other byte as `\xNN`, 64 characters at
+/// most: a label on a drive must not control the terminal that shows it.
 pub(crate) fn printable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for byte in bytes.iter().copied().skip_while(|byte| *byte == b' ') {

@@ -1,4 +1,8 @@
-//! Who uses a drive, or a part of it, or anything that stands on it. It only reads.
+//! Uses of a drive: of the drive itself, of its partitions, and of every device above or below it.
+//!
+//! This module only reads. The kernel refuses O_EXCL for claimed devices, but not for a mount in
+//! another namespace that is held by a mapping, a loop device over the same file, a second path, or
+//! a program that writes to the open device: those are found here.
 
 use crate::text::printable;
 use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
@@ -12,17 +16,17 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Which processes count as users of a drive that they hold open.
+/// The processes that count as users when they have the drive open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Openers<'a> {
-    /// All of them: before a drive is admitted.
+    /// Every process: before a drive is admitted.
     All,
-    /// Those that could write: during a run, a reader disturbs the numbers, not the data. The
-    /// helper looks for them where this process has given up its privileges.
+    /// Processes that could write: during a run, a reader (udev, smartctl) disturbs the results but
+    /// not the data. The helper lists them where this process has dropped its privileges.
     Writers(Option<&'a HelperClient>),
 }
 
-/// The places of the system that no drive under test may carry.
+/// The mount points of the system: a drive that carries one of them is never tested.
 const SYSTEM: [(&str, &str); 5] = [
     ("/", "the root file system"),
     ("/boot", "/boot"),
@@ -31,81 +35,52 @@ const SYSTEM: [(&str, &str); 5] = [
     ("/usr", "/usr"),
 ];
 
-/// Returns what of the system, of the results or of the program lies on `disk`: no consent opens
-/// such a drive.
+/// Returns what of the system, the results or this program lies on `disk`. No option overrides
+/// this: the machine, or the run that writes, would lose its own files.
 pub(crate) fn protected(kernel: &Kernel, disk: &Path, results: Option<&Path>) -> Option<String> {
     let program = std::env::current_exe().ok();
-    let system = SYSTEM.map(|(path, words)| (PathBuf::from(path), words.to_owned()));
+    let system = SYSTEM.map(|(path, title)| (PathBuf::from(path), title.to_owned()));
     let results = results.map(|path| {
         let folder = if path.exists() { Some(path) } else { path.parent() };
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
         (folder.unwrap_or(Path::new(".")).to_owned(), "the results of this run".to_owned())
     });
     let program = program.map(|path| (path, "this program".to_owned()));
-    let written = kernel.stands_on(disk);
-    system.into_iter().chain(results).chain(program).find_map(|(path, words)| {
+    let own = kernel.stands_on(disk);
+    system.into_iter().chain(results).chain(program).find_map(|(path, title)| {
         let folder = kernel.folder_of_file_system(fs::metadata(path).ok()?.dev())?;
-        kernel.downward(&folder).iter().any(|below| written.contains(below)).then_some(words)
+        kernel.downward(&folder).iter().any(|below| own.contains(below)).then_some(title)
     })
 }
 
-/// Returns which drive lies whole below `disk`, in words, where `disk` is only another name for it:
-/// what holds a drive by its own name is not refused by the kernel there.
-pub(crate) fn second_name(kernel: &Kernel, disk: &Path) -> Option<String> {
-    let written = kernel.stands_on(disk);
+/// Returns the loop device through which `disk` is only another name of a whole drive, if any. Uses
+/// of that drive by its own name are invisible to O_EXCL on the loop device.
+pub(crate) fn loop_over_device(kernel: &Kernel, disk: &Path) -> Option<String> {
+    let own = kernel.stands_on(disk);
     let over =
-        kernel.loops.iter().find(|over| over.is_over_device && written.contains(&over.folder))?;
+        kernel.loops.iter().find(|over| over.is_over_device && own.contains(&over.folder))?;
     let backing = printable(over.backing.as_bytes());
     Some(format!("{} is a loop device over {backing}", name_of(&over.folder)))
 }
 
-/// Returns who uses the drive whose folder is `disk`, or what lies below it, in words, the most
-/// telling first.
+/// Returns the uses of the drive whose folder is `disk`, and of the devices above and below it, one
+/// line each. The first line is the most specific: a mount point says more than an open file.
 pub(crate) fn users(kernel: &Kernel, disk: &Path, openers: &Openers<'_>) -> Vec<String> {
-    let (written, family) = (kernel.stands_on(disk), kernel.family(disk));
+    // `own`: the drive and what it consists of. `family`: own, and everything above any of it.
+    let (own, family) = (kernel.stands_on(disk), kernel.family(disk));
     let mut users = Vec::new();
     for folder in &family {
-        let name = name_of(folder);
-        let on = |mount: &&Mount| kernel.is_mount_of(mount, folder);
-        users.extend(
-            kernel
-                .mounts
-                .iter()
-                .find(on)
-                .map(|mount| format!("{name} is mounted at {}", printable(mount.point.as_bytes()))),
-        );
-        users.extend(is_swap(kernel, &name).then(|| format!("{name} is used as swap")));
-        users.extend(
-            in_mounted_btrfs(kernel, &name)
-                .then(|| format!("{name} belongs to a btrfs file system that is mounted")),
-        );
+        users.extend(file_system_uses(kernel, folder));
     }
     for folder in &family {
-        let name = name_of(folder);
-        let holders = fs::read_dir(folder.join("holders")).into_iter().flatten().flatten();
-        users.extend(holders.filter_map(|holder| {
-            let holder = fs::canonicalize(holder.path()).ok()?;
-            // What the drive itself is made of is held by the drive itself.
-            let is_other = !written.contains(&holder);
-            is_other.then(|| format!("{name} is held by {}", holder_in_words(&holder)))
-        }));
+        users.extend(holders(folder, &own));
     }
-    for over in kernel.loops.iter().filter(|over| !written.contains(&over.folder)) {
-        let name = name_of(&over.folder);
-        let backing = printable(over.backing.as_bytes());
-        if family.contains(&over.folder) {
-            users.push(format!("{name} stands on it (backing file {backing})"));
-        }
-        let mut own = kernel.loops.iter().filter(|own| written.contains(&own.folder));
-        if own.any(|own| own.file.is_some() && own.file == over.file) {
-            users.push(format!("{name} stands on the same file ({backing})"));
-        }
-    }
-    users.extend(written.iter().find_map(|below| second_path(below, &written)));
+    users.extend(loop_devices(kernel, &own, &family));
+    users.extend(own.iter().find_map(|below| second_path(below, &own)));
     users.extend(match openers {
         Openers::All => open_in(kernel, disk, false, std::process::id()),
-        Openers::Writers(None) => writers_in(kernel, disk, std::process::id()),
-        // Where the helper cannot look, it is unknown whether the drive is ours alone.
+        Openers::Writers(None) => writers(kernel, disk, std::process::id()),
+        // Without the list it is unknown whether another program writes: that counts as a use.
         Openers::Writers(Some(helper)) => helper
             .writers()
             .unwrap_or_else(|error| vec![format!("its open files cannot be listed ({error})")]),
@@ -113,17 +88,59 @@ pub(crate) fn users(kernel: &Kernel, disk: &Path, openers: &Openers<'_>) -> Vec<
     users
 }
 
-/// Returns another device with the same worldwide name that is not `written`: a second path to the
-/// same drive.
-fn second_path(disk: &Path, written: &[PathBuf]) -> Option<String> {
-    let own = wwid(disk)?;
-    let mut others = siblings(disk).filter(|other| !written.contains(other));
-    let other = others.find(|other| wwid(other).as_ref() == Some(&own))?;
-    // A device-mapper device carries no worldwide name of its own here.
-    Some(format!("{} is a second path to the same drive ({own})", name_of(&other)))
+/// Returns whether the device in `folder` is mounted, swap, or a member of a mounted btrfs.
+fn file_system_uses(kernel: &Kernel, folder: &Path) -> Vec<String> {
+    let name = name_of(folder);
+    let is_of_this = |mount: &&Mount| kernel.is_mount_of(mount, folder);
+    let mount = kernel.mounts.iter().find(is_of_this);
+    let mounted =
+        mount.map(|mount| format!("{name} is mounted at {}", printable(mount.point.as_bytes())));
+    let swap = is_swap(kernel, &name).then(|| format!("{name} is used as swap"));
+    let btrfs = in_mounted_btrfs(kernel, &name)
+        .then(|| format!("{name} belongs to a btrfs file system that is mounted"));
+    mounted.into_iter().chain(swap).chain(btrfs).collect()
 }
 
-fn holder_in_words(folder: &Path) -> String {
+/// Returns the devices that claim the one in `folder`. A mapping under test claims the drives that
+/// it consists of: what is in `own` is not a foreign use.
+fn holders(folder: &Path, own: &[PathBuf]) -> Vec<String> {
+    let name = name_of(folder);
+    let holders = fs::read_dir(folder.join("holders")).into_iter().flatten().flatten();
+    holders
+        .filter_map(|holder| fs::canonicalize(holder.path()).ok())
+        .filter(|holder| !own.contains(holder))
+        .map(|holder| format!("{name} is held by {}", holder_title(&holder)))
+        .collect()
+}
+
+/// Returns the loop devices over the drive, and those over the file behind a loop device under
+/// test.
+fn loop_devices(kernel: &Kernel, own: &[PathBuf], family: &[PathBuf]) -> Vec<String> {
+    let mut users = Vec::new();
+    for other in kernel.loops.iter().filter(|other| !own.contains(&other.folder)) {
+        let name = name_of(&other.folder);
+        let backing = printable(other.backing.as_bytes());
+        if family.contains(&other.folder) {
+            users.push(format!("{name} is a loop device on it (backing file {backing})"));
+        }
+        let mut tested = kernel.loops.iter().filter(|tested| own.contains(&tested.folder));
+        if tested.any(|tested| tested.file.is_some() && tested.file == other.file) {
+            users.push(format!("{name} is a loop device on the same file ({backing})"));
+        }
+    }
+    users
+}
+
+/// Returns another device with the same worldwide name that is not one of `own`: a second path to
+/// the same drive, through which another program could write.
+fn second_path(disk: &Path, own: &[PathBuf]) -> Option<String> {
+    let name = wwid(disk)?;
+    let mut others = siblings(disk).filter(|other| !own.contains(other));
+    let other = others.find(|other| wwid(other).as_ref() == Some(&name))?;
+    Some(format!("{} is a second path to the same drive ({name})", name_of(&other)))
+}
+
+fn holder_title(folder: &Path) -> String {
     let name = name_of(folder);
     let title = attribute(&folder.join("dm/name")).map(|title| printable(title.as_bytes()));
     let uuid = attribute(&folder.join("dm/uuid")).unwrap_or_default();
@@ -150,52 +167,57 @@ fn is_swap(kernel: &Kernel, name: &str) -> bool {
     })
 }
 
-/// The kernel lists every device of a mounted btrfs, where the mount table names one of them.
+/// The mount table names only one device of a btrfs with several; sysfs lists all of them.
 fn in_mounted_btrfs(kernel: &Kernel, name: &str) -> bool {
     let systems = fs::read_dir(kernel.sys.join("fs/btrfs")).into_iter().flatten().flatten();
     systems.into_iter().any(|system| system.path().join("devices").join(name).exists())
 }
 
-/// How often a drive is looked at again before a process counts as its user: what udev looks at
-/// after an attach is free again in a moment.
-const LOOKS: u32 = 4;
-const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(100);
+/// How often the open files are listed before a process counts as a user, and the pause between.
+/// udev opens a new device for a moment; without a repetition each attach would refuse the drive.
+const SCANS: u32 = 4;
+const BETWEEN_SCANS: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Returns the processes that hold `disk`, something on it, or the file behind it open for writing;
-/// `ours` and the calling process do not count.
-pub(crate) fn writers_in(kernel: &Kernel, disk: &Path, ours: u32) -> Vec<String> {
-    open_in(kernel, disk, true, ours)
+/// Returns the processes that have `disk`, a device above it, or the file behind it open for
+/// writing. The calling process and the process `excluded` are left out.
+pub(crate) fn writers(kernel: &Kernel, disk: &Path, excluded: u32) -> Vec<String> {
+    open_in(kernel, disk, true, excluded)
 }
 
-/// Returns the processes that hold `disk`, something on it, or the file behind it open, or open for
-/// writing where `writers_only`; `ours` and the calling process do not count.
-fn open_in(kernel: &Kernel, disk: &Path, writers_only: bool, ours: u32) -> Vec<String> {
+/// Returns the processes that have `disk`, a device above it, or the file behind it open; only
+/// those that could write, where `writers_only`.
+fn open_in(kernel: &Kernel, disk: &Path, writers_only: bool, excluded: u32) -> Vec<String> {
     let family = kernel.family(disk);
     let devices: BTreeSet<u64> = family.iter().filter_map(|folder| number_of(folder)).collect();
-    let written = kernel.stands_on(disk);
-    let own = kernel.loops.iter().filter(|over| written.contains(&over.folder));
-    let files: Vec<(u64, u64)> = own.filter_map(|over| over.file).collect();
-    let look = || open_files(kernel, &devices, &files, writers_only, ours);
-    let mut found = look();
-    for _ in 1..LOOKS {
+    let own = kernel.stands_on(disk);
+    let tested = kernel.loops.iter().filter(|tested| own.contains(&tested.folder));
+    let files: Vec<(u64, u64)> = tested.filter_map(|tested| tested.file).collect();
+    let wanted = Wanted { devices: &devices, files: &files, writers_only };
+    let scan = || open_files(kernel, &wanted, excluded);
+    let mut found = scan();
+    for _ in 1..SCANS {
         if found.is_empty() {
             break;
         }
-        std::thread::sleep(BETWEEN_LOOKS);
-        let again = look();
+        std::thread::sleep(BETWEEN_SCANS);
+        let again = scan();
         found.retain(|user| again.contains(user));
     }
     found
 }
 
-fn open_files(
-    kernel: &Kernel,
-    devices: &BTreeSet<u64>,
-    files: &[(u64, u64)],
+/// The open files that are searched for.
+struct Wanted<'a> {
+    /// Block devices, by number.
+    devices: &'a BTreeSet<u64>,
+    /// Regular files, by file system and inode.
+    files: &'a [(u64, u64)],
+    /// Whether only descriptors that can write count.
     writers_only: bool,
-    ours: u32,
-) -> Vec<String> {
-    let own = [std::process::id(), ours].map(|id| id.to_string());
+}
+
+fn open_files(kernel: &Kernel, wanted: &Wanted<'_>, excluded: u32) -> Vec<String> {
+    let own = [std::process::id(), excluded].map(|id| id.to_string());
     let mut users = Vec::new();
     for process in processes(&kernel.proc) {
         let id = name_of(&process);
@@ -204,8 +226,8 @@ fn open_files(
         }
         let open = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         let holds = open.into_iter().any(|entry| {
-            is_one_of(&entry.path(), devices, files)
-                && (!writers_only || may_write(&process, &entry.file_name()))
+            wanted.contains(&entry.path())
+                && (!wanted.writers_only || may_write(&process, &entry.file_name()))
         });
         if holds {
             let program = attribute(&process.join("comm")).unwrap_or_else(|| "a program".into());
@@ -216,27 +238,30 @@ fn open_files(
     users
 }
 
-/// Returns whether an open file is one of `devices` or of `files`, without asking a server that may
-/// not answer.
-fn is_one_of(path: &Path, devices: &BTreeSet<u64>, files: &[(u64, u64)]) -> bool {
-    let wanted = StatxFlags::TYPE | StatxFlags::INO;
-    let Ok(stat) = statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted) else { return false };
-    const BLOCK: u32 = 0o060_000;
-    let is_block = u32::from(stat.stx_mode) & 0o170_000 == BLOCK;
-    let rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
-    let dev = makedev(stat.stx_dev_major, stat.stx_dev_minor);
-    (is_block && devices.contains(&rdev)) || files.contains(&(dev, stat.stx_ino))
+impl Wanted<'_> {
+    /// Returns whether the open file behind `path` is searched for. STATX_DONT_SYNC uses cached
+    /// attributes: a file on a network server that does not respond would block the search.
+    fn contains(&self, path: &Path) -> bool {
+        let fields = StatxFlags::TYPE | StatxFlags::INO;
+        let Ok(stat) = statx(CWD, path, AtFlags::STATX_DONT_SYNC, fields) else { return false };
+        const BLOCK: u32 = 0o060_000;
+        let is_block = u32::from(stat.stx_mode) & 0o170_000 == BLOCK;
+        let rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
+        let dev = makedev(stat.stx_dev_major, stat.stx_dev_minor);
+        (is_block && self.devices.contains(&rdev)) || self.files.contains(&(dev, stat.stx_ino))
+    }
 }
 
 fn may_write(process: &Path, number: &std::ffi::OsStr) -> bool {
     let info = fs::read_to_string(process.join("fdinfo").join(number)).unwrap_or_default();
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-    // The lowest two bits are the access mode; 0 is reading alone. What is unknown counts.
+    // The lowest two bits are the access mode; 0 is O_RDONLY. An unknown mode counts as writing.
     flags.is_none_or(|flags| flags & 3 != 0)
 }
 
-/// A child of ours between fork and exec has our descriptors for a moment, and our program.
+/// Returns whether `process` is a child of `own` that still runs the same program: between fork and
+/// exec a child has copies of our descriptors, and is not another user.
 fn is_our_fork(process: &Path, own: &str) -> bool {
     let status = fs::read_to_string(process.join("status")).unwrap_or_default();
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));

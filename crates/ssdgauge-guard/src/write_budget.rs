@@ -1,5 +1,8 @@
-//! What is asked before and while a run writes: whether the drive is still the admitted one,
-//! whether it keeps what is written, and whether no more is written than was planned.
+//! Write budget: the checks before each step that writes, and the limit of the bytes of a run.
+//!
+//! A step begins only if the drive is still the admitted one, returned the ownership label as it
+//! was written, and has budget left. A run that writes more than planned is stopped: a fault in the
+//! program must not wear out the drive.
 
 use crate::admission::Admitted;
 use crate::signatures;
@@ -14,24 +17,35 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
-/// How much more than planned may be written before a run is stopped: requests are counted by the
-/// second, and the last blocks of a span are rounded.
-const MOST_OVER: f64 = 1.05;
-/// A byte limit may be small; a second of slack is not a fault.
-const SLACK: u64 = 1 << 20;
-/// How long the drive may take for one block before it counts as hung.
-const SILENCE: Duration = Duration::from_secs(30);
+/// The share by which a run may exceed its plan: writes are counted once a second, and the last
+/// block of a span is rounded up.
+const TOLERANCE: f64 = 1.05;
+/// The bytes by which any step may exceed its plan: 5 % of a small byte limit is less than a
+/// single block.
+const TOLERANCE_BYTES: u64 = 1 << 20;
+/// The time after which a drive that does not complete the label counts as hung; that of any other
+/// request (see the watchdog of the engine).
+const LABEL_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same at the end of a run, which must not keep a user waiting who has stopped it.
+const FINAL_LABEL_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// What was limit about the writes of a run, and what of it is spent.
+/// The bytes that a run may write to its drive, and those that it wrote.
 #[derive(Debug, Default)]
 pub struct WriteBudget {
-    /// The most bytes that the whole run may write, where its plan says so.
+    /// The most bytes that the whole run may write, where its plan states them.
     limit: Option<Bytes>,
     written: u64,
-    /// Our mark was written and read back.
+    /// The ownership label was written and read back.
     labelled: bool,
-    /// Something went wrong: the drive is left as it is.
-    in_doubt: bool,
+    /// A step failed: nothing more is written to the drive.
+    failed: bool,
+}
+
+/// The bytes that one step wrote, and the most that it may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepBytes {
+    written: u64,
+    most: u64,
 }
 
 impl WriteBudget {
@@ -40,29 +54,34 @@ impl WriteBudget {
         WriteBudget { limit, ..WriteBudget::default() }
     }
 
-    /// Asks, immediately before a destructive step on `place` that may write `planned` bytes,
-    /// whether it may begin. The very first write is our mark, which has to be read back.
+    /// Checks immediately before a step on `target` that writes `planned` bytes whether it may
+    /// begin. The first write of a run is the ownership label, which has to be read back.
+    ///
+    /// # Errors
+    /// The drive changed or is in use, the budget does not cover the step, or the label was not
+    /// read back as written.
     pub fn before_writing(
         &mut self,
-        place: &OpenTarget,
+        target: &OpenTarget,
         planned: Option<Bytes>,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
-        let OpenTarget::Drive(drive) = place else { return Ok(()) };
+        let OpenTarget::Drive(drive) = target else { return Ok(()) };
         if let Err(refusal) = drive.check_again() {
-            self.in_doubt = true;
+            self.failed = true;
             sink.finding(Finding::new(
                 FindingKind::DriveChanged,
                 Severity::Invalid,
                 format!("the run was stopped before a step that writes: {refusal}"),
-                "find out who uses the drive or has changed it before you write to it again",
+                "find the program that uses the drive or changed it before you write to it again",
             ));
             return Err(RigError::Changed(refusal.to_string()));
         }
-        let most = self.limit.map_or(u64::MAX, with_slack);
+        let most = self.limit.map_or(u64::MAX, with_tolerance);
         let planned = planned.unwrap_or_default();
         if self.written.saturating_add(planned.0) > most {
-            return Err(self.over(drive.name(), self.written + planned.0, most, sink));
+            let written = self.written.saturating_add(planned.0);
+            return Err(self.over_budget(drive.name(), StepBytes { written, most }, sink));
         }
         if !self.labelled {
             self.write_label(drive, sink)?;
@@ -71,89 +90,98 @@ impl WriteBudget {
         Ok(())
     }
 
-    /// Returns a sink that hands everything to `sink`, counts what is written, and stops the step
-    /// where that is more than `until` or the plan allows.
-    pub fn watch<'a>(&self, until: &Until, sink: &'a mut dyn Sink) -> CountingSink<'a> {
-        let step = until.bytes.map_or(u64::MAX, with_slack);
-        let run = self.limit.map_or(u64::MAX, with_slack).saturating_sub(self.written);
-        CountingSink { sink, written: 0, most: step.min(run) }
+    /// Returns a sink that forwards to `sink`, counts the bytes written, and requests a stop of the
+    /// step once they exceed `until` or the plan of the run.
+    pub fn count_writes<'a>(&self, until: &Until, sink: &'a mut dyn Sink) -> CountingSink<'a> {
+        let step = until.bytes.map_or(u64::MAX, with_tolerance);
+        let run = self.limit.map_or(u64::MAX, with_tolerance).saturating_sub(self.written);
+        CountingSink { sink, bytes: StepBytes { written: 0, most: step.min(run) } }
     }
 
-    /// Takes into account what a step wrote.
+    /// Adds the bytes of a step on the drive called `drive`.
+    ///
+    /// # Errors
+    /// The step wrote more than it was allowed to.
     pub fn after_writing(
         &mut self,
         drive: &str,
-        (written, most): (u64, u64),
+        bytes: StepBytes,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
-        self.written = self.written.saturating_add(written);
-        match written > most {
-            true => Err(self.over(drive, written, most, sink)),
+        self.written = self.written.saturating_add(bytes.written);
+        match bytes.written > bytes.most {
+            true => Err(self.over_budget(drive, bytes, sink)),
             false => Ok(()),
         }
     }
 
-    /// Notes that a step did not end as it should: nothing more is written to the drive.
-    pub fn doubt(&mut self) {
-        self.in_doubt = true;
+    /// Records that a step failed: the state of the drive is unknown, and not even the ownership
+    /// label is written to it again.
+    pub fn record_failure(&mut self) {
+        self.failed = true;
     }
 
-    fn over(&mut self, drive: &str, written: u64, most: u64, sink: &mut dyn Sink) -> RigError {
-        self.in_doubt = true;
+    fn over_budget(&mut self, drive: &str, bytes: StepBytes, sink: &mut dyn Sink) -> RigError {
+        self.failed = true;
+        let StepBytes { written, most } = bytes;
         sink.finding(Finding::new(
             FindingKind::OverBudget,
             Severity::Invalid,
             format!("the run was stopped: {written} bytes written, where the plan allows {most}"),
-            "this is a fault of ours: please report it with the run file",
+            "this is a fault of ssdgauge: please report it with the run file",
         ));
         RigError::OverBudget { drive: drive.into(), written: Bytes(written), most: Bytes(most) }
     }
 
-    /// Writes our mark as the first block, and compares what the drive gives back.
+    /// Writes the ownership label as the first block and compares it with what the drive returns:
+    /// a drive, or a layer above it, that drops writes is found before anything is measured.
     fn write_label(&mut self, drive: &Admitted, sink: &mut dyn Sink) -> Result<(), RigError> {
         let block = drive.label().to_vec();
-        let result = within(SILENCE, drive.file(), move |file| {
+        let result = within(LABEL_TIMEOUT, drive.file(), move |file| {
             write_block(file, &block)?;
             Ok(read_block(file)? == block)
         });
         let what = match result {
             Some(Ok(true)) => return Ok(()),
-            Some(Ok(false)) => "the first block that was written did not come back".to_owned(),
+            Some(Ok(false)) => "the first block was not read back as it was written".to_owned(),
             Some(Err(error)) => format!("the first block could not be written and read: {error}"),
             None => {
-                self.in_doubt = true;
-                let (drive, silence) = (drive.name().into(), Nanos::from_secs(SILENCE.as_secs()));
-                return Err(RigError::Hung { drive, silence });
+                self.failed = true;
+                let silence = Nanos::from_secs(LABEL_TIMEOUT.as_secs());
+                return Err(RigError::Hung { drive: drive.name().into(), silence });
             }
         };
-        self.in_doubt = true;
+        self.failed = true;
         sink.finding(Finding::new(
             FindingKind::NotKept,
             Severity::Invalid,
             what.clone(),
-            "the drive, or a layer above it, does not keep what is written: test no further",
+            "the drive, or a layer above it, does not store written data: stop testing it",
         ));
         Err(RigError::NotKept { drive: drive.name().into(), what })
     }
 
-    /// Leaves our mark on a drive whose run ended in order, so that the next run knows that
-    /// nothing there is worth keeping.
-    pub fn leave(&mut self, place: &OpenTarget) {
-        let OpenTarget::Drive(drive) = place else { return };
-        if self.labelled && !self.in_doubt && drive.check_again().is_ok() {
+    /// Writes the ownership label at the end of a run, where the drive is still the admitted one
+    /// and no step failed: the workload overwrote it, and the next run needs no `--erase` if it is
+    /// there.
+    pub fn write_final_label(&mut self, target: &OpenTarget) {
+        let OpenTarget::Drive(drive) = target else { return };
+        if self.labelled && !self.failed && drive.check_again().is_ok() {
             let block = drive.label().to_vec();
-            // Where that fails the next run asks for one consent more; nothing else is lost.
+            // If this fails, the next run requires `--erase` once more; nothing else depends on it.
             let _ =
-                within(Duration::from_secs(4), drive.file(), move |file| write_block(file, &block));
+                within(FINAL_LABEL_TIMEOUT, drive.file(), move |file| write_block(file, &block));
         }
     }
 }
 
-fn with_slack(planned: Bytes) -> u64 {
-    ((planned.0 as f64 * MOST_OVER) as u64).saturating_add(SLACK)
+/// Returns `planned` bytes plus 5 % plus 1 MiB.
+fn with_tolerance(planned: Bytes) -> u64 {
+    ((planned.0 as f64 * TOLERANCE) as u64).saturating_add(TOLERANCE_BYTES)
 }
 
 fn write_block(file: &File, block: &[u8]) -> io::Result<()> {
+    assert_eq!(block.len(), signatures::LABEL_LENGTH, "only the ownership label is written here");
     let mut region = Region::new(block.len())?;
     let words = region.words_mut().iter_mut();
     for (word, bytes) in words.zip(block.chunks_exact(8)) {
@@ -171,24 +199,23 @@ fn read_block(file: &File) -> io::Result<Vec<u8>> {
     Ok(region.bytes()[..n.min(signatures::LABEL_LENGTH)].to_vec())
 }
 
-/// A sink that counts what is written.
+/// A sink that counts the bytes written and forwards everything.
 pub struct CountingSink<'a> {
     sink: &'a mut dyn Sink,
-    written: u64,
-    most: u64,
+    bytes: StepBytes,
 }
 
 impl CountingSink<'_> {
-    /// Returns the bytes that were written and the most that may be.
-    pub fn count(&self) -> (u64, u64) {
-        (self.written, self.most)
+    /// Returns the bytes of the step so far.
+    pub fn bytes(&self) -> StepBytes {
+        self.bytes
     }
 }
 
 impl Sink for CountingSink<'_> {
     fn interval(&mut self, interval: &Interval) {
         if interval.direction == Direction::Write {
-            self.written = self.written.saturating_add(interval.bytes);
+            self.bytes.written = self.bytes.written.saturating_add(interval.bytes);
         }
         self.sink.interval(interval);
     }
@@ -206,7 +233,7 @@ impl Sink for CountingSink<'_> {
     }
 
     fn stop(&mut self) -> bool {
-        self.written > self.most || self.sink.stop()
+        self.bytes.written > self.bytes.most || self.sink.stop()
     }
 }
 
@@ -218,7 +245,7 @@ mod tests {
     fn the_counting_sink_forwards_every_call() {
         ssdgauge_core::check_forwarding(|inner, check| {
             let budget = WriteBudget::new(None);
-            check(&mut budget.watch(&Until { time: None, bytes: None }, inner));
+            check(&mut budget.count_writes(&Until { time: None, bytes: None }, inner));
         });
     }
 }

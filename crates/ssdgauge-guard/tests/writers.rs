@@ -1,14 +1,14 @@
-//! The guard is the only way to a writable descriptor of a drive: whatever in the program's source
-//! could write to a file, or send a command that changes a drive, is on this list with its reason.
+//! The guard is the only way to a writable descriptor of a drive: every place in the source that
+//! can write to a file, or send a command that changes a drive, is listed here with its reason.
 
-// A test ends at the first thing that does not work.
+// A test ends at the first failure.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What opens for writing, changes a drive by a call, or starts another program.
+/// The words that open for writing, change a drive by a call, or start another program.
 const WORDS: [&str; 14] = [
     ".write(true)",
     ".append(true)",
@@ -26,8 +26,8 @@ const WORDS: [&str; 14] = [
     "Command::new(",
 ];
 
-/// Each place, how many such words stand there outside its tests, and why none of them reaches a
-/// drive beside the guard.
+/// Each file, the number of such words outside its tests, and the reason why none of them reaches a
+/// drive without the guard.
 const KNOWN: [(&str, usize, &str); 14] = [
     ("ssdgauge-engine/src/request_log.rs", 1, "a new file"),
     ("ssdgauge-guard/src/admission.rs", 1, "the guard: `open_exclusively`"),
@@ -43,18 +43,14 @@ const KNOWN: [(&str, usize, &str); 14] = [
     ("ssdgauge-meter/src/command.rs", 1, "the program that its user names as a meter"),
     ("ssdgauge-os/src/block_device.rs", 5, "calls on descriptors that others opened"),
     ("ssdgauge-os/src/ioctl.rs", 2, "calls on descriptors that others opened"),
-    (
-        "ssdgauge-runfile/src/record/reader.rs",
-        1,
-        "a regular file with our mark, to undo what a kill cut off",
-    ),
-    ("ssdgauge-runfile/src/writer.rs", 4, "new files, and regular files with our mark"),
+    ("ssdgauge-runfile/src/record/reader.rs", 1, "a run file, to undo an interrupted write"),
+    ("ssdgauge-runfile/src/writer.rs", 4, "new files, and run files"),
     ("ssdgauge/src/demo.rs", 1, "the browser"),
     ("ssdgauge/src/output.rs", 1, "a new file"),
 ];
 
 #[test]
-fn every_place_that_could_write_is_known() {
+fn every_place_that_can_write_is_known() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = BTreeMap::new();
     for file in sources(crates) {
@@ -102,7 +98,7 @@ fn every_sink_is_known_and_every_decorator_is_tested_to_forward_announcements() 
     assert_eq!(found, known, "a new decorator needs a test with `check_forwarding`");
 }
 
-/// Returns every file of the source of all crates, but not what is only compiled for tests.
+/// Returns every source file of all crates, except those that are compiled only for tests.
 fn sources(crates: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> =
         fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();

@@ -1,11 +1,13 @@
-//! What the host is: facts from /proc and /sys, in the field's words. Nothing is guessed.
+//! Environment record: the facts about the host that affect a result, from procfs and sysfs.
+//!
+//! A fact that the kernel does not report is left out, never estimated.
 
 use ssdgauge_os::sysfs::attribute;
 use std::fs;
 use std::path::Path;
 
 /// Returns the facts about this host that affect a result, as pairs of key and value; `privileges`
-/// says which privileges the process kept, where it dropped any.
+/// is the summary of the privileges that the process kept, where it dropped any.
 pub fn environment(privileges: Option<&str>) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut add = |key: &str, value: Option<String>| {

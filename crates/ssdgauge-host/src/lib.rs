@@ -1,11 +1,13 @@
 //! The rig on real drives, in real time.
 //!
-//! [`LinuxRig`] holds a target that the guard has admitted, and everything that reads or sets
-//! something beside the load: `preparation` (purge, trim), `settings` (power saving, write cache)
-//! and `monitor` (checks of the host, interference, unwritten reads). Before the first request the
-//! process drops its `privileges`; what needs them is done by the privileged `helper` process.
+//! [`LinuxRig`] holds a target that the guard has admitted and runs workloads on it with the
+//! engine. Beside the load, `preparation` purges and trims, `settings` changes power saving and the
+//! write cache and restores them, and `monitor` checks the host, records interference and finds
+//! unwritten reads. Before the first request the process drops its `privileges`; requests that need
+//! them go to the privileged `helper` process.
 //!
-//! This crate holds no logic that one of the crates below it owns.
+//! This crate never opens a drive for writing and holds no logic that one of the crates below it
+//! (os, drive, engine, meter, guard) owns.
 
 mod environment;
 mod helper;
@@ -17,4 +19,4 @@ mod settings;
 
 pub use environment::environment;
 pub use helper::server::serve as serve_as_helper;
-pub use rig::{LinuxRig, look_at_meters};
+pub use rig::{LinuxRig, open_meters};

@@ -9,7 +9,7 @@ mod stall_detector;
 mod step;
 mod unwritten_reads;
 
-pub(crate) use host_checks::conditions;
+pub(crate) use host_checks::check_host;
 pub(crate) use interference::{InterferenceMonitor, LatencyWatch};
 pub(crate) use step::Step;
-pub(crate) use unwritten_reads::look;
+pub(crate) use unwritten_reads::find_unwritten_reads;

@@ -1,7 +1,7 @@
-//! What brings a drive into a state: purge and trim, each with a proof that it had an effect.
+//! Preparation of a drive by command: purge and trim, each verified by reading back.
 //!
-//! Nothing here opens a drive: every command goes through the descriptor that the guard admitted.
-//! What cannot be taken back is durable in the run file before it is sent.
+//! Nothing here opens a drive: every command goes through the descriptor that the guard admitted. A
+//! command that cannot be undone is recorded durably in the run file before it is sent.
 
 mod ata_erase;
 mod format;
@@ -23,79 +23,92 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often a stop is looked for.
-const GLANCE: Duration = Duration::from_millis(100);
+/// The period of the checks for a stop.
+const STOP_CHECK: Duration = Duration::from_millis(100);
 
-/// A drive that was admitted, and what leads to it.
+/// An admitted drive with its command interface.
 #[derive(Clone)]
 pub(crate) struct PurgeTarget {
     /// The descriptor of the guard.
     pub(crate) file: Arc<File>,
-    /// Where commands to the drive itself go.
+    /// The interface for commands to the drive.
     pub(crate) pass_through: Arc<dyn PassThrough>,
-    /// Its place in /sys.
-    pub(crate) place: SysfsDevice,
-    /// The part that the run uses; what lies behind it stays unused.
+    /// Its device in sysfs.
+    pub(crate) device: SysfsDevice,
+    /// The part that the run uses, from the start; the rest stays unused.
     pub(crate) used: Bytes,
 }
 
 impl PurgeTarget {
     /// Returns the size of the whole drive.
     fn whole(&self) -> Bytes {
-        device_size(&self.place.folder).unwrap_or(self.used)
+        device_size(&self.device.folder).unwrap_or(self.used)
     }
 
-    /// Returns whether the drive has left, as far as the kernel knows.
-    fn is_gone(&self) -> bool {
-        let size = attribute(&self.place.folder.join("size"));
+    /// Returns whether the kernel has removed the drive, or reports a size of 0.
+    fn is_removed(&self) -> bool {
+        let size = attribute(&self.device.folder.join("size"));
         size.is_none_or(|sectors| sectors == "0")
+    }
+
+    /// Returns the error for a failed access to the drive.
+    fn io_error(&self, error: &std::io::Error) -> PreparationError {
+        match self.is_removed() {
+            true => PreparationError::Gone,
+            false => PreparationError::Ineffective(error.to_string()),
+        }
     }
 }
 
-/// Why one way of preparation did not work.
+/// Reason why one method of purge or trim did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Failed {
-    /// It is not possible here; nothing was sent.
-    Impossible(String),
-    /// The drive was told, and did not do it.
-    InVain(String),
-    /// Somebody wants the run to stop; the drive may go on by itself.
+pub(crate) enum PreparationError {
+    /// The method is not possible on this drive; nothing was sent.
+    NotPossible(String),
+    /// The command was sent, and failed or had no effect.
+    Ineffective(String),
+    /// The run has to stop; the drive may continue with the command.
     Stopped,
-    /// The drive is gone.
+    /// The drive was removed.
     Gone,
     /// The run file could not be written, so nothing was sent.
     NotRecorded,
 }
 
-impl From<CommandError> for Failed {
-    fn from(refusal: CommandError) -> Failed {
-        match refusal {
-            CommandError::Gone => Failed::Gone,
+impl From<CommandError> for PreparationError {
+    fn from(error: CommandError) -> PreparationError {
+        match error {
+            CommandError::Gone => PreparationError::Gone,
             CommandError::Status(_)
             | CommandError::Sense(..)
             | CommandError::System(_)
-            | CommandError::Rights => Failed::InVain(refusal.to_string()),
+            | CommandError::Rights => PreparationError::Ineffective(error.to_string()),
         }
     }
 }
 
-/// Does something that blocks, on a thread of its own, and looks for a stop meanwhile.
-fn await_answer<T: Send + 'static>(
+/// Runs `work`, which may block for hours, on a thread of its own, and checks for a stop meanwhile.
+///
+/// # Errors
+/// The run has to stop, or the thread panicked. After a stop the thread ends with the command,
+/// whose result nothing receives.
+fn run_interruptibly<T: Send + 'static>(
     sink: &mut dyn Sink,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failed> {
-    let (done, answer) = channel();
+) -> Result<T, PreparationError> {
+    let (done, result) = channel();
     std::thread::spawn(move || {
-        // Nobody listens any more after a stop.
+        // Fails after a stop, when the receiver is dropped.
         let _ = done.send(work());
     });
     loop {
-        match answer.recv_timeout(GLANCE) {
+        match result.recv_timeout(STOP_CHECK) {
             Ok(value) => return Ok(value),
-            Err(RecvTimeoutError::Timeout) if sink.stop() => return Err(Failed::Stopped),
+            Err(RecvTimeoutError::Timeout) if sink.stop() => return Err(PreparationError::Stopped),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Failed::InVain("the thread that asked ended".into()));
+                let reason = "the thread that sent the command ended";
+                return Err(PreparationError::Ineffective(reason.into()));
             }
         }
     }

@@ -1,10 +1,10 @@
-//! The rights of this process: what it gives up once the target is open, and the small part that
-//! keeps them for a fixed list of requests.
+//! Privileges of this process: dropped once target and results are open.
 //!
-//! [`drop_privileges`] is called while the process has a single thread, since Linux keeps rights by
-//! thread. From then on the threads that load the drive, write the run file and draw the report
-//! hold no capability, gain none by starting programs, and can write below the results' folder
-//! alone. Nothing here opens a drive for writing.
+//! [`drop_privileges`] is called while the process has a single thread, because Linux keeps
+//! privileges by thread. From then on the threads that load the drive, write the run file and draw
+//! the report have no capabilities, gain none by starting programs, and can write only below the
+//! folder of the results: a fault in a parser of device data cannot harm the machine. Requests that
+//! need privileges go to the privileged helper, which accepts a fixed list of them.
 
 use crate::helper;
 use landlock::{
@@ -22,76 +22,100 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What became of the privileges of this process.
+/// The result of dropping privileges.
 #[derive(Debug)]
-pub(crate) struct Dropped {
-    /// The helper that kept some, where the target is a drive.
+pub(crate) struct DroppedPrivileges {
+    /// The client of the privileged helper, where the target is a drive.
     pub(crate) helper: Option<HelperClient>,
-    /// In words, for the run file.
-    pub(crate) words: String,
+    /// The privileges in force, as text for the run file.
+    pub(crate) summary: String,
 }
 
-/// Gives up every right that a run does not need. `device` is the number of the drive whose
-/// requests the privileged part shall serve; `results` is the run file, whose folder stays
-/// writable and whose owner the process becomes where that is possible.
-pub(crate) fn drop_privileges(device: Option<&str>, results: &Path) -> io::Result<Dropped> {
-    // Rights belong to threads: one that runs already would keep all of them.
+/// Drops every privilege that a run does not need. `device` is the number of the drive whose
+/// requests the privileged helper serves. `results` is the run file: its folder stays writable, and
+/// its owner becomes the user of this process where that is possible.
+///
+/// # Errors
+/// The process has more than one thread, the helper could not be started, or the kernel refused to
+/// drop something. A run then ends before it writes: it must not go on as root by accident.
+pub(crate) fn drop_privileges(
+    device: Option<&str>,
+    results: &Path,
+) -> io::Result<DroppedPrivileges> {
+    // A thread that already runs would keep all of its privileges.
     if fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("the process has more than one thread"));
     }
     let folder = folder_of(results);
-    let mut words = Vec::new();
+    let mut summary = Vec::new();
     let mut helper = None;
     let mut kept = CapabilitySet::empty();
     if rustix::process::geteuid().is_root() {
+        // Unprivileged processes get no ring, and another engine would change the results.
         if io_uring_is_for_root() {
-            let words = "all kept: io_uring is for root alone here".into();
-            return Ok(Dropped { helper: None, words });
+            let summary = "all kept: only root may use io_uring (kernel.io_uring_disabled)".into();
+            return Ok(DroppedPrivileges { helper: None, summary });
         }
         if let Some(device) = device {
             helper = Some(helper::start(device)?);
-            words.push("a part as root for requests to the drive".to_owned());
+            summary.push("privileged helper process for requests to the drive".to_owned());
         }
-        // Registered buffers count against the locked memory of those without a capability.
-        let without = Rlimit { current: None, maximum: None };
-        if setrlimit(Resource::Memlock, without).is_err() {
-            kept = CapabilitySet::IPC_LOCK;
-        }
-        drop_bounding_set();
-        let user = owner(results, &folder);
-        if let Some((user, group)) = user {
-            set_keep_capabilities(true)?;
-            ssdgauge_os::thread::become_user(user, group)?;
-        }
-        if user.is_none() && belongs_to_others(results, &folder) {
-            // Root without it could not even open the run file again.
-            kept |= CapabilitySet::DAC_OVERRIDE;
-        }
-        let held = match (kept.contains(CapabilitySet::IPC_LOCK), kept.bits().count_ones()) {
-            (_, 0) => "without capabilities",
-            (true, 1) => "with the capability to lock memory alone",
-            (false, _) => "with the capability to open files of others alone",
-            (true, _) => "with the capabilities to lock memory and to open files of others alone",
-        };
-        words.push(format!("user {} {held}", user.map_or(0, |(user, _)| user)));
+        let (user, capabilities) = become_owner(results, &folder)?;
+        kept = capabilities;
+        summary.push(format!("user {user} {}", capability_text(kept)));
     }
     let _ = clear_ambient_capability_set();
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
     set_no_new_privs(true)?;
-    words.push("no new rights".to_owned());
-    words.push(restrict_paths(&folder));
-    Ok(Dropped { helper, words: words.join(", ") })
+    summary.push("no new privileges".to_owned());
+    summary.push(restrict_paths(&folder));
+    Ok(DroppedPrivileges { helper, summary: summary.join(", ") })
 }
 
-/// Where unprivileged processes get no ring, giving up rights would change the results.
+/// Makes the owner of the results the user of this process, where that is not root. Returns the
+/// user and the capabilities that have to be kept.
+fn become_owner(results: &Path, folder: &Path) -> io::Result<(u32, CapabilitySet)> {
+    let mut kept = CapabilitySet::empty();
+    // Registered buffers of io_uring count as locked memory, which is limited for a process
+    // without CAP_IPC_LOCK.
+    let unlimited = Rlimit { current: None, maximum: None };
+    if setrlimit(Resource::Memlock, unlimited).is_err() {
+        kept = CapabilitySet::IPC_LOCK;
+    }
+    drop_bounding_set();
+    let user = owner(results, folder);
+    if let Some((user, group)) = user {
+        // Without this flag the kernel clears all capabilities when the user changes, and the
+        // calls below would have nothing left to keep.
+        set_keep_capabilities(true)?;
+        ssdgauge_os::thread::become_user(user, group)?;
+    }
+    if user.is_none() && belongs_to_others(results, folder) {
+        // Root without this capability could not open the run file of another user again.
+        kept |= CapabilitySet::DAC_OVERRIDE;
+    }
+    Ok((user.map_or(0, |(user, _)| user), kept))
+}
+
+fn capability_text(kept: CapabilitySet) -> &'static str {
+    match (kept.contains(CapabilitySet::IPC_LOCK), kept.contains(CapabilitySet::DAC_OVERRIDE)) {
+        (false, false) => "without capabilities",
+        (true, false) => "with CAP_IPC_LOCK only",
+        (false, true) => "with CAP_DAC_OVERRIDE only",
+        (true, true) => "with CAP_IPC_LOCK and CAP_DAC_OVERRIDE only",
+    }
+}
+
+/// Returns whether unprivileged processes get no ring (values 1 and 2 of the setting).
 fn io_uring_is_for_root() -> bool {
     fs::read_to_string("/proc/sys/kernel/io_uring_disabled").is_ok_and(|text| text.trim() != "0")
 }
 
+/// Drops every capability from the bounding set, so that no program started later can gain one.
 fn drop_bounding_set() {
     for capability in CapabilitySet::all().iter() {
-        // A kernel that is older than the capability does not know it.
+        // Fails for capabilities that are newer than the kernel, which then do not exist.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }
@@ -102,22 +126,25 @@ fn folder_of(results: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
-/// Returns the user and group to become: those who own the run file, or its folder, or who called
-/// sudo, where they can write there. `None` where that is root, or nobody.
+/// Returns the user and group that this process becomes: those of the run file, of its folder, or
+/// of the caller of sudo, provided that they can write there. `None` where that is root, or where
+/// no other user can write there.
 fn owner(results: &Path, folder: &Path) -> Option<(u32, u32)> {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
-    let place = fs::metadata(results).or_else(|_| fs::metadata(folder)).ok()?;
+    let results = fs::metadata(results).or_else(|_| fs::metadata(folder)).ok()?;
     let caller = number("SUDO_UID").zip(number("SUDO_GID"));
-    let (user, group) = match (place.uid(), caller) {
-        (0, Some(caller)) if place.is_dir() && place.mode() & 0o002 != 0 => caller,
-        (user, _) => (user, place.gid()),
+    let (user, group) = match (results.uid(), caller) {
+        // A folder such as /tmp: it belongs to root, and every user can write there.
+        (0, Some(caller)) if results.is_dir() && results.mode() & 0o002 != 0 => caller,
+        (user, _) => (user, results.gid()),
     };
-    // The journal of the run file is made and removed beside it.
-    let may = |place: &Path, bit: u32| {
-        fs::metadata(place).is_ok_and(|place| {
-            let mode = place.mode();
-            (place.uid() == user && mode & bit << 6 != 0)
-                || (place.gid() == group && mode & bit << 3 != 0)
+    // SQLite creates and removes its journal beside the run file, so the folder has to be writable
+    // (bit 2), and each folder above it searchable (bit 1).
+    let may = |path: &Path, bit: u32| {
+        fs::metadata(path).is_ok_and(|facts| {
+            let mode = facts.mode();
+            (facts.uid() == user && mode & bit << 6 != 0)
+                || (facts.gid() == group && mode & bit << 3 != 0)
                 || mode & bit != 0
         })
     };
@@ -125,13 +152,13 @@ fn owner(results: &Path, folder: &Path) -> Option<(u32, u32)> {
     (user != 0 && fits).then_some((user, group))
 }
 
-/// Returns whether somebody else than root owns the run file or its folder.
+/// Returns whether a user other than root owns the run file or its folder.
 fn belongs_to_others(results: &Path, folder: &Path) -> bool {
-    [results, folder].iter().any(|path| fs::metadata(path).is_ok_and(|place| place.uid() != 0))
+    [results, folder].iter().any(|path| fs::metadata(path).is_ok_and(|facts| facts.uid() != 0))
 }
 
-/// Lets this thread, and all that it starts, write below `folder` and the folder for temporary
-/// files alone. Returns in words what is in force.
+/// Restricts this thread and all that it starts to writes below `folder` and the folder for
+/// temporary files. Returns the restriction in force as text.
 fn restrict_paths(folder: &Path) -> String {
     let all = AccessFs::from_all(ABI::V5);
     let read = AccessFs::from_read(ABI::V5);
@@ -141,23 +168,24 @@ fn restrict_paths(folder: &Path) -> String {
             .handle_access(all)?
             .create()?;
         let temporary = std::env::temp_dir();
-        let places = [(Path::new("/"), read), (folder, all), (&temporary, all)];
-        for (place, access) in places {
-            if let Ok(place) = PathFd::new(place) {
-                rules = rules.add_rule(PathBeneath::new(place, access))?;
+        let permitted = [(Path::new("/"), read), (folder, all), (&temporary, all)];
+        for (path, access) in permitted {
+            if let Ok(path) = PathFd::new(path) {
+                rules = rules.add_rule(PathBeneath::new(path, access))?;
             }
         }
         let null = AccessFs::from_file(ABI::V5);
-        if let Ok(place) = PathFd::new("/dev/null") {
-            rules = rules.add_rule(PathBeneath::new(place, null))?;
+        // Programs that serve as meters are started with /dev/null as standard input.
+        if let Ok(path) = PathFd::new("/dev/null") {
+            rules = rules.add_rule(PathBeneath::new(path, null))?;
         }
         Ok(rules.restrict_self()?.ruleset)
     };
     match restrict() {
-        Ok(RulesetStatus::FullyEnforced) => "writes below the results alone (Landlock)".into(),
+        Ok(RulesetStatus::FullyEnforced) => "writes only below the results (Landlock)".into(),
         Ok(RulesetStatus::PartiallyEnforced) => {
-            "writes below the results alone (Landlock, in part)".into()
+            "writes only below the results (Landlock, partially enforced)".into()
         }
-        Ok(RulesetStatus::NotEnforced) | Err(_) => "no Landlock here".into(),
+        Ok(RulesetStatus::NotEnforced) | Err(_) => "no Landlock".into(),
     }
 }

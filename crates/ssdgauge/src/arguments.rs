@@ -47,9 +47,9 @@ pub(crate) enum Command {
     /// Measures what the engine itself costs, in processor time for each request.
     #[command(hide = true)]
     Bench(Bench),
-    /// Serves a run that has given up its rights; started by the program itself.
+    /// Serves requests of a run that has dropped its privileges; started by the program itself.
     #[command(hide = true)]
-    PrivilegedPart(PrivilegedPart),
+    PrivilegedHelper(PrivilegedHelper),
 }
 
 #[derive(Debug, Args)]
@@ -303,7 +303,7 @@ pub(crate) struct Compare {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct PrivilegedPart {
+pub(crate) struct PrivilegedHelper {
     /// The number of the drive, such as 259:0.
     pub(crate) device: String,
 }

@@ -34,11 +34,10 @@ pub(crate) fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Compare(compare) => compare::compare(&compare),
         Command::Log(log) => log::print(&log.file),
         Command::Bench(bench) => bench::bench(&bench),
-        Command::PrivilegedPart(part) => {
-            ssdgauge_host::serve_as_helper(&part.device).map_err(|error| {
+        Command::PrivilegedHelper(helper) => ssdgauge_host::serve_as_helper(&helper.device)
+            .map_err(|error| {
                 let hint = "this command is started by the program itself";
                 Failure::new(Kind::Usage, format!("cannot serve: {error}"), hint)
-            })
-        }
+            }),
     }
 }

@@ -154,7 +154,7 @@ impl From<TargetError> for Failure {
                 }
             },
             TargetError::Refused(refusal) => return refused(refusal),
-            TargetError::Rights(_) => {
+            TargetError::Privileges(_) => {
                 "nothing was written; this is a fault of ours: please report it".into()
             }
             TargetError::System { cause, .. } => match cause.kind() {
@@ -179,7 +179,9 @@ fn refused(refusal: &Refusal) -> Failure {
         Refusal::InUse { .. } => {
             "nothing was written; release the drive, or name another one".into()
         }
-        Refusal::Part { whole, .. } => format!("nothing was written; the whole drive is {whole}"),
+        Refusal::Partition { whole, .. } => {
+            format!("nothing was written; the whole drive is {whole}")
+        }
         Refusal::Protected { .. } => {
             "nothing was written; nothing overrides this: name another drive".into()
         }

@@ -236,7 +236,7 @@ fn ask(candidate: &Candidate, given: &TargetOptions<'_>) -> Result<Typed, Failur
     let info = &candidate.info;
     let Some(expected) = candidate.confirmation() else { return Ok(Typed::default()) };
     let (objections, _) = candidate.objections(given);
-    let grave = objections.iter().find(|objection| !objection.yields_to_consent());
+    let grave = objections.iter().find(|objection| !objection.needs_only_confirmation());
     if let Some(refusal) = grave {
         return Err(TargetError::Refused(refusal.clone()).into());
     }

@@ -139,7 +139,7 @@ a_drive_is_trimmed_formatted_and_filled_end_to_end() {
     purges erase "$quarter, $quarter, { rest = \"1s\" },"
     gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --health-every 1 --out a.ssdg
     is 'the purge method' "$(way a.ssdg purge)" 'NVMe format, user data erase'
-    is 'the trim method' "$(way a.ssdg trim)" 'discard, read back as forgotten'
+    is 'the trim method' "$(way a.ssdg trim)" 'discard, verified by reading back'
     fills="SELECT count(*) FROM step WHERE phase_kind='fill' AND state='finished'"
     is 'the number of fills' "$(sql a.ssdg "$fills")" 3
     finds a.ssdg purge-started 'user data erase was sent to'
@@ -161,7 +161,7 @@ a_purge_goes_the_way_that_is_asked_for_or_not_at_all() {
     drive=$(named FORMAT)
     purges erase
     gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --purge discard --out b.ssdg
-    is 'the purge method' "$(way b.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    is 'the purge method' "$(way b.ssdg purge)" 'discard of the whole drive, verified by reading back'
     for method in sanitize-block secure-erase; do
         gauge 3 run erase.toml "/dev/$drive" --confirm FORMAT --purge $method --out $method.ssdg
         says "cannot be purged by $method"
@@ -179,7 +179,7 @@ a_neighbour_on_the_same_controller_is_never_formatted() {
     purges erase
     words=$(confirmation "$drive")
     gauge 0 run erase.toml "/dev/$drive" --confirm "$words" --out a.ssdg
-    is 'the purge method' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    is 'the purge method' "$(way a.ssdg purge)" 'discard of the whole drive, verified by reading back'
     finds a.ssdg lesser-purge '2 namespaces in use'
     gauge 3 run erase.toml "/dev/$drive" --confirm "$words" --purge format --out b.ssdg
     says '2 namespaces in use'
@@ -253,7 +253,7 @@ a_sata_drive_has_a_card_and_is_purged() {
     is 'an attribute' "$(grep -c 'power-on hours' out)" 1
     purges erase
     gauge 0 run erase.toml /dev/sda --confirm "$(confirmation sda)" --out a.ssdg
-    is 'the purge method' "$(way a.ssdg purge)" 'discard of the whole drive, read back as forgotten'
+    is 'the purge method' "$(way a.ssdg purge)" 'discard of the whole drive, verified by reading back'
     gauge 3 run erase.toml /dev/sda --confirm "$(confirmation sda)" --purge secure-erase --out b.ssdg
     says 'the drive has no ATA security'
 }
@@ -340,7 +340,7 @@ without_trim() {
 a_layer_that_passes_no_trims_on_is_named() {
     export DM_DISABLE_UDEV=1
     purges erase
-    without_trim drive.ssdg sdb 'neither the drive sdb nor its driver takes trims'
+    without_trim drive.ssdg sdb 'sdb does not support discards'
     # A rejected command makes the kernel revalidate the drive, which would reset discard_max_bytes.
     card /dev/sda
     sleep 1
@@ -350,13 +350,13 @@ a_layer_that_passes_no_trims_on_is_named() {
     echo "$most" >/sys/block/sda/queue/discard_max_bytes
     # This mapper does not pass discards on.
     dmsetup create deaf --table '0 65536 unstriped 1 128 0 /dev/sda 0'
-    without_trim mapper.ssdg "dm-$(dmsetup info -c --noheadings -o minor deaf)" 'the mapper dm-'
+    without_trim mapper.ssdg "dm-$(dmsetup info -c --noheadings -o minor deaf)" 'the mapping dm-'
     dmsetup remove deaf
     # ramfs cannot punch holes into a file.
     mkdir ram && mount -t ramfs ramfs ram
     truncate -s 64M ram/disk
     loop=$(losetup -f) && losetup "$loop" ram/disk
-    without_trim file.ssdg "$(basename "$loop")" 'punches no holes'
+    without_trim file.ssdg "$(basename "$loop")" 'does not support hole punching'
     losetup -d "$loop" && umount ram
 }
 

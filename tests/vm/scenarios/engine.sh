@@ -29,7 +29,7 @@ a_queue_that_does_not_poll_is_left_alone() {
     is 'its io_poll attribute' "$(cat /sys/block/nullb0/queue/io_poll)" 0
     before=$(cat /sys/block/nullb0/stat)
     gauge 3 bench /dev/nullb0 --size 16MiB --confirm nullb0:1073741824 --polled --no-fill
-    says 'does not poll'
+    says 'does not support polling'
     says 'nvme.poll_queues'
     is 'the number of writes sent to it' "$(awk '{ print $5 }' /sys/block/nullb0/stat)" "$(echo $before | awk '{ print $5 }')"
 }

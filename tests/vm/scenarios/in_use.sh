@@ -65,7 +65,7 @@ a_drive_whose_partition_is_mapped_and_mounted() {
 a_drive_with_a_loop_device_over_its_partition() {
     partitioned
     losetup /dev/loop5 /dev/nvme0n1p1
-    refuses /dev/nvme0n1 nvme0n1 'loop5 stands on it'
+    refuses /dev/nvme0n1 nvme0n1 'loop5 is a loop device on it'
     losetup -d /dev/loop5
 }
 
@@ -182,14 +182,14 @@ a_drive_that_holds_a_partition_table() {
             "$(sql a.ssdg "SELECT count(*) FROM reading WHERE quantity='$quantity'")" 2
     done
     rights=$(sql a.ssdg "SELECT value FROM environment WHERE key='rights'")
-    is 'the privileges of the run' "${rights%%,*}" 'a part as root for requests to the drive'
+    is 'the privileges of the run' "${rights%%,*}" 'privileged helper process for requests to the drive'
     case $rights in *'user 0 without capabilities'*) ;; *) fail "privileges: $rights" ;; esac
 }
 
 a_drive_that_warns_of_itself() {
     blank /dev/nvme1n1
     vm-monitor 'qom-set /machine/peripheral/nvme1 smart_critical_warning 8' >/dev/null
-    refuses /dev/nvme1n1 nvme1n1 'it warns that the media is read-only'
+    refuses /dev/nvme1n1 nvme1n1 'it reports a critical warning: the media is read-only'
     vm-monitor 'qom-set /machine/peripheral/nvme1 smart_critical_warning 0' >/dev/null
 }
 
@@ -199,7 +199,7 @@ a_drive_that_keeps_nothing() {
     echo '0 40960 flakey /dev/nvme0n1 0 0 600 1 drop_writes' | dmsetup create lies
     dm=$(dmsetup info -c --noheadings -o blkdevname lies)
     gauge 1 quick "/dev/$dm" --confirm "$dm:20971520" --size 8MiB --shorten 100 --out a.ssdg
-    finds a.ssdg not-kept 'did not come back'
+    finds a.ssdg not-kept 'not read back as it was written'
     dmsetup remove lies
 }
 

@@ -1,8 +1,8 @@
-//! What a run changes of the power saving and the write cache of a drive, and puts back even where
-//! it is killed.
+//! Saved settings: power saving and write cache of a drive, as they were found before a run.
 //!
-//! The privileged part makes these changes, outlives the run that asked for them, and undoes what
-//! the run itself has left.
+//! The privileged helper carries out the changes and outlives the run that requested them. When the
+//! run ends, also by SIGKILL, it restores what the run has not restored itself: a drive must not
+//! stay without its write cache or its power saving because a benchmark was killed.
 
 use crate::settings::write_cache::{self, CachePath};
 use ssdgauge_drive::pass_through::{CommandError, NvmeCommand, PassThrough, QUERY_TIMEOUT};
@@ -13,21 +13,21 @@ use std::path::{Path, PathBuf};
 
 const GET_FEATURES: u8 = 0x0a;
 const SET_FEATURES: u8 = 0x09;
-/// The feature that is the power state: NVM Express Base Specification 2.0, section 5.27.1.2.
+/// The power state: NVM Express Base Specification 2.0, section 5.27.1.2.
 const POWER_STATE: u32 = 0x02;
 /// The volatile write cache: section 5.27.1.4.
 const WRITE_CACHE: u32 = 0x06;
-/// The measurement of power, which is on or off.
+/// Power measurement, which is on or off.
 const POWER_MEASUREMENT: u32 = 0x25;
 
-/// What was found before the first change, and what was written last.
+/// The value before the first change, and the value written last.
 #[derive(Debug)]
 struct Change<T> {
     found: T,
-    now: T,
+    written: T,
 }
 
-/// Every change so far, of one drive.
+/// The changes of one drive so far.
 pub(crate) struct SettingsRestorer<'a> {
     drive: &'a dyn PassThrough,
     attributes: BTreeMap<PathBuf, Change<String>>,
@@ -36,8 +36,8 @@ pub(crate) struct SettingsRestorer<'a> {
 }
 
 impl<'a> SettingsRestorer<'a> {
-    /// Begins without any, of the drive behind `drive`.
-    pub(crate) fn of(drive: &'a dyn PassThrough) -> SettingsRestorer<'a> {
+    /// Returns the restorer of the drive behind `drive`, without any change.
+    pub(crate) fn new(drive: &'a dyn PassThrough) -> SettingsRestorer<'a> {
         SettingsRestorer {
             drive,
             attributes: BTreeMap::new(),
@@ -46,60 +46,66 @@ impl<'a> SettingsRestorer<'a> {
         }
     }
 
-    /// Writes `text` into the file `path` of /sys, and keeps what was there.
+    /// Writes `text` into the attribute `path` of sysfs, and saves the value that it had.
+    ///
+    /// # Errors
+    /// The attribute cannot be read, so it could not be restored, or cannot be written.
     pub(crate) fn write(&mut self, path: &Path, text: &str) -> io::Result<()> {
-        let found = chosen(&fs::read_to_string(path)?);
+        let found = selected(&fs::read_to_string(path)?);
         fs::write(path, text)?;
         let change = self.attributes.entry(path.to_owned());
-        change.or_insert(Change { found, now: String::new() }).now = text.to_owned();
+        change.or_insert(Change { found, written: String::new() }).written = text.to_owned();
         Ok(())
     }
 
-    /// Keeps the value of what an NVMe command with `words` is about to change.
-    pub(crate) fn before(&mut self, opcode: u8, words: [u32; 6]) {
-        let [id, now, ..] = words;
+    /// Saves the feature that an NVMe command with `words` is about to change.
+    pub(crate) fn save_feature(&mut self, opcode: u8, words: [u32; 6]) {
+        let [id, value, ..] = words;
         let id = id & 0xff;
         let found = match (opcode, id) {
             (SET_FEATURES, POWER_STATE) => match self.feature(GET_FEATURES, id, 0) {
                 Ok(found) => found,
-                // A drive that does not tell will not take the command either.
+                // A drive that does not support Get Features for it refuses Set Features as well.
                 Err(_) => return,
             },
-            (SET_FEATURES, WRITE_CACHE) => return self.before_cache(CachePath::Nvme, now & 1 == 1),
+            (SET_FEATURES, WRITE_CACHE) => return self.save_cache(CachePath::Nvme, value & 1 == 1),
+            // The measurement that a killed run has started is stopped.
             (SET_FEATURES, POWER_MEASUREMENT) => 0,
             (_, _) => return,
         };
-        self.features.entry(id).or_insert(Change { found, now: found }).now = now;
+        self.features.entry(id).or_insert(Change { found, written: found }).written = value;
     }
 
-    /// Keeps whether the write cache, which is about to be switched, is on.
-    pub(crate) fn before_cache(&mut self, way: CachePath, on: bool) {
+    /// Saves the state of the write cache, which is about to be switched to `on`.
+    pub(crate) fn save_cache(&mut self, path: CachePath, on: bool) {
         if self.cache.is_none()
-            && let Ok(Some(found)) = write_cache::is_on(way, self.drive)
+            && let Ok(Some(found)) = write_cache::is_on(path, self.drive)
         {
-            self.cache = Some((way, Change { found, now: found }));
+            self.cache = Some((path, Change { found, written: found }));
         }
         if let Some((_, change)) = &mut self.cache {
-            change.now = on;
+            change.written = on;
         }
     }
 
-    /// Puts back what is not as it was found. Nobody is left to tell what could not be.
-    pub(crate) fn remove(self) {
-        for (path, Change { found, now }) in &self.attributes {
-            if found != now {
+    /// Restores every setting whose last written value is not the one found. A value that the run
+    /// restored itself is not written again: another program may have changed it since. Failures
+    /// are dropped, because the run that could record them has ended.
+    pub(crate) fn restore(self) {
+        for (path, Change { found, written }) in &self.attributes {
+            if found != written {
                 let _ = fs::write(path, found);
             }
         }
-        for (id, Change { found, now }) in &self.features {
-            if found != now {
+        for (id, Change { found, written }) in &self.features {
+            if found != written {
                 let _ = self.feature(SET_FEATURES, *id, *found);
             }
         }
-        if let Some((way, Change { found, now })) = self.cache
-            && found != now
+        if let Some((path, Change { found, written })) = self.cache
+            && found != written
         {
-            let _ = write_cache::switch(way, self.drive, found);
+            let _ = write_cache::switch(path, self.drive, found);
         }
     }
 
@@ -110,9 +116,9 @@ impl<'a> SettingsRestorer<'a> {
     }
 }
 
-/// Returns what a file of /sys holds; where it lists what can be chosen, the chosen word, which
-/// stands in brackets.
-fn chosen(text: &str) -> String {
+/// Returns the value of an attribute of sysfs; of a list of values the selected one, which the
+/// kernel prints in brackets.
+fn selected(text: &str) -> String {
     let inner = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inner.map_or(text, |(inner, _)| inner).trim().to_owned()
 }
@@ -123,7 +129,7 @@ mod tests {
     use ssdgauge_drive::fixture::{Fixture, Switched};
 
     #[test]
-    fn what_was_found_first_comes_back_and_what_was_put_back_is_left_alone() {
+    fn the_first_value_is_restored_and_a_restored_value_is_not_written_again() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str, text: &str| {
             let path = folder.path().join(name);
@@ -134,7 +140,7 @@ mod tests {
         let scheduler = file("scheduler", "[none] mq-deadline\n");
         let put_back = file("put_back", "1\n");
         let drive = Fixture::mute();
-        let mut settings = SettingsRestorer::of(&drive);
+        let mut settings = SettingsRestorer::new(&drive);
         for (path, text) in [
             (&policy, "medium_power"),
             (&policy, "min_power"),
@@ -145,9 +151,9 @@ mod tests {
             settings.write(path, text).unwrap();
         }
         assert!(settings.write(&folder.path().join("none"), "1").is_err());
-        // Somebody else may have changed it since: that is theirs.
+        // Another program changed it after the run had restored it.
         fs::write(&put_back, "7").unwrap();
-        settings.remove();
+        settings.restore();
         let text = |path: &Path| fs::read_to_string(path).unwrap();
         assert_eq!(text(&policy), "max_performance");
         assert_eq!(text(&scheduler), "none");
@@ -155,30 +161,30 @@ mod tests {
     }
 
     #[test]
-    fn a_write_cache_comes_back_as_it_was_found_by_either_way() {
-        for (way, fixture) in
+    fn a_write_cache_is_restored_through_either_path() {
+        for (path, fixture) in
             [(CachePath::Nvme, Fixture::nvme()), (CachePath::Ata, Fixture::sata())]
         {
             let drive = Switched::new(fixture, true);
-            // What a run does that is killed: off, on, off.
-            let mut settings = SettingsRestorer::of(&drive);
+            // A run that is killed after: off, on, off.
+            let mut settings = SettingsRestorer::new(&drive);
             for on in [false, true, false] {
-                match way {
+                match path {
                     CachePath::Nvme => {
-                        settings.before(SET_FEATURES, [WRITE_CACHE, on.into(), 0, 0, 0, 0])
+                        settings.save_feature(SET_FEATURES, [WRITE_CACHE, on.into(), 0, 0, 0, 0])
                     }
-                    CachePath::Ata => settings.before_cache(way, on),
+                    CachePath::Ata => settings.save_cache(path, on),
                 }
-                write_cache::switch(way, &drive, on).unwrap();
+                write_cache::switch(path, &drive, on).unwrap();
             }
-            settings.remove();
-            assert_eq!(*drive.told.lock().unwrap(), [false, true, false, true], "{way:?}");
-            // What a run has put back itself is not switched again.
-            let mut settings = SettingsRestorer::of(&drive);
-            settings.before_cache(way, false);
-            settings.before_cache(way, true);
-            settings.remove();
-            assert_eq!(drive.told.lock().unwrap().len(), 4, "{way:?}");
+            settings.restore();
+            assert_eq!(*drive.told.lock().unwrap(), [false, true, false, true], "{path:?}");
+            // A cache that the run restored itself is not switched again.
+            let mut settings = SettingsRestorer::new(&drive);
+            settings.save_cache(path, false);
+            settings.save_cache(path, true);
+            settings.restore();
+            assert_eq!(drive.told.lock().unwrap().len(), 4, "{path:?}");
         }
     }
 }

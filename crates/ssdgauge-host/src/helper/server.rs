@@ -1,5 +1,10 @@
-//! The part that stays root: a process of its own without any I/O load, which serves one drive
-//! and a fixed list of requests, and ends with the process that started it.
+//! Server of the privileged helper: a process that stays root, for one drive and a fixed list of
+//! requests.
+//!
+//! It carries no I/O load, has the drive open for reading only, and has no interface but the socket
+//! to the run that started it. Each request is checked against the lists below: a fault in the
+//! unprivileged process must not become a command that it was never meant to send. The helper ends
+//! with the run, and then restores the settings that the run changed.
 
 use super::saved_settings::SettingsRestorer;
 use crate::settings::write_cache::CachePath;
@@ -16,20 +21,21 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the part answers: questions, features, format, sanitize (NVM Express Base Specification
-/// 2.0, figure 138), and security receive for TCG discovery.
+/// The NVMe admin commands that are accepted: queries, features, format, sanitize (NVM Express Base
+/// Specification 2.0, figure 138), and security receive for TCG discovery.
 const NVME: [u8; 7] = [0x02, 0x06, 0x09, 0x0a, FORMAT, 0x82, 0x84];
 const FORMAT: u8 = 0x80;
-/// ATA through SCSI: identify, SMART, read log, trusted receive, power mode, sanitize, and the
-/// commands of the security set that an erase takes (ACS-4, table 27). SET FEATURES is beside it:
-/// of its many subcommands only the two of the write cache are let through.
+/// The ATA commands that are accepted: identify, SMART, read log, trusted receive, power mode,
+/// sanitize, and the security commands of an erase (ACS-4, table 27). SET FEATURES is checked
+/// apart: of its many subcommands only the two of the write cache are accepted.
 const ATA: [u8; 11] = [0xec, 0xb0, 0x2f, 0x5c, 0xe5, 0xb4, 0xf1, 0xf3, 0xf4, 0xf5, 0xf6];
 /// ATA SET FEATURES, and its subcommands that switch the write cache on and off (ACS-4, 7.45).
 const SET_FEATURES: u8 = 0xef;
 const WRITE_CACHE: [u8; 2] = [0x02, 0x82];
-/// SCSI: test unit ready, inquiry, read capacity, security protocol in, log sense.
+/// The SCSI commands that are accepted: test unit ready, inquiry, read capacity, security protocol
+/// in, log sense.
 const SCSI: [u8; 6] = [0x00, 0x12, 0x25, 0x9e, 0xa2, 0x4d];
-/// The settings of drives and links that a run changes and puts back.
+/// The attributes of drives and links in sysfs that a run changes and restores.
 const ATTRIBUTES: [&str; 10] = [
     "pm_qos_latency_tolerance_us",
     "l0s_aspm",
@@ -42,11 +48,17 @@ const ATTRIBUTES: [&str; 10] = [
     "scheduler",
     "nomerges",
 ];
-/// Serves the requests that come through standard input for the drive with the number `device`,
-/// until nobody asks any more.
+
+/// Serves the requests that arrive through standard input for the drive with the number `device`,
+/// until the run closes the socket or ends.
+///
+/// # Errors
+/// The drive cannot be opened, privileges cannot be dropped, or the socket fails.
 pub fn serve(device: &str) -> io::Result<()> {
     let parent = std::os::unix::process::parent_id();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // SYS_ADMIN and SYS_RAWIO for pass-through commands, SYS_PTRACE and DAC_READ_SEARCH for the
+    // open files of other processes.
     let kept = CapabilitySet::SYS_ADMIN
         | CapabilitySet::SYS_RAWIO
         | CapabilitySet::SYS_PTRACE
@@ -58,12 +70,12 @@ pub fn serve(device: &str) -> io::Result<()> {
     let file = Arc::new(open(device)?);
     let namespace = std::fs::read_to_string(format!("/sys/dev/block/{device}/nsid"));
     let namespace = namespace.ok().and_then(|text| text.trim().parse().ok());
-    let port = OpenDevice::new(Arc::clone(&file));
-    let mut settings = SettingsRestorer::of(&port);
-    let mut answer = || -> io::Result<bool> {
+    let drive = OpenDevice::new(Arc::clone(&file));
+    let mut settings = SettingsRestorer::new(&drive);
+    let mut serve_one = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
         let reply = match request.kind {
-            Kind::Look => Ok(look(device, parent)),
+            Kind::Look => Ok(list_writers(device, parent)),
             Kind::Nvme => nvme(&file, namespace, &request, &mut settings),
             Kind::Scsi => scsi(&file, &request, &mut settings),
             Kind::Attribute => attribute(&request.data, &mut settings),
@@ -71,18 +83,19 @@ pub fn serve(device: &str) -> io::Result<()> {
         Reply::of(reply).send(&mut socket).map(|()| true)
     };
     let ended = loop {
-        match answer() {
+        match serve_one() {
             Ok(true) => {}
             Ok(false) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
-    // Whoever asked has ended, in order or killed.
-    settings.remove();
+    // The run has ended, in order or killed. Only this process can still restore its settings.
+    settings.restore();
     ended
 }
 
-/// Opens the drive for reading, by the kernel's name of its number.
+/// Opens the drive for reading, by the name that the kernel has for its number, and checks the
+/// number of the open device: the name may have been attached to another drive meanwhile.
 fn open(device: &str) -> io::Result<File> {
     let event = std::fs::read_to_string(format!("/sys/dev/block/{device}/uevent"))?;
     let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="));
@@ -92,8 +105,9 @@ fn open(device: &str) -> io::Result<File> {
     if number == device { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
-fn look(device: &str, parent: u32) -> Reply {
-    let data = ssdgauge_guard::writers_of(device, parent).join("\n").into_bytes();
+/// Returns the processes that have the drive open for writing, the run itself left out.
+fn list_writers(device: &str, parent: u32) -> Reply {
+    let data = ssdgauge_guard::find_writers(device, parent).join("\n").into_bytes();
     Reply { data, ..Reply::default() }
 }
 
@@ -101,7 +115,8 @@ fn refused() -> io::Error {
     io::Error::from_raw_os_error(libc::EPERM)
 }
 
-/// Passes a command on; a format reaches the namespace of the drive alone, which is number `own`.
+/// Sends an NVMe command. A format is accepted only for the namespace `own` of this drive: another
+/// namespace of the controller is another drive, whose erase was not confirmed.
 fn nvme(
     file: &File,
     own: Option<u32>,
@@ -118,7 +133,7 @@ fn nvme(
     for (word, bytes) in words.iter_mut().zip(head.chunks_exact(4)) {
         *word = u32::from_le_bytes(bytes.try_into().expect("chunks of four"));
     }
-    settings.before(opcode, words);
+    settings.save_feature(opcode, words);
     let mut data = data.to_vec();
     let (namespace, limit) = (request.values[1], request.timeout_ms);
     let (status, result) =
@@ -126,6 +141,7 @@ fn nvme(
     Ok(Reply { status: 0, values: [u32::from(status), result, 0, 0], data })
 }
 
+/// Sends a SCSI command, or an ATA command inside ATA PASS-THROUGH (16), opcode 85h.
 fn scsi(file: &File, request: &Request, settings: &mut SettingsRestorer<'_>) -> io::Result<Reply> {
     let (command, data) = request.data.split_first_chunk::<16>().ok_or_else(refused)?;
     let allowed = match command[0] {
@@ -137,7 +153,7 @@ fn scsi(file: &File, request: &Request, settings: &mut SettingsRestorer<'_>) -> 
         return Err(refused());
     }
     if (command[0], command[14]) == (0x85, SET_FEATURES) {
-        settings.before_cache(CachePath::Ata, command[4] == WRITE_CACHE[0]);
+        settings.save_cache(CachePath::Ata, command[4] == WRITE_CACHE[0]);
     }
     let direction = match request.values[0] {
         0 => ssdgauge_os::ioctl::ScsiDirection::None,
@@ -156,6 +172,8 @@ fn scsi(file: &File, request: &Request, settings: &mut SettingsRestorer<'_>) -> 
     Ok(Reply { status: 0, values, data })
 }
 
+/// Writes a listed attribute of a device in sysfs. The path is resolved first: `..` and links must
+/// not lead out of `/sys/devices`.
 fn attribute(data: &[u8], settings: &mut SettingsRestorer<'_>) -> io::Result<Reply> {
     let text = std::str::from_utf8(data).map_err(|_| refused())?;
     let (path, value) = text.split_once('\0').ok_or_else(refused)?;
@@ -174,10 +192,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_on_the_list_is_refused() {
+    fn requests_outside_the_lists_are_refused() {
         let file = Arc::new(File::open("/dev/null").unwrap());
-        let port = OpenDevice::new(Arc::clone(&file));
-        let mut settings = SettingsRestorer::of(&port);
+        let drive = OpenDevice::new(Arc::clone(&file));
+        let mut settings = SettingsRestorer::new(&drive);
         let is_refused = |result: io::Result<Reply>| {
             result.is_err_and(|error| error.raw_os_error() == Some(libc::EPERM))
         };
@@ -186,11 +204,12 @@ mod tests {
             let reply = nvme(&file, Some(1), &request, &mut settings);
             assert!(is_refused(reply), "{opcode:#x}");
         }
-        // A format of another namespace, of all of them, or of nobody knows which.
-        for (own, asked) in [(Some(1), 2), (Some(1), u32::MAX), (None, 1)] {
-            let request = Request::nvme(FORMAT, asked, [0; 6], &[], 1_000).unwrap();
+        // A format of another namespace, of all namespaces, and one where the own number is
+        // unknown.
+        for (own, requested) in [(Some(1), 2), (Some(1), u32::MAX), (None, 1)] {
+            let request = Request::nvme(FORMAT, requested, [0; 6], &[], 1_000).unwrap();
             let reply = nvme(&file, own, &request, &mut settings);
-            assert!(is_refused(reply), "{own:?} {asked}");
+            assert!(is_refused(reply), "{own:?} {requested}");
         }
         // WRITE (10), WRITE SAME, UNMAP, FORMAT UNIT, WRITE BUFFER.
         for command in [0x2a, 0x41, 0x42, 0x04, 0x3b] {

@@ -1,32 +1,34 @@
-//! What the kernel counted on a block device during a step, against what we sent.
+//! Counters of the kernel for a block device, compared with the bytes that a step sent.
 
 use ssdgauge_core::{Bytes, Finding, FindingKind, Severity, TargetKind};
 use ssdgauge_os::sysfs::attribute;
 use std::path::Path;
 
-/// Differences of less than this mean nothing, whatever the share: partition scans, metadata.
+/// Differences below this are ignored whatever their share: partition scans and metadata cause
+/// them.
 const SLACK: u64 = 1 << 20;
-/// The share of other traffic on a drive of our own that is told, and the share that makes the
-/// numbers worthless.
-const OTHERS: [f64; 2] = [0.001, 0.01];
-/// On a file system its own writes come on top; less than this share is not told.
-const OTHERS_ON_FILES: f64 = 0.1;
-/// The same in bytes.
+/// The shares of other traffic on a whole drive from which on a finding is a warning, and makes the
+/// step invalid.
+const OTHER_SHARES: [f64; 2] = [0.001, 0.01];
+/// The share of other traffic on a file system that is a warning; below it, the metadata of the
+/// file system explain the difference.
+const OTHER_SHARE_ON_FILES: f64 = 0.1;
+/// The same in bytes: a journal alone writes several MiB in a step.
 const SLACK_ON_FILES: u64 = 16 << 20;
 
-/// The counts of a block device, from the file `stat` of its folder in /sys.
+/// The counters of a block device, from the attribute `stat` of its folder in sysfs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
     /// Bytes read and written.
     pub(super) bytes: [u64; 2],
-    /// Requests that were merged into their neighbours.
+    /// Requests that the kernel merged with others.
     pub(super) merges: u64,
-    /// The milliseconds that reads and writes spent in the device, summed up.
+    /// The sum of the times that reads and writes spent in the device, in milliseconds.
     pub(super) held_ms: u64,
 }
 
 impl Counters {
-    /// Returns the counts so far; `None` where the device keeps none.
+    /// Reads the counters; `None` where they are switched off.
     pub(super) fn read(folder: &Path) -> Option<Counters> {
         if attribute(&folder.join("queue/iostats")).is_some_and(|kept| kept == "0") {
             return None;
@@ -42,72 +44,73 @@ impl Counters {
     }
 }
 
-/// Two counts, and what was sent between them.
+/// The counters before and after a step, and what the step sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compared {
     pub(super) before: Counters,
     pub(super) after: Counters,
-    /// The bytes that we read and wrote.
+    /// The bytes that the step read and wrote.
     pub(super) issued: [u64; 2],
     pub(super) kind: TargetKind,
     /// Whether all streams are random.
     pub(super) random: bool,
-    pub(super) cached: bool,
+    /// Whether requests went through the page cache.
+    pub(super) page_cached: bool,
 }
 
-/// Tells what does not fit.
+/// Returns a finding for each difference: bytes that did not reach the device, bytes of others, and
+/// merged requests.
 pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
-    let Compared { before, after, issued, kind, random, cached } = *compared;
-    let is_ours = kind == TargetKind::Block;
+    let Compared { before, after, issued, kind, random, page_cached } = *compared;
+    let is_drive = kind == TargetKind::Block;
     let mut findings = Vec::new();
     for (direction, word) in ["read", "written"].into_iter().enumerate() {
         let issued = issued[direction];
         let moved = after.bytes[direction].wrapping_sub(before.bytes[direction]);
         let missing = issued.saturating_sub(moved);
-        if missing > SLACK + issued / 100 && !cached {
-            let severity = if is_ours { Severity::Invalid } else { Severity::Warning };
+        if missing > SLACK + issued / 100 && !page_cached {
+            let severity = if is_drive { Severity::Invalid } else { Severity::Warning };
             findings.push(Finding::new(
                 FindingKind::PageCache,
                 severity,
                 format!(
-                    "the drive moved only {} of the {} that were {word}",
+                    "the counters of the drive show only {} of the {} that were {word}",
                     Bytes(moved).about(),
                     Bytes(issued).about()
                 ),
-                "something in between answered: a cache, a compressing or an overlaid file \
-                 system; test the drive itself",
+                "a layer above the drive completed the rest: a cache, a compressing or an overlaid \
+                 file system; test the drive itself",
             ));
         }
         let others = moved.saturating_sub(issued);
         let share = others as f64 / issued.max(1) as f64;
         let beside = match issued {
-            0 => "where we had nothing there".to_owned(),
-            _ => format!("{:.1} % of ours", share * 100.0),
+            0 => "where the step sent nothing in this direction".to_owned(),
+            _ => format!("{:.1} % of the traffic of the step", share * 100.0),
         };
         let text = format!(
-            "somebody else has {} {} on the drive meanwhile, {beside}",
-            if direction == 0 { "read" } else { "written" },
+            "other programs {word} {} on the drive during the step, {beside}",
             Bytes(others).about(),
         );
-        let (told, severity) = match is_ours {
+        let (is_reported, severity) = match is_drive {
             true => (
-                others > SLACK && share > OTHERS[0],
-                if share > OTHERS[1] { Severity::Invalid } else { Severity::Warning },
+                others > SLACK && share > OTHER_SHARES[0],
+                if share > OTHER_SHARES[1] { Severity::Invalid } else { Severity::Warning },
             ),
-            false => (others > SLACK_ON_FILES && share > OTHERS_ON_FILES, Severity::Warning),
+            false => (others > SLACK_ON_FILES && share > OTHER_SHARE_ON_FILES, Severity::Warning),
         };
-        if told {
-            let advice = "find out who uses it (lsof, iotop), and run the step again";
+        if is_reported {
+            let advice = "find the program that uses it (lsof, iotop), and run the step again";
             findings.push(Finding::new(FindingKind::OtherTraffic, severity, text, advice));
         }
     }
     let merges = after.merges.wrapping_sub(before.merges);
-    if is_ours && random && merges > 0 {
+    if is_drive && random && merges > 0 {
         findings.push(Finding::new(
             FindingKind::Merged,
             Severity::Warning,
-            format!("the kernel merged {merges} requests with their neighbours"),
-            "the drive saw fewer and larger requests than the test asks: write 2 into \
+            format!("the kernel merged {merges} requests with adjacent ones"),
+            "the drive received fewer and larger requests than the test specifies: write 2 into \
              queue/nomerges of the drive in /sys/block",
         ));
     }
@@ -127,7 +130,7 @@ mod tests {
             issued: [0; 2],
             kind: TargetKind::Block,
             random: true,
-            cached: false,
+            page_cached: false,
         }
     }
 
@@ -141,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_counts_tell_caches_and_strangers() {
+    fn counters_reveal_caches_and_other_programs() {
         let [block, file] = [TargetKind::Block, TargetKind::File];
         check([1_000 * MIB, 0], [1_000 * MIB, 0], block, &[]);
         check([1_000 * MIB, 0], [60 * MIB, 0], block, &[FindingKind::PageCache]);
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_read_from_a_folder_of_sys_and_merges_are_told() {
+    fn counters_are_read_from_sysfs_and_merges_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let stat = "  10  2  2048  5  20  1  4096  7  0 1 1 0 0 0 0 0 0\n";
         std::fs::write(folder.path().join("stat"), stat).unwrap();

@@ -1,7 +1,7 @@
-//! What of this host bears on every number: settings of the kernel, the processor and the link.
+//! Host checks: settings of the kernel, the processor and the link that affect every result.
 //!
-//! Everything is read from /sys and /proc below a root that tests can replace; nothing is
-//! changed, and what cannot be read is not a finding.
+//! Everything is read from sysfs and procfs below a root that tests replace. Nothing is changed,
+//! and a setting that cannot be read is not a finding.
 
 use ssdgauge_core::{Finding, FindingKind, Severity};
 use ssdgauge_os::sysfs::attribute;
@@ -9,26 +9,28 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Waking from a sleep that takes longer than this shows in a request of 50 to 100 µs.
+/// The wake-up latency of an idle state, in µs, that is visible in requests of 50 to 100 µs.
 const DEEP_SLEEP_US: u64 = 50;
-/// Partitions begin on this grid, which is a multiple of every page and stripe that drives use.
+/// The alignment of partitions: a multiple of every page and stripe size of drives, and the default
+/// of partitioning tools.
 const PARTITION_GRID: u64 = 1 << 20;
-/// Clock sources that are read without a call into the kernel.
+/// The clock sources that are read without a system call.
 const FAST_CLOCKS: [&str; 4] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
-/// Returns what bears on every number that is measured on the block device `number`, or on a file
-/// on it; `is_block` tells which.
-pub(crate) fn conditions(root: &Path, number: Option<u64>, is_block: bool) -> Vec<Finding> {
+/// Returns a finding for each setting that affects results on the block device `number`, or on a
+/// file that lies on it; `is_block` says which of the two is tested.
+pub(crate) fn check_host(root: &Path, number: Option<u64>, is_block: bool) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         [governor(root), idle_states(root), clock_source(root)].into_iter().flatten().collect();
-    let Some(place) = number.and_then(|number| place_of(root, number)) else { return findings };
-    let disk = match place.join("partition").exists() {
-        true => place.parent().map_or(place.clone(), Path::to_owned),
-        false => place.clone(),
+    let folder = number.and_then(|number| device_folder(root, number));
+    let Some(folder) = folder else { return findings };
+    let disk = match folder.join("partition").exists() {
+        true => folder.parent().map_or(folder.clone(), Path::to_owned),
+        false => folder.clone(),
     };
     findings.extend(scheduler(&disk));
-    findings.extend(misaligned(&place, is_block));
+    findings.extend(misaligned(&folder, is_block));
     let controller = controller_of(&disk);
     findings.extend(controller.as_deref().and_then(link));
     let node = [Some(disk.join("device/numa_node")), controller.map(|path| path.join("numa_node"))];
@@ -37,8 +39,8 @@ pub(crate) fn conditions(root: &Path, number: Option<u64>, is_block: bool) -> Ve
     findings
 }
 
-/// Returns the folder in /sys of the block device `number`.
-fn place_of(root: &Path, number: u64) -> Option<PathBuf> {
+/// Returns the folder in sysfs of the block device `number`.
+fn device_folder(root: &Path, number: u64) -> Option<PathBuf> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     fs::canonicalize(root.join(format!("sys/dev/block/{major}:{minor}"))).ok()
 }
@@ -56,7 +58,7 @@ fn scheduler(disk: &Path) -> Option<Finding> {
     let name = disk.file_name()?.to_string_lossy();
     warning(
         FindingKind::Scheduler,
-        format!("the I/O scheduler {chosen} stands between the engine and the drive"),
+        format!("the drive uses the I/O scheduler {chosen}"),
         format!("it may reorder and delay requests: echo none > /sys/block/{name}/queue/scheduler"),
     )
 }
@@ -74,7 +76,7 @@ fn governor(root: &Path) -> Option<Finding> {
     warning(
         FindingKind::FrequencyGovernor,
         format!("the processor's frequency governor is {}", names.join(" and ")),
-        "latencies grow while the processor is slow: cpupower frequency-set -g performance",
+        "latencies are longer at a low frequency: cpupower frequency-set -g performance",
     )
 }
 
@@ -96,8 +98,8 @@ fn idle_states(root: &Path) -> Option<Finding> {
     Some(Finding::new(
         FindingKind::IdleStates,
         Severity::Note,
-        format!("the processor may sleep as deeply as {name}, from which it wakes in {latency} µs"),
-        "single requests look slower than the drive is: cpupower idle-set -D 10",
+        format!("the processor may enter the idle state {name}, whose wake-up takes {latency} µs"),
+        "latencies at low queue depth include the wake-up: cpupower idle-set -D 10",
     ))
 }
 
@@ -109,14 +111,14 @@ fn clock_source(root: &Path) -> Option<Finding> {
     }
     warning(
         FindingKind::ClockSource,
-        format!("the kernel takes the time from {source}, which is slow to read"),
-        "each request costs a microsecond or more: see why the kernel does not trust the \
-         processor's counter (dmesg | grep -i tsc)",
+        format!("the clock source of the kernel is {source}, which is slow to read"),
+        "each reading costs 1 µs or more: see why the kernel rejected the time stamp counter of \
+         the processor (dmesg | grep -i tsc)",
     )
 }
 
-/// Returns the folder of the PCI device that the drive hangs on, where it speaks for the drive
-/// alone: of NVMe drives, also behind a multipath head, which has no device of its own.
+/// Returns the folder of the PCI device of an NVMe drive, also behind a multipath head, which has
+/// no PCI device. The link of a SATA or SAS host adapter is shared by its drives and not checked.
 fn controller_of(disk: &Path) -> Option<PathBuf> {
     let direct = disk.ancestors().find(|folder| folder.join("current_link_speed").exists());
     let name = disk.file_name()?.to_string_lossy().into_owned();
@@ -138,7 +140,7 @@ fn link(controller: &Path) -> Option<Finding> {
     let width = |name: &str| attribute(&controller.join(name))?.parse::<u32>().ok();
     let (is_speed, most_speed) = (speed("current_link_speed")?, speed("max_link_speed")?);
     let (is_width, most_width) = (width("current_link_width")?, width("max_link_width")?);
-    // A width of 255 or 0 is the kernel's word for "not known".
+    // The kernel reports an unknown width as 255 or 0.
     let known = |width: u32| width > 0 && width < 255;
     if !known(is_width) || !known(most_width) || (is_speed >= most_speed && is_width >= most_width)
     {
@@ -150,28 +152,29 @@ fn link(controller: &Path) -> Option<Finding> {
             "the link runs at {is_speed} GT/s ×{is_width}; the drive is capable of {most_speed} \
              GT/s ×{most_width}"
         ),
-        "put the drive into a faster slot, and look at risers, cables and the firmware's settings",
+        "use a faster slot, and check risers, cables and the settings of the firmware",
     )
 }
 
-/// `place` is the device that is tested, or that a file system lies on.
-fn misaligned(place: &Path, is_block: bool) -> Option<Finding> {
-    let number = |name: &str| attribute(&place.join(name))?.parse::<u64>().ok();
-    let start = number("start").filter(|_| place.join("partition").exists()).map_or(0, |s| s * 512);
+/// `folder` is that of the device under test, or of the one below the file system.
+fn misaligned(folder: &Path, is_block: bool) -> Option<Finding> {
+    let number = |name: &str| attribute(&folder.join(name))?.parse::<u64>().ok();
+    let start =
+        number("start").filter(|_| folder.join("partition").exists()).map_or(0, |s| s * 512);
     let off = number("alignment_offset").unwrap_or(0);
     if start.is_multiple_of(PARTITION_GRID) && off == 0 {
         return None;
     }
     let what = if is_block { "the target" } else { "the partition below the folder" };
     let text = match start.is_multiple_of(PARTITION_GRID) {
-        false => format!("{what} begins at byte {start}, which is no multiple of 1 MiB"),
-        true => format!("{what} begins {off} bytes off the drive's own blocks"),
+        false => format!("{what} begins at byte {start}, which is not a multiple of 1 MiB"),
+        true => format!("{what} begins {off} bytes after a physical block of the drive"),
     };
     warning(
         FindingKind::Misaligned,
         text,
-        "each request may touch one block of the drive more than it should: begin the partition \
-         at a multiple of 1 MiB",
+        "each request may touch one physical block more than necessary: begin the partition at a \
+         multiple of 1 MiB",
     )
 }
 
@@ -189,10 +192,10 @@ fn remote_node(root: &Path, node: u32, allowed: &[usize]) -> Option<Finding> {
     warning(
         FindingKind::RemoteNode,
         format!(
-            "the drive hangs on NUMA node {node}, and {far} of the {} processors in use do not",
+            "the drive is attached to NUMA node {node}; {far} of the {} usable processors are not",
             allowed.len()
         ),
-        format!("requests cross the machine: numactl --cpunodebind={node} --membind={node} …"),
+        format!("requests cross between nodes: numactl --cpunodebind={node} --membind={node} …"),
     )
 }
 
@@ -215,8 +218,8 @@ fn list(text: &str) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// A tree of /sys with an NVMe drive (259:0), a partition of it (259:1), and what a fast,
-    /// well-kept host shows.
+    /// A tree of sysfs with an NVMe drive (259:0), a partition of it (259:1), and the settings of a
+    /// host without findings.
     fn tree() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let pci = "sys/devices/pci0000:00/0000:01:00.0";
@@ -259,20 +262,20 @@ mod tests {
     }
 
     fn found(root: &Path, minor: u32) -> Vec<Finding> {
-        conditions(root, Some(rustix::fs::makedev(259, minor)), true)
+        check_host(root, Some(rustix::fs::makedev(259, minor)), true)
     }
 
     #[test]
-    fn a_well_kept_host_has_no_findings() {
+    fn a_well_configured_host_has_no_findings() {
         let root = tree();
         assert_eq!(found(root.path(), 0), []);
         assert_eq!(found(root.path(), 1), []);
-        assert_eq!(conditions(root.path(), None, true), []);
-        assert_eq!(conditions(Path::new("/nowhere"), Some(1), true), []);
+        assert_eq!(check_host(root.path(), None, true), []);
+        assert_eq!(check_host(Path::new("/nowhere"), Some(1), true), []);
     }
 
     #[test]
-    fn each_condition_is_told_with_advice() {
+    fn each_condition_is_reported_with_advice() {
         let pci = "sys/devices/pci0000:00/0000:01:00.0";
         let disk = format!("{pci}/nvme/nvme0/nvme0n1");
         let cpu = "sys/devices/system/cpu/cpu0";
@@ -313,7 +316,7 @@ mod tests {
                 format!("{disk}/nvme0n1p1/alignment_offset"),
                 "512",
                 FindingKind::Misaligned,
-                "512 bytes off",
+                "512 bytes after",
             ),
             (
                 "sys/devices/system/node/node1/cpulist".into(),
@@ -346,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_processors_are_read_whatever_they_hold() {
+    fn malformed_lists_of_processors_are_limited_and_skipped() {
         assert_eq!(list("0-2,8"), [0, 1, 2, 8]);
         assert_eq!(list("x,,7-"), Vec::<usize>::new());
         assert_eq!(list("0-99999999999").len(), 4_096);

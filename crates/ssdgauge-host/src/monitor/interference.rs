@@ -1,11 +1,10 @@
-//! The interference of a step: what host and drive did meanwhile that bears on its numbers.
+//! Interference during a step: events of host and drive that affect its results.
 //!
-//! It reads counters of the kernel before and after a step, and keeps a heartbeat within it. It
-//! never touches the drive, and sends nothing to it but one question for its temperature at the
-//! end, which the kernel answers from /sys.
+//! Counters of the kernel are read before and after a step, and a stall detector runs within it.
+//! Nothing is sent to the drive but one query for its temperature at the end, through sysfs.
 
 use super::counters::{self, Compared, Counters};
-use super::queue::{self, Held};
+use super::queue::{self, DeviceQueue};
 use super::stall_detector::{SchedulingGaps, StallDetector};
 use super::step::Step;
 use ssdgauge_core::{
@@ -15,66 +14,69 @@ use ssdgauge_core::{
 use ssdgauge_os::sysfs::attribute;
 use std::path::{Path, PathBuf};
 
-/// The share of a step that the host may take away before its numbers are doubted.
-const MOST_TAKEN: f64 = 0.01;
-/// The mean wait for a processor that is told, in milliseconds.
+/// The share of processor time lost to others from which on a step has a finding.
+const MOST_LOST: f64 = 0.01;
+/// The mean wait for a processor from which on a step has a finding, in milliseconds: ten times the
+/// latency of a request to a fast drive.
 const LONG_WAIT_MS: f64 = 1.0;
-/// The share of time on a processor from which on a thread has no time left: within 10 % of what
-/// the host can do.
+/// The share of time on a processor from which on the host limits the result: within 10 % of its
+/// capacity.
 const CEILING: f64 = 0.9;
-/// A single request that takes as long as this is told with its second.
+/// The latency of a single request that is reported as a stall.
 const STALL: Nanos = Nanos::SECOND;
 
-/// What is read before a step, to be compared after it.
+/// The state of host and device before a step, to be compared with that after it.
 #[derive(Debug)]
 pub(crate) struct InterferenceMonitor {
     device: Option<PathBuf>,
     counters: Option<Counters>,
     processors: Processors,
-    heartbeat: StallDetector,
+    stall_detector: StallDetector,
 }
 
 impl InterferenceMonitor {
-    /// Begins to look at the host, and at the block device whose folder in /sys is `device`.
+    /// Begins to monitor the host, and the block device whose folder in sysfs is `device`.
     pub(crate) fn begin(device: Option<&Path>) -> InterferenceMonitor {
         InterferenceMonitor {
             device: device.map(Path::to_owned),
             counters: device.and_then(Counters::read),
             processors: Processors::read(Path::new("/")),
-            heartbeat: StallDetector::start(),
+            stall_detector: StallDetector::start(),
         }
     }
 
-    /// Tells what bears on the numbers of `step`, of which `seen` is the sum.
-    pub(crate) fn end(self, step: &Step<'_>, seen: &LatencyWatch<'_>) -> Vec<Finding> {
+    /// Returns the findings of `step`, whose intervals passed through `latencies`.
+    pub(crate) fn end(self, step: &Step<'_>, latencies: &LatencyWatch<'_>) -> Vec<Finding> {
         let after = self.device.as_deref().and_then(Counters::read);
-        let beats = self.heartbeat.end();
-        let mut findings = beats.findings();
+        let gaps = self.stall_detector.end();
+        let mut findings = gaps.findings();
         let now = Processors::read(Path::new("/"));
         findings.extend(self.processors.findings(&now));
-        findings.extend(busy(&beats, step));
-        findings.extend(seen.stall(step.workload));
+        findings.extend(engine_load(&gaps, step));
+        findings.extend(latencies.stall(step.workload));
         let is_random = |stream: &ssdgauge_core::Stream| stream.access == Access::Random;
+        // A failed request has an unknown number of bytes, so the counters could not be compared.
         let counted = self.counters.zip(after).filter(|_| step.whole);
         if let Some((before, after)) = counted {
             findings.extend(counters::compare(&Compared {
                 before,
                 after,
-                issued: seen.bytes,
+                issued: latencies.bytes,
                 kind: step.kind,
                 random: step.workload.streams.iter().all(is_random),
-                cached: step.cached,
+                page_cached: step.page_cached,
             }));
         }
-        let held = counted.zip(self.device.as_deref());
-        let held = held.map(|((before, after), folder)| Held::between(&before, &after, folder));
-        findings.extend(queue::finding(step, held));
-        findings.extend(self.device.as_deref().and_then(heat));
+        let queue = counted.zip(self.device.as_deref());
+        let queue =
+            queue.map(|((before, after), folder)| DeviceQueue::between(&before, &after, folder));
+        findings.extend(queue::finding(step, queue));
+        findings.extend(self.device.as_deref().and_then(warning_temperature));
         findings
     }
 }
 
-/// Counts what passes on its way to another sink.
+/// A sink that forwards everything, sums up the bytes and records the longest latency.
 pub(crate) struct LatencyWatch<'a> {
     inner: &'a mut dyn Sink,
     bytes: [u64; 2],
@@ -83,20 +85,23 @@ pub(crate) struct LatencyWatch<'a> {
 }
 
 impl<'a> LatencyWatch<'a> {
-    pub(crate) fn on_the_way_to(inner: &'a mut dyn Sink) -> LatencyWatch<'a> {
+    /// Returns a watch that forwards to `inner`.
+    pub(crate) fn new(inner: &'a mut dyn Sink) -> LatencyWatch<'a> {
         LatencyWatch { inner, bytes: [0; 2], longest: None }
     }
 
-    /// In a closed loop no request waits for anything but the drive.
+    /// Returns a finding for the longest latency, where it is a stall. In a closed loop no request
+    /// waits for its turn, so the drive or the kernel caused it; in an open loop it may have
+    /// queued.
     fn stall(&self, workload: &Workload) -> Option<Finding> {
         workload.closed_depth()?;
         let (nanos, second, direction) = self.longest.filter(|(nanos, ..)| *nanos >= STALL.0)?;
         Some(Finding::new(
             FindingKind::Stalled,
             Severity::Warning,
-            format!("a {direction} took {}; it completed in second {second}", Nanos(nanos)),
-            "the drive, its link or the kernel's error handling stood still: see the timeline and \
-             the kernel's log",
+            format!("a {direction} took {} and completed in second {second}", Nanos(nanos)),
+            "the drive, its link or the error handling of the kernel stalled: see the timeline and \
+             the log of the kernel",
         ))
     }
 }
@@ -129,14 +134,14 @@ impl Sink for LatencyWatch<'_> {
     }
 }
 
-/// What the processors of the machine have done so far.
+/// Counters of all processors of the machine.
 #[derive(Clone, Copy, Debug, Default)]
 struct Processors {
-    /// Clock ticks that another machine took away ("steal" in /proc/stat).
+    /// Clock ticks used by other virtual machines (`steal` in /proc/stat).
     stolen: u64,
-    /// Clock ticks in all.
+    /// All clock ticks.
     all: u64,
-    /// How often processors were slowed down because of heat.
+    /// The number of thermal throttling events.
     throttled: u64,
 }
 
@@ -144,7 +149,7 @@ impl Processors {
     fn read(root: &Path) -> Processors {
         let text = attribute(&root.join("proc/stat")).unwrap_or_default();
         let first = text.lines().next().unwrap_or_default();
-        // user nice system idle iowait irq softirq steal; guest time is counted in user already.
+        // user nice system idle iowait irq softirq steal; user includes guest time.
         let ticks: Vec<u64> =
             first.split_whitespace().skip(1).take(8).filter_map(|word| word.parse().ok()).collect();
         let processors = std::fs::read_dir(root.join("sys/devices/system/cpu"));
@@ -162,15 +167,15 @@ impl Processors {
         let mut findings = Vec::new();
         let all = after.all.saturating_sub(self.all).max(1) as f64;
         let stolen = after.stolen.saturating_sub(self.stolen) as f64 / all;
-        if stolen > MOST_TAKEN {
+        if stolen > MOST_LOST {
             findings.push(Finding::new(
                 FindingKind::Disturbed,
                 Severity::Warning,
                 format!(
-                    "other virtual machines took {:.1} % of the processors away",
+                    "other virtual machines used {:.1} % of the processor time (steal)",
                     stolen * 100.0
                 ),
-                "measure on a machine of your own, or when its host is quiet",
+                "measure on a machine without other guests, or while they are idle",
             ));
         }
         let throttled = after.throttled.saturating_sub(self.throttled);
@@ -178,7 +183,7 @@ impl Processors {
             findings.push(Finding::new(
                 FindingKind::Disturbed,
                 Severity::Warning,
-                format!("the processor was slowed down {throttled} times because of heat"),
+                format!("the processor was throttled {throttled} times because of its temperature"),
                 "cool the machine, and run the step again",
             ));
         }
@@ -186,19 +191,18 @@ impl Processors {
     }
 }
 
-/// Tells whether our own threads waited for a processor, or had no time left.
-fn busy(beats: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
+/// Returns findings where an I/O thread waited for a processor, or was busy nearly all the time.
+fn engine_load(gaps: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let waited = beats.threads().max_by(|a, b| a.waiting.total_cmp(&b.waiting));
+    let waited = gaps.threads().max_by(|a, b| a.waiting.total_cmp(&b.waiting));
     if let Some(thread) = waited.filter(|thread| {
-        thread.waiting > MOST_TAKEN || (thread.slices > 0 && thread.mean_wait_ms() > LONG_WAIT_MS)
+        thread.waiting > MOST_LOST || (thread.slices > 0 && thread.mean_wait_ms() > LONG_WAIT_MS)
     }) {
         findings.push(Finding::new(
             FindingKind::Disturbed,
             Severity::Warning,
             format!(
-                "a thread of the engine waited for a processor for {:.1} % of the time, {:.2} ms \
-                 each time",
+                "an I/O thread waited for a processor {:.1} % of the time, {:.2} ms on average",
                 thread.waiting * 100.0,
                 thread.mean_wait_ms()
             ),
@@ -207,7 +211,7 @@ fn busy(beats: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
     }
     let is_closed = step.workload.closed_depth().is_some();
     let is_ring = step.workload.engine == Engine::IoUring;
-    let least = beats.threads().map(|thread| thread.running).reduce(f64::min);
+    let least = gaps.threads().map(|thread| thread.running).reduce(f64::min);
     if let Some(running) = least.filter(|running| *running >= CEILING)
         && is_closed
         && is_ring
@@ -218,20 +222,20 @@ fn busy(beats: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
             FindingKind::HostCeiling,
             Severity::Warning,
             format!("the engine was busy {:.0} % of the time", running * 100.0),
-            "this host can hardly do more: the drive may be faster than the number; use more \
-             threads or a faster processor",
+            "the host may limit this result: use more threads or a faster processor",
         ));
     }
     findings
 }
 
-/// Tells a drive that is at its own warning temperature, where the kernel shows it.
-fn heat(device: &Path) -> Option<Finding> {
+/// Returns a finding where the drive is at its warning temperature, as far as the kernel reports
+/// it.
+fn warning_temperature(device: &Path) -> Option<Finding> {
     let monitors = std::fs::read_dir(device.join("device")).ok()?.flatten();
     let monitor = monitors.map(|entry| entry.path()).find(|path| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"hwmon"))
     })?;
-    // Newer kernels put the monitor into a folder of its own.
+    // The sensor is in a folder below `hwmon`, or in `hwmon1` itself, depending on the kernel.
     let inner = std::fs::read_dir(&monitor).ok()?.flatten().map(|entry| entry.path());
     let folder = inner.chain([monitor.clone()]).find(|path| path.join("temp1_input").exists())?;
     let milli = |name: &str| attribute(&folder.join(name))?.parse::<f64>().ok();
@@ -240,8 +244,12 @@ fn heat(device: &Path) -> Option<Finding> {
         Finding::new(
             FindingKind::Throttled,
             Severity::Warning,
-            format!("the drive is at {:.0} °C, and warns from {:.0} °C on", is / 1e3, most / 1e3),
-            "drives slow down at this temperature: cool it, and run the step again",
+            format!(
+                "the drive is at {:.0} °C; its warning temperature is {:.0} °C",
+                is / 1e3,
+                most / 1e3
+            ),
+            "drives throttle at this temperature: cool it, and run the step again",
         )
     })
 }
@@ -252,13 +260,11 @@ mod tests {
 
     #[test]
     fn the_sink_that_watches_latencies_forwards_every_call() {
-        ssdgauge_core::check_forwarding(|inner, check| {
-            check(&mut LatencyWatch::on_the_way_to(inner))
-        });
+        ssdgauge_core::check_forwarding(|inner, check| check(&mut LatencyWatch::new(inner)));
     }
 
     #[test]
-    fn steal_and_heat_are_told_from_the_kernels_counts() {
+    fn steal_and_throttling_are_found_by_the_counters_of_the_kernel() {
         let root = tempfile::tempdir().unwrap();
         let throttle = root.path().join("sys/devices/system/cpu/cpu0/thermal_throttle");
         std::fs::create_dir_all(&throttle).unwrap();
@@ -278,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_at_its_warning_temperature_is_told() {
+    fn a_drive_at_its_warning_temperature_has_a_finding() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("device/hwmon1");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("temp1_max"), "75000").unwrap();
-        for (now, told) in [("74000", false), ("75000", true)] {
+        for (now, expected) in [("74000", false), ("75000", true)] {
             std::fs::write(folder.join("temp1_input"), now).unwrap();
-            assert_eq!(heat(root.path()).is_some(), told, "{now}");
+            assert_eq!(warning_temperature(root.path()).is_some(), expected, "{now}");
         }
     }
 }

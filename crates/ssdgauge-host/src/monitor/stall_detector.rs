@@ -1,5 +1,8 @@
-//! A thread that wakes every ten milliseconds and notes when it could not, and why; it looks at
-//! the clocks and at the I/O threads meanwhile.
+//! Stall detector: a thread that wakes every 10 ms and records when and why it woke late.
+//!
+//! A stopped process, a suspended machine and a missing processor all look like a slow drive in the
+//! latencies. The thread compares three clocks to distinguish them, and reads the scheduling
+//! statistics of the I/O threads.
 
 use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_core::{Finding, FindingKind, Nanos, Severity};
@@ -10,18 +13,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often it beats.
-const BEAT: Duration = Duration::from_millis(10);
-/// A pause of the heart that is told.
-const GAP: u64 = 100_000_000;
-/// A change of the time of day that is a jump: a clock that is slewed moves 0.5 ms in a second.
-const JUMP: i64 = 500_000_000;
-/// The most gaps that are kept.
+/// The period of the thread.
+const PERIOD: Duration = Duration::from_millis(10);
+/// The least delay of a wake-up that is recorded, in nanoseconds.
+const LEAST_GAP: u64 = 100_000_000;
+/// The least change of the time of day that counts as a jump, in nanoseconds: a clock that NTP
+/// slews moves by 0.5 ms in a second.
+const LEAST_JUMP: i64 = 500_000_000;
+/// The most gaps that are recorded.
 const MOST_GAPS: usize = 1_000;
-/// How often it looks at the I/O threads.
-const LOOK: u64 = 500_000_000;
+/// The period of the reads of the I/O threads, in nanoseconds.
+const THREAD_PERIOD: u64 = 500_000_000;
 
-/// A heart that beats.
+/// The running thread.
 #[derive(Debug)]
 pub(super) struct StallDetector {
     end: Sender<()>,
@@ -29,69 +33,73 @@ pub(super) struct StallDetector {
 }
 
 impl StallDetector {
+    /// Starts the thread. Where that fails, no gaps are recorded.
     pub(super) fn start() -> StallDetector {
         let (end, ended) = channel();
-        let thread = std::thread::Builder::new().name("ssdgauge-beat".into());
-        StallDetector { end, thread: thread.spawn(move || beat(&ended)).ok() }
+        let thread = std::thread::Builder::new().name("ssdgauge-stall".into());
+        StallDetector { end, thread: thread.spawn(move || detect(&ended)).ok() }
     }
 
-    /// Stops the heart, and returns what it has noted.
+    /// Ends the thread, and returns the gaps that it recorded.
     pub(super) fn end(self) -> SchedulingGaps {
         drop(self.end);
         self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
-/// What a heart has noted.
+/// The gaps of a step, and the scheduling of its I/O threads.
 #[derive(Debug, Default)]
 pub(super) struct SchedulingGaps {
-    /// Pauses in which no processor was wanted: the program was stopped, or the machine was.
-    still: Vec<Gap>,
-    /// Pauses in which a processor was wanted and not given.
+    /// Gaps in which the thread was not runnable: the process or the machine was stopped.
+    stopped: Vec<Gap>,
+    /// Gaps in which the thread was runnable and had no processor.
     waited: Vec<Gap>,
-    /// Jumps of the time of day, in nanoseconds, with the moment.
+    /// Jumps of the time of day in nanoseconds, each with its time in the step.
     jumps: Vec<(Nanos, i64)>,
-    threads: BTreeMap<String, (Sample, Sample)>,
+    threads: BTreeMap<String, (ThreadSample, ThreadSample)>,
 }
 
-/// A pause, from the start of the step.
+/// A gap.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
+    /// Its start, from the start of the step.
     at: Nanos,
     length: Nanos,
 }
 
-/// What the kernel says of a thread at one moment.
+/// The scheduling statistics of a thread at one time, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sample {
-    pub at: u64,
+struct ThreadSample {
+    at: u64,
     running: u64,
     waiting: u64,
     slices: u64,
 }
 
-/// How an I/O thread spent its time.
+/// The use of processor time by an I/O thread.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Share {
+pub(super) struct ThreadTime {
     /// The share of time on a processor.
     pub(super) running: f64,
-    /// The share of time in which it waited for one.
+    /// The share of time in which it waited for a processor.
     pub(super) waiting: f64,
+    /// The number of times that it got a processor.
     pub(super) slices: u64,
     waited_ms: f64,
 }
 
-impl Share {
+impl ThreadTime {
+    /// Returns the mean wait for a processor, in milliseconds.
     pub(super) fn mean_wait_ms(&self) -> f64 {
         self.waited_ms / self.slices.max(1) as f64
     }
 }
 
-/// The clocks at one moment, in nanoseconds.
+/// The clocks at one time, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Clocks {
     monotonic: u64,
-    /// As the monotonic one, and goes on while the machine sleeps.
+    /// As `monotonic`, but it also counts while the machine is suspended.
     boot: u64,
     /// The time of day.
     day: i64,
@@ -111,27 +119,27 @@ impl Clocks {
     }
 }
 
-fn beat(ended: &Receiver<()>) -> SchedulingGaps {
-    let mut beats = SchedulingGaps::default();
+fn detect(ended: &Receiver<()>) -> SchedulingGaps {
+    let mut gaps = SchedulingGaps::default();
     let own = File::open("/proc/thread-self/schedstat").ok();
     let waiting = || own.as_ref().and_then(schedstat).map_or(0, |(_, waiting, _)| waiting);
     let start = Clocks::now();
-    let (mut last, mut last_waiting, mut looked) = (start, waiting(), start.monotonic);
-    beats.look(start.monotonic);
-    while ended.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+    let (mut last, mut last_waiting, mut sampled) = (start, waiting(), start.monotonic);
+    gaps.sample_threads(start.monotonic);
+    while ended.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
         let (now, now_waiting) = (Clocks::now(), waiting());
-        beats.note(start, last, now, now_waiting.saturating_sub(last_waiting));
+        gaps.record(start, last, now, now_waiting.saturating_sub(last_waiting));
         (last, last_waiting) = (now, now_waiting);
-        if now.monotonic - looked >= LOOK {
-            looked = now.monotonic;
-            beats.look(now.monotonic);
+        if now.monotonic - sampled >= THREAD_PERIOD {
+            sampled = now.monotonic;
+            gaps.sample_threads(now.monotonic);
         }
     }
-    beats
+    gaps
 }
 
-/// Returns time on a processor, time of waiting for one (both in nanoseconds) and the number of
-/// slices, from an open `schedstat`.
+/// Returns the time on a processor and the time of waiting for one, both in nanoseconds, and the
+/// number of time slices, from an open `schedstat`.
 fn schedstat(file: &File) -> Option<(u64, u64, u64)> {
     let mut buffer = [0; 80];
     let n = file.read_at(&mut buffer, 0).ok()?;
@@ -141,26 +149,28 @@ fn schedstat(file: &File) -> Option<(u64, u64, u64)> {
 }
 
 impl SchedulingGaps {
-    /// Notes what is odd between two beats, in the second of which `waited` nanoseconds more were
-    /// spent waiting for a processor.
-    fn note(&mut self, start: Clocks, last: Clocks, now: Clocks, waited: u64) {
+    /// Records a gap or a jump between the wake-ups `last` and `now`, between which the thread
+    /// waited for a processor for `waited` nanoseconds.
+    fn record(&mut self, start: Clocks, last: Clocks, now: Clocks, waited: u64) {
         let at = Nanos(last.monotonic - start.monotonic);
         let asleep = (now.boot - last.boot).saturating_sub(now.monotonic - last.monotonic);
-        let gap = (now.monotonic - last.monotonic).saturating_sub(BEAT.as_nanos() as u64) + asleep;
-        if gap > GAP {
-            let gaps = if waited > gap / 2 { &mut self.waited } else { &mut self.still };
+        let late = (now.monotonic - last.monotonic).saturating_sub(PERIOD.as_nanos() as u64);
+        let gap = late + asleep;
+        if gap > LEAST_GAP {
+            let gaps = if waited > gap / 2 { &mut self.waited } else { &mut self.stopped };
             if gaps.len() < MOST_GAPS {
                 gaps.push(Gap { at, length: Nanos(gap) });
             }
         }
+        // The boot clock counts a suspension as well, so a suspension is not taken for a jump.
         let jump = (now.day - last.day) - (now.boot - last.boot) as i64;
-        if jump.abs() > JUMP && self.jumps.len() < MOST_GAPS {
+        if jump.abs() > LEAST_JUMP && self.jumps.len() < MOST_GAPS {
             self.jumps.push((at, jump));
         }
     }
 
-    /// Looks at the I/O threads of this process.
-    fn look(&mut self, at: u64) {
+    /// Reads the scheduling statistics of the I/O threads of this process.
+    fn sample_threads(&mut self, at: u64) {
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return };
         for task in tasks.flatten() {
             let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
@@ -169,18 +179,18 @@ impl SchedulingGaps {
             }
             let Ok(file) = File::open(task.path().join("schedstat")) else { continue };
             let Some((running, waiting, slices)) = schedstat(&file) else { continue };
-            let sample = Sample { at, running, waiting, slices };
+            let sample = ThreadSample { at, running, waiting, slices };
             let id = task.file_name().to_string_lossy().into_owned();
             self.threads.entry(id).or_insert((sample, sample)).1 = sample;
         }
     }
 
-    /// Returns how each I/O thread that was seen for a second or longer spent its time.
-    pub(super) fn threads(&self) -> impl Iterator<Item = Share> {
+    /// Returns the use of processor time by each I/O thread that ran for 1 s or longer.
+    pub(super) fn threads(&self) -> impl Iterator<Item = ThreadTime> {
         self.threads.values().filter_map(|(first, last)| {
             let span = last.at - first.at;
             let share = |from: u64, to: u64| to.saturating_sub(from) as f64 / span as f64;
-            (span >= Nanos::SECOND.0).then(|| Share {
+            (span >= Nanos::SECOND.0).then(|| ThreadTime {
                 running: share(first.running, last.running),
                 waiting: share(first.waiting, last.waiting),
                 slices: last.slices.saturating_sub(first.slices),
@@ -189,33 +199,34 @@ impl SchedulingGaps {
         })
     }
 
-    /// Tells pauses and jumps.
+    /// Returns a finding for each kind of gap, and for the first jump.
     pub(super) fn findings(&self) -> Vec<Finding> {
-        let told = |gaps: &[Gap], what: &str| {
+        let text = |gaps: &[Gap], what: &str| {
             let longest = gaps.iter().max_by_key(|gap| gap.length)?;
             let all: Nanos = gaps.iter().map(|gap| gap.length).sum();
             let times = match gaps.len() {
                 1 => String::new(),
-                more => format!(" {more} times, {all} in all, the longest"),
+                more => format!(" {more} times, {all} in total, the longest"),
             };
             Some(format!("{what}{times} for {} at {} of the step", longest.length, longest.at))
         };
         let mut findings = Vec::new();
-        if let Some(text) = told(&self.still, "the program stood still") {
-            let advice = "something stopped it or the whole machine; run the step again";
+        if let Some(text) = text(&self.stopped, "the program was stopped") {
+            let advice = "the process or the machine was stopped or suspended; run the step again";
             findings.push(Finding::new(FindingKind::StoodStill, Severity::Invalid, text, advice));
         }
-        if let Some(text) = told(&self.waited, "the program waited for a processor") {
+        if let Some(text) = text(&self.waited, "the program waited for a processor") {
             let advice = "stop other programs on this machine, and run the step again";
             findings.push(Finding::new(FindingKind::Disturbed, Severity::Warning, text, advice));
         }
         if let Some((at, jump)) = self.jumps.first() {
-            let (length, way) = (Nanos(jump.unsigned_abs()), if *jump > 0 { "on" } else { "back" });
+            let direction = if *jump > 0 { "forward" } else { "back" };
+            let length = Nanos(jump.unsigned_abs());
             findings.push(Finding::new(
                 FindingKind::ClockJumped,
                 Severity::Note,
-                format!("the time of day was set {way} by {length} at {at} of the step"),
-                "durations do not depend on it; dates of this run may be wrong",
+                format!("the time of day was set {direction} by {length} at {at} of the step"),
+                "durations come from the monotonic clock; dates of this run may be wrong",
             ));
         }
         findings
@@ -232,14 +243,14 @@ mod tests {
     }
 
     fn check(last: Clocks, now: Clocks, waited_ms: u64, expected: &[FindingKind]) {
-        let mut beats = SchedulingGaps::default();
-        beats.note(at(0, 0, 0), last, now, waited_ms * 1_000_000);
-        let kinds: Vec<FindingKind> = beats.findings().into_iter().map(|f| f.kind).collect();
+        let mut gaps = SchedulingGaps::default();
+        gaps.record(at(0, 0, 0), last, now, waited_ms * 1_000_000);
+        let kinds: Vec<FindingKind> = gaps.findings().into_iter().map(|f| f.kind).collect();
         assert_eq!(kinds, expected, "{last:?} {now:?} {waited_ms}");
     }
 
     #[test]
-    fn a_stop_a_sleep_a_busy_machine_and_a_set_clock_are_told_apart() {
+    fn a_stop_a_suspension_a_busy_machine_and_a_set_clock_are_distinguished() {
         let last = at(1_000, 0, 1_000);
         check(last, at(1_012, 0, 1_012), 0, &[]);
         check(last, at(1_090, 0, 1_090), 0, &[]);
@@ -251,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_with_its_time_and_its_length() {
-        let mut beats = SchedulingGaps::default();
-        beats.note(at(0, 0, 0), at(1_000, 0, 0), at(3_010, 0, 2_010), 0);
-        beats.note(at(0, 0, 0), at(4_000, 0, 0), at(4_510, 0, 510), 0);
-        let text = &beats.findings()[0].text;
+    fn a_gap_is_reported_with_its_time_and_its_length() {
+        let mut gaps = SchedulingGaps::default();
+        gaps.record(at(0, 0, 0), at(1_000, 0, 0), at(3_010, 0, 2_010), 0);
+        gaps.record(at(0, 0, 0), at(4_000, 0, 0), at(4_510, 0, 510), 0);
+        let text = &gaps.findings()[0].text;
         assert_eq!(
             text,
-            "the program stood still 2 times, 2.5s in all, the longest for 2s at 1s of the step"
+            "the program was stopped 2 times, 2.5s in total, the longest for 2s at 1s of the step"
         );
     }
 }

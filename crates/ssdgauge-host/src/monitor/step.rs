@@ -1,19 +1,20 @@
-//! What the monitor has to know of a step.
+//! The facts about a step that its monitors need.
 
 use ssdgauge_core::{Nanos, TargetKind, Workload};
 
-/// What is known of a step when it has ended.
+/// A step that has ended.
 #[derive(Debug)]
 pub(crate) struct Step<'a> {
     pub(crate) kind: TargetKind,
     pub(crate) workload: &'a Workload,
     pub(crate) elapsed: Nanos,
-    /// How many requests were in flight on average, as the engine counts.
+    /// The mean number of requests in flight, by the count of the engine.
     pub(crate) in_flight: Option<f64>,
-    /// Whether every request completed in full: the kernel's counts of others mean nothing.
+    /// Whether every request completed in full. If not, the counters of the kernel cannot be
+    /// compared.
     pub(crate) whole: bool,
-    /// Whether somebody stopped it.
+    /// Whether it was stopped by the user.
     pub(crate) stopped: bool,
-    /// Whether it is known already that the page cache stood between.
-    pub(crate) cached: bool,
+    /// Whether requests went through the page cache, which is a finding already.
+    pub(crate) page_cached: bool,
 }

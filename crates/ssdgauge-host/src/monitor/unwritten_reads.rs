@@ -1,8 +1,8 @@
-//! Reads of what nobody wrote: a drive answers them from its map, without its memory, and far too
-//! fast. A sample of the span is looked at before a step reads it.
+//! Reads of unwritten blocks: a drive completes them from its mapping table without reading flash,
+//! far faster than reads of data.
 //!
-//! It only reads, a few blocks, and leaves out what this run has filled: every read of that is
-//! checked by its stamp.
+//! Before a step reads a span, a sample of it is read. Spans that this run has filled are left out:
+//! each of their reads is checked by its verification header. This module only reads.
 
 use ssdgauge_core::{Finding, FindingKind, Severity, Stream, Workload};
 use ssdgauge_engine::Verification;
@@ -12,57 +12,61 @@ use ssdgauge_os::thread::within;
 use std::fs::File;
 use std::time::Duration;
 
-/// The blocks of a sample, and their size.
-const PLACES: u64 = 64;
+/// The number of blocks of a sample.
+const SAMPLES: u64 = 64;
+/// The size of a block, in bytes.
 const BLOCK: u64 = 4_096;
-/// A used drive has some blocks of zeros; more than one in ten is told.
-const MOST_EMPTY: u64 = PLACES / 10;
-/// A drive that needs longer for the sample is left to the watch over the step itself.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The most blocks of zeros without a finding: files contain some as well.
+const MOST_EMPTY: u64 = SAMPLES / 10;
+/// The limit of the sample: the watchdog of the step itself reports a drive that hangs.
+const SAMPLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Returns what is found where `workload` reads, and this run has not written it.
-pub(crate) fn look(
-    place: &OpenTarget,
+/// Returns a finding for each span that `workload` reads, that this run has not filled, and whose
+/// sample holds mostly zeros.
+pub(crate) fn find_unwritten_reads(
+    target: &OpenTarget,
     verification: &Verification,
     workload: &Workload,
 ) -> Vec<Finding> {
-    let OpenTarget::Drive(drive) = place else { return Vec::new() };
-    let is_unknown = |stream: &&Stream| {
+    let OpenTarget::Drive(drive) = target else { return Vec::new() };
+    let is_unverified = |stream: &&Stream| {
         let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);
         stream.reads()
             && !verification.expect(from, to).is_some_and(|known| known.is_all_of(from, to))
     };
     let mut spans: Vec<(u64, u64)> = Vec::new();
-    for stream in workload.streams.iter().filter(is_unknown) {
+    for stream in workload.streams.iter().filter(is_unverified) {
         let span = (stream.offset.0, stream.span.0);
         if !spans.contains(&span) && span.1 >= BLOCK {
             spans.push(span);
         }
     }
     let found = spans.into_iter().filter_map(|(offset, span)| {
-        let answer = within(PATIENCE, drive.file(), move |file| empty_in(file, offset, span));
-        let empty = answer?.ok().filter(|empty| *empty > MOST_EMPTY)?;
+        let count =
+            within(SAMPLE_TIMEOUT, drive.file(), move |file| count_empty(file, offset, span));
+        let empty = count?.ok().filter(|empty| *empty > MOST_EMPTY)?;
         Some(Finding::new(
             FindingKind::Unwritten,
             Severity::Warning,
             format!(
-                "{empty} of {PLACES} sampled blocks of what is read hold only zeros: such reads \
-                 may never reach the drive's memory"
+                "{empty} of {SAMPLES} sampled blocks hold only zeros: the drive may complete such \
+                 reads without reading flash"
             ),
-            "fill the span before you read it, or take the number for that of an empty drive",
+            "fill the span before it is read, or treat the result as that of an empty drive",
         ))
     });
     found.collect()
 }
 
-/// Returns how many of the sampled blocks hold only zeros.
-fn empty_in(file: &File, offset: u64, span: u64) -> std::io::Result<u64> {
+/// Returns the number of sampled blocks that hold only zeros.
+fn count_empty(file: &File, offset: u64, span: u64) -> std::io::Result<u64> {
     let mut region = Region::new(BLOCK as usize)?;
     let mut empty = 0;
-    for place in 0..PLACES {
-        // Evenly spread, on the grid of blocks.
-        let within = (u128::from(span - BLOCK) * u128::from(place) / u128::from(PLACES - 1)) as u64;
-        let at = offset + within - within % BLOCK;
+    for sample in 0..SAMPLES {
+        // Evenly spread over the span, on block boundaries.
+        let at = u128::from(span - BLOCK) * u128::from(sample) / u128::from(SAMPLES - 1);
+        let at = at as u64;
+        let at = offset + at - at % BLOCK;
         let length = ssdgauge_os::file_io::read_at(file, region.at(0), BLOCK as usize, at)?;
         empty += u64::from(length > 0 && region.bytes()[..length].iter().all(|byte| *byte == 0));
     }

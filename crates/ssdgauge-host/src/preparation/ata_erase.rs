@@ -1,26 +1,26 @@
-//! ATA Security Erase: three commands between which the drive holds a password.
+//! ATA Security Erase: set a password, prepare, erase (ACS-4, Security feature set).
 //!
-//! It is only sent where somebody asked for it by name: a drive whose power fails in the middle
-//! stays locked until it is erased with the password, which the run file names.
+//! It is sent only where it is requested by name: a drive whose power fails between the commands
+//! stays locked until it is erased with the password, which the run file contains.
 
-use super::Failed;
+use super::PreparationError;
 use ssdgauge_drive::ata::{Identity, SECTOR};
 use ssdgauge_drive::pass_through::{AtaCommand, AtaDirection, CommandError, PassThrough};
 use std::time::Duration;
 
-/// The password that the drive has for the time of the erase.
+/// The password of the drive during the erase.
 pub(super) const PASSWORD: &str = "ssdgauge";
-/// Where a drive does not tell how long it takes.
-const UNTOLD: Duration = Duration::from_secs(12 * 3_600);
-/// The commands that only set something.
-const SHORT: Duration = Duration::from_secs(15);
+/// The limit for a drive that does not report the duration of its erase.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
+/// The limit for the commands that only change the security state.
+const STATE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Returns why the drive cannot be erased this way.
+/// Returns the reason why the drive does not accept a security erase, if any.
 pub(super) fn obstacle(identity: &Identity) -> Option<String> {
     let reason = match identity.security {
         None => "the drive has no ATA security",
         Some(security) if security.frozen => {
-            "the host's firmware has frozen ATA security; suspend the host or replug the drive"
+            "the firmware of the host has frozen ATA security; suspend the host or replug the drive"
         }
         Some(security) if security.locked => "the drive is locked with a password",
         Some(security) if security.enabled => "the drive has a password already",
@@ -29,36 +29,47 @@ pub(super) fn obstacle(identity: &Identity) -> Option<String> {
     Some(reason.into())
 }
 
-/// Returns how long the drive may take: twice what it tells.
+/// Returns the limit of the erase: twice the duration that the drive reports.
 pub(super) fn timeout(identity: &Identity) -> Duration {
-    let told = identity.security.and_then(|security| security.erase_minutes);
-    told.map_or(UNTOLD, |minutes| Duration::from_secs(u64::from(minutes) * 120))
+    let minutes = identity.security.and_then(|security| security.erase_minutes);
+    minutes.map_or(DEFAULT_TIMEOUT, |minutes| Duration::from_secs(u64::from(minutes) * 120))
 }
 
-/// Sets the password, erases, and takes the password back where the erase fails.
-pub(super) fn erase(pass_through: &dyn PassThrough, timeout: Duration) -> Result<(), Failed> {
-    with_password(pass_through, 0xf1, SHORT)?;
-    let prepare = AtaCommand { command: 0xf3, timeout: SHORT, ..AtaCommand::default() };
+/// Sets the password and erases the drive; removes the password where the erase fails.
+///
+/// # Errors
+/// The drive refused a command or was removed. The text names the password where it could not be
+/// removed.
+pub(super) fn erase(
+    pass_through: &dyn PassThrough,
+    timeout: Duration,
+) -> Result<(), PreparationError> {
+    with_password(pass_through, 0xf1, STATE_TIMEOUT)?;
+    let prepare = AtaCommand { command: 0xf3, timeout: STATE_TIMEOUT, ..AtaCommand::default() };
     let erased = pass_through
         .ata(&prepare, &mut [])
         .and_then(|()| with_password(pass_through, 0xf4, timeout));
     match erased {
-        // A drive that was erased has no password any more.
+        // A successful erase removes the password.
         Ok(()) => Ok(()),
-        Err(CommandError::Gone) => Err(Failed::Gone),
-        Err(refusal) => Err(Failed::InVain(match with_password(pass_through, 0xf6, SHORT) {
-            Ok(()) => refusal.to_string(),
-            Err(_) => format!("{refusal}; the drive is left with the password '{PASSWORD}'"),
-        })),
+        Err(CommandError::Gone) => Err(PreparationError::Gone),
+        Err(refusal) => {
+            let removed = with_password(pass_through, 0xf6, STATE_TIMEOUT);
+            Err(PreparationError::Ineffective(match removed {
+                Ok(()) => refusal.to_string(),
+                Err(_) => format!("{refusal}; the drive still has the password '{PASSWORD}'"),
+            }))
+        }
     }
 }
 
+/// Sends a security command with the password as its data.
 fn with_password(
     pass_through: &dyn PassThrough,
     command: u8,
     timeout: Duration,
 ) -> Result<(), CommandError> {
-    // The first word says: the user's password, high security, plain erase.
+    // Word 0 is 0: user password, high security, normal erase.
     let mut data = [0u8; SECTOR];
     data[2..2 + PASSWORD.len()].copy_from_slice(PASSWORD.as_bytes());
     let direction = AtaDirection::Out;
@@ -73,7 +84,7 @@ mod tests {
     use ssdgauge_drive::query;
 
     #[test]
-    fn a_frozen_a_locked_and_a_plain_drive_are_told_apart() {
+    fn frozen_locked_and_erasable_drives_are_distinguished() {
         let mut identity = query::ata_identity(&Fixture::sata()).unwrap();
         assert!(obstacle(&identity).unwrap().contains("frozen"));
         let mut security = identity.security.unwrap();
@@ -86,21 +97,23 @@ mod tests {
     }
 
     #[test]
-    fn the_password_is_taken_back_where_the_erase_fails() {
+    fn the_password_is_removed_where_the_erase_fails() {
         let sent = |drive: &Fixture| -> Vec<u8> {
             drive.sent_ata.lock().unwrap().iter().map(|(command, _)| command.command).collect()
         };
         let mut drive = Fixture::sata();
-        assert_eq!(erase(&drive, SHORT), Ok(()));
+        assert_eq!(erase(&drive, STATE_TIMEOUT), Ok(()));
         assert_eq!(sent(&drive), [0xf1, 0xf3, 0xf4]);
         assert_eq!(&drive.sent_ata.lock().unwrap()[0].1[..12], b"\0\0ssdgauge\0\0");
         drive.sent_ata.lock().unwrap().clear();
         drive.changes.insert(0xf4, CommandError::Sense(5, 0x24, 0));
-        assert!(matches!(erase(&drive, SHORT), Err(Failed::InVain(_))));
+        assert!(matches!(erase(&drive, STATE_TIMEOUT), Err(PreparationError::Ineffective(_))));
         assert_eq!(sent(&drive), [0xf1, 0xf3, 0xf4, 0xf6]);
         drive.changes.insert(0xf6, CommandError::Sense(5, 0x24, 0));
-        match erase(&drive, SHORT) {
-            Err(Failed::InVain(words)) => assert!(words.contains(PASSWORD), "{words}"),
+        match erase(&drive, STATE_TIMEOUT) {
+            Err(PreparationError::Ineffective(words)) => {
+                assert!(words.contains(PASSWORD), "{words}")
+            }
             other => panic!("{other:?}"),
         }
     }

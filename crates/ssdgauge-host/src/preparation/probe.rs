@@ -1,25 +1,32 @@
-//! The proof that a drive forgot: known data at a few places, and a look at what became of it.
+//! Verification of a purge or trim: writes a known pattern to 16 places and checks that it cannot
+//! be read back.
+//!
+//! A drive, or a layer above it, can complete a discard or a format without an effect. Results of a
+//! drive that only claims to be purged would be those of a used one.
 
 use super::PurgeTarget;
 use ssdgauge_core::Bytes;
 use ssdgauge_os::memory::Region;
 use std::io;
 
-/// The bytes at each place: the largest block in use.
+/// The bytes at each place: the largest logical block in use.
 pub(super) const PROBE: u64 = 4_096;
-/// The most places.
+/// The number of places: enough that a purge of only a part of the drive is found.
 const PLACES: u64 = 16;
 
-/// Known data at a few places of a range.
+/// A pattern that was written to some places of a range.
 pub(super) struct Probe {
     places: Vec<u64>,
 }
 
 impl Probe {
-    /// Writes known data at places that are spread over `span` bytes from `offset` on, each on the
-    /// grid on which the kernel trims.
-    pub(super) fn plant(target: &PurgeTarget, offset: Bytes, span: Bytes) -> io::Result<Probe> {
-        let grid = target.place.queue("discard_granularity").and_then(|text| text.parse().ok());
+    /// Writes the pattern to places that are spread over `span` bytes from `offset` on, each at a
+    /// multiple of the discard granularity, below which the kernel leaves data in place.
+    ///
+    /// # Errors
+    /// A write failed or was short.
+    pub(super) fn write(target: &PurgeTarget, offset: Bytes, span: Bytes) -> io::Result<Probe> {
+        let grid = target.device.queue("discard_granularity").and_then(|text| text.parse().ok());
         let places = places(offset.0, span.0, grid.unwrap_or(PROBE));
         for place in &places {
             let data = pattern(*place)?;
@@ -41,9 +48,12 @@ impl Probe {
         Bytes(self.places.len() as u64 * PROBE)
     }
 
-    /// Returns at how many places the data is still there, and the number of places.
-    pub(super) fn look(&self, target: &PurgeTarget) -> io::Result<(usize, usize)> {
-        let mut left = 0;
+    /// Returns the number of places that still hold the pattern, and the number of all places.
+    ///
+    /// # Errors
+    /// A read failed or was short.
+    pub(super) fn count_remaining(&self, target: &PurgeTarget) -> io::Result<(usize, usize)> {
+        let mut remaining = 0;
         for place in &self.places {
             let mut expected = pattern(*place)?;
             let mut found = Region::new(PROBE as usize)?;
@@ -52,13 +62,13 @@ impl Probe {
             if read != PROBE as usize {
                 return Err(io::Error::from_raw_os_error(libc::ENODEV));
             }
-            left += usize::from(found.words_mut() == expected.words_mut());
+            remaining += usize::from(found.words_mut() == expected.words_mut());
         }
-        Ok((left, self.places.len()))
+        Ok((remaining, self.places.len()))
     }
 }
 
-/// Returns places on the grid whose whole unit lies within the range, spread evenly.
+/// Returns multiples of `grid` whose whole unit lies within the range, spread evenly.
 fn places(offset: u64, span: u64, grid: u64) -> Vec<u64> {
     let grid = grid.max(PROBE).next_multiple_of(PROBE);
     let first = offset.div_ceil(grid);
@@ -67,7 +77,8 @@ fn places(offset: u64, span: u64, grid: u64) -> Vec<u64> {
     (0..count).map(|number| (first + number * units / count) * grid).collect()
 }
 
-/// Data that no drive holds by chance: a walk of SplitMix64 that begins with the place.
+/// Returns the pattern of a place, which no drive holds by chance: SplitMix64 with the place as
+/// seed.
 fn pattern(place: u64) -> io::Result<Region> {
     let mut region = Region::new(PROBE as usize)?;
     let mut state = place ^ 0x7373_6467_6175_6765;

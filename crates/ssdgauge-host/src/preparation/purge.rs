@@ -1,13 +1,14 @@
-//! Purge: the ways of making a drive as if fresh, from the best down, each with a proof.
+//! Purge: brings a drive into the state of an unwritten one, by the best method that it supports,
+//! and verifies the effect.
 //!
-//! SNIA PTS demands a purge before each test, and that a purge that is not possible is told. What
-//! reaches more than the drive that was confirmed is never sent, and what is dear to take back
-//! (sanitize, ATA secure erase) only where it was asked for by name.
+//! SNIA PTS requires a purge before each test, and a note where it is not possible. Commands that
+//! reach more than the confirmed drive are never sent. Those that leave it unusable when they are
+//! interrupted (sanitize, ATA security erase) are sent only where they are requested by name.
 
-use super::format::{self, Erase, Look};
+use super::format::{self, Erase, Namespaces};
 use super::probe::Probe;
-use super::trim::{discard, gone};
-use super::{Failed, GLANCE, PurgeTarget, ata_erase, await_answer, sanitize};
+use super::trim::{discard, report_gone};
+use super::{PreparationError, PurgeTarget, STOP_CHECK, ata_erase, run_interruptibly, sanitize};
 use ssdgauge_core::{
     Bytes, Finding, FindingKind, Nanos, Prepared, PurgeMethod, RigError, Severity, Sink,
 };
@@ -17,12 +18,13 @@ use ssdgauge_drive::state::SanitizeState;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often a drive that works by itself is asked.
-const ASK_EVERY: Duration = Duration::from_secs(1);
-/// A format whose progress stands still for this long is given up.
-const STANDSTILL: Duration = sanitize::STANDSTILL;
+/// The period of the queries for the progress of a purge.
+const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
 
-/// Makes the drive as if fresh: by `method`, or in the best way that it has.
+/// Purges the drive: by `method`, or by the best that it supports.
+///
+/// # Errors
+/// The drive was removed, or `method` is not possible on it.
 pub(crate) fn purge(
     target: &PurgeTarget,
     method: Option<PurgeMethod>,
@@ -30,180 +32,238 @@ pub(crate) fn purge(
 ) -> Result<Prepared, RigError> {
     let since = Instant::now();
     let mut written = Bytes(0);
-    let mut reasons = Vec::new();
-    let mut done = None;
-    let mut stopped = false;
-    let unfinished = match await_unfinished(target, sink) {
-        Ok(()) => rungs(target, method),
-        Err(failed) => {
-            let way = PurgeStep::Unfinished;
-            handle(Err(failed), way, &mut reasons, &mut stopped)
-                .map_err(|()| gone(target, sink))?;
-            Vec::new()
-        }
-    };
-    for way in unfinished {
-        let result = take(target, way, &mut written, sink);
-        let worked = handle(result, way, &mut reasons, &mut stopped);
-        if worked.map_err(|()| gone(target, sink))? {
-            done = Some(way.words());
-        }
-        if done.is_some() || stopped {
-            break;
+    let mut outcome = PurgeOutcome::default();
+    // A drive that still works on an earlier purge refuses every other command.
+    let unfinished = await_unfinished(target, sink);
+    outcome.record(PurgeStep::Unfinished, unfinished).map_err(|Gone| report_gone(target, sink))?;
+    if outcome.is_idle {
+        for step in steps(target, method) {
+            let result = attempt(target, step, &mut written, sink);
+            let recorded = outcome.record(step, result);
+            recorded.map_err(|Gone| report_gone(target, sink))?;
+            if outcome.done.is_some() || outcome.stopped {
+                break;
+            }
         }
     }
-    if let (Some(method), None, false) = (method, done, stopped) {
+    if let (Some(method), None, false) = (method, outcome.done, outcome.stopped) {
         return Err(RigError::CannotPurge {
-            drive: target.place.name(),
+            drive: target.device.name(),
             method: method.name().into(),
-            reason: reasons.join("; "),
+            reason: outcome.reasons.join("; "),
         });
     }
-    tell(target, done, stopped, &reasons, sink);
-    let method = done.unwrap_or("none").to_owned();
+    outcome.report(target, sink);
     let elapsed = Nanos(since.elapsed().as_nanos() as u64);
-    Ok(Prepared { method, written, elapsed, stopped })
+    let method = outcome.done.unwrap_or("none").to_owned();
+    Ok(Prepared { method, written, elapsed, stopped: outcome.stopped })
 }
 
-/// One way of purging.
+/// One step of a purge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PurgeStep {
     Format(Erase),
     Sanitize(PurgeMethod),
     SecureErase,
     Discard,
-    /// No way of ours: what the drive was found doing.
+    /// The wait for a purge that the drive was already executing.
     Unfinished,
 }
 
 impl PurgeStep {
-    fn words(self) -> &'static str {
+    /// Returns the name for run file and report.
+    fn name(self) -> &'static str {
         match self {
-            PurgeStep::Format(erase) => erase.words(),
+            PurgeStep::Format(erase) => erase.name(),
             PurgeStep::Sanitize(method) => method.name(),
             PurgeStep::SecureErase => "ATA security erase",
-            PurgeStep::Discard => "discard of the whole drive, read back as forgotten",
+            PurgeStep::Discard => "discard of the whole drive, verified by reading back",
             PurgeStep::Unfinished => "an earlier purge",
         }
     }
 }
 
-/// Returns the ways to try, the best first.
-fn rungs(target: &PurgeTarget, method: Option<PurgeMethod>) -> Vec<PurgeStep> {
+/// The drive was removed.
+struct Gone;
+
+/// The results of the steps so far.
+#[derive(Default)]
+struct PurgeOutcome {
+    /// The step that purged the drive.
+    done: Option<&'static str>,
+    /// Whether the run has to stop.
+    stopped: bool,
+    /// Whether the drive is not executing an earlier purge.
+    is_idle: bool,
+    /// The reasons why other steps did not succeed.
+    reasons: Vec<String>,
+}
+
+impl PurgeOutcome {
+    /// Records the result of `step`.
+    fn record(
+        &mut self,
+        step: PurgeStep,
+        result: Result<(), PreparationError>,
+    ) -> Result<(), Gone> {
+        match result {
+            Ok(()) if step == PurgeStep::Unfinished => self.is_idle = true,
+            Ok(()) => self.done = Some(step.name()),
+            Err(PreparationError::Gone) => return Err(Gone),
+            Err(PreparationError::Stopped | PreparationError::NotRecorded) => self.stopped = true,
+            Err(PreparationError::NotPossible(reason) | PreparationError::Ineffective(reason)) => {
+                self.reasons.push(format!("{}: {reason}", step.name()))
+            }
+        }
+        Ok(())
+    }
+
+    /// Records findings: which methods were not possible, and which part of the drive stays unused.
+    fn report(&self, target: &PurgeTarget, sink: &mut dyn Sink) {
+        let (used, whole) = (target.used, target.whole());
+        let reasons = self.reasons.join("; ");
+        if let (Some(done), false) = (self.done, reasons.is_empty()) {
+            sink.finding(Finding::new(
+                FindingKind::LesserPurge,
+                Severity::Note,
+                format!("the drive was purged by {done}, because of {reasons}"),
+                "state the purge method with every result; --purge requests a certain one",
+            ));
+        }
+        match self.done {
+            Some(_) if used.0 > 0 && used < whole => sink.finding(Finding::new(
+                FindingKind::LeftUnused,
+                Severity::Note,
+                format!(
+                    "{} of {} stay unused after the purge: {:.1} % of spare area in addition to \
+                     that of the drive",
+                    Bytes(whole.0 - used.0).about(),
+                    whole.about(),
+                    (whole.0 as f64 / used.0 as f64 - 1.0) * 100.0
+                ),
+                "state the unused part with every result, or test the whole drive",
+            )),
+            Some(_) => {}
+            None if self.stopped => {}
+            None => sink.finding(Finding::new(
+                FindingKind::PurgeNotPossible,
+                Severity::Warning,
+                format!("the drive was not purged: {reasons}"),
+                "results depend on earlier writes; request another method with --purge",
+            )),
+        }
+    }
+}
+
+/// Returns the steps to attempt, the best first. A format resets the mapping table and the spare
+/// area completely; a discard leaves that to the drive.
+fn steps(target: &PurgeTarget, method: Option<PurgeMethod>) -> Vec<PurgeStep> {
     let formats = [PurgeStep::Format(Erase::UserData), PurgeStep::Format(Erase::Cryptographic)];
     match method {
-        None if target.place.namespace().is_some() => {
+        None if target.device.namespace().is_some() => {
             formats.into_iter().chain([PurgeStep::Discard]).collect()
         }
         None | Some(PurgeMethod::Discard) => vec![PurgeStep::Discard],
         Some(PurgeMethod::Format) => formats.into(),
         Some(PurgeMethod::SecureErase) => vec![PurgeStep::SecureErase],
         Some(
-            way @ (PurgeMethod::SanitizeBlock
+            method @ (PurgeMethod::SanitizeBlock
             | PurgeMethod::SanitizeCrypto
             | PurgeMethod::SanitizeOverwrite),
-        ) => vec![PurgeStep::Sanitize(way)],
+        ) => vec![PurgeStep::Sanitize(method)],
     }
 }
 
-/// Returns whether it worked; `Err` where the drive is gone.
-fn handle(
-    result: Result<(), Failed>,
-    way: PurgeStep,
-    reasons: &mut Vec<String>,
-    stopped: &mut bool,
-) -> Result<bool, ()> {
-    match result {
-        Ok(()) => return Ok(true),
-        Err(Failed::Gone) => return Err(()),
-        Err(Failed::Stopped | Failed::NotRecorded) => *stopped = true,
-        Err(Failed::Impossible(reason) | Failed::InVain(reason)) => {
-            reasons.push(format!("{}: {reason}", way.words()));
-        }
-    }
-    Ok(false)
-}
-
-fn take(
+/// Carries out one step. Every condition is checked before anything is sent.
+fn attempt(
     target: &PurgeTarget,
-    way: PurgeStep,
+    step: PurgeStep,
     written: &mut Bytes,
     sink: &mut dyn Sink,
-) -> Result<(), Failed> {
-    match way {
+) -> Result<(), PreparationError> {
+    match step {
         PurgeStep::Discard => discard(target, Bytes(0), target.whole(), written, sink),
         PurgeStep::Format(erase) => {
-            let look = look(target)?;
-            impossible(look.obstacle(erase))?;
-            let command = format::command(&look, erase);
-            proven(target, way, written, sink, |sink| told(target, command, sink))
+            let namespaces = query_namespaces(target)?;
+            refuse(namespaces.obstacle(erase))?;
+            let command = format::command(&namespaces, erase);
+            send_verified(target, step, written, sink, |sink| send(target, command, sink))
         }
         PurgeStep::Sanitize(method) => {
-            let look = look(target)?;
-            impossible(sanitize::obstacle(&look.controller, method))?;
-            impossible(look.neighbours(true))?;
-            proven(target, way, written, sink, |sink| {
-                told(target, sanitize::command(method), sink)?;
-                watch_sanitize(target, sink)
+            let namespaces = query_namespaces(target)?;
+            refuse(sanitize::obstacle(&namespaces.controller, method))?;
+            // A sanitize always reaches every namespace of the drive.
+            refuse(namespaces.reaches_others(true))?;
+            send_verified(target, step, written, sink, |sink| {
+                send(target, sanitize::command(method), sink)?;
+                await_sanitize(target, sink)
             })
         }
         PurgeStep::SecureErase => {
-            let identity = match target.place.is_scsi() {
+            let identity = match target.device.is_scsi() {
                 true => query::ata_identity(target.pass_through.as_ref())?,
-                false => return Err(Failed::Impossible("this is no ATA drive".into())),
+                false => {
+                    return Err(PreparationError::NotPossible("this is not an ATA drive".into()));
+                }
             };
-            impossible(ata_erase::obstacle(&identity))?;
+            refuse(ata_erase::obstacle(&identity))?;
             let timeout = ata_erase::timeout(&identity);
-            proven(target, way, written, sink, |sink| {
+            send_verified(target, step, written, sink, |sink| {
                 let pass_through = Arc::clone(&target.pass_through);
-                await_answer(sink, move || ata_erase::erase(pass_through.as_ref(), timeout))?
+                run_interruptibly(sink, move || ata_erase::erase(pass_through.as_ref(), timeout))?
             })
         }
         PurgeStep::Unfinished => Ok(()),
     }
 }
 
-fn impossible(reason: Option<String>) -> Result<(), Failed> {
-    reason.map_or(Ok(()), |reason| Err(Failed::Impossible(reason)))
+fn refuse(reason: Option<String>) -> Result<(), PreparationError> {
+    reason.map_or(Ok(()), |reason| Err(PreparationError::NotPossible(reason)))
 }
 
-fn look(target: &PurgeTarget) -> Result<Look, Failed> {
-    let number = target.place.namespace();
-    let number = number.ok_or_else(|| Failed::Impossible("this is no NVMe drive".into()))?;
-    // Nothing was sent but questions.
-    Look::at(target.pass_through.as_ref(), number).map_err(|reason| match Failed::from(reason) {
-        Failed::InVain(reason) => Failed::Impossible(reason),
-        other => other,
+fn query_namespaces(target: &PurgeTarget) -> Result<Namespaces, PreparationError> {
+    let number = target.device.namespace();
+    let number =
+        number.ok_or_else(|| PreparationError::NotPossible("this is not an NVMe drive".into()))?;
+    // Only queries were sent: a refusal means that the step is not possible.
+    Namespaces::query(target.pass_through.as_ref(), number).map_err(|reason| {
+        match PreparationError::from(reason) {
+            PreparationError::Ineffective(reason) => PreparationError::NotPossible(reason),
+            other => other,
+        }
     })
 }
 
-fn told(target: &PurgeTarget, command: NvmeCommand, sink: &mut dyn Sink) -> Result<(), Failed> {
+fn send(
+    target: &PurgeTarget,
+    command: NvmeCommand,
+    sink: &mut dyn Sink,
+) -> Result<(), PreparationError> {
     let pass_through = Arc::clone(&target.pass_through);
-    let answer = await_answer(sink, move || pass_through.nvme(&command, &mut []))?;
-    match answer {
+    let result = run_interruptibly(sink, move || pass_through.nvme(&command, &mut []))?;
+    match result {
         Ok(_) => Ok(()),
-        Err(_) if target.is_gone() => Err(Failed::Gone),
+        Err(_) if target.is_removed() => Err(PreparationError::Gone),
         Err(refusal) => Err(refusal.into()),
     }
 }
 
-/// Leaves data, records durably what is about to be sent, sends it, and looks for the data.
-fn proven(
+/// Writes the pattern, records durably what is about to be sent, sends it, and checks that the
+/// pattern cannot be read back. The record comes first: after a power failure the run file has to
+/// show why the drive is empty, or which password it has.
+fn send_verified(
     target: &PurgeTarget,
-    way: PurgeStep,
+    step: PurgeStep,
     written: &mut Bytes,
     sink: &mut dyn Sink,
-    send: impl FnOnce(&mut dyn Sink) -> Result<(), Failed>,
-) -> Result<(), Failed> {
-    let failed = |error: std::io::Error| match target.is_gone() {
-        true => Failed::Gone,
-        false => Failed::InVain(error.to_string()),
-    };
-    let probe = Probe::plant(target, Bytes(0), target.whole()).map_err(failed)?;
+    send: impl FnOnce(&mut dyn Sink) -> Result<(), PreparationError>,
+) -> Result<(), PreparationError> {
+    let io_error = |error: std::io::Error| target.io_error(&error);
+    let probe = Probe::write(target, Bytes(0), target.whole()).map_err(io_error)?;
     *written += probe.written();
-    let password = match way {
+    let password = match step {
         PurgeStep::SecureErase => {
-            format!("; until it ends the drive has the password '{}'", ata_erase::PASSWORD)
+            format!("; until its end the drive has the password '{}'", ata_erase::PASSWORD)
         }
         PurgeStep::Format(_)
         | PurgeStep::Sanitize(_)
@@ -213,116 +273,76 @@ fn proven(
     let recorded = sink.announce(Finding::new(
         FindingKind::PurgeStarted,
         Severity::Note,
-        format!("{} was sent to {}{password}", way.words(), target.place.name()),
+        format!("{} was sent to {}{password}", step.name(), target.device.name()),
         "",
     ));
     if !recorded {
-        return Err(Failed::NotRecorded);
+        return Err(PreparationError::NotRecorded);
     }
     send(sink)?;
-    let (left, places) = probe.look(target).map_err(failed)?;
-    match left {
+    let (remaining, places) = probe.count_remaining(target).map_err(io_error)?;
+    match remaining {
         0 => Ok(()),
-        _ => Err(Failed::InVain(format!(
-            "the drive says that it is done, and {left} of {places} blocks still hold their data"
+        _ => Err(PreparationError::Ineffective(format!(
+            "the drive reports success, but {remaining} of {places} blocks still hold their data"
         ))),
     }
 }
 
-/// Waits for a purge that the drive was found at: one of a run that was cut off.
-fn await_unfinished(target: &PurgeTarget, sink: &mut dyn Sink) -> Result<(), Failed> {
-    let Some(number) = target.place.namespace() else { return Ok(()) };
+/// Waits for a purge that the drive is already executing: that of a run that was interrupted.
+fn await_unfinished(target: &PurgeTarget, sink: &mut dyn Sink) -> Result<(), PreparationError> {
+    let Some(number) = target.device.namespace() else { return Ok(()) };
     let pass_through = target.pass_through.as_ref();
-    let runs = |state| state == SanitizeState::Running;
-    let sanitizes = query::sanitize_log(pass_through).is_ok_and(|log| runs(log.state));
-    let left = || {
+    let is_running = |state| state == SanitizeState::Running;
+    let sanitizes = query::sanitize_log(pass_through).is_ok_and(|log| is_running(log.state));
+    let format_left_percent = || {
         let namespace = query::namespace(pass_through, number).ok();
         namespace.and_then(|namespace| namespace.format_left_percent).unwrap_or(0)
     };
-    let formats = left() > 0;
+    let formats = format_left_percent() > 0;
     if !sanitizes && !formats {
         return Ok(());
     }
     sink.finding(Finding::new(
         FindingKind::PurgeStarted,
         Severity::Note,
-        "the drive was found at a purge that was begun before, which is awaited first",
+        "the drive was already executing a purge, which is awaited first",
         "",
     ));
     if sanitizes {
-        return watch_sanitize(target, sink);
+        return await_sanitize(target, sink);
     }
     let begin = Instant::now();
-    let (mut last, mut moved) = (left(), begin);
+    let (mut last, mut moved) = (format_left_percent(), begin);
     while last > 0 {
-        pause(begin, sink).ok_or(Failed::Stopped)?;
-        let now = left();
+        wait(begin, sink).ok_or(PreparationError::Stopped)?;
+        let now = format_left_percent();
         if now != last {
             (last, moved) = (now, Instant::now());
-        } else if moved.elapsed() > STANDSTILL {
-            return Err(Failed::InVain(format!("its format has stood with {now} % left")));
+        } else if moved.elapsed() > sanitize::PROGRESS_TIMEOUT {
+            let reason = format!("the format made no progress with {now} % left");
+            return Err(PreparationError::Ineffective(reason));
         }
     }
     Ok(())
 }
 
-fn watch_sanitize(target: &PurgeTarget, sink: &mut dyn Sink) -> Result<(), Failed> {
+fn await_sanitize(target: &PurgeTarget, sink: &mut dyn Sink) -> Result<(), PreparationError> {
     let begin = Instant::now();
-    let mut ask = || query::sanitize_log(target.pass_through.as_ref());
-    sanitize::watch(&mut ask, &mut || pause(begin, sink))
+    let mut query = || query::sanitize_log(target.pass_through.as_ref());
+    sanitize::await_end(&mut query, &mut || wait(begin, sink))
 }
 
-/// Waits a second and returns the time since `begin`; `None` where the run shall stop.
-fn pause(begin: Instant, sink: &mut dyn Sink) -> Option<Duration> {
-    let until = Instant::now() + ASK_EVERY;
+/// Waits for a second and returns the time since `begin`; `None` where the run has to stop.
+fn wait(begin: Instant, sink: &mut dyn Sink) -> Option<Duration> {
+    let until = Instant::now() + PROGRESS_PERIOD;
     while Instant::now() < until {
         if sink.stop() {
             return None;
         }
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(STOP_CHECK);
     }
     Some(begin.elapsed())
-}
-
-/// Says what was not possible, and what of the drive stays unused.
-fn tell(
-    target: &PurgeTarget,
-    done: Option<&str>,
-    stopped: bool,
-    reasons: &[String],
-    sink: &mut dyn Sink,
-) {
-    let (used, whole) = (target.used, target.whole());
-    if let (Some(way), false) = (done, reasons.is_empty()) {
-        sink.finding(Finding::new(
-            FindingKind::LesserPurge,
-            Severity::Note,
-            format!("the drive was purged by {way}, because of {}", reasons.join("; ")),
-            "name the way of the purge with every result; --purge demands a certain one",
-        ));
-    }
-    match done {
-        Some(_) if used.0 > 0 && used < whole => sink.finding(Finding::new(
-            FindingKind::LeftUnused,
-            Severity::Note,
-            format!(
-                "{} of {} stay unused after the purge: {:.1} % more spare area than the drive has \
-                 of its own",
-                Bytes(whole.0 - used.0).about(),
-                whole.about(),
-                (whole.0 as f64 / used.0 as f64 - 1.0) * 100.0
-            ),
-            "name the unused part with every result, or test the whole drive",
-        )),
-        Some(_) => {}
-        None if stopped => {}
-        None => sink.finding(Finding::new(
-            FindingKind::PurgeNotPossible,
-            Severity::Warning,
-            format!("the drive was not made fresh: {}", reasons.join("; ")),
-            "results depend on what was written before; name another way with --purge",
-        )),
-    }
 }
 
 #[cfg(test)]

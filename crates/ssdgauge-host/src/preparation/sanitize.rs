@@ -1,78 +1,86 @@
-//! NVMe Sanitize: the command, and the watch over a drive that works for minutes or hours.
+//! NVMe Sanitize: the command, and the wait for its end, which takes minutes or hours.
 //!
-//! A sanitize cannot be taken back: it goes on through a power cut, and the drive answers nothing
-//! else until it is done. So it is only sent where somebody asked for it by name.
+//! A sanitize cannot be undone or cancelled: it continues after a power failure, and the drive
+//! refuses other commands until its end. It is sent only where it is requested by name.
 
-use super::Failed;
+use super::PreparationError;
 use ssdgauge_core::PurgeMethod;
 use ssdgauge_drive::controller::{Controller, Sanitize};
 use ssdgauge_drive::pass_through::{CommandError, NvmeCommand, QUERY_TIMEOUT};
 use ssdgauge_drive::state::{SanitizeLog, SanitizeState};
 use std::time::Duration;
 
-/// A drive whose progress stands still for this long is given up. Ten minutes is six times what
-/// a step of one percent takes where a whole overwrite lasts three hours.
-pub(super) const STANDSTILL: Duration = Duration::from_secs(600);
+/// The time without progress after which the wait ends. An overwrite of three hours advances by 1 %
+/// in less than two minutes; this is five times as long.
+pub(super) const PROGRESS_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Returns why the drive does not offer this way of sanitizing.
-pub(super) fn obstacle(controller: &Controller, way: PurgeMethod) -> Option<String> {
+/// Returns the reason why the drive does not sanitize by `method`, if any.
+pub(super) fn obstacle(controller: &Controller, method: PurgeMethod) -> Option<String> {
     let Sanitize { crypto, block, overwrite } = controller.sanitize;
-    let offered = match way {
+    let supported = match method {
         PurgeMethod::SanitizeBlock => block,
         PurgeMethod::SanitizeCrypto => crypto,
         PurgeMethod::SanitizeOverwrite => overwrite,
         PurgeMethod::Format | PurgeMethod::Discard | PurgeMethod::SecureErase => false,
     };
-    (!offered).then(|| format!("the drive does not offer {}", way.name()))
+    (!supported).then(|| format!("the drive does not support {}", method.name()))
 }
 
-/// Returns the command.
-pub(super) fn command(way: PurgeMethod) -> NvmeCommand {
-    let action = match way {
+/// Returns the command of `method`, which is one of the three kinds of sanitize (NVM Express Base
+/// Specification 2.0, section 5.24, command dword 10).
+pub(super) fn command(method: PurgeMethod) -> NvmeCommand {
+    let action = match method {
         PurgeMethod::SanitizeBlock => 2,
-        // One pass of zeros; 0 would stand for sixteen.
+        // Bits 7:4 are the number of passes; 0 means sixteen.
         PurgeMethod::SanitizeOverwrite => 3 | 1 << 4,
-        PurgeMethod::SanitizeCrypto
-        | PurgeMethod::Format
-        | PurgeMethod::Discard
-        | PurgeMethod::SecureErase => 4,
+        PurgeMethod::SanitizeCrypto => 4,
+        PurgeMethod::Format | PurgeMethod::Discard | PurgeMethod::SecureErase => {
+            unreachable!("{} is not a kind of sanitize", method.name())
+        }
     };
-    // Bit 3: a failure may be left without another sanitize, so that the drive is not lost.
+    // Bit 3 (AUSE): the drive may leave the failed state without another sanitize. Without it a
+    // drive whose sanitize fails would stay unusable.
     let words = [action | 1 << 3, 0, 0, 0, 0, 0];
     NvmeCommand { opcode: 0x84, namespace: 0, words, timeout: QUERY_TIMEOUT }
 }
 
-/// Watches a sanitize to its end. `pause` waits a while and returns the time since the start, or
-/// `None` where the run shall stop.
-pub(super) fn watch(
-    ask: &mut dyn FnMut() -> Result<SanitizeLog, CommandError>,
-    pause: &mut dyn FnMut() -> Option<Duration>,
-) -> Result<(), Failed> {
+/// Waits for the end of a sanitize. `query` reads the sanitize log; `wait` waits a while and
+/// returns the time since the start, or `None` where the run has to stop.
+///
+/// # Errors
+/// The sanitize failed or made no progress, the drive was removed, or the run has to stop.
+pub(super) fn await_end(
+    query: &mut dyn FnMut() -> Result<SanitizeLog, CommandError>,
+    wait: &mut dyn FnMut() -> Option<Duration>,
+) -> Result<(), PreparationError> {
     let mut last = None;
     let mut moved = Duration::ZERO;
     let mut now = Duration::ZERO;
     loop {
-        let log = ask()?;
+        let log = query()?;
         match log.state {
             SanitizeState::Completed => return Ok(()),
             SanitizeState::Running => {}
             SanitizeState::Failed => {
-                return Err(Failed::InVain("the drive says that its sanitize failed".into()));
+                let reason = "the drive reports that the sanitize failed";
+                return Err(PreparationError::Ineffective(reason.into()));
             }
             SanitizeState::Never | SanitizeState::Unknown(_) => {
-                return Err(Failed::InVain("the drive does not know of its sanitize".into()));
+                let reason = "the drive reports no sanitize in its log";
+                return Err(PreparationError::Ineffective(reason.into()));
             }
         }
         if last != Some(log.progress) {
             (last, moved) = (Some(log.progress), now);
-        } else if now.saturating_sub(moved) >= STANDSTILL {
-            return Err(Failed::InVain(format!(
-                "its sanitize has stood at {:.1} % for {} s",
+        } else if now.saturating_sub(moved) >= PROGRESS_TIMEOUT {
+            // The log counts progress in 65,536ths.
+            return Err(PreparationError::Ineffective(format!(
+                "the sanitize made no progress beyond {:.1} % for {} s",
                 f64::from(log.progress) / 655.36,
                 (now - moved).as_secs()
             )));
         }
-        now = pause().ok_or(Failed::Stopped)?;
+        now = wait().ok_or(PreparationError::Stopped)?;
     }
 }
 
@@ -84,10 +92,13 @@ mod tests {
         SanitizeLog { state, progress, estimates_s: [None; 3] }
     }
 
-    /// Watches a drive that is as far as `of` says after so many minutes.
-    fn watched(of: impl Fn(u64) -> SanitizeLog, stop_after: u64) -> (Result<(), Failed>, u64) {
+    /// Waits for a drive whose log after a number of minutes is `log_at`.
+    fn wait_for(
+        log_at: impl Fn(u64) -> SanitizeLog,
+        stop_after: u64,
+    ) -> (Result<(), PreparationError>, u64) {
         let minutes = std::cell::Cell::new(0);
-        let result = watch(&mut || Ok(of(minutes.get())), &mut || {
+        let result = await_end(&mut || Ok(log_at(minutes.get())), &mut || {
             minutes.set(minutes.get() + 1);
             (minutes.get() < stop_after).then(|| Duration::from_secs(60 * minutes.get()))
         });
@@ -100,30 +111,35 @@ mod tests {
             0..200 => log(SanitizeState::Running, (minute / 5) as u16),
             _ => log(SanitizeState::Completed, 0xffff),
         };
-        assert_eq!(watched(slow, 1_000), (Ok(()), 200));
+        assert_eq!(wait_for(slow, 1_000), (Ok(()), 200));
     }
 
     #[test]
-    fn a_standstill_a_failure_and_a_stop_end_the_watch() {
+    fn missing_progress_a_failure_and_a_stop_end_the_wait() {
         let stuck = |_| log(SanitizeState::Running, 0x4000);
-        let (result, minutes) = watched(stuck, 1_000);
+        let (result, minutes) = wait_for(stuck, 1_000);
         assert_eq!(
             (result, minutes),
-            (Err(Failed::InVain("its sanitize has stood at 25.0 % for 600 s".into())), 10)
+            (
+                Err(PreparationError::Ineffective(
+                    "the sanitize made no progress beyond 25.0 % for 600 s".into()
+                )),
+                10
+            )
         );
-        assert_eq!(watched(stuck, 3).0, Err(Failed::Stopped));
+        assert_eq!(wait_for(stuck, 3).0, Err(PreparationError::Stopped));
         let failed = |minute| match minute {
             0 => log(SanitizeState::Running, 9),
             _ => log(SanitizeState::Failed, 9),
         };
-        assert!(matches!(watched(failed, 9).0, Err(Failed::InVain(_))));
+        assert!(matches!(wait_for(failed, 9).0, Err(PreparationError::Ineffective(_))));
         let mut gone = || Err(CommandError::Gone);
-        assert_eq!(watch(&mut gone, &mut || None), Err(Failed::Gone));
+        assert_eq!(await_end(&mut gone, &mut || None), Err(PreparationError::Gone));
     }
 
     #[test]
-    fn the_command_asks_for_one_pass_and_leaves_a_way_out() {
-        let word = |way| command(way).words[0];
+    fn the_command_requests_one_pass_and_permits_an_unrestricted_exit() {
+        let word = |method| command(method).words[0];
         assert_eq!(word(PurgeMethod::SanitizeBlock), 0b1010);
         assert_eq!(word(PurgeMethod::SanitizeCrypto), 0b1100);
         assert_eq!(word(PurgeMethod::SanitizeOverwrite), 0b1_1011);

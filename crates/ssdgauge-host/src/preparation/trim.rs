@@ -1,8 +1,8 @@
-//! Trim: tell the drive what holds nothing, prove that it had an effect, and where it had none name
-//! the layer that stands in between.
+//! Trim: discards a range, verifies the effect, and where there is none names the layer that does
+//! not pass discards on.
 
 use super::probe::Probe;
-use super::{Failed, PurgeTarget, await_answer};
+use super::{PreparationError, PurgeTarget, run_interruptibly};
 use ssdgauge_core::{Bytes, Finding, FindingKind, Nanos, Prepared, RigError, Severity, Sink};
 use ssdgauge_drive::pass_through::PassThrough;
 use ssdgauge_drive::query;
@@ -12,10 +12,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is trimmed with one call, so that a stop is heard in between.
-const AT_A_TIME: u64 = 4 << 30;
+/// The bytes of one call: between two calls the run can stop.
+const CHUNK: u64 = 4 << 30;
 
-/// Trims `span` bytes from `offset` on.
+/// Trims `span` bytes from `offset` on. A trim without an effect is a finding, not an error.
+///
+/// # Errors
+/// The drive was removed.
 pub(crate) fn trim(
     target: &PurgeTarget,
     offset: Bytes,
@@ -25,122 +28,136 @@ pub(crate) fn trim(
     let since = Instant::now();
     let mut written = Bytes(0);
     let result = discard(target, offset, span, &mut written, sink);
-    let stopped = result == Err(Failed::Stopped);
+    let stopped = result == Err(PreparationError::Stopped);
     let method = match result {
-        Ok(()) => "discard, read back as forgotten".to_owned(),
-        Err(Failed::Stopped) => "discard, cut short".to_owned(),
-        Err(Failed::Gone) => return Err(gone(target, sink)),
-        Err(Failed::Impossible(reason) | Failed::InVain(reason)) => {
+        Ok(()) => "discard, verified by reading back".to_owned(),
+        Err(PreparationError::Stopped) => "discard, stopped before its end".to_owned(),
+        Err(PreparationError::Gone) => return Err(report_gone(target, sink)),
+        Err(PreparationError::NotPossible(reason) | PreparationError::Ineffective(reason)) => {
             sink.finding(Finding::new(
                 FindingKind::TrimIneffective,
                 Severity::Warning,
                 format!("the trim had no effect: {reason}"),
-                "results depend on what was written before; mend the layer that is named, or \
-                 purge the drive in another way",
+                "results depend on earlier writes; enable discards in the layer named, or purge \
+                 the drive by another method",
             ));
             "none".to_owned()
         }
-        Err(Failed::NotRecorded) => "none".to_owned(),
+        Err(PreparationError::NotRecorded) => "none".to_owned(),
     };
     let elapsed = Nanos(since.elapsed().as_nanos() as u64);
     Ok(Prepared { method, written, elapsed, stopped })
 }
 
-/// Says that the drive left.
-pub(super) fn gone(target: &PurgeTarget, sink: &mut dyn Sink) -> RigError {
+/// Records that the drive was removed, and returns the error that ends the run.
+pub(super) fn report_gone(target: &PurgeTarget, sink: &mut dyn Sink) -> RigError {
     sink.finding(Finding::new(
         FindingKind::DriveGone,
         Severity::Invalid,
-        "the drive is gone: it left in the middle of its preparation",
-        "look at the kernel's log, at the connector and at the power supply",
+        "the drive is gone: it was removed during its preparation",
+        "check the log of the kernel, the connector and the power supply",
     ));
-    RigError::Gone(target.place.name())
+    RigError::Gone(target.device.name())
 }
 
-/// Discards a range with a proof before and behind it.
+/// Discards a range and verifies that its data cannot be read back. Adds the bytes of the pattern
+/// to `written`.
+///
+/// # Errors
+/// A layer does not support discards, the discard failed or had no effect, the drive was removed,
+/// or the run has to stop.
 pub(super) fn discard(
     target: &PurgeTarget,
     offset: Bytes,
     span: Bytes,
     written: &mut Bytes,
     sink: &mut dyn Sink,
-) -> Result<(), Failed> {
-    if let Some(reason) = obstacle(&target.place, target.pass_through.as_ref()) {
-        return Err(Failed::Impossible(reason));
+) -> Result<(), PreparationError> {
+    if let Some(reason) = obstacle(&target.device, target.pass_through.as_ref()) {
+        return Err(PreparationError::NotPossible(reason));
     }
-    let failed = |error: std::io::Error| match target.is_gone() {
-        true => Failed::Gone,
-        false => Failed::InVain(error.to_string()),
-    };
-    let probe = Probe::plant(target, offset, span).map_err(failed)?;
+    let io_error = |error: std::io::Error| target.io_error(&error);
+    let probe = Probe::write(target, offset, span).map_err(io_error)?;
     *written += probe.written();
     let mut done = 0;
     while done < span.0 {
-        let (from, length) = (offset.0 + done, AT_A_TIME.min(span.0 - done));
+        let (from, length) = (offset.0 + done, CHUNK.min(span.0 - done));
         let file = Arc::clone(&target.file);
-        let answer =
-            await_answer(sink, move || ssdgauge_os::block_device::discard(&file, from, length))?;
-        answer.map_err(|error| match (target.is_gone(), error.raw_os_error()) {
-            (true, _) | (_, Some(libc::ENODEV | libc::ENXIO)) => Failed::Gone,
-            (false, _) => Failed::InVain(format!("{} answers: {error}", target.place.name())),
+        let discard = move || ssdgauge_os::block_device::discard(&file, from, length);
+        let result = run_interruptibly(sink, discard)?;
+        result.map_err(|error| match (target.is_removed(), error.raw_os_error()) {
+            (true, _) | (_, Some(libc::ENODEV | libc::ENXIO)) => PreparationError::Gone,
+            (false, _) => {
+                let name = target.device.name();
+                PreparationError::Ineffective(format!("the discard failed on {name}: {error}"))
+            }
         })?;
         done += length;
     }
-    let (left, places) = probe.look(target).map_err(failed)?;
-    match left {
+    let (remaining, places) = probe.count_remaining(target).map_err(io_error)?;
+    match remaining {
         0 => Ok(()),
-        _ => Err(Failed::InVain(format!(
-            "the drive took it, and {left} of {places} blocks still hold their old data{}",
-            match reads_as(target.pass_through.as_ref(), &target.place) {
-                Some(told) => format!(", though it says that they read as {told}"),
+        _ => Err(PreparationError::Ineffective(format!(
+            "the discard completed, but {remaining} of {places} blocks still hold their data{}",
+            match reported_value(target.pass_through.as_ref(), &target.device) {
+                Some(value) => format!(", although the drive reports that they read as {value}"),
                 None => String::new(),
             }
         ))),
     }
 }
 
-fn reads_as(pass_through: &dyn PassThrough, place: &SysfsDevice) -> Option<&'static str> {
-    match (place.namespace(), place.is_scsi()) {
+/// Returns the value that discarded blocks read as, where the drive reports one.
+fn reported_value(pass_through: &dyn PassThrough, device: &SysfsDevice) -> Option<&'static str> {
+    match (device.namespace(), device.is_scsi()) {
         (Some(number), _) => query::namespace(pass_through, number).ok()?.deallocated.words(),
         (None, true) => query::ata_identity(pass_through).ok()?.trim_zeros.then_some("zeros"),
         (None, false) => None,
     }
 }
 
-/// Returns which layer passes no trims on, in words; `None` where all do.
-fn obstacle(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Option<String> {
-    let layers = place.layers();
-    // What is above is told by what is below: the deepest layer that takes none is the cause.
-    let closed = layers.iter().rev().find(|folder| most_trimmed(folder) == Some(0));
-    let top_is_closed = layers.first().is_some_and(|top| most_trimmed(top) == Some(0));
-    let culprit = closed.filter(|_| top_is_closed)?;
-    let name = file_name(culprit);
+/// Returns the layer that does not pass discards on, with the reason; `None` where all layers do.
+fn obstacle(device: &SysfsDevice, pass_through: &dyn PassThrough) -> Option<String> {
+    let layers = device.layers();
+    // A layer has no discards where the one below has none: the deepest is the cause.
+    let deepest = layers.iter().rev().find(|folder| most_discarded(folder) == Some(0));
+    let top_has_none = layers.first().is_some_and(|top| most_discarded(top) == Some(0));
+    let cause = deepest.filter(|_| top_has_none)?;
+    let name = file_name(cause);
     let has_layers_below =
-        culprit.join("slaves").read_dir().is_ok_and(|mut list| list.next().is_some());
-    let hardware = attribute(&culprit.join("queue/discard_max_hw_bytes"));
+        cause.join("slaves").read_dir().is_ok_and(|mut list| list.next().is_some());
+    let hardware = attribute(&cause.join("queue/discard_max_hw_bytes"));
     Some(if has_layers_below {
-        format!("the mapper {name} passes no trims on, though what lies below takes them")
+        format!(
+            "the mapping {name} does not pass discards on, although the device below supports them"
+        )
     } else if hardware.as_deref().is_some_and(|most| most != "0") {
-        format!("trims are switched off in queue/discard_max_bytes of {name}")
-    } else if let Some(file) = attribute(&culprit.join("loop/backing_file")) {
-        format!("the file system that holds {file} below {name} punches no holes")
+        format!("discards are switched off in queue/discard_max_bytes of {name}")
+    } else if let Some(file) = attribute(&cause.join("loop/backing_file")) {
+        format!(
+            "the file system of {file}, the backing file of {name}, does not support hole punching"
+        )
     } else {
-        match drive_can_trim(place, pass_through) {
+        match drive_can_trim(device, pass_through) {
             Some(true) => {
-                format!("the driver of {name} passes no trims on, though the drive takes them")
+                format!(
+                    "the driver of {name} does not pass discards on, although the drive supports \
+                     them"
+                )
             }
-            Some(false) => format!("the drive {name} has no TRIM"),
-            None => format!("neither the drive {name} nor its driver takes trims"),
+            Some(false) => format!("the drive {name} does not support TRIM"),
+            None => format!("{name} does not support discards"),
         }
     })
 }
 
-fn most_trimmed(folder: &Path) -> Option<u64> {
+/// Returns the most bytes of one discard; 0 where the device does not support them.
+fn most_discarded(folder: &Path) -> Option<u64> {
     attribute(&folder.join("queue/discard_max_bytes"))?.parse().ok()
 }
 
-fn drive_can_trim(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Option<bool> {
-    match (place.namespace(), place.is_scsi()) {
+fn drive_can_trim(device: &SysfsDevice, pass_through: &dyn PassThrough) -> Option<bool> {
+    match (device.namespace(), device.is_scsi()) {
         (Some(_), _) => {
             query::controller(pass_through).ok().map(|controller| controller.can_deallocate())
         }
@@ -156,7 +173,7 @@ mod tests {
     use ssdgauge_drive::fixture::Tree;
 
     #[test]
-    fn the_layer_that_passes_no_trims_on_is_named() {
+    fn the_layer_that_does_not_pass_discards_on_is_named() {
         let tree = Tree::new();
         for (name, most, hardware) in [
             ("sda", "0", "0"),
@@ -185,9 +202,9 @@ mod tests {
         for (name, expected) in [
             ("sda", "the driver of sda"),
             ("sdc", "switched off in queue/discard_max_bytes of sdc"),
-            ("dm-0", "the mapper dm-0"),
-            ("dm-1", "neither the drive sda"),
-            ("loop0", "/home/x.img below loop0"),
+            ("dm-0", "the mapping dm-0"),
+            ("dm-1", "sda does not support discards"),
+            ("loop0", "/home/x.img, the backing file of loop0"),
         ] {
             let words = found(name, &sata).unwrap();
             assert!(words.contains(expected), "{name}: {words}");
@@ -196,6 +213,6 @@ mod tests {
         assert_eq!(found("dm-2", &sata), None);
         let mut without = Fixture::sata();
         without.ata.get_mut(&(0xec, 0)).unwrap()[2 * 169] = 0;
-        assert_eq!(found("sda", &without).unwrap(), "the drive sda has no TRIM");
+        assert_eq!(found("sda", &without).unwrap(), "the drive sda does not support TRIM");
     }
 }

@@ -1,7 +1,8 @@
-//! The instruments of a rig: meters and thermometers, mapped to the time of each step.
+//! Instruments of a rig: power meters and temperature sensors, mapped to the time of each step.
 //!
-//! It stands between a rig and its sink, and hands readings on whenever the sink is asked whether
-//! to stop. It never touches the drive.
+//! [`ReadingSink`] forwards to the sink of a step and adds the readings each time the step checks
+//! for a stop, so that no further thread writes to the sink. This module sends nothing to the
+//! drive.
 
 use ssdgauge_core::{Finding, FindingKind, Interval, Nanos, Reading, Severity, Sink};
 use ssdgauge_meter::{Aggregate, Distribution, Message, Meters, Thermometer};
@@ -9,33 +10,34 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The remarks of one meter that a step keeps: each of them says the same.
+/// The most remarks of one meter that a step reports: a broken meter repeats the same one.
 const MOST_REMARKS: u32 = 3;
 
-/// The meters of a rig with their books.
+/// The meters of a rig, and the readings of the step so far.
 #[derive(Debug)]
 pub(crate) struct Instruments {
     meters: Meters,
-    /// The books of each channel of each meter.
+    /// The aggregate of each channel of each meter.
     aggregates: Vec<Vec<Aggregate>>,
-    /// Whether each meter still speaks.
+    /// Whether each meter still responds.
     alive: Vec<bool>,
     remarks: Vec<u32>,
     begin: Instant,
-    /// When what asks the drive may go on, where it has to be silent for a while.
-    loud_at: Option<Instant>,
-    /// The distribution of power that the drive measures itself, where it is asked for.
+    /// The time from which on the drive is polled again, where polling is suspended.
+    poll_from: Option<Instant>,
+    /// The distribution of power that the drive measures itself, where it is requested.
     pub distribution: Option<Distribution>,
 }
 
-/// Whether instruments may ask something of the drive in a step.
+/// Permission of the instruments to poll the drive in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PollPolicy {
-    /// They may.
+    /// They poll it.
     Poll,
-    /// Not before the first second is over: the first request shall be what wakes the drive.
+    /// They poll it after the first second: the first request of the workload has to wake the
+    /// drive.
     AfterFirstSecond,
-    /// They may not.
+    /// They do not poll it: the step is an idle time.
     Silent,
 }
 
@@ -46,8 +48,8 @@ impl Default for Instruments {
 }
 
 impl Instruments {
-    /// Returns what the kernel shows of the block device whose folder in /sys is `folder`.
-    pub(crate) fn of_drive(folder: Option<&Path>) -> Instruments {
+    /// Returns the temperature sensor of the block device whose folder in sysfs is `folder`.
+    pub(crate) fn for_drive(folder: Option<&Path>) -> Instruments {
         let mut meters = Meters::default();
         if let Some(thermometer) = folder.and_then(Thermometer::of) {
             meters.add_thermometer(thermometer);
@@ -55,13 +57,14 @@ impl Instruments {
         Instruments::new(meters)
     }
 
-    /// Returns how often the temperature of the drive is read; `None` where the kernel shows none.
+    /// Returns the period of the temperature readings; `None` where the kernel has no sensor.
     pub(crate) fn temperature_period(&self) -> Option<Duration> {
-        // Power meters have a scope.
+        // Power meters have a scope, temperature sensors have none.
         let is_thermometer = self.meters.running.iter().any(|running| running.scope.is_none());
         is_thermometer.then_some(Thermometer::PERIOD)
     }
 
+    /// Returns the instruments with `meters`.
     pub(crate) fn new(meters: Meters) -> Instruments {
         let aggregates = meters.running.iter().map(|running| {
             let channels = running.channels.iter();
@@ -78,7 +81,7 @@ impl Instruments {
             alive,
             remarks,
             begin: Instant::now(),
-            loud_at: None,
+            poll_from: None,
             distribution: None,
         }
     }
@@ -91,14 +94,14 @@ impl Instruments {
         *self = Instruments { distribution, ..Instruments::new(all) };
     }
 
-    /// Begins a step: what was read before is of no interest.
-    pub(crate) fn begin(&mut self, quiet: PollPolicy) {
-        self.meters.keep_quiet(quiet != PollPolicy::Poll);
+    /// Begins a step: earlier readings are discarded.
+    pub(crate) fn begin(&mut self, policy: PollPolicy) {
+        self.meters.keep_quiet(policy != PollPolicy::Poll);
         let now = Instant::now();
-        self.loud_at =
-            (quiet == PollPolicy::AfterFirstSecond).then(|| now + Duration::from_secs(1));
+        self.poll_from =
+            (policy == PollPolicy::AfterFirstSecond).then(|| now + Duration::from_secs(1));
         for (meter, running) in self.meters.running.iter().enumerate() {
-            // A meter that went between two steps is told in the next one: its word is kept.
+            // The message of a meter that was lost between two steps is reported in the next one.
             if self.alive[meter] {
                 self.aggregates[meter].iter_mut().for_each(Aggregate::begin);
             }
@@ -108,20 +111,20 @@ impl Instruments {
         self.begin = Instant::now();
     }
 
-    /// Takes in what the meters have read, and hands on the seconds that are complete.
-    fn pump(&mut self, sink: &mut dyn Sink) {
-        if self.loud_at.is_some_and(|at| at <= Instant::now()) {
-            self.loud_at = None;
+    /// Takes the samples of the meters, and forwards the readings of complete seconds.
+    fn forward_readings(&mut self, sink: &mut dyn Sink) {
+        if self.poll_from.is_some_and(|at| at <= Instant::now()) {
+            self.poll_from = None;
             self.meters.keep_quiet(false);
         }
         for (meter, running) in self.meters.running.iter().enumerate() {
-            // A queue has a length: so many messages at most in a turn.
+            // A limit, so that a fast meter cannot delay the check for a stop.
             for message in running.messages.try_iter().take(8_192) {
                 let batch = match message {
                     Message::Batch(batch) => batch,
                     Message::Gone(cause) => {
                         self.alive[meter] = false;
-                        sink.finding(gone(&running.name, &cause));
+                        sink.finding(lost_meter(&running.name, &cause));
                         continue;
                     }
                 };
@@ -137,7 +140,7 @@ impl Instruments {
                 for remark in &batch.remarks {
                     self.remarks[meter] += 1;
                     if self.remarks[meter] <= MOST_REMARKS {
-                        sink.finding(remarked(&running.name, remark));
+                        sink.finding(meter_remark(&running.name, remark));
                     }
                 }
             }
@@ -146,7 +149,7 @@ impl Instruments {
 
     /// Ends a step after `elapsed`.
     pub(crate) fn finish(&mut self, elapsed: Nanos, sink: &mut dyn Sink) {
-        self.pump(sink);
+        self.forward_readings(sink);
         for (meter, running) in self.meters.running.iter().enumerate() {
             for aggregate in &mut self.aggregates[meter] {
                 let (readings, findings) = aggregate.finish(elapsed);
@@ -158,34 +161,34 @@ impl Instruments {
             }
             let lost = running.lost.swap(0, Ordering::Relaxed);
             if lost > 0 {
-                let text = format!("{lost} batches of readings came faster than they were taken");
-                sink.finding(remarked(&running.name, &text));
+                let text = format!("{lost} batches of readings were lost: the queue was full");
+                sink.finding(meter_remark(&running.name, &text));
             }
         }
     }
 }
 
-fn gone(name: &str, cause: &str) -> Finding {
+fn lost_meter(name: &str, cause: &str) -> Finding {
     Finding::new(
         FindingKind::Meter,
         Severity::Warning,
-        format!("{name} is gone: {cause}"),
-        "the run went on without it; power and efficiency end here",
+        format!("{name} does not respond any more: {cause}"),
+        "the run continued without it; power and efficiency are missing from here on",
     )
 }
 
-fn remarked(name: &str, remark: &str) -> Finding {
-    let advice = "the mean power of the step rests on the readings that came";
+fn meter_remark(name: &str, remark: &str) -> Finding {
+    let advice = "the mean power of the step is that of the readings received";
     Finding::new(FindingKind::Meter, Severity::Warning, format!("{name}: {remark}"), advice)
 }
 
-/// A sink that hands on what a rig hands over, and readings besides.
-pub(crate) struct Watched<'a> {
+/// A sink that forwards everything and adds the readings of the instruments.
+pub(crate) struct ReadingSink<'a> {
     pub(crate) sink: &'a mut dyn Sink,
     pub(crate) instruments: &'a mut Instruments,
 }
 
-impl Sink for Watched<'_> {
+impl Sink for ReadingSink<'_> {
     fn interval(&mut self, interval: &Interval) {
         self.sink.interval(interval);
     }
@@ -203,7 +206,7 @@ impl Sink for Watched<'_> {
     }
 
     fn stop(&mut self) -> bool {
-        self.instruments.pump(self.sink);
+        self.instruments.forward_readings(self.sink);
         self.sink.stop()
     }
 }
@@ -216,7 +219,7 @@ mod tests {
     fn the_sink_that_adds_readings_forwards_every_call() {
         ssdgauge_core::check_forwarding(|inner, check| {
             let mut instruments = Instruments::default();
-            check(&mut Watched { sink: inner, instruments: &mut instruments });
+            check(&mut ReadingSink { sink: inner, instruments: &mut instruments });
         });
     }
 }

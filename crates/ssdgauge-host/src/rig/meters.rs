@@ -1,7 +1,7 @@
-//! Meters beside a step of a rig: attaching them, reading them while it works or pauses.
+//! Meters of a rig: opening them, and reading them during a load, a pause or an idle time.
 
 use super::LinuxRig;
-use super::instruments::{PollPolicy, Watched};
+use super::instruments::{PollPolicy, ReadingSink};
 use ssdgauge_core::{Nanos, RigError, Sink};
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::{OpenDevice, PassThrough};
@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 impl LinuxRig {
-    /// Opens the power meters of `specs` and lets them read from now on; returns how each is read.
+    /// Opens the power meters of `specs`, which are read from now on; returns a description of
+    /// each.
     ///
     /// # Errors
-    /// The first meter that is not there, does not speak, or reads what cannot be.
+    /// The first meter that is missing, does not respond, or reports an impossible value.
     pub fn attach(&mut self, specs: &[MeterSpec]) -> Result<Vec<(String, String)>, MeterError> {
         let name = self.backing.as_ref().map(|backing| name_of(&backing.folder));
         let nvme = name.filter(|name| name.starts_with("nvme"));
@@ -43,31 +44,31 @@ impl LinuxRig {
         Ok(described)
     }
 
-    /// Does `work` with the instruments reading; `quiet` says whether they may ask the drive.
-    pub(crate) fn watched<T>(
+    /// Runs `work` while the instruments are read; `policy` says whether they may poll the drive.
+    pub(crate) fn with_instruments<T>(
         &mut self,
-        quiet: PollPolicy,
+        policy: PollPolicy,
         sink: &mut dyn Sink,
         work: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(T, Nanos), RigError>,
     ) -> Result<T, RigError> {
-        self.was_idle = quiet == PollPolicy::Silent;
+        self.idle_before = policy == PollPolicy::Silent;
         let mut instruments = std::mem::take(&mut self.instruments);
-        if quiet == PollPolicy::Poll
+        if policy == PollPolicy::Poll
             && let Some(distribution) = &mut instruments.distribution
             && let Some(finding) = distribution.begin()
         {
             sink.finding(finding);
         }
-        instruments.begin(quiet);
+        instruments.begin(policy);
         let since = Instant::now();
-        let mut watched = Watched { sink, instruments: &mut instruments };
-        let result = work(self, &mut watched);
+        let mut readings = ReadingSink { sink, instruments: &mut instruments };
+        let result = work(self, &mut readings);
         let elapsed = match &result {
             Ok((_, elapsed)) => *elapsed,
             Err(_) => Nanos(since.elapsed().as_nanos() as u64),
         };
         instruments.finish(elapsed, sink);
-        // A drive that failed in the step may be gone, or never answer.
+        // A drive that failed in the step may be removed or not respond: it is not queried.
         if let (true, Some(distribution)) = (result.is_ok(), &mut instruments.distribution) {
             let (readings, finding) = distribution.end(elapsed);
             readings.iter().for_each(|reading| sink.reading(reading));
@@ -77,18 +78,18 @@ impl LinuxRig {
         result.map(|(value, _)| value)
     }
 
-    /// Leaves the drive alone for `duration`, or until the sink stops it.
-    pub(crate) fn leave_alone(
+    /// Waits for `duration` without a load, or until the sink requests a stop.
+    pub(crate) fn wait_without_load(
         &mut self,
         duration: Nanos,
-        quiet: PollPolicy,
+        policy: PollPolicy,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
-        self.watched(quiet, sink, |rig, sink| {
+        self.with_instruments(policy, sink, |rig, sink| {
             let begin = Instant::now();
             let end = begin + Duration::from(duration);
-            // Who asks keeps a drive awake: not where it shall fall asleep.
-            let mut health = rig.health.as_mut().filter(|_| quiet == PollPolicy::Poll);
+            // A query would keep the drive out of its low-power states, which an idle time tests.
+            let mut health = rig.health.as_mut().filter(|_| policy == PollPolicy::Poll);
             if let Some(health) = &mut health {
                 health.begin(true, sink);
             }
@@ -108,19 +109,19 @@ impl LinuxRig {
     }
 }
 
-/// Returns what reads the log pages of the NVMe drive that is open as `drive`.
+/// Returns a reader of the log pages of the NVMe drive that is open as `drive`.
 fn log_reader(drive: &Arc<File>, helper: Option<HelperClient>) -> LogReader {
-    let port = OpenDevice::through(Arc::clone(drive), helper);
-    Box::new(move |log, length| query::log(&port, log, length).map_err(|error| error.to_string()))
+    let device = OpenDevice::through(Arc::clone(drive), helper);
+    Box::new(move |log, length| query::log(&device, log, length).map_err(|error| error.to_string()))
 }
 
-/// Opens the meters of `specs` to look at them, without a run; `drive` is the NVMe drive whose own
-/// figures one of them reads, and is opened for reading alone.
+/// Opens the meters of `specs` without a run; `drive` is the NVMe drive whose power log one of them
+/// reads, and is opened for reading only.
 ///
 /// # Errors
-/// The drive that cannot be opened, and the first meter that is not there, does not speak, or
-/// reads what cannot be.
-pub fn look_at_meters(specs: &[MeterSpec], drive: Option<&Path>) -> Result<Meters, MeterError> {
+/// The drive cannot be opened, or a meter is missing, does not respond, or reports an impossible
+/// value.
+pub fn open_meters(specs: &[MeterSpec], drive: Option<&Path>) -> Result<Meters, MeterError> {
     let open = |path: &Path| match File::open(path) {
         Ok(file) => Ok(Arc::new(file)),
         Err(error) => {

@@ -1,9 +1,9 @@
-//! How a rig comes to its target, and what it finds out on the way.
+//! Opening a target: the descriptor, the privileges, the settings and the instruments of a rig.
 
 use super::instruments::Instruments;
-use super::prepare::asked;
-use super::{BackingDevice, LinuxRig, size_of};
-use crate::privileges::{self, Dropped};
+use super::prepare::command_path;
+use super::{BackingDevice, LinuxRig};
+use crate::privileges::{self, DroppedPrivileges};
 use crate::settings::power_saving::{self, PowerControl};
 use crate::settings::write_cache::{CachePath, CacheSwitch};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
@@ -24,29 +24,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-impl BackingDevice {
-    /// Returns the device that `place` is, or lies on.
-    pub(super) fn of(place: &OpenTarget) -> Option<BackingDevice> {
-        let number = match place {
-            OpenTarget::Null => return None,
-            OpenTarget::Scratch(file) => file.metadata().ok()?.dev(),
-            OpenTarget::Drive(drive) => drive.file().metadata().ok()?.rdev(),
-        };
-        Some(BackingDevice { number, folder: block_device_of(number)? })
-    }
-}
-
-/// Asks the kernel not to note when `file` is read: looking at the time took 40 ns of each read,
-/// and behind writes the note itself would be written to the drive under test. Refused, and then
-/// done without, where the file belongs to somebody else.
-fn keep_access_time(file: &File) {
-    if let Ok(flags) = rustix::fs::fcntl_getfl(file) {
-        let _ = rustix::fs::fcntl_setfl(file, flags | rustix::fs::OFlags::NOATIME);
-    }
-}
-
 impl LinuxRig {
-    /// Opens `candidate`. A block device is admitted only with the words that `confirm` it.
+    /// Opens `candidate`. A block device is admitted only with its confirmation.
+    ///
+    /// # Errors
+    /// As [`LinuxRig::open_with`].
     pub fn open(
         candidate: Candidate,
         confirm: Option<&str>,
@@ -55,103 +37,55 @@ impl LinuxRig {
         LinuxRig::open_with(candidate, &TargetOptions { confirm, ..TargetOptions::default() }, seed)
     }
 
-    /// Opens `candidate`. A block device is admitted only within `options`.
+    /// Opens `candidate`. A block device is admitted only as far as `options` permit.
+    ///
+    /// # Errors
+    /// The target cannot be opened, the guard refuses it, or privileges could not be dropped.
+    /// Nothing was written.
     pub fn open_with(
         candidate: Candidate,
         options: &TargetOptions<'_>,
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
-        let OpenedTarget { mut place, cached } = candidate.open(options)?;
-        match &place {
-            OpenTarget::Null => {}
-            OpenTarget::Scratch(file) => keep_access_time(file),
-            OpenTarget::Drive(drive) => keep_access_time(drive.file()),
-        }
-        let mut dropped = None;
-        if let (true, Some(results)) = (options.drop_privileges, options.results) {
-            let device = match &place {
-                OpenTarget::Drive(drive) => Some(drive.number()),
-                OpenTarget::Null | OpenTarget::Scratch(_) => None,
-            };
-            dropped =
-                Some(privileges::drop_privileges(device, results).map_err(TargetError::Rights)?);
-        }
-        let (helper, privileges) = match dropped {
-            Some(Dropped { helper, words }) => (helper, Some(words)),
-            None => (None, None),
-        };
-        if let (OpenTarget::Drive(drive), Some(helper)) = (&mut place, &helper) {
-            drive.look_through(helper.clone());
-        }
+        let OpenedTarget { mut target, page_cache_reason } = candidate.open(options)?;
+        skip_access_times(&target);
+        // Privileges belong to threads: they are dropped before the pool and the clock start any.
+        let (helper, privileges) = drop_privileges(&mut target, options)?;
         clock::calibrate();
         let pool = Pool::begin();
-        let info = candidate.info;
-        let written = match &place {
+        let random = engine::random_tag()
+            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
+        let tag = options.run_id.map_or(random, |run_id| signatures::header_tag(run_id, random));
+
+        let mut rig = LinuxRig::on_target(candidate.info, target);
+        rig.page_cache_reason = page_cache_reason;
+        rig.seed = seed;
+        rig.budget = WriteBudget::new(options.writes_at_most);
+        rig.filled_to = match rig.target {
             OpenTarget::Null | OpenTarget::Drive(_) => u64::MAX,
             OpenTarget::Scratch(_) => 0,
         };
-        let budget = WriteBudget::new(options.writes_at_most);
-        let backing = BackingDevice::of(&place);
-        let folder = backing.as_ref().map(|backing| backing.folder.clone());
-        let power = match (&place, &folder) {
-            (OpenTarget::Drive(drive), Some(folder)) => PowerControl::of(
-                folder,
-                power_saving::states_of(folder, drive.file(), helper.clone()),
-                helper.clone(),
-            ),
-            (OpenTarget::Null | OpenTarget::Scratch(_) | OpenTarget::Drive(_), _) => {
-                PowerControl::none()
-            }
-        };
-        let write_cache = CacheSwitch::of(cache_of(&place, helper.as_ref()));
-        let instruments = Instruments::of_drive(folder.as_deref());
-        let random = engine::random_tag()
-            .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
-        let tag = options.run_id.map_or(random, |run_id| signatures::tag(run_id, random));
-        let mut info = info;
-        let (health, health_every_s) = vitals_of(&place, options.health_every_s, helper.as_ref());
-        // The run file shows how often the drive was interrupted by commands beside the load.
-        if let Some(seconds) = health_every_s {
-            info.details.insert(DriveInfo::HEALTH_EVERY.into(), seconds.to_string());
-        }
-        if let Some(period) = instruments.temperature_period() {
-            info.details.insert(DriveInfo::TEMPERATURE_EVERY.into(), period.as_secs().to_string());
-        }
-        Ok(LinuxRig {
-            health,
-            helper,
-            privileges,
-            opened_size: size_of(&place).unwrap_or_default(),
-            backing,
-            info,
-            place,
-            budget,
-            cached,
-            seed,
-            runs: 0,
-            written,
-            power,
-            write_cache,
-            instruments,
-            was_idle: false,
-            pool,
-            verification: Verification::new(tag),
-            log: None,
-            stop_requested: Arc::default(),
-            ring: None,
-        })
+        rig.pool = pool;
+        rig.verification = Verification::new(tag);
+        rig.helper = helper;
+        rig.privileges = privileges;
+        rig.open_settings();
+        rig.open_instruments(options.health_every_s);
+        Ok(rig)
     }
 
-    /// Returns a rig on an existing file that can only be read, for the benchmark of the engine;
-    /// `direct` keeps the page cache out. Fails where `path` is no regular file.
+    /// Returns a rig on an existing file that is only read, for the benchmark of the engine;
+    /// `direct` bypasses the page cache.
+    ///
+    /// # Errors
+    /// `path` is not a regular file, or cannot be opened.
     pub fn reading(path: &Path, direct: bool) -> std::io::Result<LinuxRig> {
         clock::calibrate();
         let flags = if direct { libc::O_DIRECT } else { 0 };
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-        keep_access_time(&file);
         let facts = file.metadata()?;
         if !facts.is_file() {
-            return Err(std::io::Error::other("no regular file"));
+            return Err(std::io::Error::other("not a regular file"));
         }
         let info = DriveInfo {
             kind: TargetKind::File,
@@ -164,60 +98,143 @@ impl LinuxRig {
             physical_block: Bytes(512),
             details: BTreeMap::new(),
         };
-        let place = OpenTarget::Scratch(Arc::new(file));
-        Ok(LinuxRig {
+        let target = OpenTarget::Scratch(Arc::new(file));
+        skip_access_times(&target);
+        let mut rig = LinuxRig::on_target(info, target);
+        rig.page_cache_reason =
+            (!direct).then(|| "the file is opened without O_DIRECT, as requested".to_owned());
+        rig.filled_to = facts.len();
+        Ok(rig)
+    }
+
+    /// Returns a rig without a budget, settings or instruments.
+    fn on_target(info: DriveInfo, target: OpenTarget) -> LinuxRig {
+        let mut rig = LinuxRig {
             info,
-            health: None,
-            helper: None,
-            privileges: None,
-            opened_size: Bytes::default(),
-            backing: BackingDevice::of(&place),
-            place,
+            backing: BackingDevice::from_target(&target),
+            target,
             budget: WriteBudget::new(None),
-            cached: (!direct).then(|| "the file is read through it by wish".to_owned()),
+            page_cache_reason: None,
             seed: 1,
-            runs: 0,
-            written: facts.len(),
+            loads: 0,
+            filled_to: u64::MAX,
             power: PowerControl::none(),
-            write_cache: CacheSwitch::of(None),
+            write_cache: CacheSwitch::new(None),
             instruments: Instruments::default(),
-            was_idle: false,
+            idle_before: false,
             pool: Pool::default(),
             verification: Verification::new(0),
             log: None,
             stop_requested: Arc::default(),
             ring: None,
-        })
+            opened_size: Bytes::default(),
+            health: None,
+            helper: None,
+            privileges: None,
+        };
+        rig.opened_size = rig.current_size().unwrap_or_default();
+        rig
+    }
+
+    /// Opens the power settings and the write cache of a whole drive.
+    fn open_settings(&mut self) {
+        let OpenTarget::Drive(drive) = &self.target else { return };
+        if let Some(backing) = &self.backing {
+            let state =
+                power_saving::state_setter(&backing.folder, drive.file(), self.helper.clone());
+            self.power = PowerControl::new(&backing.folder, state, self.helper.clone());
+        }
+        let cache = cache_path(drive.file(), self.helper.as_ref());
+        self.write_cache = CacheSwitch::new(cache);
+    }
+
+    /// Opens the temperature sensor and the health monitor, and records their periods: the run file
+    /// shows how often the drive was polled beside the load.
+    fn open_instruments(&mut self, health_every_s: Option<u64>) {
+        let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
+        self.instruments = Instruments::for_drive(folder);
+        if let OpenTarget::Drive(drive) = &self.target
+            && let Some((health, seconds)) =
+                health_monitor(drive.file(), health_every_s, self.helper.as_ref())
+        {
+            self.health = Some(health);
+            self.info.details.insert(DriveInfo::HEALTH_EVERY.into(), seconds.to_string());
+        }
+        if let Some(period) = self.instruments.temperature_period() {
+            let seconds = period.as_secs().to_string();
+            self.info.details.insert(DriveInfo::TEMPERATURE_EVERY.into(), seconds);
+        }
     }
 }
 
-/// Returns the way to the write cache of a whole drive. One that is no NVMe drive may be a SATA
-/// drive, and says so when it is asked.
-fn cache_of(
-    place: &OpenTarget,
-    helper: Option<&HelperClient>,
-) -> Option<(CachePath, Arc<dyn PassThrough>)> {
-    let OpenTarget::Drive(drive) = place else { return None };
-    let (place, pass_through) = asked(drive.file(), helper)?;
-    let way = if place.controller.is_some() { CachePath::Nvme } else { CachePath::Ata };
-    Some((way, pass_through))
+impl BackingDevice {
+    /// Returns the block device that `target` is, or lies on.
+    fn from_target(target: &OpenTarget) -> Option<BackingDevice> {
+        let number = match target {
+            OpenTarget::Null => return None,
+            OpenTarget::Scratch(file) => file.metadata().ok()?.dev(),
+            OpenTarget::Drive(drive) => drive.file().metadata().ok()?.rdev(),
+        };
+        Some(BackingDevice { number, folder: block_device_of(number)? })
+    }
 }
 
-/// Returns what reads the health of a whole drive, and every how many seconds it does; `every_s` is
-/// the period that was chosen, if any.
-fn vitals_of(
-    place: &OpenTarget,
+/// Sets O_NOATIME: reading the clock for the access time costs 40 ns a read, and the access time
+/// itself would be written to the drive under test. The kernel refuses it for files of other users;
+/// the run then goes on without it.
+fn skip_access_times(target: &OpenTarget) {
+    let file = match target {
+        OpenTarget::Null => return,
+        OpenTarget::Scratch(file) => file,
+        OpenTarget::Drive(drive) => drive.file(),
+    };
+    if let Ok(flags) = rustix::fs::fcntl_getfl(file) {
+        let _ = rustix::fs::fcntl_setfl(file, flags | rustix::fs::OFlags::NOATIME);
+    }
+}
+
+/// Drops the privileges of this process where `options` request it. Returns the client of the
+/// privileged helper and a summary of the privileges that were kept.
+fn drop_privileges(
+    target: &mut OpenTarget,
+    options: &TargetOptions<'_>,
+) -> Result<(Option<HelperClient>, Option<String>), TargetError> {
+    let (true, Some(results)) = (options.drop_privileges, options.results) else {
+        return Ok((None, None));
+    };
+    let device = match &*target {
+        OpenTarget::Drive(drive) => Some(drive.number()),
+        OpenTarget::Null | OpenTarget::Scratch(_) => None,
+    };
+    let DroppedPrivileges { helper, summary } =
+        privileges::drop_privileges(device, results).map_err(TargetError::Privileges)?;
+    if let (OpenTarget::Drive(drive), Some(helper)) = (target, &helper) {
+        drive.search_writers_through(helper.clone());
+    }
+    Ok((helper, Some(summary)))
+}
+
+/// Returns how the write cache of a whole drive is switched. A drive without an NVMe controller is
+/// taken for a SATA drive; if it is none, its IDENTIFY DEVICE query fails later with the reason.
+fn cache_path(
+    drive: &Arc<File>,
+    helper: Option<&HelperClient>,
+) -> Option<(CachePath, Arc<dyn PassThrough>)> {
+    let (device, pass_through) = command_path(drive, helper)?;
+    let path = if device.controller.is_some() { CachePath::Nvme } else { CachePath::Ata };
+    Some((path, pass_through))
+}
+
+/// Returns the health monitor of a whole drive and its period in seconds; `every_s` is the period
+/// that was requested, if any. `None` where the drive has no SMART data.
+fn health_monitor(
+    drive: &Arc<File>,
     every_s: Option<u64>,
     helper: Option<&HelperClient>,
-) -> (Option<HealthMonitor>, Option<u64>) {
-    let OpenTarget::Drive(drive) = place else { return (None, None) };
-    let asked = asked(drive.file(), helper);
-    let Some(mut health) =
-        asked.and_then(|(place, pass_through)| HealthMonitor::of(&place, pass_through))
-    else {
-        return (None, None);
-    };
+) -> Option<(HealthMonitor, u64)> {
+    let (device, pass_through) = command_path(drive, helper)?;
+    let mut health = HealthMonitor::of(&device, pass_through)?;
     let seconds = every_s.unwrap_or(health_monitor::USUAL.as_secs());
     health.ask_every((seconds > 0).then(|| Duration::from_secs(seconds)));
-    (Some(health), Some(seconds))
+    Some((health, seconds))
 }

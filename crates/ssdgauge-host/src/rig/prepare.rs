@@ -1,4 +1,4 @@
-//! How a rig makes its target ready: fills, purges, trims, power states and the write cache.
+//! Preparation of a target: fills, purges, trims, power saving and the write cache.
 
 use super::LinuxRig;
 use crate::preparation::{self, PurgeTarget};
@@ -15,10 +15,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Why a target that is no block device cannot be purged or trimmed.
-const NO_DRIVE: &str = "a scratch file cannot make its drive fresh";
+/// The reason why a target other than a block device cannot be purged or trimmed.
+const NO_DRIVE: &str = "a scratch file cannot purge the drive that it lies on";
 
 impl LinuxRig {
+    /// Writes each block of `span` bytes from `offset` on once.
     pub(super) fn fill(
         &mut self,
         access: Access,
@@ -53,8 +54,8 @@ impl LinuxRig {
         if !stopped && outcome.faults.is_empty() {
             self.write_tail(offset + whole, offset + span)?;
             self.verification.fill(offset.0, (offset + whole).0);
-            if offset.0 <= self.written {
-                self.written = self.written.max((offset + span).0);
+            if offset.0 <= self.filled_to {
+                self.filled_to = self.filled_to.max((offset + span).0);
             }
         }
         let written = Bytes(outcome.ios[1] * block_size.0);
@@ -65,7 +66,8 @@ impl LinuxRig {
         Ok(Prepared { method, written, elapsed: outcome.elapsed, stopped })
     }
 
-    /// Writes what is left of a span behind its last whole block.
+    /// Writes the rest of a span behind its last whole block, which a read of another block size
+    /// would otherwise find unwritten.
     fn write_tail(&self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
         let Some(file) = self.file().filter(|_| length > 0) else { return Ok(()) };
@@ -76,15 +78,15 @@ impl LinuxRig {
         let data = self.pool.get(length).map_err(|error| cause(std::io::Error::other(error)))?;
         match ssdgauge_os::file_io::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),
-            n => Err(cause(std::io::Error::other(format!("only {n} were taken")))),
+            n => Err(cause(std::io::Error::other(format!("only {n} bytes were written")))),
         }
     }
 
-    /// Returns the drive for its preparation; `None` where the target is no whole drive.
-    pub(super) fn target(&self) -> Option<PurgeTarget> {
+    /// Returns the drive for commands and discards; `None` where the target is not a whole drive.
+    pub(super) fn purge_target(&self) -> Option<PurgeTarget> {
         let file = self.file().filter(|_| self.is_block())?.clone();
-        let (place, pass_through) = asked(&file, self.helper.as_ref())?;
-        Some(PurgeTarget { file, pass_through, place, used: self.info.capacity })
+        let (device, pass_through) = command_path(&file, self.helper.as_ref())?;
+        Some(PurgeTarget { file, pass_through, device, used: self.info.capacity })
     }
 
     pub(super) fn purge(
@@ -92,18 +94,18 @@ impl LinuxRig {
         method: Option<PurgeMethod>,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        self.budget.before_writing(&self.place, None, sink)?;
-        match (self.target(), method) {
+        self.budget.before_writing(&self.target, None, sink)?;
+        match (self.purge_target(), method) {
             (Some(target), method) => {
                 self.verification.forget(0, u64::MAX);
                 let prepared = preparation::purge(&target, method, sink);
                 if !prepared.as_ref().is_ok_and(|prepared| !prepared.stopped) {
-                    // What the drive is at now is its own business: nothing more is sent to it.
-                    self.budget.doubt();
+                    // The drive may still be busy with the purge: nothing more is sent to it.
+                    self.budget.record_failure();
                 }
                 prepared
             }
-            (None, None) => Ok(self.not_fresh(sink)),
+            (None, None) => Ok(self.not_purged(sink)),
             (None, Some(method)) => Err(RigError::CannotPurge {
                 drive: self.info.target.clone(),
                 method: method.name().into(),
@@ -118,56 +120,60 @@ impl LinuxRig {
         span: Bytes,
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        self.budget.before_writing(&self.place, None, sink)?;
-        match self.target() {
+        self.budget.before_writing(&self.target, None, sink)?;
+        match self.purge_target() {
             Some(target) => {
                 self.verification.forget(offset.0, (offset + span).0);
                 preparation::trim(&target, offset, span, sink)
             }
-            None => Ok(self.not_fresh(sink)),
+            None => Ok(self.not_purged(sink)),
         }
     }
 
-    /// Says that a target without a drive of its own cannot be made fresh.
-    fn not_fresh(&self, sink: &mut dyn Sink) -> Prepared {
+    /// Reports that a target other than a whole drive is neither purged nor trimmed.
+    fn not_purged(&self, sink: &mut dyn Sink) -> Prepared {
         sink.finding(Finding::new(
             FindingKind::PurgeNotPossible,
             Severity::Warning,
-            format!("the drive was not made fresh: {NO_DRIVE}"),
-            "results depend on what was written before; test a whole drive to purge it",
+            format!("the drive was not purged: {NO_DRIVE}"),
+            "results depend on earlier writes; test a whole drive to purge it",
         ));
         let (written, elapsed) = (Bytes(0), Nanos::ZERO);
         Prepared { method: "none".into(), written, elapsed, stopped: false }
     }
 
-    pub(super) fn choose_power(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
-        setting(|| self.power.choose(saving), sink)
+    pub(super) fn set_power_saving(
+        &mut self,
+        saving: PowerSaving,
+        sink: &mut dyn Sink,
+    ) -> Prepared {
+        apply(|| self.power.apply(saving), sink)
     }
 
-    pub(super) fn switch_cache(&mut self, switch: WriteCache, sink: &mut dyn Sink) -> Prepared {
-        setting(|| self.write_cache.choose(switch), sink)
+    pub(super) fn set_write_cache(&mut self, wanted: WriteCache, sink: &mut dyn Sink) -> Prepared {
+        apply(|| self.write_cache.apply(wanted), sink)
     }
 }
 
-/// Brings a setting of the drive about; `choose` returns what is in force then, and what bears on it.
-fn setting<F: IntoIterator<Item = Finding>>(
-    choose: impl FnOnce() -> (String, F),
+/// Applies a setting of the drive; `change` returns the setting in force and its findings.
+fn apply<F: IntoIterator<Item = Finding>>(
+    change: impl FnOnce() -> (String, F),
     sink: &mut dyn Sink,
 ) -> Prepared {
     let since = Instant::now();
-    let (method, findings) = choose();
+    let (method, findings) = change();
     findings.into_iter().for_each(|finding| sink.finding(finding));
     let elapsed = Nanos(since.elapsed().as_nanos() as u64);
     Prepared { method, written: Bytes(0), elapsed, stopped: false }
 }
 
-/// Returns the way to ask the drive that is open as `file`, and its place in /sys.
-pub(super) fn asked(
+/// Returns the device in sysfs of the drive that is open as `file`, and its command interface.
+pub(super) fn command_path(
     file: &Arc<File>,
     helper: Option<&HelperClient>,
 ) -> Option<(SysfsDevice, Arc<dyn PassThrough>)> {
     let number = file.metadata().ok()?.rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let place = SysfsDevice::of_number(Path::new("/sys"), major, minor)?;
-    Some((place, Arc::new(OpenDevice::through(Arc::clone(file), helper.cloned()))))
+    let device = SysfsDevice::of_number(Path::new("/sys"), major, minor)?;
+    Some((device, Arc::new(OpenDevice::through(Arc::clone(file), helper.cloned()))))
 }

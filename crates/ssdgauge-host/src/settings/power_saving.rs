@@ -1,8 +1,8 @@
-//! How much power a drive may save: autonomous power states, link power management, and NVMe
-//! power states, through what the kernel offers in /sys.
+//! Power saving: autonomous power state transitions (APST), link power management and NVMe power
+//! states, through attributes in sysfs and Set Features.
 //!
-//! What it changes it puts back, at the latest when it is dropped. It never asks the drive for
-//! anything while the drive is left alone.
+//! Every change is restored, at the latest when [`PowerControl`] is dropped; where the run is
+//! killed, the privileged helper restores it. Nothing is sent to the drive during an idle time.
 
 use ssdgauge_core::{Finding, FindingKind, PowerSaving, Severity};
 use ssdgauge_drive::helper::HelperClient;
@@ -15,44 +15,44 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Sets the NVMe power state (feature 02h) and returns the state that the drive had before.
+/// A function that sets the NVMe power state (feature 02h) and returns the state before.
 pub(crate) type StateSetter = Box<dyn FnMut(u8) -> Result<u8, String> + Send>;
 
-/// The controls of one drive, and what was found in them.
+/// The power settings of one drive, with the values found before the first change.
 pub(crate) struct PowerControl {
-    knobs: Vec<Knob>,
-    /// The way to the power states of the drive, where there is one.
+    attributes: Vec<PowerAttribute>,
+    /// Sets the power state, where the drive has NVMe power states.
     state: Option<StateSetter>,
     /// The power state before the first change.
     found_state: Option<u8>,
-    /// Writes the files in sysfs where this process has given up its privileges.
+    /// Writes the attributes where this process has dropped its privileges.
     helper: Option<HelperClient>,
 }
 
 impl std::fmt::Debug for PowerControl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PowerControl").field("knobs", &self.knobs).finish_non_exhaustive()
+        f.debug_struct("PowerControl").field("attributes", &self.attributes).finish_non_exhaustive()
     }
 }
 
-/// One file in /sys.
+/// One attribute in sysfs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Knob {
+struct PowerAttribute {
     path: PathBuf,
     name: &'static str,
-    /// What allows no saving.
+    /// The value that disables power saving.
     active: &'static str,
-    /// What allows all of it.
+    /// The value that permits the lowest power.
     low: &'static str,
-    /// What it held before the first change.
+    /// The value before the first change.
     found: Option<String>,
 }
 
-/// The files below the folder of an NVMe controller. `pm_qos_latency_tolerance_us` is how the
-/// driver lets people choose APST: 0 switches it off, `any` allows every state (Linux,
-/// drivers/nvme/host/core.c, `nvme_set_latency_tolerance`). The others are those of
-/// Documentation/ABI/testing/sysfs-bus-pci, `link/`.
-const OF_NVME: [(&str, &str, &str, &str); 7] = [
+/// The attributes of an NVMe controller: path below its folder, name, value for no saving, value
+/// for the lowest power. `pm_qos_latency_tolerance_us` controls APST: 0 switches it off, `any`
+/// permits every state (Linux, drivers/nvme/host/core.c, `nvme_set_latency_tolerance`). The others
+/// are those of Documentation/ABI/testing/sysfs-bus-pci, `link/`.
+const NVME_ATTRIBUTES: [(&str, &str, &str, &str); 7] = [
     ("power/pm_qos_latency_tolerance_us", "APST", "0", "any"),
     ("device/link/l0s_aspm", "ASPM L0s", "0", "1"),
     ("device/link/l1_aspm", "ASPM L1", "0", "1"),
@@ -62,39 +62,42 @@ const OF_NVME: [(&str, &str, &str, &str); 7] = [
     ("device/link/l1_2_pcipm", "PCI-PM L1.2", "0", "1"),
 ];
 
-/// The link of a SATA drive. `med_power_with_dipm` is what distributions use; `min_power` lost
-/// data on some drives (Linux, Documentation/scsi/link_power_management_policy.rst).
-const OF_SATA: (&str, &str, &str) = ("SATA link", "max_performance", "med_power_with_dipm");
+/// The link of a SATA drive. `med_power_with_dipm` is the default of distributions; `min_power`
+/// lost data on some drives (Linux, Documentation/scsi/link_power_management_policy.rst).
+const SATA_LINK: (&str, &str, &str) = ("SATA link", "max_performance", "med_power_with_dipm");
 
 impl PowerControl {
-    /// Returns the controls of the block device whose folder in /sys is `folder`.
-    pub(crate) fn of(
+    /// Returns the power settings of the block device whose folder in sysfs is `folder`.
+    pub(crate) fn new(
         folder: &Path,
         state: Option<StateSetter>,
         helper: Option<HelperClient>,
     ) -> PowerControl {
-        let knob = |path: PathBuf, name, active, low| {
-            path.is_file().then_some(Knob { path, name, active, low, found: None })
+        let attribute = |path: PathBuf, name, active, low| {
+            let exists = path.is_file();
+            exists.then_some(PowerAttribute { path, name, active, low, found: None })
         };
         let controller = controller_of(folder);
-        let mut knobs: Vec<Knob> = OF_NVME
+        let mut attributes: Vec<PowerAttribute> = NVME_ATTRIBUTES
             .into_iter()
             .filter_map(|(path, name, active, low)| {
-                knob(controller.as_ref()?.join(path), name, active, low)
+                attribute(controller.as_ref()?.join(path), name, active, low)
             })
             .collect();
-        let (name, active, low) = OF_SATA;
-        knobs.extend(sata_policy_of(folder).and_then(|path| knob(path, name, active, low)));
-        PowerControl { knobs, state, found_state: None, helper }
+        let (name, active, low) = SATA_LINK;
+        let policy = sata_policy_of(folder);
+        attributes.extend(policy.and_then(|path| attribute(path, name, active, low)));
+        PowerControl { attributes, state, found_state: None, helper }
     }
 
-    /// Returns controls that can choose nothing.
+    /// Returns the power settings of a target that has none.
     pub(crate) fn none() -> PowerControl {
-        PowerControl { knobs: Vec::new(), state: None, found_state: None, helper: None }
+        PowerControl { attributes: Vec::new(), state: None, found_state: None, helper: None }
     }
 
-    /// Brings the drive to `saving`; returns in words what is in force now, and what bears on it.
-    pub(crate) fn choose(&mut self, saving: PowerSaving) -> (String, Vec<Finding>) {
+    /// Sets the power saving of the drive to `saving`. Returns the settings in force as text, and a
+    /// finding for each setting that could not be applied.
+    pub(crate) fn apply(&mut self, saving: PowerSaving) -> (String, Vec<Finding>) {
         let mut findings = Vec::new();
         let mut in_force = Vec::new();
         if saving == PowerSaving::AsFound {
@@ -103,16 +106,19 @@ impl PowerControl {
                 .extend(problems.into_iter().map(|problem| finding(Severity::Warning, problem)));
             return ("as found".to_owned(), findings);
         }
-        for knob in &mut self.knobs {
+        for attribute in &mut self.attributes {
             let wanted = match saving {
-                PowerSaving::Low => knob.low,
-                PowerSaving::Active | PowerSaving::State(_) | PowerSaving::AsFound => knob.active,
+                PowerSaving::Low => attribute.low,
+                // A fixed power state needs APST off, which would leave it again.
+                PowerSaving::Active | PowerSaving::State(_) | PowerSaving::AsFound => {
+                    attribute.active
+                }
             };
-            match knob.set(wanted, self.helper.as_ref()) {
-                Ok(()) => in_force.push(format!("{} {wanted}", knob.name)),
+            match attribute.set(wanted, self.helper.as_ref()) {
+                Ok(()) => in_force.push(format!("{} {wanted}", attribute.name)),
                 Err(cause) => findings.push(finding(
                     Severity::Warning,
-                    format!("{} could not be set to {wanted}: {cause}", knob.name),
+                    format!("{} could not be set to {wanted}: {cause}", attribute.name),
                 )),
             }
         }
@@ -121,43 +127,43 @@ impl PowerControl {
                 Ok(()) => in_force.push(format!("power state {number}")),
                 Err(cause) => findings.push(finding(
                     Severity::Invalid,
-                    format!("the drive could not be brought into PS{number}: {cause}"),
+                    format!("power state {number} could not be set: {cause}"),
                 )),
             }
-        } else if self.knobs.is_empty() {
+        } else if self.attributes.is_empty() {
             let text = format!(
-                "{saving} could not be chosen: neither APST nor link power management of this \
-                 target can be reached, so its power saving is unknown"
+                "power saving could not be set to {saving}: this target has neither APST nor link \
+                 power management in sysfs, so its power saving is unknown"
             );
             findings.push(finding(Severity::Warning, text));
         }
-        let words = if in_force.is_empty() { "none".into() } else { in_force.join(", ") };
-        (words, findings)
+        let in_force = if in_force.is_empty() { "none".into() } else { in_force.join(", ") };
+        (in_force, findings)
     }
 
     fn set_state(&mut self, number: u8) -> Result<(), String> {
         let Some(set) = &mut self.state else {
-            return Err("it has no NVMe power states that can be reached".into());
+            return Err("this target has no NVMe power states".into());
         };
         let before = set(number)?;
         self.found_state.get_or_insert(before);
         Ok(())
     }
 
-    /// Puts back what was found; returns what could not be put back.
+    /// Restores every setting; returns one line for each that could not be restored.
     pub(crate) fn restore(&mut self) -> Vec<String> {
         let mut problems = Vec::new();
-        for knob in &mut self.knobs {
-            let Some(found) = knob.found.take() else { continue };
-            if let Err(cause) = write_checked(&knob.path, &found, self.helper.as_ref()) {
-                let path = knob.path.display();
-                problems.push(format!("{path} could not be put back to {found}: {cause}"));
+        for attribute in &mut self.attributes {
+            let Some(found) = attribute.found.take() else { continue };
+            if let Err(cause) = write_checked(&attribute.path, &found, self.helper.as_ref()) {
+                let path = attribute.path.display();
+                problems.push(format!("{path} could not be restored to {found}: {cause}"));
             }
         }
         if let (Some(state), Some(set)) = (self.found_state.take(), &mut self.state)
             && let Err(cause) = set(state)
         {
-            problems.push(format!("power state {state} could not be put back: {cause}"));
+            problems.push(format!("power state {state} could not be restored: {cause}"));
         }
         problems
     }
@@ -165,12 +171,13 @@ impl PowerControl {
 
 impl Drop for PowerControl {
     fn drop(&mut self) {
-        // Nobody is left to tell; `choose` has told while the run went on.
+        // The run has ended and records nothing more. A suite that ends with `as found` has
+        // recorded failures already.
         let _ = self.restore();
     }
 }
 
-impl Knob {
+impl PowerAttribute {
     fn set(&mut self, wanted: &str, helper: Option<&HelperClient>) -> Result<(), String> {
         let found = attribute(&self.path).ok_or("it cannot be read")?;
         write_checked(&self.path, wanted, helper)?;
@@ -179,7 +186,7 @@ impl Knob {
     }
 }
 
-/// Writes `text` and reads it back: some files take every word and keep their own.
+/// Writes `text` and reads it back: some attributes accept every value and keep the old one.
 fn write_checked(path: &Path, text: &str, helper: Option<&HelperClient>) -> Result<(), String> {
     if attribute(path).as_deref() == Some(text) {
         return Ok(());
@@ -196,20 +203,24 @@ fn write_checked(path: &Path, text: &str, helper: Option<&HelperClient>) -> Resu
     }
 }
 
-/// Returns what sets the power state of the NVMe drive behind `file`; `None` where the block device
-/// whose folder in /sys is `folder` is none.
-pub(crate) fn states_of(
+/// Returns the function that sets the power state of the NVMe drive behind `file`; `None` where the
+/// block device whose folder in sysfs is `folder` has no NVMe controller.
+pub(crate) fn state_setter(
     folder: &Path,
     file: &Arc<File>,
     helper: Option<HelperClient>,
 ) -> Option<StateSetter> {
     controller_of(folder)?;
-    let port = OpenDevice::through(file.clone(), helper);
-    Some(Box::new(move |number| set_state(&port, number).map_err(|error| error.to_string())))
+    let drive = OpenDevice::through(file.clone(), helper);
+    Some(Box::new(move |number| set_state(&drive, number).map_err(|error| error.to_string())))
 }
 
-/// Sets feature 02h to `number`, and returns the state that was there before. Bits 4:0 are the
-/// state (NVM Express Base Specification, Power Management).
+/// Sets feature 02h to `number` and returns the state before. Bits 4:0 are the state (NVM Express
+/// Base Specification 2.0, section 5.27.1.2). The value is read back: some drives accept a state
+/// without entering it.
+///
+/// # Errors
+/// The drive refuses a command, or stays in another state.
 fn set_state(pass_through: &dyn PassThrough, number: u8) -> Result<u8, CommandError> {
     let state = |value: u32| (value & 0x1f) as u8;
     let before = state(query::value_of(pass_through, feature::POWER_STATE, &mut [])?);
@@ -225,8 +236,8 @@ fn set_state(pass_through: &dyn PassThrough, number: u8) -> Result<u8, CommandEr
     }
 }
 
-/// Returns the folder of the NVMe controller of a namespace. Behind a multipath head there is the
-/// subsystem; its first controller is taken, because each of them is the same drive.
+/// Returns the folder of the NVMe controller of a namespace. A multipath head leads to the
+/// subsystem; its first controller is returned, because all of them belong to the same drive.
 fn controller_of(folder: &Path) -> Option<PathBuf> {
     let device = fs::canonicalize(folder.join("device")).ok()?;
     let is_controller = |path: &Path| {
@@ -244,7 +255,7 @@ fn controller_of(folder: &Path) -> Option<PathBuf> {
     below.into_iter().find(|path| is_controller(path)).and_then(|path| fs::canonicalize(path).ok())
 }
 
-/// Returns the policy file of the SATA link that a disk hangs on.
+/// Returns the policy attribute of the SATA link of a disk.
 fn sata_policy_of(folder: &Path) -> Option<PathBuf> {
     let device = fs::canonicalize(folder.join("device")).ok()?;
     let host = device.ancestors().find(|path| {
@@ -259,7 +270,7 @@ fn sata_policy_of(folder: &Path) -> Option<PathBuf> {
 
 fn finding(severity: Severity, text: String) -> Finding {
     let advice = "power states and links are set as root on a whole drive; firmware or kernel \
-                  options may forbid it (pcie_aspm, nvme_core.default_ps_max_latency_us)";
+                  options may prevent it (pcie_aspm, nvme_core.default_ps_max_latency_us)";
     Finding::new(FindingKind::PowerState, severity, text, advice)
 }
 
@@ -268,7 +279,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    /// A controller folder as /sys has it, and the folder of its namespace.
+    /// The folder of a controller as in sysfs, and the folder of its namespace.
     fn fixture() -> (tempfile::TempDir, PathBuf) {
         let root = tempfile::tempdir().unwrap();
         let controller = root.path().join("devices/nvme3");
@@ -291,13 +302,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_chosen_is_in_force_and_what_was_found_comes_back() {
+    fn settings_are_applied_and_the_values_found_are_restored() {
         let (_root, block) = fixture();
-        let mut control = PowerControl::of(&block, None, None);
-        let (words, findings) = control.choose(PowerSaving::Active);
+        let mut control = PowerControl::new(&block, None, None);
+        let (words, findings) = control.apply(PowerSaving::Active);
         assert_eq!((words.as_str(), findings), ("APST 0, ASPM L1 0, ASPM L1.2 0", vec![]));
         assert_eq!(read(&block, "device/link/l1_aspm"), "0");
-        control.choose(PowerSaving::Low);
+        control.apply(PowerSaving::Low);
         assert_eq!(read(&block, "power/pm_qos_latency_tolerance_us"), "any");
         assert_eq!(read(&block, "device/link/l1_2_aspm"), "1");
         drop(control);
@@ -320,29 +331,29 @@ mod tests {
             seen.push(number);
             Ok(before)
         };
-        let mut control = PowerControl::of(&block, Some(Box::new(set)), None);
+        let mut control = PowerControl::new(&block, Some(Box::new(set)), None);
         for number in [0, 1, 2] {
-            let (words, findings) = control.choose(PowerSaving::State(number));
+            let (words, findings) = control.apply(PowerSaving::State(number));
             assert!(words.ends_with(&format!("power state {number}")), "{words}");
             assert!(findings.is_empty());
         }
-        let (_, findings) = control.choose(PowerSaving::State(7));
+        let (_, findings) = control.apply(PowerSaving::State(7));
         assert_eq!(findings[0].severity, Severity::Invalid);
-        control.choose(PowerSaving::AsFound);
+        control.apply(PowerSaving::AsFound);
         assert_eq!(*states.lock().unwrap(), [0, 0, 1, 2, 0]);
     }
 
     #[test]
-    fn a_target_without_controls_says_so() {
-        let (words, findings) = PowerControl::none().choose(PowerSaving::Low);
+    fn a_target_without_power_settings_has_a_finding() {
+        let (words, findings) = PowerControl::none().apply(PowerSaving::Low);
         assert_eq!(words, "none");
         assert!(findings[0].text.contains("its power saving is unknown"), "{findings:?}");
-        let (_, findings) = PowerControl::none().choose(PowerSaving::State(1));
+        let (_, findings) = PowerControl::none().apply(PowerSaving::State(1));
         assert!(findings[0].text.contains("no NVMe power states"), "{findings:?}");
     }
 
     #[test]
-    fn a_sata_drive_is_found_by_its_host() {
+    fn the_link_of_a_sata_drive_is_found_through_its_host() {
         let root = tempfile::tempdir().unwrap();
         let host = root.path().join("ata1/host4");
         let disk = host.join("target4:0:0/4:0:0:0");
@@ -353,8 +364,8 @@ mod tests {
         let block = root.path().join("block/sda");
         fs::create_dir_all(&block).unwrap();
         std::os::unix::fs::symlink(&disk, block.join("device")).unwrap();
-        let mut control = PowerControl::of(&block, None, None);
-        let (words, _) = control.choose(PowerSaving::Low);
+        let mut control = PowerControl::new(&block, None, None);
+        let (words, _) = control.apply(PowerSaving::Low);
         assert_eq!(words, "SATA link med_power_with_dipm");
         assert_eq!(attribute(&policy).unwrap(), "med_power_with_dipm");
         control.restore();

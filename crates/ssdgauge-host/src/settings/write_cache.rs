@@ -1,9 +1,8 @@
-//! The volatile write cache of a drive: whether writes may be acknowledged that a loss of power
-//! would undo.
+//! Volatile write cache of a drive: while it is on, a loss of power undoes acknowledged writes.
 //!
-//! What it changes it puts back, at the latest when it is dropped; where the run is killed, the
-//! privileged part does. The kernel is not told: it goes
-//! on to send the flushes that it sent before, which do no harm.
+//! Every change is restored, at the latest when [`CacheSwitch`] is dropped; where the run is
+//! killed, the privileged helper restores it. The setting of the kernel (`queue/write_cache`) is
+//! not changed: it continues to send flushes, which an empty cache completes at once.
 
 use ssdgauge_core::{Finding, FindingKind, Severity, WriteCache};
 use ssdgauge_drive::pass_through::{
@@ -12,7 +11,7 @@ use ssdgauge_drive::pass_through::{
 use ssdgauge_drive::query::{self, feature};
 use std::sync::Arc;
 
-/// How the cache of a drive is reached.
+/// The command set that switches the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CachePath {
     /// Feature 06h (NVM Express Base Specification, Volatile Write Cache).
@@ -21,7 +20,7 @@ pub(crate) enum CachePath {
     Ata,
 }
 
-/// The switch of one drive, and what was found in it.
+/// The write cache of one drive, with its state before the first change.
 pub(crate) struct CacheSwitch {
     drive: Option<(CachePath, Arc<dyn PassThrough>)>,
     /// Whether it was on before the first change.
@@ -35,13 +34,14 @@ impl std::fmt::Debug for CacheSwitch {
 }
 
 impl CacheSwitch {
-    /// Returns the switch of the drive behind `pass_through`; of no drive where there is none.
-    pub(crate) fn of(drive: Option<(CachePath, Arc<dyn PassThrough>)>) -> CacheSwitch {
+    /// Returns the switch of the write cache of `drive`; `None` for a target without one.
+    pub(crate) fn new(drive: Option<(CachePath, Arc<dyn PassThrough>)>) -> CacheSwitch {
         CacheSwitch { drive, found: None }
     }
 
-    /// Brings the cache to `wanted`; returns in words what is in force now, and what bears on it.
-    pub(crate) fn choose(&mut self, wanted: WriteCache) -> (String, Option<Finding>) {
+    /// Switches the cache to `wanted`. Returns the setting in force as text, and a finding where it
+    /// could not be switched.
+    pub(crate) fn apply(&mut self, wanted: WriteCache) -> (String, Option<Finding>) {
         let on = match wanted {
             WriteCache::AsFound => {
                 let problem = self.restore().err().map(|cause| finding(wanted, &cause));
@@ -50,11 +50,11 @@ impl CacheSwitch {
             WriteCache::On => true,
             WriteCache::Off => false,
         };
-        let Some((way, pass_through)) = &self.drive else {
-            let cause = "no drive that takes such commands is open as a whole";
+        let Some((path, pass_through)) = &self.drive else {
+            let cause = "this is possible only on a whole NVMe or SATA drive";
             return ("unknown".to_owned(), Some(finding(wanted, cause)));
         };
-        match switch(*way, pass_through.as_ref(), on) {
+        match switch(*path, pass_through.as_ref(), on) {
             Ok(None) if on => {
                 let cause = "the drive has no volatile write cache";
                 (cause.to_owned(), Some(finding(wanted, cause)))
@@ -69,32 +69,36 @@ impl CacheSwitch {
     }
 
     fn restore(&mut self) -> Result<(), String> {
-        let (Some(found), Some((way, pass_through))) = (self.found.take(), &self.drive) else {
+        let (Some(found), Some((path, pass_through))) = (self.found.take(), &self.drive) else {
             return Ok(());
         };
-        switch(*way, pass_through.as_ref(), found).map(|_| ()).map_err(|cause| cause.to_string())
+        switch(*path, pass_through.as_ref(), found).map(|_| ()).map_err(|cause| cause.to_string())
     }
 }
 
 impl Drop for CacheSwitch {
     fn drop(&mut self) {
-        // Nobody is left to tell; `choose` has told while the run went on.
+        // The run has ended and records nothing more.
         let _ = self.restore();
     }
 }
 
-/// Switches the cache, and looks whether the drive did it. Returns whether it was on before; `None`
-/// where the drive has none.
+/// Switches the cache and reads its state back: some drives, and many USB bridges, accept the
+/// command without an effect. Returns whether it was on before; `None` where the drive has no
+/// cache.
+///
+/// # Errors
+/// The drive refuses a command, or its cache did not change state.
 pub(crate) fn switch(
-    way: CachePath,
+    path: CachePath,
     pass_through: &dyn PassThrough,
     on: bool,
 ) -> Result<Option<bool>, CommandError> {
-    let Some(before) = is_on(way, pass_through)? else { return Ok(None) };
+    let Some(before) = is_on(path, pass_through)? else { return Ok(None) };
     if before == on {
         return Ok(Some(before));
     }
-    match way {
+    match path {
         CachePath::Nvme => {
             let words = [u32::from(feature::WRITE_CACHE), u32::from(on), 0, 0, 0, 0];
             let command = NvmeCommand { opcode: 0x09, namespace: 0, words, timeout: QUERY_TIMEOUT };
@@ -106,20 +110,23 @@ pub(crate) fn switch(
             pass_through.ata(&AtaCommand { timeout: QUERY_TIMEOUT, ..command }, &mut [])?;
         }
     }
-    match is_on(way, pass_through)? {
+    match is_on(path, pass_through)? {
         Some(now) if now == on => Ok(Some(before)),
-        Some(_) | None => {
-            Err(CommandError::System("the drive took the command and kept it".into()))
-        }
+        Some(_) | None => Err(CommandError::System(
+            "the drive accepted SET FEATURES, but its write cache did not change state".into(),
+        )),
     }
 }
 
 /// Returns whether the cache is on; `None` where the drive has none.
+///
+/// # Errors
+/// The drive refuses a query.
 pub(crate) fn is_on(
-    way: CachePath,
+    path: CachePath,
     pass_through: &dyn PassThrough,
 ) -> Result<Option<bool>, CommandError> {
-    match way {
+    match path {
         CachePath::Nvme => {
             if !query::controller(pass_through)?.has_volatile_cache {
                 return Ok(None);
@@ -139,7 +146,7 @@ fn finding(wanted: WriteCache, cause: &str) -> Finding {
         FindingKind::WriteCache,
         Severity::Warning,
         format!("the volatile write cache could not be switched {wanted}: {cause}"),
-        "the numbers are those of the cache as it was found; test a whole NVMe or SATA drive as root",
+        "the results are those of the cache as found; test a whole NVMe or SATA drive as root",
     )
 }
 
@@ -149,36 +156,36 @@ mod tests {
     use ssdgauge_drive::fixture::{Fixture, Switched, UNKNOWN};
 
     #[test]
-    fn a_cache_is_off_while_it_is_asked_for_and_on_again_as_it_was_found() {
-        for (way, fixture) in
+    fn a_cache_is_switched_off_and_restored_as_found() {
+        for (path, fixture) in
             [(CachePath::Nvme, Fixture::nvme()), (CachePath::Ata, Fixture::sata())]
         {
             let drive = Arc::new(Switched::new(fixture, true));
-            let mut switch = CacheSwitch::of(Some((way, drive.clone())));
+            let mut switch = CacheSwitch::new(Some((path, drive.clone())));
             let off = ("write cache off".to_owned(), None);
-            assert_eq!(switch.choose(WriteCache::Off), off, "{way:?}");
-            // Twice the same is one command, and what was found stays known.
-            assert_eq!(switch.choose(WriteCache::Off), off, "{way:?}");
+            assert_eq!(switch.apply(WriteCache::Off), off, "{path:?}");
+            // The same request again sends no command, and the state found is still known.
+            assert_eq!(switch.apply(WriteCache::Off), off, "{path:?}");
             drop(switch);
-            assert_eq!(*drive.told.lock().unwrap(), [false, true], "{way:?}");
-            let mut switch = CacheSwitch::of(Some((way, drive.clone())));
-            assert_eq!(switch.choose(WriteCache::On), ("write cache on".to_owned(), None));
-            assert_eq!(switch.choose(WriteCache::AsFound), ("as found".to_owned(), None));
-            assert_eq!(drive.told.lock().unwrap().len(), 2, "it was on: nothing was told");
+            assert_eq!(*drive.told.lock().unwrap(), [false, true], "{path:?}");
+            let mut switch = CacheSwitch::new(Some((path, drive.clone())));
+            assert_eq!(switch.apply(WriteCache::On), ("write cache on".to_owned(), None));
+            assert_eq!(switch.apply(WriteCache::AsFound), ("as found".to_owned(), None));
+            assert_eq!(drive.told.lock().unwrap().len(), 2, "it was on: no command was sent");
         }
     }
 
     #[test]
-    fn a_drive_that_lies_refuses_or_has_no_cache_is_told_of() {
+    fn a_drive_that_ignores_or_refuses_the_command_or_has_no_cache_has_a_finding() {
         let text = |drive: Arc<dyn PassThrough>, wanted| {
-            let mut switch = CacheSwitch::of(Some((CachePath::Nvme, drive)));
-            let (words, found) = switch.choose(wanted);
+            let mut switch = CacheSwitch::new(Some((CachePath::Nvme, drive)));
+            let (words, found) = switch.apply(wanted);
             (words, found.map(|finding| finding.text).unwrap_or_default())
         };
-        let mut liar = Switched::new(Fixture::nvme(), true);
-        liar.obeys = false;
-        let (words, found) = text(Arc::new(liar), WriteCache::Off);
-        assert!(words == "unknown" && found.contains("took the command and kept it"), "{found}");
+        let mut ignores = Switched::new(Fixture::nvme(), true);
+        ignores.obeys = false;
+        let (words, found) = text(Arc::new(ignores), WriteCache::Off);
+        assert!(words == "unknown" && found.contains("did not change state"), "{found}");
         let mut refuses = Fixture::nvme();
         refuses.changes.insert(0x09, UNKNOWN);
         let (_, found) = text(Arc::new(refuses), WriteCache::Off);
@@ -190,7 +197,9 @@ mod tests {
         let (words, found) = text(safe.clone(), WriteCache::Off);
         assert_eq!((words.as_str(), found.as_str()), ("the drive has no volatile write cache", ""));
         assert!(text(safe, WriteCache::On).1.contains("has no volatile write cache"));
-        let (words, found) = CacheSwitch::of(None).choose(WriteCache::Off);
-        assert!(words == "unknown" && found.is_some_and(|found| found.text.contains("no drive")));
+        let (words, found) = CacheSwitch::new(None).apply(WriteCache::Off);
+        assert!(
+            words == "unknown" && found.is_some_and(|found| found.text.contains("only on a whole"))
+        );
     }
 }

@@ -128,7 +128,7 @@ fn a_queue_that_holds_less_than_was_asked_is_told() {
     let of = |finding: &Finding| finding.kind == FindingKind::QueueNotReached;
     let text = seen.findings.into_iter().find(of).map(|finding| finding.text);
     let text = text.expect("a queue of four holds no thirty-two");
-    assert!(text.starts_with("the drive held ") && text.ends_with("; its queue takes 4"), "{text}");
+    assert!(text.starts_with("the drive held ") && text.ends_with("; its queue holds 4"), "{text}");
     let held = text.split(' ').nth(3).unwrap();
     assert!((1.0..=4.1).contains(&held.parse().unwrap()), "{text}");
 }

@@ -1,4 +1,4 @@
-//! The guard on real block devices: what is in use is refused, and not one byte is written.
+//! The guard on real block devices: devices in use are refused, and no byte is written.
 
 use crate::support::{Loop, has_program};
 use ssdgauge_guard::{Candidate, Refusal, TargetError};
@@ -11,7 +11,7 @@ fn admit(path: &str, confirm: Option<&str>) -> Result<LinuxRig, TargetError> {
     LinuxRig::open(Candidate::find(path)?, confirm, 1)
 }
 
-/// Returns the refusal of `path`, and checks that the image under it did not change.
+/// Returns the refusal of `path`, and checks that the image did not change.
 fn refusal(device: &Loop, path: &str, confirm: Option<&str>) -> Refusal {
     let before = std::fs::read(device.image()).unwrap();
     let error = admit(path, confirm).map(|_| ()).unwrap_err();
@@ -28,7 +28,7 @@ fn run(program: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn nothing_is_admitted_without_the_words_that_name_it() {
+fn a_device_is_admitted_only_with_its_confirmation() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let expected = device.confirmation(SIZE);
     match refusal(&device, &device.path, None) {
@@ -75,7 +75,7 @@ fn swap_is_refused() {
     run("mkswap", &[&device.path]);
     let on = Command::new("swapon").arg(&device.path).output().unwrap();
     if !on.status.success() {
-        println!("skipped: no swap here ({})", String::from_utf8_lossy(&on.stderr).trim());
+        println!("skipped: swapon failed ({})", String::from_utf8_lossy(&on.stderr).trim());
         return;
     }
     let refusal = refusal(&device, &device.path, Some(&device.confirmation(SIZE)));
@@ -95,7 +95,7 @@ fn a_drive_is_held_for_one_run_at_a_time() {
 }
 
 #[test]
-fn names_that_are_no_target_create_nothing() {
+fn names_of_other_things_are_refused_and_create_nothing() {
     let before = std::fs::read_dir("/dev").unwrap().count();
     for name in ["/dev/no-such-drive", "/dev/null", "/dev", "/no/such/folder/file", "/etc/passwd"] {
         let error = Candidate::find(name).unwrap_err();

@@ -1,10 +1,10 @@
-//! Tests of the host crate on real files and real block devices.
+//! Tests of the rig on real files and real block devices.
 //!
-//! What needs root or a loop device probes for it and prints why it skips.
+//! A test that needs root or a loop device probes for it and prints why it skips.
 
-// A test ends at the first thing that does not work.
+// A test ends at the first failure.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
-// Tests freeze file systems and set up loop devices by calls that no library offers.
+// Tests freeze file systems and set up loop devices by calls that rustix does not have.
 #![allow(unsafe_code)]
 
 mod engines;

@@ -1,5 +1,5 @@
-//! Preparation of real block devices: what is told to be forgotten is forgotten, and a layer that
-//! lets nothing through is named.
+//! Preparation of real block devices: trims and purges discard exactly their range, and methods
+//! that a device does not support are refused.
 
 use crate::support::Loop;
 use ssdgauge_core::{
@@ -20,6 +20,7 @@ fn admitted(device: &Loop, size: Option<Bytes>) -> LinuxRig {
     LinuxRig::open(candidate, Some(&device.confirmation(SIZE)), 1).unwrap()
 }
 
+/// Fills the whole device.
 fn fill(rig: &mut LinuxRig) {
     let (offset, span) = (Bytes(0), rig.drive().capacity);
     let block_size = Bytes(1 << 20);
@@ -27,6 +28,7 @@ fn fill(rig: &mut LinuxRig) {
     rig.prepare(&fill, &mut Recording::default()).unwrap();
 }
 
+/// Returns the number of bytes of the image that are zero, and of all.
 fn zeros(device: &Loop) -> (u64, u64) {
     let image = std::fs::read(device.image()).unwrap();
     let zeros = image.iter().filter(|byte| **byte == 0).count() as u64;
@@ -34,31 +36,31 @@ fn zeros(device: &Loop) -> (u64, u64) {
 }
 
 fn prepare(rig: &mut LinuxRig, preparation: &Preparation) -> (Prepared, Vec<FindingKind>) {
-    let mut seen = Recording::default();
-    let prepared = rig.prepare(preparation, &mut seen).unwrap();
-    (prepared, seen.findings.iter().map(|finding| finding.kind).collect())
+    let mut recording = Recording::default();
+    let prepared = rig.prepare(preparation, &mut recording).unwrap();
+    (prepared, recording.findings.iter().map(|finding| finding.kind).collect())
 }
 
 #[test]
-fn a_trimmed_range_is_forgotten_and_its_neighbours_are_not() {
+fn a_trim_discards_its_range_and_nothing_else() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = admitted(&device, None);
     fill(&mut rig);
     let trim = Preparation::Trim { offset: Bytes(8 << 20), span: Bytes(16 << 20) };
     let (prepared, findings) = prepare(&mut rig, &trim);
-    assert_eq!((prepared.method.as_str(), findings), ("discard, read back as forgotten", vec![]));
+    assert_eq!((prepared.method.as_str(), findings), ("discard, verified by reading back", vec![]));
     assert_eq!(prepared.written, Bytes(16 * 4_096));
     let (zeros, length) = zeros(&device);
-    // Random data holds a zero in every 256th byte; stamps hold a few more.
+    // One byte in 256 of random data is zero; verification headers hold a few more.
     let expected = (16 << 20) + (length - (16 << 20)) / 256;
     assert!(zeros.abs_diff(expected) < 200_000, "{zeros} of {length}");
 }
 
 #[test]
-fn a_purge_takes_the_whole_drive_and_records_what_stays_unused() {
+fn a_purge_covers_the_whole_drive_and_records_the_unused_part() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
-    // The guard would ask for a consent more for data at the head or the tail.
+    // The guard would require `--erase` for data at the head or the tail.
     image.write_all_at(&vec![0xab; SIZE as usize - (4 << 20)], 2 << 20).unwrap();
     image.sync_all().unwrap();
     let mut rig = admitted(&device, Some(Bytes(SIZE / 2)));
@@ -69,7 +71,7 @@ fn a_purge_takes_the_whole_drive_and_records_what_stays_unused() {
 }
 
 #[test]
-fn what_a_device_does_not_offer_is_refused_when_it_is_asked_for_by_name() {
+fn unsupported_purge_methods_are_refused_when_requested_by_name() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = admitted(&device, None);
     for method in PurgeMethod::ALL {

@@ -1,8 +1,9 @@
-//! Drives that change between the look and the write: the write never reaches another drive.
+//! Drives that change between inspection and write: the write never reaches another drive.
 
 use crate::support::{Loop, random};
 use ssdgauge_core::{
-    Access, Bytes, Engine, FindingKind, Nanos, Preparation, Recording, Rig, RigError, Until,
+    Access, Bytes, Engine, Finding, FindingKind, Nanos, Preparation, Recording, Rig, RigError,
+    Until,
 };
 use ssdgauge_guard::{Candidate, TargetOptions};
 use ssdgauge_host::LinuxRig;
@@ -24,10 +25,10 @@ fn races() -> u32 {
     if std::env::var_os("SSDGAUGE_LONG").is_some() { 1_000 } else { 200 }
 }
 
-/// A loop device is confirmed by name and size, so the drive that takes its place here has the
-/// very same words: only its identity tells it apart.
+/// A loop device is confirmed by name and size, so the device that replaces it here has the same
+/// confirmation: only its identity distinguishes the two.
 #[test]
-fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
+fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
     let Some(mut device) = Loop::attach(SIZE) else { return };
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other");
@@ -35,17 +36,17 @@ fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
     std::fs::write(&other, &pattern).unwrap();
     let (mut refused, mut written) = (0, 0);
     for race in 0..races() {
-        let words = device.confirmation(SIZE);
+        let confirmation = device.confirmation(SIZE);
         let candidate = Candidate::find(&device.path).unwrap();
-        // Spread over the whole way from the look to the end of the first write.
-        let moment = Duration::from_micros(u64::from(race * 7_919 % 40_000));
+        // Spread over the time from the inspection to the end of the first write.
+        let delay = Duration::from_micros(u64::from(race * 7_919 % 40_000));
         let swap = {
             let (path, other) = (device.path.clone(), other.clone());
-            std::thread::spawn(move || swap_after(moment, &path, &other))
+            std::thread::spawn(move || swap_after(delay, &path, &other))
         };
         let options = TargetOptions {
-            confirm: Some(&words),
-            erase: Some(&words),
+            confirm: Some(&confirmation),
+            erase: Some(&confirmation),
             ..TargetOptions::default()
         };
         let rig = LinuxRig::open_with(candidate, &options, 1);
@@ -63,7 +64,7 @@ fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
         }
         assert!(std::fs::read(&other).unwrap() == pattern, "race {race}: misdirected write");
     }
-    println!("{refused} refused, {written} written to the drive that was meant, 0 misdirected");
+    println!("{refused} refused, {written} written to the confirmed drive, 0 misdirected");
     assert!(refused > 0 && written > 0, "{refused} refused, {written} written: no race at all");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
@@ -75,11 +76,11 @@ fn a_drive_that_takes_the_place_of_another_is_never_written_to() {
     std::fs::write(folder.join("detach-and-attach-races"), line).unwrap();
 }
 
-/// Detaches the loop device after `moment` and attaches `other` in its place, which the kernel
-/// allows unless the device is held.
-fn swap_after(moment: Duration, path: &str, other: &Path) {
+/// Detaches the loop device after `delay` and attaches `other` in its place, which the kernel
+/// permits unless the device is open.
+fn swap_after(delay: Duration, path: &str, other: &Path) {
     let since = Instant::now();
-    while since.elapsed() < moment {
+    while since.elapsed() < delay {
         std::thread::sleep(Duration::from_micros(100));
     }
     let quiet = |command: &mut Command| command.stderr(Stdio::null()).status();
@@ -87,7 +88,7 @@ fn swap_after(moment: Duration, path: &str, other: &Path) {
     let _ = quiet(Command::new("losetup").args(["--direct-io=on", path]).arg(other));
 }
 
-/// Attaches the first image again; returns false where somebody else has the device by now.
+/// Attaches the first image again; returns false where another test has taken the device.
 fn put_back(device: &Loop, other: &Path) -> bool {
     let since = Instant::now();
     let quiet = |command: &mut Command| {
@@ -111,27 +112,27 @@ fn put_back(device: &Loop, other: &Path) -> bool {
     }
 }
 
-/// Admits a fresh loop device.
-/// Checks that a step that writes does not begin, says `words`, and leaves the drive as it is.
-fn stops(device: &Loop, rig: &mut LinuxRig, words: &str) {
+/// Checks that no step that writes begins, that the finding contains `words`, and that the drive is
+/// unchanged.
+fn check_stopped(device: &Loop, rig: &mut LinuxRig, words: &str) {
     let before = std::fs::read(device.image()).unwrap();
     let counts = device.kernel_counts()[1];
     let load = random(Engine::IoUring, 0, 4, Bytes(256 << 10));
     let until = Until { time: Some(Nanos::from_secs(1)), bytes: Some(Bytes(64 << 10)) };
     for what in ["fill", "trim", "load"] {
-        let mut seen = Recording::default();
+        let mut recording = Recording::default();
         let trim = Preparation::Trim { offset: Bytes(0), span: Bytes(64 << 10) };
         let error = match what {
-            "fill" => rig.prepare(&FILL, &mut seen).map(drop),
-            "trim" => rig.prepare(&trim, &mut seen).map(drop),
-            _ => rig.run(&load, &until, &mut seen).map(drop),
+            "fill" => rig.prepare(&FILL, &mut recording).map(drop),
+            "trim" => rig.prepare(&trim, &mut recording).map(drop),
+            _ => rig.run(&load, &until, &mut recording).map(drop),
         };
         let error = error.unwrap_err();
         assert!(
             matches!(&error, RigError::Changed(text) if text.contains(words)),
             "{what}: {error}"
         );
-        let finding = seen.findings.iter().find(|one| one.kind == FindingKind::DriveChanged);
+        let finding = recording.findings.iter().find(|one| one.kind == FindingKind::DriveChanged);
         assert!(finding.is_some_and(|finding| finding.text.contains(words)), "{what}");
     }
     assert_eq!(device.kernel_counts()[1], counts, "something was written");
@@ -143,11 +144,11 @@ fn a_program_that_opens_the_drive_for_writing_stops_the_run_before_its_next_writ
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
     rig.prepare(&FILL, &mut Recording::default()).unwrap();
-    let reader = stays(&format!("exec 7<{}; echo; exec sleep 60", device.path));
+    let reader = start_shell(&format!("exec 7<{}; echo; exec sleep 60", device.path));
     rig.prepare(&FILL, &mut Recording::default()).unwrap();
     drop(reader);
-    let writer = stays(&format!("exec 7<>{}; echo; exec sleep 60", device.path));
-    stops(&device, &mut rig, "is open in sleep (process");
+    let writer = start_shell(&format!("exec 7<>{}; echo; exec sleep 60", device.path));
+    check_stopped(&device, &mut rig, "is open in sleep (process");
     drop(writer);
 }
 
@@ -158,7 +159,7 @@ fn a_loop_device_that_appears_on_the_drive_stops_the_run() {
     let output = Command::new("losetup").args(["--show", "-f", &device.path]).output().unwrap();
     assert!(output.status.success());
     let above = String::from_utf8(output.stdout).unwrap().trim().to_owned();
-    stops(&device, &mut rig, "stands on it");
+    check_stopped(&device, &mut rig, "is a loop device on it");
     assert!(Command::new("losetup").args(["-d", &above]).status().unwrap().success());
 }
 
@@ -170,17 +171,20 @@ fn a_drive_that_shrinks_stops_the_run_before_its_next_write() {
     image.set_len(SIZE / 2).unwrap();
     drop(image);
     assert!(Command::new("losetup").args(["-c", &device.path]).status().unwrap().success());
-    stops(&device, &mut rig, "its ");
+    check_stopped(&device, &mut rig, "its ");
 }
 
 #[test]
 fn a_run_never_writes_more_than_its_plan() {
     let Some(device) = Loop::attach(64 << 20) else { return };
     let candidate = Candidate::find(&device.path).unwrap();
-    let words = device.confirmation(64 << 20);
+    let confirmation = device.confirmation(64 << 20);
     let limit = Some(Bytes(256 << 10));
-    let options =
-        TargetOptions { confirm: Some(&words), writes_at_most: limit, ..TargetOptions::default() };
+    let options = TargetOptions {
+        confirm: Some(&confirmation),
+        writes_at_most: limit,
+        ..TargetOptions::default()
+    };
     let mut rig = LinuxRig::open_with(candidate, &options, 1).unwrap();
     rig.prepare(&FILL, &mut Recording::default()).unwrap();
     let more = Preparation::Fill {
@@ -189,33 +193,34 @@ fn a_run_never_writes_more_than_its_plan() {
         offset: Bytes(8 << 20),
         span: Bytes(8 << 20),
     };
-    let mut seen = Recording::default();
-    let error = rig.prepare(&more, &mut seen).unwrap_err();
+    let mut recording = Recording::default();
+    let error = rig.prepare(&more, &mut recording).unwrap_err();
     assert!(matches!(error, RigError::OverBudget { .. }), "{error}");
-    // Without a byte limit of its own a step is stopped on its way.
+    // A step without a byte limit is stopped while it runs.
     let load = random(Engine::IoUring, 0, 8, Bytes(1 << 20));
     let until = Until { time: Some(Nanos::from_secs(60)), bytes: None };
-    let error = rig.run(&load, &until, &mut seen).unwrap_err();
+    let error = rig.run(&load, &until, &mut recording).unwrap_err();
     assert!(matches!(error, RigError::OverBudget { .. }), "{error}");
-    let told = seen.findings.iter().filter(|one| one.kind == FindingKind::OverBudget).count();
-    assert_eq!(told, 2);
+    let is_over = |finding: &&Finding| finding.kind == FindingKind::OverBudget;
+    assert_eq!(recording.findings.iter().filter(is_over).count(), 2);
     let image = std::fs::read(device.image()).unwrap();
     assert!(image[8 << 20..].iter().all(|byte| *byte == 0), "the second fill has begun");
 }
 
-/// A shell line that stays until it is dropped; it prints a line when it is ready.
-struct Stays(std::process::Child);
+/// A shell that runs until it is dropped.
+struct Shell(std::process::Child);
 
-fn stays(line: &str) -> Stays {
+/// Starts a shell with `line`, and waits for the line that it prints when it is ready.
+fn start_shell(line: &str) -> Shell {
     let mut command = Command::new("sh");
     command.args(["-c", line]).stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
     let mut child = command.spawn().unwrap();
     let mut byte = [0];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut byte).unwrap();
-    Stays(child)
+    Shell(child)
 }
 
-impl Drop for Stays {
+impl Drop for Shell {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

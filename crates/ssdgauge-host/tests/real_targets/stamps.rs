@@ -1,4 +1,5 @@
-//! Verification: a drive that loses, misplaces or folds data is found out, and an honest one is not.
+//! Verification: a drive that loses, misplaces or folds data is found out, and an honest one is
+//! not.
 
 use crate::engines::filled;
 use crate::support::{Loop, for_bytes, for_millis, random};

@@ -45,12 +45,12 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// Attaches a loop device of `size` bytes, or says why there is none.
+    /// Attaches a loop device of `size` bytes, or prints why that is not possible.
     pub(crate) fn attach(size: u64) -> Option<Loop> {
         Loop::attach_to(tempfile::tempdir().unwrap(), size)
     }
 
-    /// Attaches a loop device over memory, whose own delays do not disturb a test.
+    /// Attaches a loop device over memory, whose latency does not depend on a disk.
     pub(crate) fn in_memory(size: u64) -> Option<Loop> {
         match tempfile::tempdir_in("/dev/shm") {
             Ok(folder) => Loop::attach_to(folder, size),
@@ -69,12 +69,12 @@ impl Loop {
         match output {
             Ok(output) if output.status.success() => {
                 let path = String::from_utf8(output.stdout).unwrap().trim().to_owned();
-                // A test that was killed may have left the flag on this device.
+                // A killed test may have left the read-only flag on this device.
                 let _ = Command::new("blockdev").args(["--setrw", &path]).status();
                 Some(Loop { path, size, _folder: folder })
             }
             other => {
-                println!("skipped: no loop device to be had ({other:?})");
+                println!("skipped: no loop device ({other:?})");
                 None
             }
         }
@@ -91,31 +91,30 @@ impl Loop {
         self.path.strip_prefix("/dev/").unwrap()
     }
 
-    /// Returns the words that confirm it.
+    /// Returns its confirmation.
     pub(crate) fn confirmation(&self, size: u64) -> String {
         format!("{}:{size}", self.name())
     }
 
-    /// Returns the kernel's count of finished reads and writes, those that it merged into their
-    /// neighbours included.
+    /// Returns the kernel's count of completed reads and writes, merged ones included.
     pub(crate) fn kernel_counts(&self) -> [u64; 2] {
         let text = std::fs::read_to_string(format!("/sys/block/{}/stat", self.name())).unwrap();
         let fields: Vec<u64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
         [fields[0] + fields[1], fields[4] + fields[5]]
     }
 
-    /// Returns how many requests the kernel has merged into their neighbours.
+    /// Returns how many requests the kernel has merged with others.
     pub(crate) fn merges(&self) -> u64 {
         let text = std::fs::read_to_string(format!("/sys/block/{}/stat", self.name())).unwrap();
         let fields: Vec<u64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
         fields[1] + fields[5]
     }
 
-    /// Makes the device end at `bytes`, without an error before.
+    /// Limits the device to `bytes`: requests beyond fail, all others succeed.
     pub(crate) fn limit(&self, bytes: u64) {
         const LOOP_SET_STATUS64: libc::c_ulong = 0x4c04;
         const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
-        /// Where `lo_sizelimit` lies in the 232 bytes of `struct loop_info64`.
+        /// The offset of `lo_sizelimit` in the 232 bytes of `struct loop_info64`.
         const SIZE_LIMIT: usize = 32;
         let file = std::fs::File::open(&self.path).unwrap();
         let mut status = [0u8; 232];
@@ -132,7 +131,7 @@ impl Loop {
         self._folder.path().join("image")
     }
 
-    /// Returns the file that is attached now, which may be somebody else's.
+    /// Returns the file that is attached at present, which may be that of another test.
     pub(crate) fn backing(&self) -> Option<std::path::PathBuf> {
         let file = format!("/sys/block/{}/loop/backing_file", self.name());
         Some(std::fs::read_to_string(file).ok()?.trim().into())
@@ -152,8 +151,8 @@ pub(crate) fn has_program(name: &str) -> bool {
     std::env::split_paths(&paths).any(|folder| Path::new(&folder).join(name).is_file())
 }
 
-/// Keeps a line of the table that `./check` prints at its end: what was tried, how often, what
-/// came of it, and the command that does it again.
+/// Writes a line of the table that `./check` prints at its end: the test, the count, the result,
+/// and the command that repeats it.
 pub(crate) fn figure(name: &str, count: &str, result: &str, command: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();

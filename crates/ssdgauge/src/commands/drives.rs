@@ -74,7 +74,7 @@ fn as_json(seen: &Seen) -> Value {
         })
     });
     let reasons = seen.refusals.iter().map(|refusal| {
-        let confirmation = match refusal.yields_to_consent() {
+        let confirmation = match refusal.needs_only_confirmation() {
             true => seen.confirm.as_deref().map(|words| format!("--erase {words}")),
             false => None,
         };
@@ -100,7 +100,7 @@ fn in_words(drives: &[Seen]) -> String {
         let size = info.map_or("-".into(), |info| info.capacity.about());
         let model = info.and_then(|info| info.model.as_deref()).unwrap_or("-");
         let serial = info.and_then(|info| info.serial.as_deref()).unwrap_or("-");
-        let confirmation = seen.refusals.iter().all(Refusal::yields_to_consent);
+        let confirmation = seen.refusals.iter().all(Refusal::needs_only_confirmation);
         let answer = match (seen.is_testable(), confirmation) {
             (true, _) => "yes",
             (false, true) => "consent",
@@ -111,7 +111,7 @@ fn in_words(drives: &[Seen]) -> String {
         let (model, serial) = (sanitize_device(model), sanitize_device(serial));
         text.push_str(&row([name, &size, &model, &serial, answer]));
         for refusal in &seen.refusals {
-            let confirmation = match (refusal.yields_to_consent(), seen.confirm.as_deref()) {
+            let confirmation = match (refusal.needs_only_confirmation(), seen.confirm.as_deref()) {
                 (true, Some(words)) => format!("; --erase {words} gives that up"),
                 (true, None) | (false, _) => String::new(),
             };

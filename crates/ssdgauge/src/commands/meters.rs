@@ -7,7 +7,7 @@ use crate::process::StopFlag;
 use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::Nanos;
-use ssdgauge_host::look_at_meters;
+use ssdgauge_host::open_meters;
 use ssdgauge_meter::{Live, MeterSpec, Meters, Sensor, sensors};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub(crate) fn show(arguments: &arguments::Meters) -> Result<(), Failure> {
         ));
     }
     let stop = StopFlag::listen()?;
-    let mut meters = look_at_meters(&specs, arguments.drive.as_deref())?;
+    let mut meters = open_meters(&specs, arguments.drive.as_deref())?;
     for (name, text) in meters.described(&specs) {
         terminal::talk(&format!("{name}: {text}"));
     }

@@ -162,7 +162,7 @@ fn a_file_system_that_refuses_direct_io_is_told_beside_every_number() {
         assert!(told, "{test}");
     }
     let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
-    assert!(page.contains("page cache stood between"));
+    assert!(page.contains("requests went through the page cache"));
 }
 
 #[test]

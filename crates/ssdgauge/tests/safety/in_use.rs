@@ -112,7 +112,7 @@ const SCENARIOS: &[Scenario] = &[
     ("below an idle loop device", |bench| {
         let (below, image) = bench.drive()?;
         let above = bench.attach(below.as_ref(), &[])?;
-        let words = format!("{} stands on it", above.strip_prefix("/dev/")?);
+        let words = format!("{} is a loop device on it", above.strip_prefix("/dev/")?);
         Some(Case::new(&below, &image, &words))
     }),
     ("below two loop devices, the upper mounted", |bench| {
@@ -146,12 +146,12 @@ const SCENARIOS: &[Scenario] = &[
         let other = bench.attach(&image, &["--direct-io=on"])?;
         bench.format(&other);
         bench.mount(&other, "mounted", "defaults");
-        Some(Case::new(&device, &image, "stands on the same file"))
+        Some(Case::new(&device, &image, "is a loop device on the same file"))
     }),
     ("one file behind two loop devices, both idle", |bench| {
         let (device, image) = bench.drive()?;
         bench.attach(&image, &["--direct-io=on"])?;
-        Some(Case::new(&device, &image, "stands on the same file"))
+        Some(Case::new(&device, &image, "is a loop device on the same file"))
     }),
     ("open for writing in a process", |bench| {
         let (device, image) = bench.drive()?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Locking memory for the rings, where its limit is out of reach.
 const LOCK_MEMORY: u64 = 1 << 14;
 /// Questions to the drive, other processes' files, and passing ATA commands.
-const OF_THE_PART: u64 = 1 << 2 | 1 << 17 | 1 << 19 | 1 << 21;
+const HELPER_CAPABILITIES: u64 = 1 << 2 | 1 << 17 | 1 << 19 | 1 << 21;
 const OWNER: u32 = 4_321;
 
 /// A run on a loop device.
@@ -49,8 +49,8 @@ impl Run {
         threads.filter_map(|thread| Status::read(&thread.unwrap().path())).collect()
     }
 
-    /// Returns the privileged part.
-    fn part(&self) -> u32 {
+    /// Returns the process id of the privileged helper.
+    fn helper(&self) -> u32 {
         let own = self.child.id();
         let list = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap();
         list.trim().parse().expect("the run has one child")
@@ -95,7 +95,7 @@ fn wait(until: impl Fn() -> bool, problem: &str) {
 }
 
 #[test]
-fn no_thread_of_a_run_keeps_a_right_and_the_part_that_does_ends_with_it() {
+fn no_thread_of_a_run_keeps_a_privilege_and_the_helper_ends_with_it() {
     for owner in [0, OWNER] {
         let Some(mut run) = Run::begin(owner, "4") else { return };
         // Engines are started and ended meanwhile: all of their threads are looked at.
@@ -111,18 +111,18 @@ fn no_thread_of_a_run_keeps_a_right_and_the_part_that_does_ends_with_it() {
             }
         }
         assert!(seen > 1, "only {seen} threads were seen");
-        let part = PathBuf::from(format!("/proc/{}", run.part()));
-        let status = Status::read(&part).unwrap();
+        let helper = PathBuf::from(format!("/proc/{}", run.helper()));
+        let status = Status::read(&helper).unwrap();
         let [inherited, permitted, effective, _, ambient] = status.capabilities;
         assert_eq!((inherited, ambient), (0, 0), "{status:?}");
-        assert_eq!((permitted | effective) & !OF_THE_PART, 0, "{status:?}");
+        assert_eq!((permitted | effective) & !HELPER_CAPABILITIES, 0, "{status:?}");
         assert!(status.no_new_rights);
         run.child.kill().unwrap();
         run.child.wait().unwrap();
         let gone = || {
-            std::fs::read_to_string(part.join("stat")).map_or(true, |stat| stat.contains(") Z "))
+            std::fs::read_to_string(helper.join("stat")).map_or(true, |stat| stat.contains(") Z "))
         };
-        wait(gone, "the privileged part outlives its run");
+        wait(gone, "the privileged helper outlives its run");
     }
 }
 

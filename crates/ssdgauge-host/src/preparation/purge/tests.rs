@@ -1,4 +1,4 @@
-//! The ladder on a made-up drive whose blocks lie in a file.
+//! Purges of a simulated drive whose blocks are those of a file.
 
 use super::*;
 use ssdgauge_core::{Interval, Reading};
@@ -11,17 +11,17 @@ use std::sync::Mutex;
 
 const SIZE: u64 = 8 << 20;
 
-/// A drive whose format erases the file behind it, unless it lies.
+/// A drive whose format and sanitize erase the file behind it, unless they are without effect.
 struct Drive {
     answers: Fixture,
     file: Arc<File>,
-    lies: bool,
+    without_effect: bool,
 }
 
 impl PassThrough for Drive {
     fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
         let answer = self.answers.nvme(command, data)?;
-        if matches!(command.opcode, 0x80 | 0x84) && !self.lies {
+        if matches!(command.opcode, 0x80 | 0x84) && !self.without_effect {
             self.file.write_all_at(&vec![0; SIZE as usize], 0).unwrap();
         }
         Ok(answer)
@@ -32,9 +32,9 @@ impl PassThrough for Drive {
     }
 }
 
-/// Keeps findings, and the number of commands that had been sent when something was announced.
+/// Records findings, and the number of commands sent at the time of each announcement.
 #[derive(Default)]
-struct Keeper {
+struct RecordingSink {
     findings: Vec<Finding>,
     announced: Vec<(String, usize)>,
     records: bool,
@@ -42,7 +42,7 @@ struct Keeper {
     drive: Option<Arc<Drive>>,
 }
 
-impl Sink for Keeper {
+impl Sink for RecordingSink {
     fn interval(&mut self, _: &Interval) {}
     fn reading(&mut self, _: &Reading) {}
     fn finding(&mut self, finding: Finding) {
@@ -62,26 +62,27 @@ struct Bench {
     _tree: Tree,
     target: PurgeTarget,
     drive: Arc<Drive>,
-    keeper: Keeper,
+    sink: RecordingSink,
 }
 
-fn bench(answers: Fixture, used: u64, lies: bool) -> Bench {
+fn bench(answers: Fixture, used: u64, without_effect: bool) -> Bench {
     let tree = Tree::new();
-    let place = tree.plain_nvme("16.0 GT/s PCIe", "4");
-    let folder = place.folder.strip_prefix(tree.root()).unwrap().display().to_string();
+    let device = tree.plain_nvme("16.0 GT/s PCIe", "4");
+    let folder = device.folder.strip_prefix(tree.root()).unwrap().display().to_string();
     tree.file(&format!("{folder}/size"), &(SIZE / 512).to_string());
     let file = Arc::new(tempfile::tempfile().unwrap());
     file.set_len(SIZE).unwrap();
-    let drive = Arc::new(Drive { answers, file: Arc::clone(&file), lies });
+    let drive = Arc::new(Drive { answers, file: Arc::clone(&file), without_effect });
     let pass_through: Arc<dyn PassThrough> = Arc::<Drive>::clone(&drive);
-    let target = PurgeTarget { file, pass_through, place, used: Bytes(used) };
-    let keeper = Keeper { records: true, drive: Some(Arc::clone(&drive)), ..Keeper::default() };
-    Bench { _tree: tree, target, drive, keeper }
+    let target = PurgeTarget { file, pass_through, device, used: Bytes(used) };
+    let sink = Some(Arc::clone(&drive));
+    let sink = RecordingSink { records: true, drive: sink, ..RecordingSink::default() };
+    Bench { _tree: tree, target, drive, sink }
 }
 
 impl Bench {
     fn purge(&mut self, method: Option<PurgeMethod>) -> Result<Prepared, RigError> {
-        purge(&self.target, method, &mut self.keeper)
+        purge(&self.target, method, &mut self.sink)
     }
 
     fn sent(&self) -> Vec<u8> {
@@ -89,26 +90,26 @@ impl Bench {
     }
 
     fn kinds(&self) -> Vec<FindingKind> {
-        self.keeper.findings.iter().map(|finding| finding.kind).collect()
+        self.sink.findings.iter().map(|finding| finding.kind).collect()
     }
 }
 
 #[test]
-fn the_first_rung_is_a_format_that_is_recorded_before_it_is_sent() {
+fn a_format_is_attempted_first_and_recorded_before_it_is_sent() {
     let mut bench = bench(Fixture::nvme(), SIZE, false);
     let prepared = bench.purge(None).unwrap();
     assert_eq!(prepared.method, "NVMe format, user data erase");
-    assert_eq!(prepared.written, Bytes(16 * 4_096), "what was planted");
+    assert_eq!(prepared.written, Bytes(16 * 4_096), "the pattern");
     assert_eq!(bench.sent(), [0x80]);
-    let (words, sent_before) = &bench.keeper.announced[0];
+    let (words, sent_before) = &bench.sink.announced[0];
     assert!(words.contains("user data erase") && *sent_before == 0, "{words}");
     assert_eq!(bench.kinds(), []);
 }
 
 #[test]
-fn nothing_is_sent_that_could_not_be_recorded() {
+fn a_command_that_cannot_be_recorded_is_not_sent() {
     let mut bench = bench(Fixture::nvme(), SIZE, false);
-    bench.keeper.records = false;
+    bench.sink.records = false;
     let prepared = bench.purge(None).unwrap();
     assert!(prepared.stopped);
     assert!(bench.sent().is_empty());
@@ -119,28 +120,28 @@ fn a_part_that_stays_unused_after_a_purge_is_recorded() {
     let mut bench = bench(Fixture::nvme(), SIZE * 3 / 4, false);
     bench.purge(None).unwrap();
     assert_eq!(bench.kinds(), [FindingKind::LeftUnused]);
-    assert!(bench.keeper.findings[0].text.contains("33.3 %"), "{:?}", bench.keeper.findings);
+    assert!(bench.sink.findings[0].text.contains("33.3 %"), "{:?}", bench.sink.findings);
 }
 
 #[test]
-fn each_rung_that_fails_is_named_and_the_last_one_is_a_finding() {
+fn each_failed_method_is_named_in_the_finding() {
     let mut answers = Fixture::nvme();
     answers.changes.insert(0x80, UNKNOWN);
     let mut bench = bench(answers, SIZE, false);
-    // The file behind this drive takes no BLKDISCARD.
+    // A regular file does not support BLKDISCARD.
     let prepared = bench.purge(None).unwrap();
     assert_eq!((prepared.method.as_str(), bench.sent()), ("none", vec![0x80, 0x80]));
     assert_eq!(bench.kinds(), [FindingKind::PurgeNotPossible]);
-    let text = &bench.keeper.findings[0].text;
+    let text = &bench.sink.findings[0].text;
     for words in ["user data erase: the drive refuses", "cryptographic erase", "discard"] {
         assert!(text.contains(words), "{text}");
     }
 }
 
 #[test]
-fn a_purge_on_a_lower_rung_says_why() {
-    struct OnlyKeys(Arc<Drive>);
-    impl PassThrough for OnlyKeys {
+fn a_lesser_purge_is_reported_with_its_reason() {
+    struct OnlyCryptographic(Arc<Drive>);
+    impl PassThrough for OnlyCryptographic {
         fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
             match command.opcode == 0x80 && command.words[0] >> 9 & 7 == 1 {
                 true => Err(UNKNOWN),
@@ -152,25 +153,25 @@ fn a_purge_on_a_lower_rung_says_why() {
         }
     }
     let mut bench = bench(Fixture::nvme(), SIZE, false);
-    bench.target.pass_through = Arc::new(OnlyKeys(Arc::clone(&bench.drive)));
+    bench.target.pass_through = Arc::new(OnlyCryptographic(Arc::clone(&bench.drive)));
     let prepared = bench.purge(None).unwrap();
     assert_eq!(prepared.method, "NVMe format, cryptographic erase");
     assert_eq!(bench.kinds(), [FindingKind::LesserPurge]);
-    let text = &bench.keeper.findings[0].text;
+    let text = &bench.sink.findings[0].text;
     assert!(text.contains("user data erase: the drive refuses"), "{text}");
 }
 
 #[test]
-fn a_format_without_an_effect_is_found_out() {
+fn a_format_without_effect_is_detected() {
     let mut bench = bench(Fixture::nvme(), SIZE, true);
     bench.purge(None).unwrap();
     assert_eq!(bench.kinds(), [FindingKind::PurgeNotPossible]);
-    let text = &bench.keeper.findings[0].text;
+    let text = &bench.sink.findings[0].text;
     assert!(text.contains("16 of 16 blocks still hold their data"), "{text}");
 }
 
 #[test]
-fn neighbours_are_never_formatted() {
+fn a_drive_with_other_namespaces_is_never_formatted() {
     let mut answers = Fixture::nvme();
     let mut list = vec![0; 4_096];
     (list[0], list[4]) = (1, 2);
@@ -189,7 +190,7 @@ fn neighbours_are_never_formatted() {
 }
 
 #[test]
-fn a_sanitize_is_sent_when_asked_for_and_watched_to_its_end() {
+fn a_sanitize_is_sent_when_requested_and_awaited() {
     let mut answers = Fixture::nvme();
     let mut log = vec![0; 32];
     (log[0], log[1], log[2]) = (0xff, 0xff, 1);
@@ -197,18 +198,18 @@ fn a_sanitize_is_sent_when_asked_for_and_watched_to_its_end() {
     let mut bench = bench(answers, SIZE, false);
     let prepared = bench.purge(Some(PurgeMethod::SanitizeBlock)).unwrap();
     assert_eq!((prepared.method.as_str(), bench.sent()), ("sanitize-block", vec![0x84]));
-    assert!(bench.purge(Some(PurgeMethod::SanitizeOverwrite)).is_err(), "it is not offered");
+    assert!(bench.purge(Some(PurgeMethod::SanitizeOverwrite)).is_err(), "it is not supported");
     assert_eq!(bench.sent(), [0x84]);
 }
 
 #[test]
-fn a_purge_that_still_runs_is_awaited_before_another_is_sent() {
+fn a_purge_in_progress_is_awaited_before_another_is_sent() {
     let mut answers = Fixture::nvme();
     let mut log = vec![0; 32];
     log[2] = 2;
     answers.logs.insert(0x81, log);
     let mut bench = bench(answers, SIZE, false);
-    bench.keeper.stops = true;
+    bench.sink.stops = true;
     assert!(bench.purge(None).unwrap().stopped);
     assert_eq!(bench.kinds(), [FindingKind::PurgeStarted]);
     assert!(bench.sent().is_empty());
@@ -217,13 +218,13 @@ fn a_purge_that_still_runs_is_awaited_before_another_is_sent() {
     namespace[32] = 0x80 | 40;
     answers.identify.insert((0, 1), namespace);
     let mut bench = super::tests::bench(answers, SIZE, false);
-    bench.keeper.stops = true;
+    bench.sink.stops = true;
     assert!(bench.purge(None).unwrap().stopped);
     assert_eq!(bench.kinds(), [FindingKind::PurgeStarted]);
 }
 
 #[test]
-fn a_drive_that_leaves_in_the_middle_is_gone() {
+fn a_drive_that_is_removed_during_a_purge_is_gone() {
     let mut answers = Fixture::nvme();
     answers.changes.insert(0x80, CommandError::Gone);
     let mut bench = bench(answers, SIZE, false);
@@ -232,12 +233,12 @@ fn a_drive_that_leaves_in_the_middle_is_gone() {
 }
 
 #[test]
-fn a_stop_is_heard_while_the_drive_works() {
+fn a_stop_is_noticed_while_a_command_runs() {
     struct Slow(Mutex<std::sync::mpsc::Receiver<()>>, Fixture);
     impl PassThrough for Slow {
         fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
             if command.opcode == 0x80 {
-                // Until the other end is dropped.
+                // Blocks until the sender is dropped.
                 let _ = self.0.lock().unwrap().recv();
             }
             self.1.nvme(command, data)
@@ -249,7 +250,7 @@ fn a_stop_is_heard_while_the_drive_works() {
     let (end, waits) = std::sync::mpsc::channel();
     let mut bench = bench(Fixture::nvme(), SIZE, false);
     bench.target.pass_through = Arc::new(Slow(Mutex::new(waits), Fixture::nvme()));
-    bench.keeper.stops = true;
+    bench.sink.stops = true;
     assert!(bench.purge(None).unwrap().stopped);
     drop(end);
 }

@@ -1,0 +1,149 @@
+//! One load of a rig: the checks before it, the engine, and what is recorded and judged after it.
+
+use super::LinuxRig;
+use crate::monitor::{self, InterferenceMonitor, LatencyWatch};
+use ssdgauge_core::{Data, EndedBy, RigError, Sink, Stream, Until, Workload};
+use ssdgauge_engine::io_errors;
+use ssdgauge_engine::{self as engine, Load, Outcome, RingFlags};
+use ssdgauge_guard::StepBytes;
+use std::time::Instant;
+
+impl LinuxRig {
+    /// Runs `workload` `until` a limit; `covering` says that each block of its span is written
+    /// once.
+    pub(super) fn load(
+        &mut self,
+        workload: &Workload,
+        until: &Until,
+        covering: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<Outcome, RigError> {
+        self.loads += 1;
+        if workload.streams.iter().any(Stream::writes) {
+            self.budget.before_writing(&self.target, until.bytes, sink)?;
+        }
+        self.begin_verification(workload);
+        let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
+        let interference = InterferenceMonitor::begin(folder);
+        let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
+        if let Some(health) = &mut self.health {
+            // At queue depth 1 a query for SMART data would delay the one request in flight.
+            health.begin(depths.sum::<u64>() > 1, sink);
+        }
+        let since = Instant::now();
+        let mut latencies = LatencyWatch::new(sink);
+        let (outcome, bytes) = self.run_engine(workload, until, covering, &mut latencies)?;
+        let step = monitor::Step {
+            kind: self.info.kind,
+            workload,
+            elapsed: outcome.elapsed,
+            in_flight: outcome.report.in_flight,
+            whole: outcome.faults.is_empty() && outcome.silence.is_none(),
+            stopped: outcome.by == EndedBy::Stop,
+            page_cached: self.page_cache_reason.is_some(),
+        };
+        let findings = interference.end(&step, &latencies);
+        if let Some(health) = &mut self.health {
+            health.end(since, outcome.elapsed, step.whole, sink);
+        }
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        self.record_failures(workload, &outcome);
+        let size = || self.current_size();
+        io_errors::judge(&self.info, self.opened_size, size, &outcome, sink)?;
+        self.budget.after_writing(&self.info.target, bytes, sink)?;
+        Ok(outcome)
+    }
+
+    /// Runs the engine, and returns its outcome and the bytes that it wrote.
+    fn run_engine(
+        &mut self,
+        workload: &Workload,
+        until: &Until,
+        covering: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<(Outcome, StepBytes), RigError> {
+        let mut counting = self.budget.count_writes(until, sink);
+        let load = Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed: self.seed.wrapping_add(self.loads.wrapping_mul(0x9e37_79b9)),
+            covering,
+            pool: &self.pool,
+            verification: &self.verification,
+            ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
+            stop_requested: &self.stop_requested,
+            log: self.log.as_mut().filter(|_| !covering),
+        };
+        let outcome = engine::run(load, &mut counting);
+        let bytes = counting.bytes();
+        let mut outcome = outcome.map_err(|cause| RigError::System {
+            what: format!("cannot run the load on {}", self.info.target),
+            cause,
+        })?;
+        if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
+            outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
+        }
+        Ok((outcome, bytes))
+    }
+
+    /// Prepares the expected contents of the blocks for a load with `workload`.
+    fn begin_verification(&mut self, workload: &Workload) {
+        self.verification.advance();
+        // Blocks of zeros have no verification header, so nothing can be expected of them.
+        let is_zeros = |stream: &&Stream| stream.writes() && stream.data == Data::Zeros;
+        for stream in workload.streams.iter().filter(is_zeros) {
+            self.verification.forget(stream.offset.0, (stream.offset + stream.span).0);
+        }
+    }
+
+    /// Takes failed requests of a load into account.
+    fn record_failures(&mut self, workload: &Workload, outcome: &Outcome) {
+        if !outcome.faults.is_empty() || outcome.silence.is_some() {
+            self.budget.record_failure();
+        }
+        // A failed write leaves the old data, the new data or a mixture. None of them is wrong data
+        // when it is read later, so these spans are no longer verified. A fault with a content is a
+        // failed verification of a read, which changes nothing.
+        let io_failed = outcome.faults.iter().any(|(_, fault)| fault.content.is_none());
+        if outcome.silence.is_some() || io_failed {
+            for stream in workload.streams.iter().filter(|stream| stream.writes()) {
+                self.verification.forget(stream.offset.0, (stream.offset + stream.span).0);
+            }
+        }
+    }
+
+    /// Chooses the flags of the rings by measurement, before the first workload that is long enough
+    /// to repay the time.
+    pub(super) fn tune_rings(&mut self, workload: &Workload, until: &Until) {
+        if self.ring.is_some() || !engine::tuning_pays(workload, until) {
+            return;
+        }
+        self.ring = Some(engine::tune_rings(&Load {
+            device: &self.device(),
+            workload,
+            until,
+            seed: self.seed,
+            covering: false,
+            pool: &self.pool,
+            verification: &self.verification,
+            ring_flags: RingFlags::Plain,
+            stop_requested: &self.stop_requested,
+            log: None,
+        }));
+    }
+
+    /// Refuses reads of unwritten blocks of a scratch file: the file system returns zeros for them
+    /// without any request to the drive.
+    pub(super) fn check_filled(&self, workload: &Workload) -> Result<(), RigError> {
+        let beyond =
+            |stream: &&Stream| stream.reads() && (stream.offset + stream.span).0 > self.filled_to;
+        match workload.streams.iter().find(beyond) {
+            Some(stream) => Err(RigError::Refused(format!(
+                "stream '{}' would read beyond byte {}, where the scratch file is not written",
+                stream.name, self.filled_to
+            ))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The modules of the crates import each other in one direction only.
+//!
+//! The compiler enforces the edges between crates. Inside a crate it permits circles and imports
+//! from any module into any other; this test compares the sources with the tables below.
+
+// A test ends at the first failure.
+#![allow(clippy::unwrap_used)]
+
+mod imports;
+
+use imports::Sources;
+use std::path::{Path, PathBuf};
+
+/// Each module at the root of `ssdgauge-host`, and the modules that it may import.
+const HOST: &[(&str, &[&str])] = &[
+    ("environment", &[]),
+    ("settings", &[]),
+    ("monitor", &[]),
+    ("preparation", &[]),
+    ("helper", &["settings"]),
+    ("privileges", &["helper"]),
+    ("rig", &["monitor", "preparation", "privileges", "settings"]),
+];
+
+/// The same of `ssdgauge-guard`.
+const GUARD: &[(&str, &[&str])] = &[
+    ("text", &[]),
+    ("refusal", &[]),
+    ("lease", &[]),
+    ("signatures", &["text"]),
+    ("identity", &["refusal", "text"]),
+    ("uses", &["text"]),
+    ("admission", &["identity", "lease", "refusal", "signatures", "text", "uses"]),
+    ("target", &["admission", "identity", "refusal"]),
+    ("write_budget", &["admission", "signatures", "target"]),
+    ("survey", &["target"]),
+];
+
+/// The crates whose files form no circle.
+const CRATES: [&str; 10] = [
+    "ssdgauge-core",
+    "ssdgauge-os",
+    "ssdgauge-drive",
+    "ssdgauge-engine",
+    "ssdgauge-meter",
+    "ssdgauge-guard",
+    "ssdgauge-host",
+    "ssdgauge-runfile",
+    "ssdgauge-lab",
+    "ssdgauge-sim",
+];
+
+/// The circles that are permitted, each by its crate, one of its files, and the reason.
+const EXCEPTIONS: [(&str, &str, &str); 5] = [
+    (
+        "ssdgauge-sim",
+        "drive.rs",
+        "the parts of one state machine: cache and garbage collection change the state of the \
+         drive that owns them",
+    ),
+    ("ssdgauge-sim", "rig.rs", "the instruments implement methods of the rig that owns them"),
+    ("ssdgauge-engine", "control.rs", "its parts share the list of I/O threads"),
+    ("ssdgauge-lab", "conductor/mod.rs", "its parts share the state of the run"),
+    ("ssdgauge-lab", "planner.rs", "its binder resolves references into the plan"),
+];
+
+fn source_of(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(name).join("src")
+}
+
+#[test]
+fn modules_import_only_what_the_table_allows() {
+    for (name, allowed) in [("ssdgauge-host", HOST), ("ssdgauge-guard", GUARD)] {
+        let violations = Sources::read(&source_of(name)).violations(allowed);
+        assert!(violations.is_empty(), "{name}: {violations:#?}");
+    }
+}
+
+#[test]
+fn the_files_of_a_crate_form_no_circle_but_the_permitted_ones() {
+    let mut unused = EXCEPTIONS.to_vec();
+    for name in CRATES {
+        let mut circles = Sources::read(&source_of(name)).circles();
+        circles.retain(|circle| {
+            let permits = |(owner, file, _): &(&str, &str, &str)| {
+                *owner == name && circle.iter().any(|member| member == file)
+            };
+            unused.retain(|exception| !permits(exception));
+            !EXCEPTIONS.iter().any(permits)
+        });
+        assert!(circles.is_empty(), "{name}: {circles:#?}");
+    }
+    assert!(unused.is_empty(), "no such circle any more, remove the exception: {unused:#?}");
+}
+
+/// A crate of four files: `rig` imports `guard` and `text`, and `guard` imports `text`.
+const CLEAN: [(&str, &str); 4] = [
+    ("lib.rs", "mod guard;\nmod rig;\nmod text;\npub use rig::Rig;\n"),
+    ("rig.rs", "use crate::guard::{self, Lease};\nuse crate::text::shown as text;\nstruct Rig;"),
+    ("guard.rs", "mod lease;\npub(crate) use lease::Lease;\n// use crate::rig::Rig;\n"),
+    ("guard/lease.rs", "use crate::text;\npub(crate) struct Lease(&'static str);\n"),
+];
+const TEXT: (&str, &str) = ("text.rs", "fn shown() -> char { '\"' } // \"use crate::rig::Rig;\"");
+const TABLE: &[(&str, &[&str])] =
+    &[("rig", &["guard", "text"]), ("guard", &["text"]), ("text", &[])];
+
+/// Checks the files of `CLEAN`, with `file` in the place of the one of the same name.
+fn check(file: (&str, &str), violations: &[&str], circles: &[&[&str]]) {
+    let others = CLEAN.into_iter().chain([TEXT]).filter(|(name, _)| *name != file.0);
+    let sources = Sources::from_texts(others.chain([file]));
+    assert_eq!(sources.violations(TABLE), violations, "{}", file.1);
+    assert_eq!(sources.circles(), circles, "{}", file.1);
+}
+
+#[test]
+fn an_import_against_the_table_and_a_circle_are_found() {
+    check(TEXT, &[], &[]);
+    let circle: &[&str] = &["guard/lease.rs", "rig.rs"];
+    for text in [
+        "use crate::{rig::Rig, text};\n",
+        "use crate::text;\nfn f() { let _ = super::super::rig::Rig; }\n",
+        "use crate::text;\nfn f(_: crate::Rig) {}\n",
+        "use crate::text;\nuse crate::rig;\nfn f(_: rig::Rig) {}\n",
+    ] {
+        check(("guard/lease.rs", text), &["guard/lease.rs imports rig.rs"], &[circle]);
+    }
+    check(
+        ("text.rs", "use crate::guard::Lease;\n"),
+        &["text.rs imports guard/lease.rs"],
+        &[&["guard/lease.rs", "text.rs"]],
+    );
+    // A module of the same room, against no table, but in a circle with its parent.
+    check(
+        ("guard.rs", "mod lease;\nuse lease::Lease;\nuse crate::text;\npub(crate) struct Lock;\n"),
+        &[],
+        &[],
+    );
+    check(("rig.rs", "use crate::guard;\nstruct Rig;\n"), &["rig -> text is not used"], &[]);
+    // Unit tests may import anything.
+    let test = "#[cfg(test)]\nmod tests {\n    use crate::rig::Rig;\n}\n";
+    check(("text.rs", test), &[], &[]);
+}
