@@ -7,16 +7,16 @@
 //! This crate never rewrites a finished record and never touches a file that it does not
 //! understand.
 
-mod abandoned;
 mod error;
 mod histogram;
 mod record;
 mod schema;
+mod temp_files;
 mod writer;
 
-pub use abandoned::abandoned;
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use record::{FindingRecord, Head, StepId, StepPlace, StepRecord, StepState, reader::RunFile};
 pub use schema::FORMAT;
+pub use temp_files::abandoned;
 pub use writer::{Opening, StepEnd, Writer};

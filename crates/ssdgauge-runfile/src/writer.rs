@@ -1,6 +1,5 @@
 //! Writing a run: append, commit, never rewrite.
 
-use crate::abandoned::abandoned;
 use crate::error::RunFileError;
 use crate::histogram;
 use crate::record::reader::RunFile;
@@ -8,6 +7,7 @@ use crate::record::{
     FindingRecord, StepId, StepPlace, StepState, checksum, integer, optional, text,
 };
 use crate::schema;
+use crate::temp_files::abandoned;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use rustix::fs::{FallocateFlags, OFlags};
