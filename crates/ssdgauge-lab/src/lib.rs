@@ -1,10 +1,13 @@
-//! The lab: suites, the planner and the conductor.
+//! Suites, planner and conductor.
 //!
-//! A [`Suite`] is a protocol as data. [`plan`] makes a [`ssdgauge_core::Plan`] of it for one
-//! drive, and [`conduct`] carries the plan out on a rig and writes down what happens.
+//! A [`Suite`] is a protocol as data. [`plan`] binds it to one drive and returns a
+//! [`ssdgauge_core::Plan`]; [`estimate`] and [`wear`] state its cost before a byte is written;
+//! [`conduct`] executes the plan on a rig and records the samples, and [`resume`] continues a run
+//! that was interrupted.
 //!
-//! This crate never knows Linux or the model: it sees a `&mut dyn Rig`. It opens no file but the
-//! run file it is given, and reads no clock: the rig has one.
+//! This crate must never depend on Linux or on the virtual drive: it sees a `&mut dyn Rig`. It
+//! opens no file, writes only through the [`ssdgauge_runfile::Writer`] that it is given, and reads
+//! no clock: time comes from the rig and from the [`Watcher`].
 
 mod built_in;
 mod conductor;
