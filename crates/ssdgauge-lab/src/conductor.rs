@@ -36,30 +36,30 @@ pub trait Watcher {
     fn stop(&mut self) -> bool;
 
     /// Called at the start of each step.
-    fn begins(&mut self, test: &Test, phase: &Phase, step: &Step);
+    fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step);
 
     /// Called with each complete second of a step.
-    fn sees(&mut self, glimpse: &Glimpse);
+    fn second_ended(&mut self, summary: &SecondSummary);
 
     /// Called before each pause behind a step.
-    fn rests(&mut self, duration: Nanos);
+    fn pause_began(&mut self, duration: Nanos);
 
     /// Called with each finding.
-    fn finds(&mut self, finding: &Finding);
+    fn finding_recorded(&mut self, finding: &Finding);
 
     /// Called while the file system of the run file is full: waits a moment and returns whether to
     /// check again; false ends the run. The default does not wait.
-    fn waits_for_room(&mut self) -> bool {
+    fn wait_for_room(&mut self) -> bool {
         false
     }
 
     /// Called at the end of each step.
-    fn ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
+    fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
 }
 
 /// One second of a step, all streams and directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Glimpse {
+pub struct SecondSummary {
     /// Number of the second in its step, from 0.
     pub second: u32,
     /// Completed requests.
@@ -257,7 +257,7 @@ impl<'a> Conductor<'a> {
             }
         }
         let finding = values.finding("rounds");
-        self.watcher.finds(&finding);
+        self.watcher.finding_recorded(&finding);
         let unix_ms = self.watcher.unix_ms();
         self.writer.finding(&FindingRecord { step: self.last_step, unix_ms, finding })?;
         self.writer.commit()?;
@@ -334,7 +334,7 @@ impl<'a> Conductor<'a> {
 
     /// Records a finding of the whole run.
     fn find(&mut self, finding: Finding) -> Result<(), ConductError> {
-        self.watcher.finds(&finding);
+        self.watcher.finding_recorded(&finding);
         let unix_ms = self.watcher.unix_ms();
         // It becomes durable with the start of the next step.
         Ok(self.writer.finding(&FindingRecord { step: None, unix_ms, finding })?)
@@ -345,7 +345,7 @@ impl<'a> Conductor<'a> {
         let test = &self.plan.tests[place.test];
         let phase = &test.phases[place.phase];
         let step = &phase.steps[place.step];
-        self.watcher.begins(test, phase, step);
+        self.watcher.step_began(test, phase, step);
         let attempt = self.attempts.entry(place).or_insert(0);
         *attempt += 1;
         let attempt = *attempt;
@@ -400,7 +400,7 @@ impl<'a> Conductor<'a> {
         if done.by == By::Limit(EndedBy::Faults) {
             return Err(ConductError::Faults(step.label.clone()));
         }
-        self.watcher.ended(test, step, done.elapsed);
+        self.watcher.step_ended(test, step, done.elapsed);
         if state == StepState::Finished {
             self.pause_after(step, id, done.elapsed)?;
         }
@@ -416,7 +416,7 @@ impl<'a> Conductor<'a> {
             return Ok(());
         }
         let since = self.watcher.unix_ms();
-        while self.watcher.waits_for_room() {
+        while self.watcher.wait_for_room() {
             if self.writer.has_room()? {
                 let waited = Nanos((self.watcher.unix_ms() - since).max(0) as u64 * 1_000_000);
                 return self.find(Finding::new(
@@ -451,7 +451,7 @@ impl<'a> Conductor<'a> {
         if duration == Nanos::ZERO {
             return Ok(());
         }
-        self.watcher.rests(duration);
+        self.watcher.pause_began(duration);
         // Readings of the pause belong to the step, with times behind its end.
         let mut sink = StepSink::new(self.writer, self.watcher, id, busy);
         let result = self.rig.rest(duration, &mut sink);

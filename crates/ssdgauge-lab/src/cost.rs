@@ -22,7 +22,7 @@ const MIN_WRITE_LAT: Nanos = Nanos(10_000);
 
 /// Default share of the rated endurance that a run may write. Chosen: one such run per month for
 /// four years (48 × 2 % = 96 %) stays below the rating.
-pub const SHARE: f64 = 0.02;
+pub const DEFAULT_WEAR_SHARE: f64 = 0.02;
 
 /// Estimated cost of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,7 +160,7 @@ pub struct Endurance {
 
 impl Default for Endurance {
     fn default() -> Self {
-        Endurance { rated: None, share: SHARE }
+        Endurance { rated: None, share: DEFAULT_WEAR_SHARE }
     }
 }
 
@@ -240,7 +240,7 @@ pub fn wear(cost: &Estimate, drive: &DriveInfo, permitted: &Endurance) -> Option
 /// # Errors
 ///
 /// [`WearError::MoreThanLeft`] whatever share is permitted, then [`WearError::MoreThanAllowed`].
-pub fn admit(wear: &Wear, drive: &DriveInfo, permitted: &Endurance) -> Result<(), WearError> {
+pub fn check_wear(wear: &Wear, drive: &DriveInfo, permitted: &Endurance) -> Result<(), WearError> {
     let Wear { written, rated, left, share } = *wear;
     let target = drive.target.clone();
     match left {

@@ -19,10 +19,10 @@ mod schema;
 mod suite;
 
 pub use built_in::{built_in, find_built_in};
-pub use conductor::{Completion, ConductError, Glimpse, Watcher, conduct, resume};
+pub use conductor::{Completion, ConductError, SecondSummary, Watcher, conduct, resume};
 pub use cost::{
-    Endurance, Estimate, RATED_KEY, SHARE, USED_KEY, WRITE_RATE, Wear, WearError, admit, estimate,
-    wear, writes_most,
+    DEFAULT_WEAR_SHARE, Endurance, Estimate, RATED_KEY, USED_KEY, WRITE_RATE, Wear, WearError,
+    check_wear, estimate, wear, writes_most,
 };
 pub use error::SuiteError;
 pub use planner::{Options, PlanError, needed_span, plan};

@@ -18,5 +18,5 @@ pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use record::{FindingRecord, Head, StepId, StepPlace, StepRecord, StepState, reader::RunFile};
 pub use schema::FORMAT;
-pub use temp_files::abandoned;
+pub use temp_files::stale_temp_files;
 pub use writer::{Opening, StepEnd, Writer};

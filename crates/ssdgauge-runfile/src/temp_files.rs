@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// `NAME.PID` and `ending`, where no process has the number `PID`.
 ///
 /// A folder that cannot be read has none.
-pub fn abandoned(path: &Path, ending: &str) -> Vec<PathBuf> {
+pub fn stale_temp_files(path: &Path, ending: &str) -> Vec<PathBuf> {
     let name = path.file_name().and_then(|name| name.to_str());
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let (Some(name), Ok(entries)) = (name, folder.unwrap_or(Path::new(".")).read_dir()) else {
@@ -36,8 +36,8 @@ mod tests {
         // Above the kernel's largest process number (PID_MAX_LIMIT, 4,194,304).
         let names = ["a.html.4194305.partial", &living, "a.html.4194305", "b.html.4194305.partial"];
         names.iter().for_each(|name| std::fs::write(file(name), "").unwrap());
-        assert_eq!(abandoned(&file("a.html"), ".partial"), [file(names[0])]);
-        assert!(abandoned(&file("a.html"), ".opening").is_empty());
-        assert!(abandoned(Path::new("/nowhere/a.html"), ".partial").is_empty());
+        assert_eq!(stale_temp_files(&file("a.html"), ".partial"), [file(names[0])]);
+        assert!(stale_temp_files(&file("a.html"), ".opening").is_empty());
+        assert!(stale_temp_files(Path::new("/nowhere/a.html"), ".partial").is_empty());
     }
 }

@@ -15,13 +15,13 @@ pub(super) fn searches(run: &RunFile) -> Result<(TriedLoads, Option<usize>), Run
     let mut unfinished = None;
     for (number, test) in run.head().plan.tests.iter().enumerate() {
         if let Some(rounds) = test.rounds
-            && !run.has_judged(number, rounds.phase)?
+            && !run.has_steadiness_verdict(number, rounds.phase)?
         {
             unfinished = unfinished.or(Some(number));
         }
         let Some(search) = &test.search else { continue };
-        let probes = run.tried(number, search.probes)?;
-        let trials = run.tried(number, search.trials)?;
+        let probes = run.search_attempts(number, search.probes)?;
+        let trials = run.search_attempts(number, search.trials)?;
         let loads = test.phases[search.trials].steps.len();
         if !matches!(search::next(loads, &probes, &trials), Next::Done(_)) {
             unfinished = unfinished.or(Some(number));

@@ -3,7 +3,7 @@
 
 use super::rounds::Rounds;
 use super::slices::Slices;
-use super::{Glimpse, Watcher};
+use super::{SecondSummary, Watcher};
 use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink, Totals};
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
 
@@ -21,7 +21,7 @@ pub(super) struct StepSink<'a> {
     /// The first error of the run file. The rig stops at its next call of `stop`, because a sink
     /// returns no errors.
     pub(super) failure: Option<RunFileError>,
-    glimpse: Glimpse,
+    summary: SecondSummary,
     /// Duration of the recorded seconds.
     pub(super) elapsed: Nanos,
     /// The rounds, where the step ends at a steady state.
@@ -48,7 +48,7 @@ impl<'a> StepSink<'a> {
             offset,
             committed_ms,
             failure: None,
-            glimpse: Glimpse::default(),
+            summary: SecondSummary::default(),
             elapsed: Nanos::ZERO,
             rounds: None,
             totals: Totals::default(),
@@ -65,8 +65,8 @@ impl<'a> StepSink<'a> {
 
     /// Shows the last complete second, and commits at intervals.
     pub(super) fn show(&mut self) {
-        if self.glimpse.length > Nanos::ZERO {
-            self.watcher.sees(&self.glimpse);
+        if self.summary.length > Nanos::ZERO {
+            self.watcher.second_ended(&self.summary);
         }
         let now = self.watcher.unix_ms();
         if now - self.committed_ms >= COMMIT_EVERY_MS {
@@ -95,20 +95,20 @@ impl Sink for StepSink<'_> {
         if let Some(slices) = &mut self.slices {
             slices.interval(interval);
         }
-        if interval.second != self.glimpse.second {
+        if interval.second != self.summary.second {
             self.show();
-            self.glimpse = Glimpse { second: interval.second, ..Glimpse::default() };
+            self.summary = SecondSummary { second: interval.second, ..SecondSummary::default() };
             self.elapsed = Nanos::SECOND * u64::from(interval.second);
         }
-        let glimpse = &mut self.glimpse;
+        let summary = &mut self.summary;
         // The first interval of a second adds its length; the others cover the same second.
-        if glimpse.length == Nanos::ZERO {
+        if summary.length == Nanos::ZERO {
             self.elapsed += interval.length;
         }
-        glimpse.ios += interval.ios;
-        glimpse.bytes += Bytes(interval.bytes);
-        glimpse.length = interval.length;
-        glimpse.lat_p99 = glimpse.lat_p99.max(interval.latency.percentile(0.99));
+        summary.ios += interval.ios;
+        summary.bytes += Bytes(interval.bytes);
+        summary.length = interval.length;
+        summary.lat_p99 = summary.lat_p99.max(interval.latency.percentile(0.99));
     }
 
     fn reading(&mut self, reading: &Reading) {
@@ -118,7 +118,7 @@ impl Sink for StepSink<'_> {
     }
 
     fn finding(&mut self, finding: Finding) {
-        self.watcher.finds(&finding);
+        self.watcher.finding_recorded(&finding);
         let unix_ms = self.watcher.unix_ms();
         let record = FindingRecord { step: Some(self.id), unix_ms, finding };
         let result = self.writer.finding(&record);

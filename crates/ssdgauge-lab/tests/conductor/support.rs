@@ -5,7 +5,7 @@ use ssdgauge_core::{
     Phase, Plan, Preparation, Prepared, Reading, Rig, RigError, Sink, Step, TargetKind, Test,
     Until, Workload,
 };
-use ssdgauge_lab::{Glimpse, Options, Suite, Watcher, plan};
+use ssdgauge_lab::{Options, SecondSummary, Suite, Watcher, plan};
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::Path;
 
@@ -148,13 +148,13 @@ impl Watcher for Bystander {
     fn stop(&mut self) -> bool {
         false
     }
-    fn begins(&mut self, _: &Test, _: &Phase, _: &Step) {}
-    fn sees(&mut self, _: &Glimpse) {}
-    fn rests(&mut self, _: Nanos) {}
-    fn finds(&mut self, finding: &Finding) {
+    fn step_began(&mut self, _: &Test, _: &Phase, _: &Step) {}
+    fn second_ended(&mut self, _: &SecondSummary) {}
+    fn pause_began(&mut self, _: Nanos) {}
+    fn finding_recorded(&mut self, finding: &Finding) {
         self.findings.push(finding.clone());
     }
-    fn ended(&mut self, _: &Test, _: &Step, _: Nanos) {}
+    fn step_ended(&mut self, _: &Test, _: &Step, _: Nanos) {}
 }
 
 pub(crate) fn scripted_plan(rig: &Script) -> Plan {

@@ -81,7 +81,7 @@ fn an_interrupted_search_is_resumed_and_completed() {
         assert!(run.tests[0].headline.value.is_some() == whole.is_some());
         let file = RunFile::open(&path).unwrap();
         let search = plan.tests[0].search.as_ref().unwrap();
-        let tried = |phase| -> Vec<Tried> { file.tried(0, phase).unwrap() };
+        let tried = |phase| -> Vec<Tried> { file.search_attempts(0, phase).unwrap() };
         let loads = plan.tests[0].phases[search.trials].steps.len();
         let end = next(loads, &tried(search.probes), &tried(search.trials));
         assert!(matches!(end, Next::Done(_)), "{end:?}");

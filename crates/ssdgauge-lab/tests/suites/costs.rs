@@ -2,7 +2,9 @@
 
 use crate::support::{carried_out, planned, rig};
 use ssdgauge_core::{Bytes, Rig};
-use ssdgauge_lab::{Endurance, Options, Suite, WRITE_RATE, WearError, admit, estimate, plan, wear};
+use ssdgauge_lab::{
+    Endurance, Options, Suite, WRITE_RATE, WearError, check_wear, estimate, plan, wear,
+};
 
 const READS: &str = r#"
 [suite]
@@ -54,7 +56,7 @@ fn a_run_is_refused_above_its_share_and_above_the_remaining_endurance() {
     let mut drive = rig.drive().clone();
     let judge = |drive: &_, rated: Option<u64>, share: f64| {
         let permitted = Endurance { rated: rated.map(Bytes), share };
-        wear(&cost, drive, &permitted).map(|wear| admit(&wear, drive, &permitted))
+        wear(&cost, drive, &permitted).map(|wear| check_wear(&wear, drive, &permitted))
     };
     assert_eq!(judge(&drive, None, 0.02), None, "the rating is not known");
     assert_eq!(judge(&drive, Some(100 * TB), 0.02), Some(Ok(())));

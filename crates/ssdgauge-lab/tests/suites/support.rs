@@ -2,7 +2,7 @@
 
 use rustix::fs::statvfs;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Phase, Plan, Rig, Step, Test};
-use ssdgauge_lab::{Completion, Glimpse, Options, Watcher, conduct, find_built_in, plan};
+use ssdgauge_lab::{Completion, Options, SecondSummary, Watcher, conduct, find_built_in, plan};
 use ssdgauge_report::{Run, TestRun};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
@@ -33,17 +33,17 @@ impl Watcher for Quiet {
         self.steps_left == 0
     }
 
-    fn begins(&mut self, _: &Test, _: &Phase, step: &Step) {
+    fn step_began(&mut self, _: &Test, _: &Phase, step: &Step) {
         self.begun.push(step.label.clone());
     }
 
-    fn sees(&mut self, _: &Glimpse) {}
+    fn second_ended(&mut self, _: &SecondSummary) {}
 
-    fn rests(&mut self, _: Nanos) {}
+    fn pause_began(&mut self, _: Nanos) {}
 
-    fn finds(&mut self, _: &Finding) {}
+    fn finding_recorded(&mut self, _: &Finding) {}
 
-    fn ended(&mut self, _: &Test, _: &Step, _: Nanos) {
+    fn step_ended(&mut self, _: &Test, _: &Step, _: Nanos) {
         self.steps_left -= 1;
     }
 }

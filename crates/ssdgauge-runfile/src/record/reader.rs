@@ -156,7 +156,7 @@ impl RunFile {
     /// # Errors
     ///
     /// [`RunFileError::Damaged`] where a step or a finding fails its check.
-    pub fn has_judged(&self, test: usize, phase: usize) -> Result<bool, RunFileError> {
+    pub fn has_steadiness_verdict(&self, test: usize, phase: usize) -> Result<bool, RunFileError> {
         let steps = self.steps()?;
         let judged = |finding: &FindingRecord| {
             let kind = finding.finding.kind;
@@ -176,7 +176,7 @@ impl RunFile {
     /// # Errors
     ///
     /// [`RunFileError::Damaged`] where a step or a reading fails its check.
-    pub fn tried(&self, test: usize, phase: usize) -> Result<Vec<Tried>, RunFileError> {
+    pub fn search_attempts(&self, test: usize, phase: usize) -> Result<Vec<Tried>, RunFileError> {
         let mut attempts = Vec::new();
         for step in self.steps()? {
             let here = step.place.test == test && step.place.phase == phase;

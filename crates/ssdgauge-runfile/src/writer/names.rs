@@ -1,7 +1,7 @@
 //! Temporary and final name of a new run file.
 
 use crate::error::RunFileError;
-use crate::temp_files::abandoned;
+use crate::temp_files::stale_temp_files;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(super) fn temporary_name(path: &Path) -> PathBuf {
 /// Removes the temporary files that killed processes have left for `path`: incomplete files, or a
 /// second name of the run file.
 pub(super) fn remove_stale_files(path: &Path) {
-    abandoned(path, OPENING).iter().for_each(|stale| remove_with_journal(stale));
+    stale_temp_files(path, OPENING).iter().for_each(|stale| remove_with_journal(stale));
 }
 
 /// Removes a file and its journal. Errors are ignored: neither name is used again.
