@@ -1,9 +1,9 @@
-//! The suites that come with the program: this list is their table of contents.
+//! Built-in suites: the list is their table of contents.
 
 use crate::error::SuiteError;
 use crate::suite::Suite;
 
-/// A suite is one file in `suites/` and one line here.
+/// Id and text of each suite: one file in `suites/` and one line here.
 const FILES: &[(&str, &str)] = &[
     ("quick", include_str!("../suites/quick.toml")),
     ("iometer-2015", include_str!("../suites/iometer-2015.toml")),
@@ -21,7 +21,7 @@ const FILES: &[(&str, &str)] = &[
     ("demo", include_str!("../suites/demo.toml")),
 ];
 
-/// Returns all suites that come with the program.
+/// Returns all built-in suites, in the order of the list.
 pub fn built_in() -> Vec<Suite> {
     let suite = |(id, text): &(&str, &str)| {
         Suite::parse(&format!("{id}.toml"), text).expect("the tests parse every built-in suite")
@@ -29,12 +29,16 @@ pub fn built_in() -> Vec<Suite> {
     FILES.iter().map(suite).collect()
 }
 
-/// Returns the suite `id`, or an error that lists those that exist.
+/// Returns the built-in suite `id`.
+///
+/// # Errors
+///
+/// A [`SuiteError`] whose hint lists the built-in suites, where none has this id.
 pub fn find_built_in(id: &str) -> Result<Suite, SuiteError> {
     let known = || FILES.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ");
     match FILES.iter().find(|(name, _)| *name == id) {
         Some((name, text)) => Suite::parse(&format!("{name}.toml"), text),
-        None => Err(SuiteError::unknown(id, &known())),
+        None => Err(SuiteError::unknown_suite(id, &known())),
     }
 }
 
@@ -43,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_built_in_suite_parses_and_bears_its_file_name() {
+    fn every_built_in_suite_parses_and_has_the_id_of_its_file() {
         for (id, text) in FILES {
             let suite = Suite::parse(id, text).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(suite.id, *id);
@@ -52,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_suite_is_answered_with_the_list() {
+    fn the_error_for_an_unknown_suite_lists_the_known_ones() {
         let error = find_built_in("client-2081").unwrap_err();
         assert!(error.hint.contains("client-2018") && error.hint.contains("quick"));
     }

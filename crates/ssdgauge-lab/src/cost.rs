@@ -1,52 +1,52 @@
-//! What a plan costs: time, bytes written, and the share of what the drive is rated to bear.
+//! Cost of a plan: time, bytes written, and the share of the rated endurance of the drive.
 //!
-//! Limits of bytes are certain. What a step writes within a time depends on the drive, so a rate is
-//! assumed for it, and every figure says which of the two it rests on.
+//! A byte limit is exact. The bytes that a step writes within a time limit depend on the drive, so
+//! a write rate is assumed for them; every figure states which of the two it is based on.
 
 use ssdgauge_core::{
     Access, Action, Bytes, DriveInfo, Nanos, Plan, Preparation, Step, Stream, Test,
 };
 use thiserror::Error;
 
-/// The rate that a drive is assumed to write at where only time limits a step: what a client drive
-/// on PCIe 3.0 or 4.0 sustains in large requests. Chosen, as a bound to be on the safe side of.
+/// Assumed write rate in bytes per second where only time limits a step: what a client drive on
+/// PCIe 3.0 or 4.0 sustains in large requests. Chosen as a safe bound: most drives write less.
 pub const WRITE_RATE: Bytes = Bytes(2_000_000_000);
 
-/// Random writes of less than 64 KiB are assumed to have this part of the rate: 122,000 requests
-/// of 4 KiB a second at the usual one, above what flash of a client sustains. Chosen.
-const SMALL: u64 = 4;
+/// Divisor of the assumed rate for random writes of less than 64 KiB. At the default rate it gives
+/// 122,000 writes of 4 KiB per second, above what the flash of a client drive sustains. Chosen.
+const SMALL_WRITE_DIVISOR: u64 = 4;
 
-/// A request is assumed to take this long at least, so that few in flight write little: faster
-/// than any NAND drive acknowledges a write.
-const FASTEST: Nanos = Nanos(10_000);
+/// Assumed minimum latency of a write, which bounds the rate at low queue depths. 10 µs is less
+/// than NAND drives take to acknowledge a write, so the bytes written are not underestimated.
+const MIN_WRITE_LAT: Nanos = Nanos(10_000);
 
-/// The share of the rated endurance that a run may write where nothing else is wished. Chosen: a
-/// suite a month for four years stays below the rating.
-pub const SHARE: f64 = 0.02;
+/// Default share of the rated endurance that a run may write. Chosen: one such run per month for
+/// four years (48 × 2 % = 96 %) stays below the rating.
+pub const DEFAULT_WEAR_SHARE: f64 = 0.02;
 
-/// What a plan will cost, as far as it can be known beforehand.
+/// Estimated cost of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Time of all steps that are limited by time, with their longest rests.
+    /// Duration of all steps with a time limit, with the longest pauses after them.
     pub timed: Nanos,
-    /// Bytes of all preparations, whose time depends on the drive.
+    /// Bytes of all fills, whose duration depends on the drive.
     pub filled: Bytes,
-    /// The most that is written by steps with a byte limit, preparations included.
+    /// Upper bound of the bytes written by steps with a byte limit, preparations included.
     pub written_at_most: Bytes,
-    /// What is written in all where steps that only time limits write at the assumed rate, and
-    /// the others no more than they can within their time.
+    /// Total bytes written if every step writes at the assumed rate up to its time limit, and no
+    /// more than its byte limit.
     pub written_at_rate: Bytes,
-    /// The rate that was assumed, in bytes a second.
+    /// The assumed write rate in bytes per second.
     pub rate: Bytes,
-    /// Whether some step writes for a time and without a limit of bytes.
+    /// Whether a step writes with a time limit and without a byte limit.
     pub writes_without_limit: bool,
-    /// Whether some test searches for a load: the most probes and one full trial are counted,
-    /// because how many trials fail is not known.
+    /// Whether a test searches for a load. The estimate counts the maximum number of probes and one
+    /// attempt of full length, because the number of failing attempts is not known beforehand.
     pub searches: bool,
 }
 
 impl Estimate {
-    /// Adds `step`, carried out so many times.
+    /// Adds `step`, executed `times` times.
     fn add(&mut self, step: &Step, times: u64) {
         match &step.action {
             Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
@@ -70,6 +70,7 @@ impl Estimate {
         self.written_at_rate += self.at_rate(&step.action) * times;
     }
 
+    /// Adds all steps of `test`, with the maximum number of rounds and probes.
     fn add_test(&mut self, test: &Test) {
         for (number, phase) in test.phases.iter().enumerate() {
             if test.is_in_order(number) {
@@ -83,16 +84,19 @@ impl Estimate {
         let Some(search) = &test.search else { return };
         self.searches = true;
         let last = |phase: usize| test.phases[phase].steps.last();
-        let rungs = test.phases[search.trials].steps.len() as u32;
-        // Doubling up to the first failure, then halving the gap: see `search::next`.
-        let probes = 2 * rungs.next_power_of_two().ilog2() + 2;
+        let loads = test.phases[search.trials].steps.len() as u32;
+        // The load doubles up to the first failure and the gap is then halved (`search::next`):
+        // each takes at most log2 of the number of loads, and one more for the first and the last.
+        let probes = 2 * loads.next_power_of_two().ilog2() + 2;
+        // The loads ascend, so the last one is the bound of each attempt.
         last(search.probes).into_iter().for_each(|step| self.add(step, u64::from(probes)));
         last(search.trials).into_iter().for_each(|step| self.add(step, 1));
+        // Only a failing probe is followed by a reconditioning; about half of them fail.
         let again = search.recondition.iter().flat_map(|phase| &test.phases[*phase].steps);
         again.for_each(|step| self.add(step, u64::from(probes / 2)));
     }
 
-    /// Returns what `action` writes at the assumed rate, and no more than its limit of bytes.
+    /// Returns the bytes that `action` writes at the assumed rate, at most its byte limit.
     fn at_rate(&self, action: &Action) -> Bytes {
         let limit = action.writes_at_most();
         match action {
@@ -100,6 +104,7 @@ impl Estimate {
             Action::Run { workload, until, .. } => {
                 let of_stream = |stream: &Stream| write_rate(stream, self.rate);
                 let rate: f64 = workload.streams.iter().map(of_stream).sum();
+                // The streams share one drive.
                 let rate = rate.min(self.rate.0 as f64);
                 let in_time = until.time.map(|time| Bytes((rate * time.as_secs_f64()) as u64));
                 let bounds = in_time.into_iter().chain(limit);
@@ -109,28 +114,30 @@ impl Estimate {
     }
 }
 
-/// Returns the bytes a second that `stream` is assumed to write on a drive that writes `most`.
-fn write_rate(stream: &Stream, most: Bytes) -> f64 {
+/// Returns the assumed write rate of `stream` in bytes per second, on a drive that writes
+/// `drive_rate` bytes per second in large requests.
+fn write_rate(stream: &Stream, drive_rate: Bytes) -> f64 {
     let share = f64::from(100 - stream.read_percent.min(100)) / 100.0;
     let block = stream.block_size.0 as f64;
     let is_small = stream.access == Access::Random && stream.block_size < Bytes(64 << 10);
-    let most = most.0 as f64 / if is_small { SMALL as f64 } else { 1.0 };
-    let asked = match stream.arrival.per_second() {
+    let most = drive_rate.0 as f64 / if is_small { SMALL_WRITE_DIVISOR as f64 } else { 1.0 };
+    // A closed loop sends as fast as it gets answers: Little's law with the minimum latency.
+    let offered = match stream.arrival.per_second() {
         Some(rate) => rate * block,
-        None => f64::from(stream.total_depth()) * block / FASTEST.as_secs_f64(),
+        None => f64::from(stream.total_depth()) * block / MIN_WRITE_LAT.as_secs_f64(),
     };
-    (asked * share).min(most)
+    (offered * share).min(most)
 }
 
-/// Returns what `plan` will cost on a drive that writes `rate` bytes a second.
+/// Estimates the cost of `plan` on a drive that writes `rate` bytes per second.
 pub fn estimate(plan: &Plan, rate: Bytes) -> Estimate {
     let mut sum = Estimate { rate, ..Estimate::default() };
     plan.tests.iter().for_each(|test| sum.add_test(test));
     sum
 }
 
-/// Returns the test of `plan` that writes most on a drive that writes `rate` bytes a second, with
-/// what it writes; `None` where nothing is written.
+/// Returns the test of `plan` that writes most on a drive that writes `rate` bytes per second, with
+/// its bytes written; `None` for a plan without writes.
 pub fn writes_most(plan: &Plan, rate: Bytes) -> Option<(&Test, Bytes)> {
     let written = |test: &Test| {
         let mut sum = Estimate { rate, ..Estimate::default() };
@@ -141,54 +148,54 @@ pub fn writes_most(plan: &Plan, rate: Bytes) -> Option<(&Test, Bytes)> {
     each.max_by_key(|(_, written)| *written).filter(|(_, written)| written.0 > 0)
 }
 
-/// What is wished of a drive's endurance.
+/// Permitted wear of a drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Endurance {
-    /// The bytes that the drive is rated to bear, where the user named them; else those that the
-    /// drive states.
+    /// Rated endurance in bytes written as given by the user; `None` for the value that the drive
+    /// reports.
     pub rated: Option<Bytes>,
-    /// The share of it that the run may write.
+    /// The share of the rating that the run may write, from 0 to 1.
     pub share: f64,
 }
 
 impl Default for Endurance {
     fn default() -> Self {
-        Endurance { rated: None, share: SHARE }
+        Endurance { rated: None, share: DEFAULT_WEAR_SHARE }
     }
 }
 
-/// What a run takes of a drive's endurance.
+/// Share of the rated endurance that a run consumes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wear {
-    /// What the run writes by the estimate.
+    /// Estimated bytes written by the run.
     pub written: Bytes,
-    /// What the drive is rated to bear over its life.
+    /// Rated endurance in bytes written (TBW).
     pub rated: Bytes,
-    /// What of it is left, where the drive says how much is used.
+    /// Remaining endurance in bytes, where the drive reports the percentage used.
     pub left: Option<Bytes>,
-    /// The share of the rating that the run takes.
+    /// The estimate as a share of the rating.
     pub share: f64,
 }
 
-/// Why a run would wear a drive too much. Nothing was written.
+/// Refusal of a run because of the wear of the drive. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum WearError {
-    /// More than the drive has left.
+    /// The estimate exceeds the remaining endurance.
     #[error(
-        "the run would write about {}, and {target} has about {} of its rated {} left",
+        "the run would write about {}; {target} has about {} of its rated {} left",
         written.about(), left.about(), rated.about()
     )]
     MoreThanLeft {
         /// The target.
         target: String,
-        /// What the run writes.
+        /// Estimated bytes written.
         written: Bytes,
-        /// What is left.
+        /// Remaining endurance.
         left: Bytes,
-        /// What it is rated for.
+        /// Rated endurance.
         rated: Bytes,
     },
-    /// More than the share that is allowed.
+    /// The estimate exceeds the permitted share of the rating.
     #[error(
         "the run would write about {}, which is {:.1} % of the {} that {target} is rated for; \
          {:.1} % are allowed",
@@ -197,44 +204,52 @@ pub enum WearError {
     MoreThanAllowed {
         /// The target.
         target: String,
-        /// What the run writes.
+        /// Estimated bytes written.
         written: Bytes,
-        /// Its share of the rating.
+        /// The estimate as a share of the rating.
         share: f64,
-        /// The share that is allowed.
+        /// The permitted share.
         allowed: f64,
-        /// What it is rated for.
+        /// Rated endurance.
         rated: Bytes,
     },
 }
 
-/// The key of a drive's details with its rated endurance in bytes.
+/// Key in the details of a drive: rated endurance in bytes written.
 pub const RATED_KEY: &str = "rated_endurance_bytes";
 
-/// The key of a drive's details with the percentage of its life that is used, as NVMe drives state
-/// it (SMART log, Percentage Used: 100 is the rated endurance, more is possible).
+/// Key in the details of a drive: percentage of the rated endurance that is used (NVMe SMART log,
+/// Percentage Used: 100 is the rated endurance, the value may be larger).
 pub const USED_KEY: &str = "percentage_used";
 
-/// Returns what `cost` takes of the endurance of `drive`; `None` where nobody knows its rating.
-pub fn wear(cost: &Estimate, drive: &DriveInfo, wish: &Endurance) -> Option<Wear> {
+/// Returns the wear of `drive` by a run of `cost`; `None` where the rated endurance is neither
+/// given nor reported.
+pub fn wear(cost: &Estimate, drive: &DriveInfo, permitted: &Endurance) -> Option<Wear> {
     let detail = |key: &str| drive.details.get(key)?.trim_end_matches(" %").parse::<u64>().ok();
-    let rated = wish.rated.or_else(|| detail(RATED_KEY).map(Bytes)).filter(|rated| rated.0 > 0)?;
+    let rated =
+        permitted.rated.or_else(|| detail(RATED_KEY).map(Bytes)).filter(|rated| rated.0 > 0)?;
+    // Beyond 100 % the drive exceeds its rating: nothing is left.
     let left = detail(USED_KEY)
         .map(|used| Bytes((u128::from(rated.0) * u128::from(100 - used.min(100)) / 100) as u64));
     let written = cost.written_at_rate;
     Some(Wear { written, rated, left, share: written.0 as f64 / rated.0 as f64 })
 }
 
-/// Refuses a run that would wear `drive` too much.
-pub fn admit(wear: &Wear, drive: &DriveInfo, wish: &Endurance) -> Result<(), WearError> {
+/// Checks `wear` against the remaining endurance of `drive` and the permitted share.
+///
+/// # Errors
+///
+/// [`WearError::MoreThanLeft`] whatever share is permitted, then [`WearError::MoreThanAllowed`].
+pub fn check_wear(wear: &Wear, drive: &DriveInfo, permitted: &Endurance) -> Result<(), WearError> {
     let Wear { written, rated, left, share } = *wear;
     let target = drive.target.clone();
     match left {
         Some(left) if written > left => {
             Err(WearError::MoreThanLeft { target, written, left, rated })
         }
-        Some(_) | None if share > wish.share => {
-            Err(WearError::MoreThanAllowed { target, written, share, allowed: wish.share, rated })
+        Some(_) | None if share > permitted.share => {
+            let allowed = permitted.share;
+            Err(WearError::MoreThanAllowed { target, written, share, allowed, rated })
         }
         Some(_) | None => Ok(()),
     }

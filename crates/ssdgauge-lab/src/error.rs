@@ -1,35 +1,37 @@
-//! Errors of suite files: they name the file, the line and the remedy.
+//! Errors of suite files, with file, line and remedy.
 
 use std::ops::Range;
 use thiserror::Error;
 
-/// Why a suite cannot be used. Nothing was written.
+/// Error of reading a suite. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{}", self.place())]
+#[error("{}", self.with_place())]
 pub struct SuiteError {
-    /// The file, as it was named.
+    /// The path as given; empty for a built-in suite that does not exist.
     pub file: String,
-    /// Its text; empty where there is none.
+    /// The text of the file; empty where no file was read.
     pub text: String,
-    /// The bytes of the text that are wrong.
+    /// The byte range of the text that is wrong.
     pub span: Option<Range<usize>>,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub hint: String,
 }
 
 impl SuiteError {
-    pub(crate) fn unknown(id: &str, known: &str) -> SuiteError {
+    /// Returns the error for a suite id that no built-in suite has; `known` lists their ids.
+    pub(crate) fn unknown_suite(id: &str, known: &str) -> SuiteError {
         SuiteError {
             file: String::new(),
             text: String::new(),
             span: None,
             message: format!("there is no suite '{id}'"),
-            hint: format!("the suites are: {known}; a suite of your own is named by its path"),
+            hint: format!("the built-in suites are: {known}; name a suite file by its path"),
         }
     }
 
+    /// Returns an error at the bytes `span` of `text`.
     pub(crate) fn at(
         file: &str,
         text: &str,
@@ -46,7 +48,9 @@ impl SuiteError {
         }
     }
 
-    /// Returns the line and the column of the fault, both from 1.
+    /// Returns line and column of the error, both from 1; `None` without a place in the text.
+    ///
+    /// The column counts characters, not bytes, as editors do.
     pub fn line_and_column(&self) -> Option<(usize, usize)> {
         let before = self.text.get(..self.span.as_ref()?.start)?;
         let line = before.matches('\n').count() + 1;
@@ -54,7 +58,7 @@ impl SuiteError {
         Some((line, column))
     }
 
-    /// Returns the file and the line, as `own.toml:6`.
+    /// Returns file and line, such as `own.toml:6`.
     pub(crate) fn line_in_file(&self) -> String {
         match self.line_and_column() {
             Some((line, _)) => format!("{}:{line}", self.file),
@@ -62,7 +66,8 @@ impl SuiteError {
         }
     }
 
-    fn place(&self) -> String {
+    /// Returns the message behind file, line and column, such as `own.toml:6:1: …`.
+    fn with_place(&self) -> String {
         let message = &self.message;
         match (self.file.as_str(), self.line_and_column()) {
             ("", _) => message.clone(),

@@ -1,10 +1,13 @@
-//! The lab: suites, the planner and the conductor.
+//! Suites, planner and conductor.
 //!
-//! A [`Suite`] is a protocol as data. [`plan`] makes a [`ssdgauge_core::Plan`] of it for one
-//! drive, and [`conduct`] carries the plan out on a rig and writes down what happens.
+//! A [`Suite`] is a protocol as data. [`plan`] binds it to one drive and returns a
+//! [`ssdgauge_core::Plan`]; [`estimate`] and [`wear`] state its cost before a byte is written;
+//! [`conduct`] executes the plan on a rig and records the samples, and [`resume`] continues a run
+//! that was interrupted.
 //!
-//! This crate never knows Linux or the model: it sees a `&mut dyn Rig`. It opens no file but the
-//! run file it is given, and reads no clock: the rig has one.
+//! This crate must never depend on Linux or on the virtual drive: it sees a `&mut dyn Rig`. It
+//! opens no file, writes only through the [`ssdgauge_runfile::Writer`] that it is given, and reads
+//! no clock: time comes from the rig and from the [`Watcher`].
 
 mod built_in;
 mod conductor;
@@ -16,10 +19,10 @@ mod schema;
 mod suite;
 
 pub use built_in::{built_in, find_built_in};
-pub use conductor::{Completion, ConductError, Glimpse, Watcher, conduct, resume};
+pub use conductor::{Completion, ConductError, SecondSummary, Watcher, conduct, resume};
 pub use cost::{
-    Endurance, Estimate, RATED_KEY, SHARE, USED_KEY, WRITE_RATE, Wear, WearError, admit, estimate,
-    wear, writes_most,
+    DEFAULT_WEAR_SHARE, Endurance, Estimate, RATED_KEY, USED_KEY, WRITE_RATE, Wear, WearError,
+    check_wear, estimate, wear, writes_most,
 };
 pub use error::SuiteError;
 pub use planner::{Options, PlanError, needed_span, plan};

@@ -1,4 +1,4 @@
-//! The planner: binds a suite to a drive, and tells beforehand what the run will do.
+//! The planner: binds a suite to a drive. The plan lists every step of the run before it begins.
 
 mod binder;
 
@@ -7,20 +7,20 @@ use binder::{Binder, cache_phase};
 use ssdgauge_core::{Bytes, DriveInfo, Phase, Plan, PurgeMethod, SuiteIdentity, Test, WriteCache};
 use thiserror::Error;
 
-/// What the user asks of a plan.
+/// Options of the user for a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The tests to run; all of them where it is empty.
+    /// Ids of the tests to run; all tests where it is empty.
     pub only: Vec<String>,
-    /// Divides all durations and byte limits; 1 is the full length.
+    /// Divisor of all durations and byte limits; 1 is the full length.
     pub shorten: u32,
-    /// Cuts spans down to a target that is too small, and marks the run.
+    /// Whether spans are reduced to a target that is too small; the run is then marked.
     pub scale_spans: bool,
     /// The seed of all randomness in the run.
     pub seed: u64,
-    /// How often every test is carried out; once is 1.
+    /// Number of repetitions of each test, from 1.
     pub repeat: u32,
-    /// The one way in which the drive is made fresh; `None` for the best that it has.
+    /// The purge method; `None` for the best one of the drive.
     pub purge: Option<PurgeMethod>,
 }
 
@@ -37,24 +37,25 @@ impl Default for Options {
     }
 }
 
-/// The most repetitions of a test: enough for any interval, and a bound on the plan.
+/// Maximum number of repetitions: 100 give a 95 % interval of ±0.2 standard deviations, and bound
+/// the size of the plan.
 const MOST_REPETITIONS: u32 = 100;
 
-/// Why a suite cannot run on a drive. Nothing was written.
+/// Refusal to plan a suite for a drive. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlanError {
-    /// The suite has no such test.
+    /// The suite has no test with this id.
     #[error("suite {suite} has no test '{test}'")]
     UnknownTest {
-        /// The suite.
+        /// Id of the suite.
         suite: String,
-        /// What was asked.
+        /// The unknown id.
         test: String,
-        /// The tests that it has.
+        /// Ids of its tests.
         known: String,
     },
     /// The target is smaller than the span of a test.
-    #[error("{what} needs {span}, and {target} has {}", capacity.about())]
+    #[error("{what} needs {span}; {target} has {}", capacity.about())]
     TooSmall {
         /// The test, or the preparation.
         what: String,
@@ -62,31 +63,33 @@ pub enum PlanError {
         span: Bytes,
         /// The target.
         target: String,
-        /// What it has.
+        /// Capacity of the target.
         capacity: Bytes,
     },
-    /// The requests of a test do not fit the blocks of the target.
-    #[error("{what} sends requests of {block_size}, and {target} has blocks of {logical_block}")]
+    /// The block size of a test is not a multiple of the logical block of the target.
+    #[error(
+        "{what} sends requests of {block_size}; {target} has logical blocks of {logical_block}"
+    )]
     Misaligned {
         /// The test.
         what: String,
-        /// The size of its requests.
+        /// Block size of its requests.
         block_size: Bytes,
         /// The target.
         target: String,
-        /// The smallest unit of the target.
+        /// Logical block size of the target.
         logical_block: Bytes,
     },
-    /// Durations cannot be divided by zero.
-    #[error("a run cannot be shortened by {0}")]
+    /// The divisor of durations is 0.
+    #[error("durations cannot be divided by {0}")]
     Shorten(u32),
-    /// A test is carried out once at least.
-    #[error("a test cannot be carried out {0} times")]
+    /// The number of repetitions is 0 or above the maximum of 100.
+    #[error("a test cannot be repeated {0} times")]
     Repeat(u32),
 }
 
-/// Returns the largest span in bytes that `suite` asks for by number, so that a scratch file can
-/// be made large enough; `None` where every span is a share of the target.
+/// Returns the largest span that `suite` gives in bytes, which a scratch file must hold; `None`
+/// where every span is a share of the target.
 pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
     let size = |extent: Extent| match extent {
         Extent::Size(bytes) => Some(bytes),
@@ -113,6 +116,11 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
 }
 
 /// Binds `suite` to `drive`.
+///
+/// # Errors
+///
+/// [`PlanError::Shorten`], [`PlanError::Repeat`] or [`PlanError::UnknownTest`] by the options;
+/// [`PlanError::TooSmall`] or [`PlanError::Misaligned`] where a test does not fit the drive.
 pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan, PlanError> {
     if options.shorten == 0 {
         return Err(PlanError::Shorten(0));
@@ -132,7 +140,8 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
     let mut binder = Binder { drive, options, scaled: false };
     let mut tests = Vec::new();
     let mut switched = false;
-    // All tests once, then all of them again: a drift of drive or host falls on every test alike.
+    // All tests once, then all of them again: a drift of drive or host over the run then affects
+    // every test alike, instead of appearing as a difference between tests.
     let turns = (1..=options.repeat).flat_map(|turn| suite.tests.iter().map(move |t| (turn, t)));
     for (repetition, rule) in turns {
         if !options.only.is_empty() && !options.only.contains(&rule.id) {
@@ -141,7 +150,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
         let mut test = Test { repetition, ..binder.test(rule)? };
         let sets = rule.sets_write_cache();
         if switched && !sets {
-            // The test before switched it; behind the last one the rig puts it back.
+            // The test before switched the cache. Behind the last test the rig restores it.
             begin_with(&mut test, vec![cache_phase(WriteCache::AsFound)]);
         }
         switched = sets;
@@ -164,7 +173,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
     })
 }
 
-/// Puts `first` before all phases of `test`.
+/// Inserts `first` before all phases of `test`; rounds and search refer to phases by number.
 fn begin_with(test: &mut Test, first: Vec<Phase>) {
     let shift = first.len();
     test.phases.splice(0..0, first);

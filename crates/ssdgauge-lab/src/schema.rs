@@ -1,5 +1,5 @@
-//! The keys of a suite file, as they stand in TOML. Every value is checked where it is read, so
-//! that an error points at it.
+//! Keys of a suite file in TOML. Each value is checked during deserialization, so that an error
+//! points at it.
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -90,7 +90,7 @@ pub(crate) struct Prepare {
 }
 
 impl Prepare {
-    /// Returns whether it chooses a setting of the drive, which lasts to the end of its test.
+    /// Returns whether it changes a setting of the drive, which lasts to the end of its test.
     pub(crate) fn is_setting(&self) -> bool {
         self.power.is_some() || self.write_cache.is_some()
     }
@@ -113,7 +113,7 @@ pub(crate) struct Stream {
     pub(crate) sync: bool,
 }
 
-/// Whether something is on.
+/// A setting that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Switch {
@@ -121,7 +121,7 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// How the requests of an open loop follow each other.
+/// Arrival process of an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ArrivalKind {
@@ -129,7 +129,7 @@ pub(crate) enum ArrivalKind {
     Poisson,
 }
 
-/// What a test goes through; the key that is written first is the outermost loop.
+/// Swept keys of a test; the key that is written first is the outermost loop.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweep {
@@ -203,13 +203,13 @@ pub(crate) struct Score {
     pub(crate) mean_over_sigma_of_last: Option<Text<Window>>,
 }
 
-/// Which clock the latencies of a search are judged by.
+/// Start of the latencies that a search judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Clock {
-    /// It starts when a request is due.
+    /// The due time of a request.
     Due,
-    /// It starts when a request is sent.
+    /// The submission of a request.
     Sending,
 }
 
@@ -221,7 +221,7 @@ pub(crate) enum Positions {
     Several(Vec<f64>),
 }
 
-/// The last part of a step: a time or a number of bytes.
+/// The last part of a step: a duration or a number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window(pub(crate) ssdgauge_core::Window);
 
@@ -238,7 +238,7 @@ impl FromStr for Window {
     }
 }
 
-/// How much power a drive may save, such as `active` or `PS1`.
+/// Power saving of a drive, such as `active` or `PS1`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Power(pub(crate) PowerSaving);
 
@@ -260,7 +260,7 @@ impl FromStr for Power {
     }
 }
 
-/// A value that is written as text, such as `"4KiB"` or `"60s"`.
+/// A value that is written as a string, such as `"4KiB"` or `"60s"`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<T>(pub(crate) T);
 
@@ -270,7 +270,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
         impl<T: FromStr<Err: fmt::Display>> Visitor<'_> for Reader<T> {
             type Value = Text<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a text with a unit, such as \"4KiB\" or \"60s\"")
+                write!(f, "a string with a unit, such as \"4KiB\" or \"60s\"")
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Text<T>, E> {
                 text.parse().map(Text).map_err(E::custom)
@@ -280,7 +280,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
     }
 }
 
-/// A part of the target: a size, or a share of its capacity such as `"80%"`.
+/// A range of the target: a size, or a share of its capacity such as `"80%"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Span {
     Size(Bytes),
@@ -294,7 +294,7 @@ impl FromStr for Span {
         match text.strip_suffix('%') {
             Some(number) => match number.trim().parse::<u8>() {
                 Ok(percent @ 1..=100) => Ok(Span::Percent(percent)),
-                _ => Err(format!("'{text}' is no share between 1% and 100%")),
+                _ => Err(format!("'{text}' is not a share between 1% and 100%")),
             },
             None => text
                 .parse()
@@ -310,7 +310,8 @@ impl<'de> Deserialize<'de> for Span {
     }
 }
 
-/// Reads a number or a text and turns it into `Self`, or says what is allowed.
+/// Defines a type that deserializes from a number or a string; its check returns the permitted
+/// values as an error.
 macro_rules! checked {
     ($(#[$doc:meta])* $name:ident($inner:ty) from $raw:ty, $check:expr) => {
         $(#[$doc])*
@@ -327,14 +328,14 @@ macro_rules! checked {
 }
 
 checked!(
-    /// A share of reads.
+    /// A percentage.
     Percent(u8) from i64, |number| match number {
         0..=100 => Ok(number as u8),
-        _ => Err(format!("{number} is no percentage between 0 and 100")),
+        _ => Err(format!("{number} is not a percentage between 0 and 100")),
     }
 );
 checked!(
-    /// A number of threads or of requests in flight.
+    /// A count: threads, requests in flight, repetitions, passes or rounds.
     Count(u32) from i64, |number| match number {
         1..=4_096 => Ok(number as u32),
         _ => Err(format!("{number} is not between 1 and 4096")),
@@ -344,15 +345,15 @@ checked!(
     /// A revision of a suite or a test.
     Revision(u32) from i64, |number| match number {
         1..=1_000_000 => Ok(number as u32),
-        _ => Err(format!("{number} is no revision; revisions count from 1")),
+        _ => Err(format!("{number} is not a revision between 1 and 1000000")),
     }
 );
 checked!(
-    /// An id: what is typed on a command line and written into reports.
+    /// An id, used on command lines and in reports.
     Name(String) from String, |text| {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if text.is_empty() || text.len() > 64 || !text.chars().all(fits) {
-            return Err(format!("'{text}' is no id: use a-z, 0-9 and '-', at most 64 of them"));
+            return Err(format!("'{text}' is not an id: use a-z, 0-9 and '-', 1 to 64 characters"));
         }
         Ok(text)
     }
@@ -361,6 +362,6 @@ checked!(
     /// The key of a metric.
     MetricKey(Metric) from String, |text| Metric::from_key(&text).ok_or_else(|| {
         let keys: Vec<&str> = Metric::ALL.iter().map(|metric| metric.key()).collect();
-        format!("'{text}' is no metric (known: {})", keys.join(", "))
+        format!("'{text}' is not a metric (known: {})", keys.join(", "))
     })
 );

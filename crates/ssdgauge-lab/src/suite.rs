@@ -1,4 +1,4 @@
-//! Suites: protocols as data, not yet bound to a drive.
+//! Suites: protocols as data, independent of a drive.
 
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
@@ -6,7 +6,7 @@ use ssdgauge_core::{
     Restart, Score, SteadyRule, WriteCache,
 };
 
-/// A protocol: some tests with their rules, not yet bound to a drive.
+/// A protocol: tests with their rules, not yet bound to a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
     /// Its id.
@@ -15,11 +15,11 @@ pub struct Suite {
     pub revision: u32,
     /// Its title.
     pub title: String,
-    /// What it does, in a line.
+    /// Summary in one line.
     pub summary: String,
-    /// Where the protocol is described.
+    /// Reference of the protocol.
     pub source: String,
-    /// What is done once, before the first test.
+    /// Preparation of the run: executed once, before the first test.
     pub prepare: Vec<PrepareRule>,
     /// The tests, in order.
     pub tests: Vec<TestRule>,
@@ -30,172 +30,172 @@ pub struct Suite {
 pub struct TestRule {
     /// Its id.
     pub id: String,
-    /// The file and the line that it stands in, as `own.toml:6`.
+    /// File and line of its definition, such as `own.toml:6`.
     pub place: String,
     /// Its revision.
     pub revision: u32,
     /// Its title.
     pub title: String,
-    /// Where it is described.
+    /// Reference of the test.
     pub source: String,
-    /// What is done before it is measured.
+    /// Preparation of the test, not measured.
     pub prepare: Vec<PrepareRule>,
-    /// The engine that the protocol asks for.
+    /// The I/O engine that the protocol specifies.
     pub engine: Engine,
     /// Its measured steps, in order.
     pub points: Vec<PointRule>,
-    /// The search for the highest load among the points.
+    /// The search for the highest passing load among the points.
     pub search: Option<SearchRule>,
     /// The rounds to a steady state.
     pub rounds: Option<RoundsRule>,
     /// The rule of the headline.
     pub score: Score,
-    /// Further numbers that the source takes from the same samples.
+    /// Further scores that the source computes from the same samples.
     pub also: Vec<Score>,
     /// The figures that show the test.
     pub figures: Vec<Figure>,
-    /// What the source leaves unsaid.
+    /// Values that the source does not specify, with the ones chosen here.
     pub chosen: Vec<Chosen>,
-    /// Where a run that was cut off goes on.
+    /// The point at which an interrupted run continues.
     pub restart: Restart,
 }
 
 impl TestRule {
-    /// Returns whether the test chooses what the drive's write cache may do.
+    /// Returns whether the test sets the volatile write cache.
     pub fn sets_write_cache(&self) -> bool {
         self.prepare.iter().any(|rule| matches!(rule, PrepareRule::WriteCache(_)))
     }
 
-    /// Returns whether the test chooses how much power the drive may save.
+    /// Returns whether the test sets a power state, in its preparation or in a sweep.
     pub fn sets_power(&self) -> bool {
         self.prepare.iter().any(|rule| matches!(rule, PrepareRule::Power(_)))
             || self.points.iter().any(|point| point.power.is_some())
     }
 }
 
-/// How the highest load among the points of a test is searched.
+/// Search for the highest passing load among the points of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRule {
-    /// How long a load is probed before it is tried in full.
+    /// Duration of a probe: the short attempt that precedes one of full length.
     pub probe: Nanos,
-    /// What is done after a load that was not borne.
+    /// Preparation that is repeated after a load that did not pass.
     pub recondition: Vec<PrepareRule>,
-    /// What a load has to meet.
+    /// The latency limits of a passing load.
     pub limits: Limits,
 }
 
-/// How often the points of a test are gone through until they are steady.
+/// Repetition of all points of a test in rounds until a steady state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundsRule {
-    /// The most rounds.
+    /// Maximum number of rounds.
     pub at_most: u32,
-    /// The label of the point whose value is tracked.
+    /// Label of the point whose value is tracked from round to round.
     pub tracking: String,
-    /// The metric that is tracked.
+    /// The tracked metric.
     pub metric: Metric,
 }
 
-/// A step that is measured.
+/// A measured step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointRule {
-    /// What tells it from its neighbours.
+    /// Label, distinct within the test: swept values and repetition.
     pub label: String,
-    /// Its place on the axis of a curve.
+    /// Position on the axis of a curve.
     pub position: f64,
-    /// How much of the drive is filled before it, in percent, from a purge on; `None` leaves the
-    /// drive as the step before left it.
+    /// Fill level before the step in percent of the capacity, written after a purge; `None` does
+    /// not change the content.
     pub full_percent: Option<u8>,
-    /// How much power the drive may save from it on; `None` leaves that as it is.
+    /// Power saving from this step on; `None` does not change it.
     pub power: Option<PowerSaving>,
-    /// How long the drive is left alone before its streams begin, unasked; a point without streams
-    /// measures this time itself.
+    /// Idle time before the streams start, without I/O and without queries; a point without streams
+    /// measures this idle time itself.
     pub idle: Option<Nanos>,
-    /// Which repetition it is, from 0.
+    /// Number of the repetition, from 0.
     pub turn: u32,
     /// Its streams.
     pub streams: Vec<StreamRule>,
-    /// When it ends.
+    /// Its limits.
     pub until: UntilRule,
-    /// How long the drive rests after it.
+    /// The pause after it.
     pub rest: Rest,
 }
 
-/// When a step ends: at the first of its limits.
+/// Limits of a step: it ends at the first one that is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UntilRule {
-    /// A time.
+    /// Duration.
     pub time: Option<Nanos>,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub bytes: Option<Bytes>,
-    /// So many times the span of its first stream.
+    /// Bytes transferred, as a multiple of the span of the first stream.
     pub passes: Option<u32>,
-    /// When it is steady.
+    /// Steady state by this rule.
     pub steady: Option<SteadyRule>,
 }
 
 /// A stream whose span is not yet bound to a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamRule {
-    /// Its name where a step has several.
+    /// Its name, which distinguishes the streams of a step.
     pub name: String,
-    /// How offsets follow each other.
+    /// Order of the offsets.
     pub access: Access,
-    /// The length of each request.
+    /// Length of each request.
     pub block_size: Bytes,
-    /// The share of reads in percent.
+    /// Share of reads in percent.
     pub read_percent: u8,
     /// Requests in flight for each thread.
     pub queue_depth: u32,
-    /// Threads.
+    /// Number of threads.
     pub threads: u32,
-    /// The part of the drive that requests fall into.
+    /// The range of the drive that requests address.
     pub span: Extent,
-    /// When requests are sent.
+    /// Closed loop, or the arrival process of an open loop.
     pub arrival: Arrival,
-    /// What is written.
+    /// Content of the writes.
     pub data: Data,
-    /// Whether writes survive a loss of power once they are complete.
+    /// Whether writes are synchronous: durable at completion (`O_DSYNC`, FUA).
     pub sync: bool,
 }
 
-/// A part of a drive.
+/// A range of a drive, from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// So many bytes from its start.
+    /// Length in bytes.
     Size(Bytes),
-    /// So many percent of its capacity.
+    /// Length in percent of the capacity.
     Percent(u8),
 }
 
-/// Something done before a test is measured.
+/// A preparation before a test is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PrepareRule {
-    /// Make the drive as if fresh.
+    /// Return the drive to the state after a purge (SNIA: fresh out of the box).
     Purge,
-    /// Tell the drive that a part holds nothing.
+    /// Deallocate a range (NVMe DSM deallocate, ATA TRIM).
     Trim(Extent),
-    /// Write a part once.
+    /// Write a range once.
     Fill {
-        /// In which order.
+        /// Order of the offsets.
         access: Access,
-        /// The length of each write.
+        /// Length of each write.
         block_size: Bytes,
-        /// Which part.
+        /// The range.
         span: Extent,
     },
-    /// Load the drive without counting what it gives.
+    /// Run a workload whose samples are not scored.
     Precondition {
         /// The engine.
         engine: Engine,
-        /// The load.
+        /// The workload.
         stream: StreamRule,
-        /// When it ends.
+        /// Its limits.
         until: UntilRule,
     },
-    /// Leave the drive alone.
+    /// Pause without I/O; instruments continue to poll.
     Rest(Nanos),
-    /// Choose how much power the drive may save, until the end of the test.
+    /// Set the power saving until the end of the test.
     Power(PowerSaving),
-    /// Choose whether the drive may acknowledge writes from its volatile cache.
+    /// Switch the volatile write cache until the end of the test.
     WriteCache(WriteCache),
 }

@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         let mut run = read_repetition(&file, test, &attempts, &findings, is_searched)?;
         run.complete &= is_searched;
         if let Some(rounds) = test.rounds {
-            run.complete &= file.has_judged(index, rounds.phase)?;
+            run.complete &= file.has_steadiness_verdict(index, rounds.phase)?;
         }
         tests.push((index, run));
     }
@@ -44,8 +44,8 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
 /// Returns whether the search of `test` came to an answer; true where it has none.
 fn is_searched(file: &RunFile, index: usize, test: &Test) -> Result<bool, ReportError> {
     let Some(search) = &test.search else { return Ok(true) };
-    let probes = file.tried(index, search.probes)?;
-    let trials = file.tried(index, search.trials)?;
+    let probes = file.search_attempts(index, search.probes)?;
+    let trials = file.search_attempts(index, search.trials)?;
     let rungs = test.phases.get(search.trials).map_or(0, |phase| phase.steps.len());
     Ok(matches!(search::next(rungs, &probes, &trials), Next::Done(_)))
 }

@@ -118,7 +118,7 @@ fn foreign_damaged_and_missing_files_are_refused_with_their_reason() {
     assert!(words(&folder.path().join("none.ssdg")).contains("there is no file"));
     let text = folder.path().join("text.ssdg");
     std::fs::write(&text, "hello ".repeat(100)).expect("a text file");
-    assert!(words(&text).contains("it is no SQLite file"));
+    assert!(words(&text).contains("it is not an SQLite file"));
     let path = record(folder.path(), &Recipe::new("a", quick(1), "Disk"));
     let mut bytes = std::fs::read(&path).expect("the run file");
     let at = bytes.windows(9).rposition(|part| part == b"1MiB QD8\"").expect("a label of the plan");

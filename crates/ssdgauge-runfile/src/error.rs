@@ -1,77 +1,77 @@
-//! What can go wrong with a run file.
+//! Errors of reading and writing run files.
 
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a run file could not be read or written. In every case the file is left as it was.
+/// Error of reading or writing a run file. Finished records are unchanged in every case.
 #[derive(Debug, Error)]
 pub enum RunFileError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no file {0}")]
     Missing(PathBuf),
-    /// A new run would replace a file.
+    /// The path of a new run file is taken.
     #[error("{0} exists already")]
     Exists(PathBuf),
-    /// The file is something else, or was never finished.
+    /// The file is not a run file, or has no opening record.
     #[error("{path} is not a run file: {why}")]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is instead, as far as one can see.
+        /// The reason, as a clause.
         why: String,
     },
-    /// A newer program wrote the file.
-    #[error("{path} has format {found}, and this program knows format {known}")]
+    /// The file has a newer format.
+    #[error("{path} has format {found}; this program reads formats up to {known}")]
     Newer {
         /// The file.
         path: PathBuf,
         /// The format of the file.
         found: u32,
-        /// The newest format that this program knows.
+        /// The newest format that this program reads.
         known: u32,
     },
     /// Another process writes to the file.
-    #[error("{0} is being written by another process")]
+    #[error("{0} is locked: another process writes to it")]
     Busy(PathBuf),
-    /// A record does not match its checksum, or contradicts itself.
+    /// A record does not match its checksum, or its values contradict each other.
     #[error("{path} is damaged: {what}")]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// The table and the record.
+        /// The table, the number of the record, and the defect.
         what: String,
     },
-    /// The file system has no room left.
+    /// The file system is full.
     #[error("no space left for {0}")]
     Full(PathBuf),
-    /// The file system answered with an error.
+    /// The operating system returned an error.
     #[error("{path}: {cause}")]
     System {
         /// The file.
         path: PathBuf,
-        /// What it answered.
+        /// The error.
         cause: std::io::Error,
     },
-    /// SQLite answered with an error.
+    /// SQLite returned an error.
     #[error("{path}: {cause}")]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What it answered.
+        /// The error.
         cause: rusqlite::Error,
     },
 }
 
 impl RunFileError {
-    /// Returns the error of the project for one of SQLite's.
-    pub(crate) fn of(path: &std::path::Path, cause: rusqlite::Error) -> RunFileError {
+    /// Classifies an error of SQLite by its code.
+    pub(crate) fn from_sqlite(path: &std::path::Path, cause: rusqlite::Error) -> RunFileError {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
         match cause.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => RunFileError::Full(path),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => RunFileError::Busy(path),
             Some(ErrorCode::NotADatabase) => {
-                RunFileError::Foreign { path, why: "it is no SQLite file".into() }
+                RunFileError::Foreign { path, why: "it is not an SQLite file".into() }
             }
             Some(ErrorCode::DatabaseCorrupt) => {
                 RunFileError::Damaged { path, what: cause.to_string() }

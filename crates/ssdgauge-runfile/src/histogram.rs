@@ -1,7 +1,9 @@
-//! Histograms as HdrHistogram V2 compressed blobs, which other languages read as they are.
+//! Latency histograms as HdrHistogram V2 compressed blobs, the encoding that the libraries of other
+//! languages read.
 //!
-//! Written by the hdrhistogram crate. Read by a decoder of our own, because a run file may come
-//! from a stranger: nothing is allocated before the header is known to be ours.
+//! The hdrhistogram crate writes them. A decoder of our own reads them, because a run file is
+//! untrusted input: the crate allocates what the header says before it checks it, the decoder
+//! nothing beyond the size of our own histograms.
 
 use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -15,14 +17,17 @@ const PLAIN: u32 = 0x1c84_9313;
 /// The header of the plain form: cookie, payload length, normalizing offset, digits, lowest and
 /// highest value, conversion ratio.
 const HEADER: usize = 40;
-/// More than any of our histograms can need: 33,792 counters of at most nine bytes.
-const MOST: u64 = 33_792 * 9 + HEADER as u64;
+/// Counters of a histogram of ours: 2,048 exact values, then 1,024 for each of 31 octaves.
+const BUCKETS: u64 = 33_792;
+/// The largest plain form in bytes: every counter as a ZigZag LEB128 number of nine bytes.
+const LARGEST: u64 = BUCKETS * 9 + HEADER as u64;
 
-/// Returns `histogram` as a blob; empty for an empty one.
+/// Encodes the buckets of `histogram`; a histogram without buckets gives an empty blob.
 pub fn encode(histogram: &Histogram) -> Vec<u8> {
     if histogram.count() == histogram.overflow() {
         return Vec::new();
     }
+    // Values beyond the largest bucket are not in the blob: `lat_overflow` counts them.
     let mut theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(1, MAX_VALUE, 3)
         .expect("the bounds are valid constants");
     for (value, n) in histogram.buckets() {
@@ -35,7 +40,12 @@ pub fn encode(histogram: &Histogram) -> Vec<u8> {
     blob
 }
 
-/// Returns the buckets (lowest value and count) of a blob, or why it cannot be one of ours.
+/// Decodes a blob into its buckets: the lowest value in nanoseconds and the count of each.
+///
+/// # Errors
+///
+/// A clause that names the defect, where the blob is cut off, has another encoding, or has other
+/// bounds than ours.
 pub fn decode(blob: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
     if blob.is_empty() {
         return Ok(Vec::new());
@@ -44,9 +54,10 @@ pub fn decode(blob: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
     if cookie != COMPRESSED.to_be_bytes() {
         return Err("a histogram has an unknown encoding");
     }
+    // `take` bounds the memory: a few bytes of zlib can unpack to gigabytes.
     let mut plain = Vec::new();
     ZlibDecoder::new(blob.get(8..).ok_or("a histogram is cut off")?)
-        .take(MOST)
+        .take(LARGEST)
         .read_to_end(&mut plain)
         .map_err(|_| "a histogram cannot be unpacked")?;
     let word = |at: usize| plain.get(at..at + 4).map(|bytes| bytes.try_into().expect("four bytes"));
@@ -64,12 +75,12 @@ pub fn decode(blob: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
 
 /// Reads the counters: a positive number is a count, a negative one a run of empty buckets.
 fn counts(mut payload: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
-    const BUCKETS: u64 = 33_792;
     let mut buckets = Vec::new();
     let mut bucket = 0u64;
     while !payload.is_empty() {
         let number = zig_zag(&mut payload).ok_or("a histogram is cut off")?;
         if number <= 0 {
+            // A zero counts as one empty bucket, so that every number moves on and the loop ends.
             bucket = bucket.saturating_add(number.unsigned_abs().max(1));
             continue;
         }
@@ -126,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back_by_us_and_by_them(
+        fn an_encoded_histogram_is_decoded_alike_by_us_and_by_the_crate(
             values in proptest::collection::vec((0u64..1 << 44, 0u32..44).prop_map(|(v, s)| v >> s), 0..300)
         ) {
             check(&values);
@@ -151,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn large_counts_survive() {
+    fn counts_beyond_32_bits_are_kept() {
         let histogram =
             Histogram::from_parts([(5, u64::from(u32::MAX) * 1_000)], 0, 5, 5, 0).unwrap();
         assert_eq!(decode(&encode(&histogram)).unwrap(), [(5, u64::from(u32::MAX) * 1_000)]);

@@ -1,22 +1,22 @@
 //! The run file: one SQLite file per run, the one stable format of the project.
 //!
-//! It keeps what was planned and what was seen; every number on a page is recomputed from it.
-//! Each record carries its own checksum, because SQLite has none for its pages. `docs/format.md`
-//! describes every table for people with a sqlite3 shell.
+//! It stores the plan and the samples; every number on a page is computed from them anew. Each
+//! record carries its own checksum, because SQLite pages have none. `docs/format.md` describes
+//! every table for readers with a sqlite3 shell.
 //!
-//! This crate never rewrites a finished record and never touches a file that it does not
-//! understand.
+//! This crate must never rewrite a finished record, and never change a file of another program or
+//! of a newer format.
 
-mod abandoned;
 mod error;
 mod histogram;
 mod record;
 mod schema;
+mod temp_files;
 mod writer;
 
-pub use abandoned::abandoned;
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use record::{FindingRecord, Head, StepId, StepPlace, StepRecord, StepState, reader::RunFile};
 pub use schema::FORMAT;
+pub use temp_files::stale_temp_files;
 pub use writer::{Opening, StepEnd, Writer};

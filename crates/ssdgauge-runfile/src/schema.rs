@@ -1,4 +1,4 @@
-//! The tables of the format, and what makes a file ours.
+//! Tables of the format, recognition of run files, and the settings of each connection.
 
 use crate::error::RunFileError;
 use rusqlite::config::DbConfig;
@@ -62,8 +62,10 @@ CREATE TRIGGER intervals_stay BEFORE UPDATE ON interval
     BEGIN SELECT raise(ABORT, 'an interval is never rewritten'); END;
 ";
 
-/// Begins the first transaction of a new file: creates the tables and marks the file as ours. The
-/// caller adds the opening record and commits, so that no file of ours is ever without one.
+/// Begins the first transaction of a new file: creates the tables and sets the application id.
+///
+/// The caller adds the opening record and commits, so tables and opening record become durable in
+/// one transaction: no run file exists without its opening record.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; \
@@ -71,7 +73,10 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     ))
 }
 
-/// Looks at the first bytes of `path`, without SQLite, so that a foreign file is never touched.
+/// Checks the header of `path` without SQLite: opening a foreign database with SQLite could roll
+/// back its journal, and so change it.
+///
+/// Offsets 60 (`user_version`) and 68 (`application_id`) are those of the SQLite file format, 1.3.
 pub(crate) fn recognise(path: &Path) -> Result<(), RunFileError> {
     let foreign =
         |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
@@ -89,7 +94,7 @@ pub(crate) fn recognise(path: &Path) -> Result<(), RunFileError> {
         return foreign("it is empty; the run ended before its first record");
     }
     if head.len() < 100 || !head.starts_with(b"SQLite format 3\0") {
-        return foreign("it is no SQLite file");
+        return foreign("it is not an SQLite file");
     }
     let number = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().expect("four bytes"));
     let (format, application) = (number(60), number(68));
@@ -100,15 +105,20 @@ pub(crate) fn recognise(path: &Path) -> Result<(), RunFileError> {
         return Err(RunFileError::Newer { path: path.to_owned(), found: format, known: FORMAT });
     }
     if format == 0 {
-        return foreign("its format has the number 0");
+        return foreign("its format number is 0");
     }
     Ok(())
 }
 
-/// Opens `path`, treating what is in it as untrusted.
+/// Opens `path` with the settings for untrusted files.
+///
+/// Defensive mode and an untrusted schema keep a prepared file from running functions or writing
+/// to internal tables through its views and triggers; `cell_size_check` finds damaged pages early.
+/// Foreign keys are not enforced: the writer is the only source of records, and a reader checks
+/// steps against the plan.
 pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, RunFileError> {
-    let sqlite = |cause| RunFileError::of(path, cause);
-    // No link is followed that appears after the look at what the path means.
+    let sqlite = |cause| RunFileError::from_sqlite(path, cause);
+    // The path is resolved once; NOFOLLOW then refuses a link that replaces the file meanwhile.
     let real = path
         .canonicalize()
         .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
@@ -119,15 +129,19 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, RunFileE
     connection
         .execute_batch("PRAGMA cell_size_check = ON; PRAGMA foreign_keys = OFF;")
         .map_err(sqlite)?;
+    // A commit holds the exclusive lock for milliseconds; a reader waits for it instead of failing.
     connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(sqlite)?;
     Ok(connection)
 }
 
 /// Refuses a file whose pages or indices are damaged.
+///
+/// Checksums cover the values of each record; this check covers the b-trees, which decide whether a
+/// record is found at all.
 pub(crate) fn check_structure(connection: &Connection, path: &Path) -> Result<(), RunFileError> {
     let answer: String = connection
         .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
-        .map_err(|cause| RunFileError::of(path, cause))?;
+        .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
     match answer.as_str() {
         "ok" => Ok(()),
         what => Err(RunFileError::Damaged { path: path.to_owned(), what: what.into() }),

@@ -1,6 +1,13 @@
-//! Writing a run: append, commit, never rewrite.
+//! Writer of run files: append and commit, never rewrite.
+//!
+//! Durability: SQLite writes the pages that a transaction changes to the rollback journal and syncs
+//! it, then writes and syncs the file, then invalidates the journal. A kill at any point leaves
+//! either the state before the transaction (the journal is rolled back at the next opening) or
+//! the state behind it. Room for both files is allocated beforehand, so that a full file system is
+//! met before a commit and not in it.
 
-use crate::abandoned::abandoned;
+mod names;
+
 use crate::error::RunFileError;
 use crate::histogram;
 use crate::record::reader::RunFile;
@@ -8,6 +15,7 @@ use crate::record::{
     FindingRecord, StepId, StepPlace, StepState, checksum, integer, optional, text,
 };
 use crate::schema;
+use names::{give_name, remove_stale_files, remove_with_journal, temporary_name};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use rustix::fs::{FallocateFlags, OFlags};
@@ -17,81 +25,97 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What a run begins with.
+/// The opening record of a new run.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening<'a> {
     /// The id of the run, unique among all runs.
     pub id: &'a str,
     /// The program and its version.
     pub program: &'a str,
-    /// The time of day in milliseconds since 1970 (UTC).
+    /// Start in milliseconds since 1970 (UTC).
     pub unix_ms: i64,
-    /// What shall happen.
+    /// The plan.
     pub plan: &'a Plan,
     /// The drive.
     pub drive: &'a DriveInfo,
-    /// The host: pairs of key and value.
+    /// The host, as pairs of key and value.
     pub environment: &'a [(String, String)],
 }
 
-/// How a step ended.
+/// End of a step.
 #[derive(Clone, Debug)]
 pub struct StepEnd {
-    /// Finished or broken.
+    /// Finished or broken; never running.
     pub state: StepState,
-    /// The time of day in milliseconds since 1970 (UTC).
+    /// End in milliseconds since 1970 (UTC). May lie before the start where the time of day was set
+    /// meanwhile.
     pub unix_ms: i64,
-    /// How long it ran.
+    /// Duration by the clock of the rig.
     pub elapsed: Nanos,
     /// The limit that ended it.
     pub ended_by: String,
-    /// What the engine or the preparation says of itself, as JSON.
+    /// Report of the engine or of the preparation, as JSON.
     pub report: String,
 }
 
-/// A run file that is being written.
+/// A run file that is open for writing.
 ///
 /// Records are appended in a transaction; [`Writer::commit`] makes them durable. The file is
-/// locked against a second writer, and may be read meanwhile.
+/// locked against a second writer; readers see the last commit.
 #[derive(Debug)]
 pub struct Writer {
     connection: Connection,
     path: PathBuf,
-    // Held for its lock, and closed after the connection: closing any descriptor of a file drops
-    // the locks that SQLite holds on it.
+    // Holds the lock against a second writer. Declared behind the connection, so that it is closed
+    // later: POSIX drops all of a process's locks on a file when any descriptor of it is closed,
+    // including those of SQLite.
     lock: File,
+    /// The step that runs, to check our own calls; `None` before the first and between steps.
+    open_step: Option<OpenStep>,
+}
+
+/// The step to which intervals may be added.
+#[derive(Debug)]
+struct OpenStep {
+    id: StepId,
+    /// The last second of each stream and direction: `2 * stream + direction`.
+    last_seconds: Vec<Option<u32>>,
 }
 
 impl Writer {
     /// Creates `path`, which must not exist, with the opening record.
     ///
-    /// The file takes its name when the record is durable: whenever the program is killed, there
-    /// is either a readable run file or none.
+    /// The file is written under a temporary name and takes its name when the record is durable:
+    /// after a kill at any point there is either a readable run file or none.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Exists`] where `path` is taken, [`RunFileError::Full`] where the file system
+    /// is full, [`RunFileError::System`] or [`RunFileError::Sqlite`] for other failures.
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Writer, RunFileError> {
         if path.symlink_metadata().is_ok() {
             return Err(RunFileError::Exists(path.to_owned()));
         }
-        remove_openings(path);
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}{OPENING}", std::process::id()));
-        let unnamed = PathBuf::from(name);
-        let created = Writer::write_opening(&unnamed, path, opening).and_then(|lock| {
-            give_name(&unnamed, path)?;
+        remove_stale_files(path);
+        let temporary = temporary_name(path);
+        let created = Writer::write_opening(&temporary, path, opening).and_then(|lock| {
+            give_name(&temporary, path)?;
             Ok(lock)
         });
-        // The journal is of no use any more, and what failed would only puzzle.
-        remove_with_journal(&unnamed);
+        // On success this removes the second name of the run file, on failure an incomplete file.
+        remove_with_journal(&temporary);
         let mut writer = Writer::over(path, created?)?;
-        // The first write under this name: it makes the journal, whose room is reserved then.
+        // The first transaction under this name creates its journal, so that room for the journal
+        // is allocated before the first step and not in it. It changes no value.
         writer.batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {}", schema::FORMAT))?;
         writer.commit()?;
         writer.reserve_journal();
         Ok(writer)
     }
 
-    /// Writes the opening record into `unnamed`, which shall be `path`, and returns its lock.
+    /// Writes the opening record into `temporary`, the later `path`, and returns the locked file.
     fn write_opening(
-        unnamed: &Path,
+        temporary: &Path,
         path: &Path,
         opening: &Opening<'_>,
     ) -> Result<File, RunFileError> {
@@ -101,17 +125,25 @@ impl Writer {
             .read(true)
             .create_new(true)
             .mode(0o600)
-            .open(unnamed)
+            .open(temporary)
             .map_err(system)?;
-        let mut writer = Writer::over(unnamed, file)?;
-        schema::create(&writer.connection).map_err(|cause| RunFileError::of(path, cause))?;
+        let mut writer = Writer::over(temporary, file)?;
+        schema::create(&writer.connection)
+            .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
         writer.open_record(opening)?;
         writer.batch("COMMIT")?;
-        // The same lock: it outlives the writer under the old name.
+        // The clone shares the lock, which so outlives this writer: no second writer can take the
+        // file between its two names.
         writer.lock.try_clone().map_err(system)
     }
 
-    /// Opens `path` to go on with its run, and returns what it holds.
+    /// Opens `path` to continue its run, and returns its writer and its records.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Busy`] where another writer holds the file; otherwise those of
+    /// [`RunFile::open`]. The file is not changed, except that an interrupted transaction is rolled
+    /// back.
     pub fn resume(path: &Path) -> Result<(Writer, RunFile), RunFileError> {
         schema::recognise(path)?;
         let file = OpenOptions::new()
@@ -120,7 +152,7 @@ impl Writer {
             .open(path)
             .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
         let mut writer = Writer::over(path, file)?;
-        remove_openings(path);
+        remove_stale_files(path);
         let run = RunFile::open(path)?;
         writer.begin()?;
         writer.reserve_journal();
@@ -130,15 +162,17 @@ impl Writer {
     fn over(path: &Path, lock: File) -> Result<Writer, RunFileError> {
         lock.try_lock().map_err(|_| RunFileError::Busy(path.to_owned()))?;
         let connection = schema::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // A rollback journal keeps the run in one file; FULL makes each commit durable. The
-        // journal keeps its room between commits, and nothing else is written there: a full file
-        // system is met at commits alone.
+        // A rollback journal, unlike a write-ahead log, leaves the run in one file that can be
+        // copied at any time. FULL syncs the journal before the file and the file before the
+        // commit returns. PERSIST keeps the allocated room of the journal between commits, and
+        // without cache spill nothing is written outside a commit, so a full file system can fail
+        // a commit alone.
         connection
             .execute_batch(
                 "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cache_spill = OFF;",
             )
-            .map_err(|cause| RunFileError::of(path, cause))?;
-        Ok(Writer { connection, path: path.to_owned(), lock })
+            .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
+        Ok(Writer { connection, path: path.to_owned(), lock, open_step: None })
     }
 
     /// Returns the path of the file.
@@ -146,7 +180,15 @@ impl Writer {
         &self.path
     }
 
-    /// Records that a step begins, durably.
+    /// Records the start of a step, durably, and returns its number.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Full`] or [`RunFileError::Sqlite`] where the commit fails.
+    ///
+    /// # Panics
+    ///
+    /// Where `place` lies outside `plan` or `attempt` is 0: a mistake of the caller.
     pub fn begin_step(
         &mut self,
         place: StepPlace,
@@ -154,13 +196,14 @@ impl Writer {
         plan: &Plan,
         unix_ms: i64,
     ) -> Result<StepId, RunFileError> {
+        assert!(attempt >= 1, "attempts are numbered from 1");
         let test = &plan.tests[place.test];
         let phase = &test.phases[place.phase];
         let next = "SELECT coalesce(max(id), 0) + 1 FROM step";
         let id: i64 = self
             .connection
             .query_row(next, [], |row| row.get(0))
-            .map_err(|cause| RunFileError::of(&self.path, cause))?;
+            .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))?;
         let values = vec![
             integer(id),
             integer(place.test),
@@ -179,11 +222,23 @@ impl Writer {
         ];
         self.insert(STEP, values)?;
         self.commit()?;
-        Ok(StepId(id))
+        let id = StepId(id);
+        self.open_step = Some(OpenStep { id, last_seconds: Vec::new() });
+        Ok(id)
     }
 
-    /// Adds one second of one stream and direction.
+    /// Adds one second of one stream and direction. It becomes durable with the next commit.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Sqlite`] where SQLite refuses the record.
+    ///
+    /// # Panics
+    ///
+    /// Where `step` does not run, or the second does not lie behind the last one of its stream and
+    /// direction: a mistake of the rig, which would count requests twice.
     pub fn interval(&mut self, step: StepId, interval: &Interval) -> Result<(), RunFileError> {
+        self.check_order(step, interval);
         let latency = &interval.latency;
         let values = vec![
             integer(step.0),
@@ -203,7 +258,30 @@ impl Writer {
         self.insert(INTERVAL, values)
     }
 
-    /// Adds one reading.
+    /// Asserts that `interval` belongs to the step that runs and is the next of its series.
+    fn check_order(&mut self, step: StepId, interval: &Interval) {
+        let open = self.open_step.as_mut().filter(|open| open.id == step);
+        let open = open.expect("intervals are added to a step while it runs");
+        let series = 2 * usize::from(interval.stream) + interval.direction as usize;
+        if open.last_seconds.len() <= series {
+            open.last_seconds.resize(series + 1, None);
+        }
+        let last = open.last_seconds[series].replace(interval.second);
+        assert!(
+            last.is_none_or(|last| interval.second > last),
+            "second {} of stream {} follows second {last:?}",
+            interval.second,
+            interval.stream
+        );
+    }
+
+    /// Adds one reading. It becomes durable with the next commit.
+    ///
+    /// Readings of the pause behind a step belong to the step, so they may follow its end.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Sqlite`] where SQLite refuses the record, such as a value that is NaN.
     pub fn reading(&mut self, step: StepId, reading: &Reading) -> Result<(), RunFileError> {
         let values = vec![
             integer(step.0),
@@ -215,7 +293,11 @@ impl Writer {
         self.insert(READING, values)
     }
 
-    /// Adds a finding.
+    /// Adds a finding. It becomes durable with the next commit.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Sqlite`] where SQLite refuses the record.
     pub fn finding(&mut self, record: &FindingRecord) -> Result<(), RunFileError> {
         let finding = &record.finding;
         let values = vec![
@@ -233,14 +315,28 @@ impl Writer {
         self.insert(FINDING, values)
     }
 
-    /// Records how a step ended, durably; its record is final from now on.
+    /// Records the end of a step, durably. The record is final: a trigger of the file refuses any
+    /// further change.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Full`] or [`RunFileError::Sqlite`] where the commit fails.
+    ///
+    /// # Panics
+    ///
+    /// Where `step` does not run or `end` leaves it running: a mistake of the caller.
     pub fn finish_step(&mut self, step: StepId, end: &StepEnd) -> Result<(), RunFileError> {
+        // Not `end.unix_ms >= started_unix_ms`: the time of day is not monotonic.
+        assert!(end.state != StepState::Running, "an end is final");
+        let open = self.open_step.take().map(|open| open.id);
+        assert!(open == Some(step), "a step ends once, and after it has begun");
         let read = "SELECT id, test, phase, step, attempt, test_id, phase_kind, label, \
                     started_unix_ms FROM step WHERE id = ?1";
-        let sqlite = |cause| RunFileError::of(&self.path, cause);
+        let sqlite = |cause| RunFileError::from_sqlite(&self.path, cause);
+        // The checksum covers the whole record, so the columns of the start are read again.
         let mut values = self
             .connection
-            .query_row(read, [step.0], |row| (0..KEPT).map(|at| row.get(at)).collect())
+            .query_row(read, [step.0], |row| (0..START_COLUMNS).map(|at| row.get(at)).collect())
             .map_err(sqlite)
             .map(|values: Vec<Value>| values)?;
         values.extend([
@@ -251,8 +347,9 @@ impl Writer {
             text(&end.report),
         ]);
         let crc = checksum(&values);
-        let changed = values.split_off(KEPT);
-        self.connection
+        let changed = values.split_off(START_COLUMNS);
+        let updated = self
+            .connection
             .prepare_cached(
                 "UPDATE step SET state = ?1, ended_unix_ms = ?2, elapsed_ns = ?3, ended_by = ?4, \
                  report = ?5, crc = ?6 WHERE id = ?7",
@@ -262,39 +359,50 @@ impl Writer {
                 statement.execute(params_from_iter(changed.into_iter().chain(tail)))
             })
             .map_err(sqlite)?;
+        assert!(updated == 1, "{updated} records have the number of one step");
         self.commit()
     }
 
-    /// Takes the room that a commit of everything added so far would need, and returns whether
-    /// there was so much. A commit that finds none loses what it holds.
+    /// Allocates the room that a commit of everything added so far needs; returns false where the
+    /// file system is full. A commit that fails for want of room loses its transaction.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Sqlite`] where SQLite does not report the size of the file.
     pub fn has_room(&self) -> Result<bool, RunFileError> {
         let pragma = |name: &str| -> Result<u64, RunFileError> {
             self.connection
                 .query_row(name, [], |row| row.get(0))
                 .map(|number: i64| number.unsigned_abs())
-                .map_err(|cause| RunFileError::of(&self.path, cause))
+                .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))
         };
+        // `page_count` includes the pages that the open transaction has added in memory.
         let wanted = pragma("PRAGMA page_count")? * pragma("PRAGMA page_size")?;
-        match take(&self.lock, wanted + RESERVE) {
+        match allocate(&self.lock, wanted + RESERVE) {
             Ok(()) => Ok(true),
             Err(Errno::NOSPC | Errno::DQUOT) => Ok(false),
-            // Not every file system can promise room: then a commit has to find out.
+            // Some file systems cannot allocate room beforehand; there the commit itself fails.
             Err(_) => Ok(true),
         }
     }
 
-    /// Takes the room that the journal needs, so that adding a record never fails for want of it.
+    /// Allocates the room that the journal needs, so that a commit does not fail for want of it.
     fn reserve_journal(&self) {
         let mut journal = self.path.clone().into_os_string();
         journal.push("-journal");
         let flags = OFlags::NOFOLLOW.bits() as i32;
         if let Ok(file) = OpenOptions::new().write(true).custom_flags(flags).open(journal) {
-            // Where it cannot be had now, a commit has to find out.
-            let _ = take(&file, RESERVE);
+            // Without this room the commit itself fails, as on file systems without allocation.
+            let _ = allocate(&file, RESERVE);
         }
     }
 
-    /// Makes everything durable that was added so far.
+    /// Makes all added records durable.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Full`] where the file system is full, [`RunFileError::Sqlite`] otherwise;
+    /// records since the last commit are then lost.
     pub fn commit(&mut self) -> Result<(), RunFileError> {
         self.batch("COMMIT")?;
         self.begin()
@@ -305,7 +413,9 @@ impl Writer {
     }
 
     fn batch(&mut self, sql: &str) -> Result<(), RunFileError> {
-        self.connection.execute_batch(sql).map_err(|cause| RunFileError::of(&self.path, cause))
+        self.connection
+            .execute_batch(sql)
+            .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))
     }
 
     fn open_record(&mut self, opening: &Opening<'_>) -> Result<(), RunFileError> {
@@ -347,7 +457,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends a record, sealed with its checksum.
+    /// Appends a record with its checksum as the last column.
     fn insert(&mut self, statement: &str, values: Vec<Value>) -> Result<(), RunFileError> {
         let crc = Value::Integer(checksum(&values));
         self.connection
@@ -356,28 +466,29 @@ impl Writer {
                 statement.execute(params_from_iter(values.into_iter().chain([crc])))
             })
             .map(|_| ())
-            .map_err(|cause| RunFileError::of(&self.path, cause))
+            .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // What was added and not committed is kept where that is possible, and the journal beside
-        // the file goes. An error here has no reader; the next opening rolls back.
+        // Commits the open transaction and deletes the journal, so that the run is one file. `drop`
+        // cannot return an error; after a failure the next opening rolls back.
         let _ = self.connection.execute_batch("COMMIT; PRAGMA journal_mode = DELETE;");
-        // Gives back the room that was not needed.
+        // Frees the allocated room beyond the end of the file.
         if let Ok(metadata) = self.lock.metadata() {
             let _ = self.lock.set_len(metadata.len());
         }
     }
 }
 
-/// Room beyond what is needed. The journal holds the pages that a transaction changes, which are
-/// a few of each table and index, of 4 KiB each.
+/// Room allocated beyond the pages of the file, and for the journal, in bytes. The journal holds
+/// the old content of the pages that a transaction changes: the last ones of each of seven tables
+/// and two indices, 4 KiB each. 64 pages are several times that.
 const RESERVE: u64 = 256 << 10;
 
-/// Makes the file system keep room for the first `length` bytes of `file`, whose size stays.
-fn take(file: &File, length: u64) -> Result<(), Errno> {
+/// Allocates blocks for the first `length` bytes of `file` without changing its size.
+fn allocate(file: &File, length: u64) -> Result<(), Errno> {
     rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, length)
 }
 
@@ -386,48 +497,9 @@ const DRIVE: &str = "INSERT INTO drive VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?
 const ENVIRONMENT: &str = "INSERT INTO environment VALUES (?1, ?2, ?3)";
 const STEP: &str = "INSERT INTO step VALUES \
     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
-/// The columns of a step that its end does not change.
-const KEPT: usize = 9;
+/// The columns of a step that are final at its start.
+const START_COLUMNS: usize = 9;
 const INTERVAL: &str = "INSERT INTO interval VALUES \
     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 const READING: &str = "INSERT INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const FINDING: &str = "INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-
-/// Ends the name of a file that has no opening record yet, after the number of its process.
-const OPENING: &str = ".opening";
-
-/// Removes what killed processes have left of their starts for `path`: a file without an opening
-/// record, or a second name of the run file.
-fn remove_openings(path: &Path) {
-    abandoned(path, OPENING).iter().for_each(|left| remove_with_journal(left));
-}
-
-/// Removes a file and its journal. What cannot be removed is in nobody's way.
-fn remove_with_journal(path: &Path) {
-    let mut journal = path.as_os_str().to_owned();
-    journal.push("-journal");
-    let _ = std::fs::remove_file(journal);
-    let _ = std::fs::remove_file(path);
-}
-
-/// Gives the file `unnamed` the name `path`, durably, and never takes it from another file.
-fn give_name(unnamed: &Path, path: &Path) -> Result<(), RunFileError> {
-    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
-    match std::fs::hard_link(unnamed, path) {
-        Ok(()) => {}
-        Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {
-            return Err(RunFileError::Exists(path.to_owned()));
-        }
-        // A file system without links, such as FAT.
-        Err(_) if path.symlink_metadata().is_ok() => {
-            return Err(RunFileError::Exists(path.to_owned()));
-        }
-        Err(_) => std::fs::rename(unnamed, path).map_err(system)?,
-    }
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
-        // Some file systems cannot sync a folder: they name files in their own order.
-        let _ = folder.sync_all();
-    }
-    Ok(())
-}

@@ -118,7 +118,7 @@ pub(crate) struct Choice {
     #[arg(long, value_name = "SIZE", value_parser = endurance)]
     pub(crate) endurance: Option<Bytes>,
     /// The share of the rated endurance that a run may write, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = ssdgauge_lab::SHARE * 100.0, value_parser = share)]
+    #[arg(long, value_name = "PERCENT", default_value_t = ssdgauge_lab::DEFAULT_WEAR_SHARE * 100.0, value_parser = share)]
     pub(crate) endurance_share: f64,
     /// What the drive writes in a second at most: the estimates of time and of bytes written rest
     /// on it where only time limits a step.

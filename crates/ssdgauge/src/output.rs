@@ -111,7 +111,7 @@ fn replaces(path: &Path, form: Form, inputs: &[&Path]) -> Result<bool, Failure> 
 
 fn put(path: &Path, bytes: &[u8], replaces: bool) -> io::Result<()> {
     // Half files of killed writers; one that cannot be removed does no harm.
-    for left in ssdgauge_runfile::abandoned(path, PARTIAL) {
+    for left in ssdgauge_runfile::stale_temp_files(path, PARTIAL) {
         let _ = std::fs::remove_file(left);
     }
     let mut partial = path.as_os_str().to_owned();

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{
     Action, Bytes, Finding, Nanos, Phase, Plan, Preparation, Severity, Step, Test,
 };
-use ssdgauge_lab::{Glimpse, Watcher};
+use ssdgauge_lab::{SecondSummary, Watcher};
 use std::time::{Duration, Instant};
 
 /// How fast a fill is thought to be before one was seen, in bytes per second.
@@ -128,7 +128,7 @@ impl Watcher for Progress<'_> {
         self.stop.is_set()
     }
 
-    fn begins(&mut self, test: &Test, phase: &Phase, step: &Step) {
+    fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step) {
         // By its place in the plan, because a resumed run does not begin with the first step.
         let is_this = |other: &Step| std::ptr::eq(other, step);
         let before = self.plan.steps().map(|(_, _, step)| step).take_while(|other| !is_this(other));
@@ -152,7 +152,7 @@ impl Watcher for Progress<'_> {
         self.draw("", Nanos::ZERO);
     }
 
-    fn sees(&mut self, glimpse: &Glimpse) {
+    fn second_ended(&mut self, glimpse: &SecondSummary) {
         self.ios += glimpse.ios;
         self.bytes += glimpse.bytes;
         let p99 = glimpse.lat_p99.map_or("-".into(), |p99| Nanos(p99).to_string());
@@ -165,11 +165,11 @@ impl Watcher for Progress<'_> {
         }
     }
 
-    fn rests(&mut self, duration: Nanos) {
+    fn pause_began(&mut self, duration: Nanos) {
         self.draw(&format!("resting for {duration}"), self.current);
     }
 
-    fn finds(&mut self, finding: &Finding) {
+    fn finding_recorded(&mut self, finding: &Finding) {
         let word = match finding.severity {
             Severity::Note => "note",
             Severity::Warning => "warning",
@@ -178,7 +178,7 @@ impl Watcher for Progress<'_> {
         self.say(&format!("{word}: {}", finding.text));
     }
 
-    fn waits_for_room(&mut self) -> bool {
+    fn wait_for_room(&mut self) -> bool {
         if self.full.is_none_or(|since| since.elapsed() > 2 * WAIT_FOR_ROOM) {
             self.full = Some(Instant::now());
             self.say(&format!(
@@ -190,7 +190,7 @@ impl Watcher for Progress<'_> {
         !self.stop.is_set() && self.full.is_some_and(|since| since.elapsed() < WAIT_FOR_ROOM)
     }
 
-    fn ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {
+    fn step_ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {
         let number = format!("[{:>2}/{}]", self.step, self.steps);
         let rates = match self.ios {
             0 => String::new(),

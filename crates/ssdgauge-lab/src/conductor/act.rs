@@ -1,31 +1,34 @@
-//! One action of a plan, carried out on a rig.
+//! Execution of one action of a plan on a rig.
 
 use super::rounds::Rounds;
 use super::sink::StepSink;
 use ssdgauge_core::{Action, EndedBy, Histogram, Nanos, OpenLoop, Rig, RigError, Sink};
 
-/// What an action came to.
+/// Result of an action.
 pub(super) struct Done {
+    /// What ended it.
     pub(super) by: By,
+    /// Its duration by the clock of the rig.
     pub(super) elapsed: Nanos,
+    /// Report of the engine or the preparation, as JSON.
     pub(super) report: String,
-    /// The times of the first stream from sending to completion, where it is an open loop.
+    /// Service times of the first stream, from submission to completion, where it is an open loop.
     pub(super) service: Option<Histogram>,
 }
 
-/// What ended an action.
+/// End of an action.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
-    /// A limit of its workload.
+    /// At a limit of its workload.
     Limit(EndedBy),
-    /// The rule of steadiness.
+    /// At a steady state.
     Steady,
-    /// It was done.
+    /// Complete, without a limit.
     Done,
 }
 
 impl By {
-    /// Returns the word used in run files and pages.
+    /// Returns the value of `ended_by` in run files and pages.
     pub(super) fn name(self) -> &'static str {
         match self {
             By::Limit(limit) => limit.name(),
@@ -34,12 +37,12 @@ impl By {
         }
     }
 
-    fn stopped(stopped: bool) -> By {
+    fn from_stopped(stopped: bool) -> By {
         if stopped { By::Limit(EndedBy::Stop) } else { By::Done }
     }
 }
 
-/// Carries out `action`, and writes what happens into `sink`.
+/// Executes `action` and passes its samples to `sink`.
 pub(super) fn act(
     rig: &mut dyn Rig,
     action: &Action,
@@ -49,7 +52,7 @@ pub(super) fn act(
     match action {
         Action::Prepare(preparation) => {
             let prepared = rig.prepare(preparation, sink)?;
-            let by = By::stopped(prepared.stopped);
+            let by = By::from_stopped(prepared.stopped);
             let report = serde_json::to_string(&prepared).expect(json);
             Ok(Done { by, elapsed: prepared.elapsed, report, service: None })
         }
@@ -58,11 +61,13 @@ pub(super) fn act(
             let ended = rig.run(workload, until, sink)?;
             let rounds = sink.rounds.take();
             let verdict = rounds.as_ref().and_then(Rounds::steady);
+            // The sink ends a steady step by a stop request, so a stop with a verdict is the rule.
             let by = match (ended.by, verdict) {
                 (EndedBy::Stop, Some(_)) => By::Steady,
                 (by, _) => By::Limit(by),
             };
             let report = serde_json::to_string(&ended.engine).expect(json);
+            // A step that was stopped or failed is executed again: it has no verdict.
             match (rounds, by) {
                 (Some(_), By::Limit(EndedBy::Stop | EndedBy::Faults)) | (None, _) => {}
                 (Some(rounds), By::Limit(_) | By::Steady | By::Done) => {
@@ -74,15 +79,21 @@ pub(super) fn act(
         }
         Action::Rest(duration) => {
             rig.rest(*duration, sink)?;
-            Ok(left_alone(*duration, sink))
+            Ok(paused(*duration, sink))
         }
         Action::Idle(duration) => {
             rig.idle(*duration, sink)?;
-            Ok(left_alone(*duration, sink))
+            Ok(paused(*duration, sink))
         }
     }
 }
 
-fn left_alone(duration: Nanos, sink: &mut StepSink<'_>) -> Done {
-    Done { by: By::stopped(sink.stop()), elapsed: duration, report: "{}".into(), service: None }
+/// Returns the result of a pause without a load.
+fn paused(duration: Nanos, sink: &mut StepSink<'_>) -> Done {
+    Done {
+        by: By::from_stopped(sink.stop()),
+        elapsed: duration,
+        report: "{}".into(),
+        service: None,
+    }
 }

@@ -1,38 +1,38 @@
-//! What of a plan is left to do: a pure function of the plan and of what was finished.
+//! Remaining steps of an interrupted run: a pure function of the plan and the finished steps.
 
 use ssdgauge_core::search::{self, Next, Tried};
 use ssdgauge_core::{Action, DriveInfo, PhaseKind, Plan, Preparation, Restart, Step, TargetKind};
 use ssdgauge_runfile::{RunFile, RunFileError, StepPlace};
 use std::collections::BTreeMap;
 
-/// What the searches of a run have tried, by test and phase.
+/// Attempts of the searches of a run, by test and phase.
 pub(super) type TriedLoads = BTreeMap<(usize, usize), Vec<Tried>>;
 
-/// Returns what the searches of `run` have tried, and the first test whose search or whose rounds
-/// are not done.
+/// Returns the attempts of the searches of `run`, and the first test whose search or whose rounds
+/// are unfinished.
 pub(super) fn searches(run: &RunFile) -> Result<(TriedLoads, Option<usize>), RunFileError> {
     let mut tried = TriedLoads::new();
-    let mut searching = None;
+    let mut unfinished = None;
     for (number, test) in run.head().plan.tests.iter().enumerate() {
         if let Some(rounds) = test.rounds
-            && !run.has_judged(number, rounds.phase)?
+            && !run.has_steadiness_verdict(number, rounds.phase)?
         {
-            searching = searching.or(Some(number));
+            unfinished = unfinished.or(Some(number));
         }
         let Some(search) = &test.search else { continue };
-        let probes = run.tried(number, search.probes)?;
-        let trials = run.tried(number, search.trials)?;
-        let rungs = test.phases[search.trials].steps.len();
-        if !matches!(search::next(rungs, &probes, &trials), Next::Done(_)) {
-            searching = searching.or(Some(number));
+        let probes = run.search_attempts(number, search.probes)?;
+        let trials = run.search_attempts(number, search.trials)?;
+        let loads = test.phases[search.trials].steps.len();
+        if !matches!(search::next(loads, &probes, &trials), Next::Done(_)) {
+            unfinished = unfinished.or(Some(number));
         }
         tried.insert((number, search.probes), probes);
         tried.insert((number, search.trials), trials);
     }
-    Ok((tried, searching))
+    Ok((tried, unfinished))
 }
 
-/// Returns every step of `plan` that is carried out in order.
+/// Returns every step of `plan` that is executed in order: all but those of searches and rounds.
 pub(super) fn places(plan: &Plan) -> Vec<StepPlace> {
     let mut places = Vec::new();
     for (test, of_test) in plan.tests.iter().enumerate() {
@@ -50,9 +50,16 @@ fn step_at(plan: &Plan, place: StepPlace) -> &Step {
     &plan.tests[place.test].phases[place.phase].steps[place.step]
 }
 
-/// Returns the test to go on with and what is left to do, with what has to be done again, in
-/// order; `None` where nothing is left. `searching` is the first test whose search or
-/// whose rounds are not done.
+/// Returns the test to continue with and the remaining steps in order, including steps that have to
+/// be executed again; `None` where the run is complete. `searching` is the first test whose search
+/// or whose rounds are unfinished.
+///
+/// The rules, in order:
+/// 1. The run continues with the first test that has an unfinished step, search or rounds.
+/// 2. With [`Restart::Test`] that test starts again from its preparation, with [`Restart::Step`] at
+///    its first unfinished step.
+/// 3. Where the drive lost its content (scratch file, virtual drive), earlier preparations that the
+///    test reads are executed again before that.
 pub(super) fn remaining(
     plan: &Plan,
     finished: &[StepPlace],
@@ -61,6 +68,8 @@ pub(super) fn remaining(
 ) -> Option<(usize, Vec<StepPlace>)> {
     let all = places(plan);
     let behind = |test: usize| all.iter().position(|place| place.test > test);
+    // A search runs behind the last ordered step of its test, so its place is that of the next
+    // test.
     let searched = searching.map(|test| behind(test).unwrap_or(all.len()));
     let unfinished = all.iter().position(|place| !finished.contains(place));
     let first = unfinished.into_iter().chain(searched).min()?;
@@ -74,8 +83,11 @@ pub(super) fn remaining(
         Restart::Step => first,
     };
     let mut todo = Vec::new();
-    // A scratch file and a virtual drive are gone with the program: what later steps read has to
-    // be written again. Equal preparations need no second time.
+    // A scratch file and a virtual drive end with the program, so the data that later steps read is
+    // written again. Of the earlier tests only preparations matter, each distinct one once: a
+    // second equal purge or fill gives the same content. Their measured steps are not repeated,
+    // although they may have changed the drive: a test whose result depends on that has
+    // Restart::Test.
     let is_lost = match drive.kind {
         TargetKind::File | TargetKind::Virtual => true,
         TargetKind::Block | TargetKind::Null => false,
@@ -90,7 +102,8 @@ pub(super) fn remaining(
                 Action::Prepare(Preparation::Power(_) | Preparation::WriteCache(_))
             );
             if is_setting {
-                // A test that chooses a setting begins anew, and the drive is as it was found.
+                // Settings end with their test, and a test with settings starts again (rule 2), so
+                // a setting before `anew` has no effect on the remaining steps.
             } else if let Action::Prepare(preparation) = action {
                 if place.test == current || !done.contains(&preparation) {
                     done.push(preparation);

@@ -1,11 +1,12 @@
-//! Watches a step for steadiness by the rule of the SNIA Performance Test Specification.
+//! Steady state of a step or of rounds, by the rule of the SNIA Performance Test Specification: in
+//! five rounds a range of at most 20 % and a slope of at most 10 % of the mean.
 
 use ssdgauge_core::statistics::steady::{self, Verdict, WINDOW};
 use ssdgauge_core::{
     Finding, FindingKind, Interval, Metric, Nanos, Scope, Severity, SteadyRule, Totals,
 };
 
-/// The seconds of a step, gathered into rounds.
+/// The seconds of a step, summed up in rounds.
 #[derive(Debug)]
 pub(super) struct Rounds {
     round: Nanos,
@@ -16,11 +17,19 @@ pub(super) struct Rounds {
 
 impl Rounds {
     pub(super) fn new(rule: SteadyRule) -> Rounds {
+        debug_assert!(
+            rule.round >= Nanos::SECOND && rule.round.0.is_multiple_of(Nanos::SECOND.0),
+            "a round of {} is not a whole number of seconds",
+            rule.round
+        );
         let values = RoundValues::new(rule.metric);
         Rounds { round: rule.round, second: 0, current: Totals::over(rule.round), values }
     }
 
-    /// Takes a second of one stream and direction; a round is closed by the second behind it.
+    /// Adds a second of one stream and direction.
+    ///
+    /// A round is complete when the next second arrives, because a second has one interval for each
+    /// stream and direction. The last round of a step is therefore never counted: it may be short.
     pub(super) fn interval(&mut self, interval: &Interval) {
         if interval.second > self.second {
             self.second = interval.second;
@@ -30,23 +39,23 @@ impl Rounds {
                 self.current = Totals::over(self.round);
             }
         }
-        // Sums are enough here: a round of minutes would else merge buckets for nothing.
+        // The tracked metrics are sums and means: merging buckets every second is not needed.
         let latency = interval.latency.without_buckets();
         self.current.add(&Interval { latency, ..interval.clone() });
     }
 
-    /// Returns the verdict on the window that is steady, once there is one.
+    /// Returns the verdict on the first steady window; `None` before there is one.
     pub(super) fn steady(&self) -> Option<Verdict> {
         self.values.steady()
     }
 
-    /// Returns what the rounds came to, with the figures of the last window.
+    /// Returns the finding on the steady state, with the figures of the window.
     pub(super) fn finding(&self) -> Finding {
         self.values.finding(&format!("rounds of {}", self.round))
     }
 }
 
-/// The tracked value of each round so far.
+/// The tracked value of each round so far, and the first steady window.
 #[derive(Debug)]
 pub(super) struct RoundValues {
     metric: Metric,
@@ -59,7 +68,7 @@ impl RoundValues {
         RoundValues { metric, values: Vec::new(), found: None }
     }
 
-    /// Adds the round of `totals`.
+    /// Adds the round of `totals`. A round without requests counts as 0.
     pub(super) fn push(&mut self, totals: &Totals) {
         self.values.push(totals.value(self.metric, Scope::All).unwrap_or(0.0));
         if self.found.is_none() {
@@ -67,17 +76,18 @@ impl RoundValues {
         }
     }
 
+    /// Judges the last five rounds; `None` before five rounds, or where their mean is 0.
     fn last_window(&self) -> Option<Verdict> {
         let start = self.values.len().checked_sub(WINDOW)?;
         steady::judge(&self.values[start..])
     }
 
-    /// Returns the verdict on the window that is steady, once there is one.
+    /// Returns the verdict on the first steady window; `None` before there is one.
     pub(super) fn steady(&self) -> Option<Verdict> {
         self.found
     }
 
-    /// Returns what the rounds came to, with the figures of the last window.
+    /// Returns the finding on the steady state, with the figures of the window.
     pub(super) fn finding(&self, rounds: &str) -> Finding {
         let n = self.values.len();
         let unit = match self.metric.unit() {
@@ -105,13 +115,13 @@ impl RoundValues {
                 FindingKind::NotSteady,
                 Severity::Warning,
                 format!("not steady within {n} {rounds}; the last five: {}", figures(&verdict)),
-                "give it more time, or read the numbers as those of a transition",
+                "extend the limit, or interpret the results as those of a transient state",
             ),
             (None, None) => Finding::new(
                 FindingKind::NotSteady,
                 Severity::Warning,
-                format!("{n} {rounds} are too few to be judged, or nothing was moved in them"),
-                "give it more time; five rounds are needed",
+                format!("{n} {rounds}: too few for the steady-state rule, or without requests"),
+                "extend the limit: the rule needs five rounds",
             ),
         }
     }
@@ -138,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_steady_as_soon_as_five_rounds_are() {
+    fn a_step_is_steady_at_the_first_steady_window_of_five_rounds() {
         let rule = SteadyRule { round: Nanos::from_secs(2), metric: Metric::Iops };
         let falling = [900, 900, 500, 500, 300, 300, 200, 200, 100, 100];
         let mut rounds = Rounds::new(rule);

@@ -1,36 +1,39 @@
-//! Where a rig's samples go: into the run file, before the watcher's eyes, and into the rounds.
+//! Sink of a step: passes the samples of the rig to the run file, the watcher, the rounds and the
+//! slices of a search.
 
 use super::rounds::Rounds;
 use super::slices::Slices;
-use super::{Glimpse, Watcher};
+use super::{SecondSummary, Watcher};
 use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink, Totals};
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
 
-/// How often what was seen is made durable within a step, in milliseconds.
+/// Interval between commits within a step, in milliseconds: a kill loses at most the samples of the
+/// last 10 s. Each commit costs several syncs, which must not disturb the measured drive.
 const COMMIT_EVERY_MS: i64 = 10_000;
 
-/// Writes down what a rig hands over, and shows it.
+/// Records the samples of one step and shows its progress.
 pub(super) struct StepSink<'a> {
     writer: &'a mut Writer,
     watcher: &'a mut dyn Watcher,
     id: StepId,
     offset: Nanos,
     committed_ms: i64,
-    /// The first error of the run file; it stops the rig at its next question.
+    /// The first error of the run file. The rig stops at its next call of `stop`, because a sink
+    /// returns no errors.
     pub(super) failure: Option<RunFileError>,
-    glimpse: Glimpse,
-    /// The time of the seconds that were seen.
+    summary: SecondSummary,
+    /// Duration of the recorded seconds.
     pub(super) elapsed: Nanos,
-    /// Watches for steadiness, where the step ends with it.
+    /// The rounds, where the step ends at a steady state.
     pub(super) rounds: Option<Rounds>,
-    /// Everything that was seen, without buckets.
+    /// Sums of all intervals, without buckets.
     pub(super) totals: Totals,
-    /// Judges the latencies, where the step is part of a search.
+    /// The slices, where the step is an attempt of a search.
     pub(super) slices: Option<Slices>,
 }
 
 impl<'a> StepSink<'a> {
-    /// Returns a sink for the step `id`, whose readings are moved by `offset`.
+    /// Returns a sink for the step `id`; `offset` is added to the times of its readings.
     pub(super) fn new(
         writer: &'a mut Writer,
         watcher: &'a mut dyn Watcher,
@@ -45,7 +48,7 @@ impl<'a> StepSink<'a> {
             offset,
             committed_ms,
             failure: None,
-            glimpse: Glimpse::default(),
+            summary: SecondSummary::default(),
             elapsed: Nanos::ZERO,
             rounds: None,
             totals: Totals::default(),
@@ -53,27 +56,29 @@ impl<'a> StepSink<'a> {
         }
     }
 
-    fn keep(&mut self, result: Result<(), RunFileError>) {
+    /// Keeps the first error.
+    fn keep_error(&mut self, result: Result<(), RunFileError>) {
         if let (Err(error), None) = (result, &self.failure) {
             self.failure = Some(error);
         }
     }
 
-    /// Shows the second that is complete.
+    /// Shows the last complete second, and commits at intervals.
     pub(super) fn show(&mut self) {
-        if self.glimpse.length > Nanos::ZERO {
-            self.watcher.sees(&self.glimpse);
+        if self.summary.length > Nanos::ZERO {
+            self.watcher.second_ended(&self.summary);
         }
         let now = self.watcher.unix_ms();
         if now - self.committed_ms >= COMMIT_EVERY_MS {
             self.committed_ms = now;
-            // Without room it is kept in memory: the end of the step waits for some.
+            // While the file system is full, records stay in memory: a commit would lose them, and
+            // the end of the step waits for room.
             let result = match self.writer.has_room() {
                 Ok(true) => self.writer.commit(),
                 Ok(false) => Ok(()),
                 Err(error) => Err(error),
             };
-            self.keep(result);
+            self.keep_error(result);
         }
     }
 }
@@ -81,7 +86,7 @@ impl<'a> StepSink<'a> {
 impl Sink for StepSink<'_> {
     fn interval(&mut self, interval: &Interval) {
         let result = self.writer.interval(self.id, interval);
-        self.keep(result);
+        self.keep_error(result);
         if let Some(rounds) = &mut self.rounds {
             rounds.interval(interval);
         }
@@ -90,39 +95,40 @@ impl Sink for StepSink<'_> {
         if let Some(slices) = &mut self.slices {
             slices.interval(interval);
         }
-        if interval.second != self.glimpse.second {
+        if interval.second != self.summary.second {
             self.show();
-            self.glimpse = Glimpse { second: interval.second, ..Glimpse::default() };
+            self.summary = SecondSummary { second: interval.second, ..SecondSummary::default() };
             self.elapsed = Nanos::SECOND * u64::from(interval.second);
         }
-        let glimpse = &mut self.glimpse;
-        if glimpse.length == Nanos::ZERO {
+        let summary = &mut self.summary;
+        // The first interval of a second adds its length; the others cover the same second.
+        if summary.length == Nanos::ZERO {
             self.elapsed += interval.length;
         }
-        glimpse.ios += interval.ios;
-        glimpse.bytes += Bytes(interval.bytes);
-        glimpse.length = interval.length;
-        glimpse.lat_p99 = glimpse.lat_p99.max(interval.latency.percentile(0.99));
+        summary.ios += interval.ios;
+        summary.bytes += Bytes(interval.bytes);
+        summary.length = interval.length;
+        summary.lat_p99 = summary.lat_p99.max(interval.latency.percentile(0.99));
     }
 
     fn reading(&mut self, reading: &Reading) {
         let moved = Reading { at: reading.at + self.offset, ..reading.clone() };
         let result = self.writer.reading(self.id, &moved);
-        self.keep(result);
+        self.keep_error(result);
     }
 
     fn finding(&mut self, finding: Finding) {
-        self.watcher.finds(&finding);
+        self.watcher.finding_recorded(&finding);
         let unix_ms = self.watcher.unix_ms();
         let record = FindingRecord { step: Some(self.id), unix_ms, finding };
         let result = self.writer.finding(&record);
-        self.keep(result);
+        self.keep_error(result);
     }
 
     fn announce(&mut self, finding: Finding) -> bool {
         self.finding(finding);
         let result = self.writer.commit();
-        self.keep(result);
+        self.keep_error(result);
         self.failure.is_none()
     }
 

@@ -1,4 +1,5 @@
-//! Judges a load by the worst slice of its first stream's reads, as Aerospike ACT does.
+//! Verdict on a load by the worst slice of the reads of its first stream, the rule of Aerospike
+//! ACT: a load passes where in each slice fewer reads than the limit take longer than each latency.
 
 use super::By;
 use ssdgauge_core::search::Limits;
@@ -7,7 +8,7 @@ use ssdgauge_core::{
     Nanos, Reading, Severity, Sink,
 };
 
-/// The latencies of a step, slice by slice.
+/// Read latencies of a step by slice.
 #[derive(Debug)]
 pub(super) struct Slices {
     limits: Limits,
@@ -16,10 +17,11 @@ pub(super) struct Slices {
 
 impl Slices {
     pub(super) fn new(limits: &Limits) -> Slices {
+        assert!(limits.slice >= Nanos::SECOND, "a slice of {} holds no interval", limits.slice);
         Slices { limits: limits.clone(), slices: Vec::new() }
     }
 
-    /// Takes a second of one stream and direction.
+    /// Adds a second of one stream and direction; a second belongs to the slice of its start.
     pub(super) fn interval(&mut self, interval: &Interval) {
         let begin = Nanos::SECOND * u64::from(interval.second);
         if interval.stream != 0 || interval.direction != Direction::Read {
@@ -32,12 +34,12 @@ impl Slices {
         self.slices[slice].merge(&interval.latency);
     }
 
-    /// Tells, `at` the end of the step, the worst slice and whether the load was borne, as readings
-    /// and in words.
+    /// Returns whether the load passed, and records the verdict `at` the end of the step: readings
+    /// of the worst slice, and a finding where it did not pass.
     ///
-    /// The verdict goes by the due times. Beside it stands the one by the clock that starts with
-    /// the sending, over `service`, the times of the whole step: its slices are not kept apart.
-    pub(super) fn tell(
+    /// The verdict counts latencies from the due time. A second one counts them from submission,
+    /// over `service`, the service times of the whole step, which are not divided into slices.
+    pub(super) fn judge(
         self,
         by: By,
         at: Nanos,
@@ -52,23 +54,24 @@ impl Slices {
         for ((latency, _), share) in self.limits.above.iter().zip(&worst) {
             read(format!("worst_slice_above_{latency}_percent"), *share);
         }
+        // A step that ended early by lag did not hold its load, whatever its latencies.
         let lag = match by {
-            By::Limit(EndedBy::DeviceLag) => Some("the drive fell more than 10 s behind"),
-            By::Limit(EndedBy::HostLag) => Some("this host could not send the load"),
+            By::Limit(EndedBy::DeviceLag) => Some("the drive fell more than 10 s behind the load"),
+            By::Limit(EndedBy::HostLag) => Some("the host could not send the load"),
             By::Limit(EndedBy::Time | EndedBy::Bytes | EndedBy::Stop | EndedBy::Faults)
             | By::Steady
             | By::Done => None,
         };
         let broken = self.limits.broken(&worst);
-        let borne = lag.is_none() && broken.is_none();
-        read(BORNE.into(), f64::from(u8::from(borne)));
+        let passed = lag.is_none() && broken.is_none();
+        read(BORNE.into(), f64::from(u8::from(passed)));
         if let Some(service) = service {
             let shares = self.limits.worst(std::slice::from_ref(service));
             for ((latency, _), share) in self.limits.above.iter().zip(&shares) {
                 read(format!("from_sending_above_{latency}_percent"), *share);
             }
-            let borne = lag.is_none() && self.limits.broken(&shares).is_none();
-            read(BORNE_FROM_SENDING.into(), f64::from(u8::from(borne)));
+            let passed = lag.is_none() && self.limits.broken(&shares).is_none();
+            read(BORNE_FROM_SENDING.into(), f64::from(u8::from(passed)));
         }
         let text = match (lag, broken) {
             (Some(lag), _) => lag.to_owned(),
@@ -78,9 +81,10 @@ impl Slices {
             (None, None) => return true,
         };
         let (severity, advice) = match by {
-            By::Limit(EndedBy::HostLag) => {
-                (Severity::Warning, "the answer is a lower bound: a faster host may find more")
-            }
+            By::Limit(EndedBy::HostLag) => (
+                Severity::Warning,
+                "the result is a lower bound: a faster host may pass a higher load",
+            ),
             By::Limit(_) | By::Steady | By::Done => (Severity::Note, ""),
         };
         sink.finding(Finding::new(FindingKind::Overloaded, severity, text, advice));

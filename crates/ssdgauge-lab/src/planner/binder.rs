@@ -1,4 +1,4 @@
-//! Binds the rules of a suite to one drive: tests, phases, streams and spans in bytes.
+//! Binding of the rules of a suite to one drive: tests, phases, streams, and spans in bytes.
 
 use super::{Options, PlanError};
 use crate::suite::{
@@ -11,32 +11,34 @@ use ssdgauge_core::{
     WriteCache,
 };
 
-/// The rules of a suite meet a drive here.
+/// A drive and the options of the user, to which rules are bound.
 pub(super) struct Binder<'a> {
     pub(super) drive: &'a DriveInfo,
     pub(super) options: &'a Options,
-    /// Whether a span was cut down to the drive.
+    /// Whether a span was reduced to the capacity of the drive.
     pub(super) scaled: bool,
 }
 
 impl Binder<'_> {
+    /// Binds a test. Its phases are the preparation, then for each point what precedes it (fill
+    /// level, power state, idle time) and its step; points without a change share one phase.
     pub(super) fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
         let mut phases = self.prepare(&rule.id, &rule.prepare)?;
         let (mut full, mut power) = (None, None);
         let block = self.drive.logical_block;
-        let sent = |point: &&PointRule| {
+        let fits = |point: &&PointRule| {
             point.streams.iter().all(|stream| stream.block_size.0.is_multiple_of(block.0))
         };
-        // A drive with larger blocks misses the smallest requests, and says so; a test that
-        // would miss all of them is refused where its streams are bound.
-        let some = rule.points.iter().any(|point| sent(&point));
+        // A drive with 4 KiB blocks cannot execute the 512 B points of a sweep: they are left out
+        // and listed as such. A test without any other point is refused when its streams are bound.
+        let any_fits = rule.points.iter().any(|point| fits(&point));
         let left_out: Vec<&str> = rule
             .points
             .iter()
-            .filter(|point| some && !sent(point))
+            .filter(|point| any_fits && !fits(point))
             .map(|point| point.label.as_str())
             .collect();
-        for point in rule.points.iter().filter(|point| !some || sent(point)) {
+        for point in rule.points.iter().filter(|point| !any_fits || fits(point)) {
             let mut before = Vec::new();
             if point.full_percent != full || phases.is_empty() {
                 before.extend(self.level(&rule.id, point.full_percent)?);
@@ -47,7 +49,7 @@ impl Binder<'_> {
                 power = point.power;
             }
             if let (Some(idle), false) = (point.idle, point.streams.is_empty()) {
-                before.push(idle_phase(self.shorter(idle)));
+                before.push(idle_phase(self.shortened(idle)));
             }
             let follows = phases.last().is_some_and(|phase| phase.kind == PhaseKind::Measure);
             if !follows || !before.is_empty() {
@@ -60,7 +62,7 @@ impl Binder<'_> {
                 action: self.load(&rule.id, rule.engine, point)?,
                 rest: self.rest(point.rest),
             };
-            phases.last_mut().expect("a phase was just begun").steps.push(step);
+            phases.last_mut().expect("a measured phase was just added").steps.push(step);
         }
         if rule.sets_power() {
             phases.push(power_phase(PowerSaving::AsFound));
@@ -73,9 +75,9 @@ impl Binder<'_> {
             score: self.score(&rule.score),
             also: rule.also.iter().map(|score| self.score(score)).collect(),
             figures: rule.figures.clone(),
-            chosen: rule.chosen.iter().cloned().chain(missing_points(&left_out, block)).collect(),
+            chosen: rule.chosen.iter().cloned().chain(points_left_out(&left_out, block)).collect(),
             restart: rule.restart,
-            rounds: rule.rounds.as_ref().and_then(|rounds| bound(rounds, &phases)),
+            rounds: rule.rounds.as_ref().and_then(|rounds| bind_rounds(rounds, &phases)),
             repetition: 1,
             search: rule
                 .search
@@ -86,7 +88,8 @@ impl Binder<'_> {
         })
     }
 
-    /// Puts the probes and what follows a failed load into `phases`, behind the full trials.
+    /// Appends the probes and the reconditioning of a search to `phases`, behind the attempts of
+    /// full length.
     fn search(
         &mut self,
         rule: &TestRule,
@@ -94,6 +97,7 @@ impl Binder<'_> {
         phases: &mut Vec<Phase>,
     ) -> Result<Search, PlanError> {
         let by = u64::from(self.options.shorten);
+        // The probes are the same loads with a shorter limit, so that indices agree.
         let trials = phases.len() - 1;
         let mut probes = phases[trials].clone();
         probes.kind = PhaseKind::Search;
@@ -115,7 +119,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Returns the phases that bring a fresh drive to a level of fill.
+    /// Returns the phases that purge the drive and fill it to `percent` of its capacity.
     fn level(&mut self, test: &str, percent: Option<u8>) -> Result<Vec<Phase>, PlanError> {
         let fill = |percent| PrepareRule::Fill {
             access: Access::Sequential,
@@ -129,9 +133,10 @@ impl Binder<'_> {
         }
     }
 
+    /// Binds the load of a point, or its idle time where it has no stream.
     fn load(&mut self, test: &str, engine: Engine, point: &PointRule) -> Result<Action, PlanError> {
         if point.streams.is_empty() {
-            return Ok(Action::Idle(self.shorter(point.idle.unwrap_or_default())));
+            return Ok(Action::Idle(self.shortened(point.idle.unwrap_or_default())));
         }
         let what = format!("test {test}");
         let streams: Result<Vec<Stream>, PlanError> =
@@ -139,11 +144,12 @@ impl Binder<'_> {
         let mut streams = streams?;
         let (until, steady) = self.until(&point.until, &streams[0]);
         if let ([stream], Some(bytes)) = (streams.as_mut_slice(), until.bytes) {
-            take_turn(stream, bytes, u64::from(point.turn));
+            shift_repetition(stream, bytes, u64::from(point.turn));
         }
         Ok(Action::Run { workload: Workload { engine, streams }, until, steady })
     }
 
+    /// Binds a stream; `what` names its test in errors.
     fn stream(
         &mut self,
         what: &str,
@@ -179,6 +185,7 @@ impl Binder<'_> {
         })
     }
 
+    /// Binds preparations, one phase each; `what` names their test in errors.
     pub(super) fn prepare(
         &mut self,
         what: &str,
@@ -221,6 +228,7 @@ impl Binder<'_> {
         Ok(single(kind, label, action))
     }
 
+    /// Returns the length of a range in bytes: at least `block`, a multiple of the physical block.
     fn span(&mut self, what: &str, extent: Extent, block: Bytes) -> Result<Bytes, PlanError> {
         let capacity = self.drive.capacity;
         let too_small = |span| PlanError::TooSmall {
@@ -241,7 +249,7 @@ impl Binder<'_> {
                 Bytes((u128::from(capacity.0) * u128::from(percent) / 100) as u64)
             }
         };
-        // A span ends on the grid of the target.
+        // Requests beyond the last whole physical block would be read-modify-write cycles.
         let span = Bytes(span.0 - span.0 % self.drive.physical_block.0.max(512));
         match span < block {
             true => Err(too_small(block)),
@@ -249,6 +257,7 @@ impl Binder<'_> {
         }
     }
 
+    /// Binds the limits of a step of `stream`, divided by the factor of a shortened run.
     fn until(&self, rule: &UntilRule, stream: &Stream) -> (Until, Option<SteadyRule>) {
         let by = u64::from(self.options.shorten);
         let passes = rule.passes.map(|passes| stream.span * u64::from(passes));
@@ -257,17 +266,18 @@ impl Binder<'_> {
             time: rule.time.map(|time| Nanos((time.0 / by).max(1))),
             bytes: bytes.map(|bytes| Bytes((bytes.0 / by).max(stream.block_size.0))),
         };
-        // Samples are seconds, so a round has one at least.
+        // Samples are taken every second, so a round lasts at least one.
         let whole = |time: Nanos| Nanos::from_secs((time.0 / by / Nanos::SECOND.0).max(1));
         let steady = rule.steady.map(|rule| SteadyRule { round: whole(rule.round), ..rule });
         (until, steady)
     }
 
-    fn shorter(&self, time: Nanos) -> Nanos {
+    /// Returns `time` divided by the factor of a shortened run, at least 1 ns: 0 would be no limit.
+    fn shortened(&self, time: Nanos) -> Nanos {
         Nanos((time.0 / u64::from(self.options.shorten)).max(1))
     }
 
-    /// Returns the rule of the headline with its window as much shortened as the steps.
+    /// Returns the rule of the headline; its window is shortened by the same factor as the steps.
     fn score(&self, score: &Score) -> Score {
         let by = u64::from(self.options.shorten);
         score.with_last_part(|window| match window {
@@ -276,6 +286,7 @@ impl Binder<'_> {
         })
     }
 
+    /// Returns the pause behind a step. A duty cycle is a ratio, so only its cap is shortened.
     fn rest(&self, rest: Rest) -> Rest {
         let by = u64::from(self.options.shorten);
         match rest {
@@ -288,43 +299,45 @@ impl Binder<'_> {
     }
 }
 
-/// Returns the phase that chooses how much power the drive may save.
+/// Returns the phase that sets the power saving.
 fn power_phase(saving: PowerSaving) -> Phase {
     single(PhaseKind::Power, saving.to_string(), Action::Prepare(Preparation::Power(saving)))
 }
 
-/// Returns the phase that chooses what the drive's write cache may do.
+/// Returns the phase that switches the volatile write cache.
 pub(super) fn cache_phase(switch: WriteCache) -> Phase {
     let action = Action::Prepare(Preparation::WriteCache(switch));
     single(PhaseKind::WriteCache, format!("write cache {switch}"), action)
 }
 
-/// Returns the phase that leaves the drive alone before a load that wakes it.
+/// Returns the phase of the idle time before a load.
 fn idle_phase(time: Nanos) -> Phase {
     single(PhaseKind::Rest, format!("idle {time}"), Action::Idle(time))
 }
 
+/// Returns a phase of one step.
 fn single(kind: PhaseKind, label: String, action: Action) -> Phase {
     let step = Step { label, position: 0.0, action, rest: Rest::None };
     Phase { kind, steps: vec![step] }
 }
 
-/// Returns what is said of the points that a target cannot take.
-fn missing_points(labels: &[&str], block: Bytes) -> Option<Chosen> {
+/// Returns the entry that lists the points left out for the block size of the target.
+fn points_left_out(labels: &[&str], block: Bytes) -> Option<Chosen> {
     let value = format!("{}: the blocks of the target have {block}", labels.join(", "));
     (!labels.is_empty()).then(|| Chosen { key: "left out".into(), value })
 }
 
-/// Returns the rounds over the last of `phases`; `None` where the tracked point is left out.
-fn bound(rule: &RoundsRule, phases: &[Phase]) -> Option<Rounds> {
+/// Binds the rounds to the last of `phases`; `None` where the tracked point is left out.
+fn bind_rounds(rule: &RoundsRule, phases: &[Phase]) -> Option<Rounds> {
     let phase = phases.len().checked_sub(1)?;
     let tracking = phases[phase].steps.iter().position(|step| step.label == rule.tracking)?;
     Some(Rounds { phase, at_most: rule.at_most, tracking, metric: rule.metric })
 }
 
-/// Gives each repetition of a sequential step a part of the span of its own, one behind the
-/// other and round the end, so that a burst never meets the data of the burst before.
-fn take_turn(stream: &mut Stream, bytes: Bytes, turn: u64) {
+/// Moves each repetition of a sequential step to the next part of the span, from the start again
+/// behind the end: a burst must not read or overwrite the data of the burst before, which the drive
+/// may still cache.
+fn shift_repetition(stream: &mut Stream, bytes: Bytes, turn: u64) {
     let part = stream.block_size * bytes.0.div_ceil(stream.block_size.0);
     let parts = stream.span.blocks_of(part);
     if stream.access == Access::Sequential && turn > 0 && parts > 1 {

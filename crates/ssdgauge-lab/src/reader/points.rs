@@ -1,4 +1,4 @@
-//! The measured steps of a test: its streams, laid out over the sweep and the repetitions.
+//! Measured steps of a test: the streams for each combination of swept values and repetition.
 
 use super::{Reader, extent};
 use crate::error::SuiteError;
@@ -8,7 +8,7 @@ use ssdgauge_core::{Bytes, Nanos, PowerSaving, Rest};
 use std::ops::Range;
 use toml::Spanned;
 
-/// The most steps of a test.
+/// Maximum number of steps of a test: bounds the plan of an untrusted suite.
 const MOST_POINTS: usize = 4_096;
 
 /// A swept key with its values.
@@ -23,33 +23,33 @@ struct Axis {
 enum Value {
     Full(u8),
     Power(PowerSaving),
-    /// Left alone for so long before each step.
+    /// Idle time before each step.
     Idle(Nanos),
     Span(Extent),
     Block(Bytes),
     Threads(u32),
     Depth(u32),
-    /// Requests in flight in all, over at most as many threads as the stream has.
+    /// Requests in flight of all threads together; at most as many threads as the stream has.
     TotalDepth(u32),
     Percent(u8),
     Rate(f64),
-    /// So many times the rate of every stream.
+    /// Multiple of the rate of every stream.
     Load(f64),
 }
 
 impl Reader<'_> {
-    /// Lays a test out: the key of the sweep that is written first is the outermost loop, and
-    /// the repetitions lie within.
+    /// Returns the points of a test: the key of the sweep that is written first is the outermost
+    /// loop, and the repetitions are the innermost one.
     pub(super) fn points(&self, test: &schema::Test) -> Result<Vec<PointRule>, SuiteError> {
         if let Some(steps) = &test.steps {
-            return self.listed(test, steps);
+            return self.listed_points(test, steps);
         }
         if test.idle.is_some() && test.stream.is_none() && test.streams.is_none() {
-            return self.left_alone(test);
+            return self.idle_points(test);
         }
         let Some(until) = &test.until else {
             let hint = "add `until`, such as until = { time = \"60s\" }";
-            return Err(self.error(test.id.span(), "the test has no end", hint));
+            return Err(self.error(test.id.span(), "the test has no limit", hint));
         };
         let until = self.until(until)?;
         let rest = self.rest(test.rest.as_ref())?;
@@ -60,7 +60,7 @@ impl Reader<'_> {
         let lengths = axes.iter().map(|axis| axis.values.len());
         let steps = lengths.fold(1, usize::saturating_mul);
         if steps.saturating_mul(turns as usize) > MOST_POINTS {
-            let hint = format!("a test has at most {MOST_POINTS}; sweep over less");
+            let hint = format!("a test has at most {MOST_POINTS} steps; sweep over fewer values");
             return Err(self.error(test.id.span(), "the test has too many steps", hint));
         }
         let mut points = Vec::new();
@@ -76,7 +76,7 @@ impl Reader<'_> {
         Ok(points)
     }
 
-    /// Refuses a total that its threads cannot share evenly.
+    /// Refuses a total queue depth that is not a multiple of the threads.
     fn check_depth(&self, point: &PointRule, axes: &[Axis]) -> Result<(), SuiteError> {
         let Some(axis) = axes.iter().find(|axis| axis.key == "total_queue_depth") else {
             return Ok(());
@@ -98,15 +98,15 @@ impl Reader<'_> {
         match totals.into_iter().find(|total| total % stream.threads.min(*total) != 0) {
             Some(total) => Err(self.error(
                 axis.place.clone(),
-                format!("{total} requests cannot be shared by {} threads", stream.threads),
+                format!("{total} requests cannot be divided among {} threads", stream.threads),
                 "use multiples of the threads of the stream",
             )),
             None => Ok(()),
         }
     }
 
-    /// Reads steps that are listed one by one.
-    fn listed(
+    /// Reads the steps of a test that lists them.
+    fn listed_points(
         &self,
         test: &schema::Test,
         steps: &Spanned<Vec<Spanned<schema::Step>>>,
@@ -121,8 +121,9 @@ impl Reader<'_> {
             || !axes.is_empty();
         if others || steps.get_ref().is_empty() {
             let hint = "give each of `steps` its own stream, until and rest, at least one step, \
-                        and leave out stream, streams, idle, sweep, repeat, until and rest of the test";
-            return Err(self.error(steps.span(), "steps are listed one by one", hint));
+                        and remove stream, streams, idle, sweep, repeat, until and rest from \
+                        the test";
+            return Err(self.error(steps.span(), "listed steps have their own keys", hint));
         }
         let mut points = Vec::new();
         for (number, step) in steps.get_ref().iter().enumerate() {
@@ -144,22 +145,22 @@ impl Reader<'_> {
                 });
             }
             if points.len() > MOST_POINTS {
-                let hint = format!("a test has at most {MOST_POINTS}; repeat less");
+                let hint = format!("a test has at most {MOST_POINTS} steps; repeat fewer times");
                 return Err(self.error(steps.span(), "the test has too many steps", hint));
             }
         }
         Ok(points)
     }
 
-    /// Reads a test that measures the drive while it is left alone.
-    fn left_alone(&self, test: &schema::Test) -> Result<Vec<PointRule>, SuiteError> {
+    /// Reads a test that measures the idle drive.
+    fn idle_points(&self, test: &schema::Test) -> Result<Vec<PointRule>, SuiteError> {
         let idle = test.idle.as_ref().map(|idle| self.idle_time(idle)).transpose()?;
         let axes = self.axes(&test.sweep)?;
         let other = axes.iter().find(|axis| axis.key != "power");
         if other.is_some() || test.until.is_some() || test.rest.is_some() {
-            let hint = "without a stream, `idle` says how long the drive is left alone; it goes \
-                        with prepare, repeat and sweep = { power = […] } only";
-            return Err(self.error(test.id.span(), "a drive that is left alone has no load", hint));
+            let hint = "without a stream, `idle` is the measured idle time; combine it with \
+                        prepare, repeat and sweep = { power = […] } only";
+            return Err(self.error(test.id.span(), "a test of the idle drive has no load", hint));
         }
         let turns = test.repeat.as_ref().map_or(1, |count| count.0);
         let mut points = Vec::new();
@@ -198,7 +199,11 @@ impl Reader<'_> {
 
     fn idle_time(&self, time: &Spanned<schema::Text<Nanos>>) -> Result<Nanos, SuiteError> {
         match time.get_ref().0 {
-            Nanos::ZERO => Err(self.error(time.span(), "no idle time", "use \"10s\" or more")),
+            Nanos::ZERO => Err(self.error(
+                time.span(),
+                "an idle time of 0",
+                "use a time above zero, such as \"10s\"",
+            )),
             time => Ok(time),
         }
     }
@@ -207,7 +212,7 @@ impl Reader<'_> {
         let swept: Vec<&str> = axes.iter().map(|axis| axis.key).collect();
         match (&test.stream, &test.streams) {
             (Some(stream), None) => Ok(vec![self.stream(stream, &swept)?]),
-            (None, Some(streams)) => self.several(streams, axes),
+            (None, Some(streams)) => self.named_streams(streams, axes),
             (Some(_), Some(streams)) => Err(self.error(
                 streams.span(),
                 "the test has both `stream` and `streams`",
@@ -215,13 +220,14 @@ impl Reader<'_> {
             )),
             (None, None) => Err(self.error(
                 test.id.span(),
-                "the test sends nothing",
+                "the test has no load",
                 "add `stream`, several named `streams`, or a list of `steps`",
             )),
         }
     }
 
-    fn several(
+    /// Reads two to eight streams that run at the same time.
+    fn named_streams(
         &self,
         streams: &Spanned<Vec<Spanned<schema::Stream>>>,
         axes: &[Axis],
@@ -240,8 +246,8 @@ impl Reader<'_> {
         let twice = (1..rules.len())
             .any(|last| rules[..last].iter().any(|rule| rule.name == rules[last].name));
         if !(2..=8).contains(&rules.len()) || !named || twice {
-            let hint = "list two to eight streams, each with a `name` of its own";
-            return Err(self.error(streams.span(), "several streams are told apart by name", hint));
+            let hint = "list two to eight streams, each with a different `name`";
+            return Err(self.error(streams.span(), "streams need distinct names", hint));
         }
         Ok(rules)
     }
@@ -284,17 +290,18 @@ impl Reader<'_> {
             && !list.get_ref().iter().all(|times| (0.001..=100_000.0).contains(times))
         {
             let hint = "use 0.001 to 100000 times the rates of the streams";
-            return Err(self.error(list.span(), "a load is a multiple above zero", hint));
+            return Err(self.error(list.span(), "a load is out of range", hint));
         }
         axes.sort_by_key(|axis| axis.place.start);
         let others = |axis: &&Axis| axis.key == "threads" || axis.key == "queue_depth";
         if let (Some(_), Some(other)) = (total_queue_depth, axes.iter().find(others)) {
-            let message = format!("total_queue_depth already says the {}", other.key);
+            let message = format!("total_queue_depth already determines {}", other.key);
             return Err(self.error(other.place.clone(), message, "sweep over one of them"));
         }
         Ok(axes)
     }
 
+    /// Returns the values of a swept key; `None` where it is not swept.
     fn axis<T>(
         &self,
         key: &'static str,
@@ -310,6 +317,7 @@ impl Reader<'_> {
         Ok(Some(Axis { key, place: list.span(), values }))
     }
 
+    /// Returns the point of one combination of swept values and one repetition.
     fn point(
         &self,
         streams: &[StreamRule],
@@ -335,12 +343,12 @@ impl Reader<'_> {
                     (streams[0].threads, streams[0].queue_depth) = (threads, total / threads);
                 }
                 Value::Percent(percent) => streams[0].read_percent = percent,
-                // The stream stands at one request a second until the sweep says how many.
                 Value::Load(times) => {
                     for stream in &mut streams {
                         stream.arrival = stream.arrival.times(times);
                     }
                 }
+                // Multiplied rather than set, so that the arrival process is kept.
                 Value::Rate(rate) => {
                     let each = streams[0].arrival.per_second().unwrap_or(1.0);
                     streams[0].arrival = streams[0].arrival.times(rate / each);
@@ -366,7 +374,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns every combination of one value from each axis, the last axis running fastest.
+/// Returns every combination of one value of each axis; the last axis varies fastest.
 fn combinations(axes: &[Axis]) -> Vec<Vec<Value>> {
     axes.iter().fold(vec![Vec::new()], |before, axis| {
         let extended = before.iter().flat_map(|values| {
@@ -376,7 +384,7 @@ fn combinations(axes: &[Axis]) -> Vec<Vec<Value>> {
     })
 }
 
-/// Returns what tells a point from its neighbours, and its place on the axis of the innermost key.
+/// Returns the parts of the label of a point, and its position on the axis of the innermost key.
 fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
     let total = stream.queue_depth * stream.threads;
     let mut words: Vec<String> = Vec::new();
@@ -384,7 +392,7 @@ fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
     for value in values {
         let (word, at) = match *value {
             Value::Full(percent) => (format!("{percent} % full"), f64::from(percent)),
-            Value::Power(saving) => (saving.to_string(), place_of(saving)),
+            Value::Power(saving) => (saving.to_string(), position_of(saving)),
             Value::Idle(time) => (format!("idle {time}"), time.as_secs_f64()),
             Value::Span(Extent::Size(bytes)) => (format!("span {bytes}"), bytes.0 as f64),
             Value::Span(Extent::Percent(percent)) => {
@@ -406,8 +414,9 @@ fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
     (words, position)
 }
 
-/// Returns the place of a power state on an axis: its number, behind it what is no number.
-fn place_of(saving: PowerSaving) -> f64 {
+/// Returns the position of a power saving on an axis: the number of the state, then the settings
+/// without a number behind the last of 32 states.
+fn position_of(saving: PowerSaving) -> f64 {
     match saving {
         PowerSaving::State(number) => f64::from(number),
         PowerSaving::AsFound => 32.0,

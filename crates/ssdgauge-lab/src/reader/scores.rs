@@ -1,4 +1,4 @@
-//! The rule of a test's headline, and whether its points can bear it.
+//! Rule of the headline of a test, checked against its points.
 
 use super::Reader;
 use crate::error::SuiteError;
@@ -9,7 +9,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 impl Reader<'_> {
-    /// Reads a rule and checks that `points` can bear it.
+    /// Reads a rule and checks that `points` have the values it needs.
     pub(super) fn checked_score(
         &self,
         keys: &Spanned<schema::Score>,
@@ -21,6 +21,7 @@ impl Reader<'_> {
         Ok(score)
     }
 
+    /// Reads a rule: exactly one of the combinations of keys.
     fn score(&self, score: &Spanned<schema::Score>) -> Result<Score, SuiteError> {
         let keys = score.get_ref();
         let metric = keys.metric.as_ref().map(|metric| metric.0);
@@ -65,7 +66,7 @@ impl Reader<'_> {
     fn not_one_rule(&self, place: Range<usize>) -> SuiteError {
         self.error(
             place,
-            "a score is exactly one rule",
+            "a score has exactly one rule",
             "write one of { mean_of = METRIC }, { mean_of = METRIC, at = [1, 2, 4] }, \
              { best_of = METRIC }, { knee_of = METRIC }, { knee_of_load = METRIC }, \
              { metric = METRIC, at = VALUE }, { metric = METRIC, mean_of_last = \"400s\" }, \
@@ -86,14 +87,14 @@ impl Reader<'_> {
             Score::MeanAt { positions, .. } => self.check_positions(positions, place, points),
             Score::Knee(Metric::Iops | Metric::ThroughputMbS) => {
                 let sweep = &test.sweep;
-                let ladder = sweep.queue_depth.is_some()
+                let sweeps_depth = sweep.queue_depth.is_some()
                     || sweep.threads.is_some()
                     || sweep.total_queue_depth.is_some();
-                match ladder {
+                match sweeps_depth {
                     true => Ok(()),
                     false => Err(self.error(
                         place,
-                        "a knee needs a ladder of queue depths",
+                        "a knee needs several queue depths",
                         "sweep over queue_depth, threads or total_queue_depth",
                     )),
                 }
@@ -111,7 +112,7 @@ impl Reader<'_> {
             }
             Score::Knee(_) | Score::KneeOfLoad(_) => Err(self.error(
                 place,
-                "a knee is one of throughput",
+                "a knee is defined for throughput",
                 "use \"iops\" or \"throughput_mb_s\"",
             )),
             Score::MeanOfLast { metric, .. } | Score::MeanOverSigmaOfLast { metric, .. } => {
@@ -121,7 +122,7 @@ impl Reader<'_> {
                     true => Ok(()),
                     false => Err(self.error(
                         place,
-                        format!("{} does not add up over seconds", metric.key()),
+                        format!("{} cannot be summed over seconds", metric.key()),
                         "use iops, throughput_mb_s or lat_mean_us, or power_w for a mean",
                     )),
                 }
@@ -129,7 +130,7 @@ impl Reader<'_> {
             Score::HighestBorne | Score::HighestBorneFromSending if test.search.is_none() => {
                 Err(self.error(
                     place,
-                    "only a search finds the highest load that is borne",
+                    "the highest passing load needs a search",
                     "add `search` to the test",
                 ))
             }
@@ -151,11 +152,11 @@ impl Reader<'_> {
             Some(at) => {
                 let values: Vec<String> =
                     points.iter().map(|point| point.position.to_string()).collect();
-                let hint = format!("the sweep has: {}", values.join(", "));
-                Err(self.error(place, format!("no point of the sweep is at {at}"), hint))
+                let hint = format!("the positions are: {}", values.join(", "));
+                Err(self.error(place, format!("no point has the position {at}"), hint))
             }
             None if positions.is_empty() => {
-                Err(self.error(place, "the score rests on no point", "list at least one value"))
+                Err(self.error(place, "the score lists no position", "list at least one value"))
             }
             None => Ok(()),
         }

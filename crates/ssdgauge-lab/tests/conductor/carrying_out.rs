@@ -1,4 +1,4 @@
-//! A whole plan, in order, with its rests.
+//! Execution of a whole plan, in order, with the pauses between steps.
 
 use crate::support::{Bystander, Script, create, scripted_plan};
 use ssdgauge_core::TargetKind;
@@ -20,7 +20,7 @@ pub(crate) const ALL: [&str; 11] = [
 ];
 
 #[test]
-fn a_plan_is_carried_out_in_order_with_its_rests() {
+fn a_plan_is_executed_in_order_with_its_pauses() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.ssdg");
     let mut rig = Script::new(TargetKind::Block);
@@ -37,11 +37,11 @@ fn a_plan_is_carried_out_in_order_with_its_rests() {
     let mut readings = Vec::new();
     run.readings(steps[2].id, |reading| readings.push(reading)).unwrap();
     assert!(readings.iter().all(|reading| reading.at >= steps[2].elapsed.unwrap()));
-    assert_eq!(readings.len(), 1, "the reading of the rest lies behind the step");
+    assert_eq!(readings.len(), 1, "the reading of the pause lies behind the step");
 }
 
 #[test]
-fn a_failing_drive_breaks_the_run_and_keeps_what_was_seen() {
+fn a_failing_drive_ends_the_run_and_the_recorded_seconds_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.ssdg");
     let mut rig = Script::new(TargetKind::Block);

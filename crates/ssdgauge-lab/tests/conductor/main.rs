@@ -1,6 +1,6 @@
-//! The conductor on a scripted rig: what is done, what is recorded, what is done again.
+//! Conductor on a scripted rig: order of execution, records and resume.
 
-// A test ends at the first thing that does not work.
+// A test fails at its first unexpected error.
 #![allow(clippy::unwrap_used)]
 
 mod carrying_out;

@@ -1,4 +1,4 @@
-//! A run that was cut off at every possible place, and completed.
+//! Resume of a run that was interrupted in each of its calls.
 
 use crate::carrying_out::ALL;
 use crate::support::{Bystander, Log, Script, create, scripted_plan};
@@ -6,7 +6,7 @@ use ssdgauge_core::{FindingKind, TargetKind};
 use ssdgauge_lab::{Completion, ConductError, conduct, resume};
 use ssdgauge_runfile::Writer;
 
-/// Stops a run in its call number `stop`, resumes it, and returns what the second rig was asked.
+/// Stops a run in its call number `stop`, resumes it, and returns the calls of the second rig.
 fn second_half(kind: TargetKind, stop: usize) -> Log {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.ssdg");
@@ -27,26 +27,30 @@ fn second_half(kind: TargetKind, stop: usize) -> Log {
     let (mut writer, run) = Writer::resume(&path).unwrap();
     let mut idle = Script::new(kind);
     let again = resume(&run, &mut idle, &mut writer, &mut watcher).unwrap();
-    assert_eq!((again, idle.log.len()), (Completion::Finished, 0), "nothing was left to do");
+    assert_eq!(
+        (again, idle.log.len()),
+        (Completion::Finished, 0),
+        "a complete run has no remaining steps"
+    );
     rig.log
 }
 
 #[test]
-fn a_drive_that_kept_its_content_goes_on_at_the_first_unfinished_step() {
+fn a_block_device_resumes_at_the_first_unfinished_step() {
     for (stop, from) in [(1, 0), (2, 1), (3, 2), (4, 4), (5, 6)] {
         assert_eq!(second_half(TargetKind::Block, stop), ALL[from..], "stopped in call {stop}");
     }
 }
 
 #[test]
-fn a_test_that_only_makes_sense_as_a_whole_begins_anew() {
+fn a_test_with_restart_test_resumes_at_its_preparation() {
     for stop in [6, 7, 8] {
         assert_eq!(second_half(TargetKind::Block, stop), ALL[8..], "stopped in call {stop}");
     }
 }
 
 #[test]
-fn what_a_scratch_file_lost_is_prepared_again() {
+fn the_content_of_a_scratch_file_is_written_again() {
     let first = ["purge", "fill Sequential 512MiB"];
     for (stop, from) in [(3, 2), (4, 4), (5, 6)] {
         let expected = [&first, &ALL[from..]].concat();
@@ -70,5 +74,5 @@ fn another_drive_is_refused() {
     let (mut writer, run) = Writer::resume(&path).unwrap();
     let error = resume(&run, &mut other, &mut writer, &mut Bystander::default()).unwrap_err();
     assert!(matches!(error, ConductError::OtherDrive { .. }), "{error}");
-    assert!(other.log.is_empty(), "nothing was asked of the other drive");
+    assert!(other.log.is_empty(), "the other drive received no call");
 }

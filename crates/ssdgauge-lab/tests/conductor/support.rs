@@ -1,15 +1,15 @@
-//! A rig that does what it is told and remembers what it was asked.
+//! A scripted rig, which logs its calls and fails or stops at a given one.
 
 use ssdgauge_core::{
     Bytes, Direction, DriveInfo, Ended, EndedBy, EngineReport, Finding, Histogram, Interval, Nanos,
     Phase, Plan, Preparation, Prepared, Reading, Rig, RigError, Sink, Step, TargetKind, Test,
     Until, Workload,
 };
-use ssdgauge_lab::{Glimpse, Options, Suite, Watcher, plan};
+use ssdgauge_lab::{Options, SecondSummary, Suite, Watcher, plan};
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::Path;
 
-/// Three steps with rests behind a fill, then a test that only makes sense as a whole.
+/// Three steps with pauses behind a fill, then a test with `restart = "test"`.
 pub(crate) const SUITE: &str = r#"
 [suite]
 id = "scripted"
@@ -39,13 +39,13 @@ until = { time = "2s" }
 score = { mean_of = "iops" }
 "#;
 
-/// What a rig was asked, in words.
+/// Calls of a rig in order.
 pub(crate) type Log = Vec<String>;
 
 pub(crate) struct Script {
     info: DriveInfo,
     pub(crate) log: Log,
-    /// The call, counted from 1, that fails or is cut short.
+    /// The call, counted from 1, that fails or is stopped.
     pub(crate) fails_at: Option<usize>,
     pub(crate) stops_at: Option<usize>,
     calls: usize,
@@ -133,7 +133,7 @@ impl Rig for Script {
     }
 }
 
-/// Looks on without interest; the time of day goes on by a second with every look.
+/// Keeps the findings; its time of day advances by a second with each call.
 #[derive(Default)]
 pub(crate) struct Bystander {
     now: i64,
@@ -148,13 +148,13 @@ impl Watcher for Bystander {
     fn stop(&mut self) -> bool {
         false
     }
-    fn begins(&mut self, _: &Test, _: &Phase, _: &Step) {}
-    fn sees(&mut self, _: &Glimpse) {}
-    fn rests(&mut self, _: Nanos) {}
-    fn finds(&mut self, finding: &Finding) {
+    fn step_began(&mut self, _: &Test, _: &Phase, _: &Step) {}
+    fn second_ended(&mut self, _: &SecondSummary) {}
+    fn pause_began(&mut self, _: Nanos) {}
+    fn finding_recorded(&mut self, finding: &Finding) {
         self.findings.push(finding.clone());
     }
-    fn ended(&mut self, _: &Test, _: &Step, _: Nanos) {}
+    fn step_ended(&mut self, _: &Test, _: &Step, _: Nanos) {}
 }
 
 pub(crate) fn scripted_plan(rig: &Script) -> Plan {

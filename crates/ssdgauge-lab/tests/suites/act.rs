@@ -1,4 +1,4 @@
-//! The search for the highest load, on drives whose answer is known.
+//! Search for the highest passing load, on drives with known results.
 
 use crate::support::{Quiet, begun, carried_out, planned, rig, run};
 use ssdgauge_core::Action;
@@ -7,7 +7,7 @@ use ssdgauge_lab::{Completion, conduct, resume};
 use ssdgauge_runfile::{RunFile, Writer};
 
 #[test]
-fn the_rates_are_those_of_the_tool_at_every_multiple() {
+fn the_rates_are_those_of_act_at_every_multiple() {
     let rig = rig("tiny");
     let plan = planned("act", &[], &rig, 1);
     let test = &plan.tests[0];
@@ -25,21 +25,22 @@ fn the_rates_are_those_of_the_tool_at_every_multiple() {
 }
 
 #[test]
-fn the_highest_load_is_borne_and_the_next_one_is_not() {
+fn the_headline_load_passes_and_rates_are_exact() {
     let run = run("act", &[], "tiny", 60);
     let test = &run.tests[0];
     assert!(run.complete && test.complete);
-    let borne = test.headline.value.unwrap();
-    assert!(borne >= 1.0, "{borne}");
-    let point = test.points.iter().find(|point| point.point.position == borne).unwrap();
+    let highest = test.headline.value.unwrap();
+    assert!(highest >= 1.0, "{highest}");
+    let point = test.points.iter().find(|point| point.point.position == highest).unwrap();
     assert_eq!(point.point.totals.reading("borne"), Some(1.0));
-    // The rate that was asked was sent, to 0.1 %.
+    // The offered rate was sent, to 0.1 %.
     let reads = point.point.totals.directions[0].ios as f64;
-    let asked = (2_000.0 + 1_000.0 / 85.0 * 2.0) * borne * point.point.totals.elapsed.as_secs_f64();
-    assert!((reads / asked - 1.0).abs() < 1e-3, "{reads} of {asked}");
-    // The clock that starts with the sending is the milder one.
-    let milder = test.also[0].value.unwrap();
-    assert!(milder >= borne, "{milder} {borne}");
+    let offered =
+        (2_000.0 + 1_000.0 / 85.0 * 2.0) * highest * point.point.totals.elapsed.as_secs_f64();
+    assert!((reads / offered - 1.0).abs() < 1e-3, "{reads} of {offered}");
+    // Latencies from submission are at most those from the due time.
+    let from_submission = test.also[0].value.unwrap();
+    assert!(from_submission >= highest, "{from_submission} {highest}");
     for point in &test.points {
         let reading = |quantity: &str| point.point.totals.reading(quantity);
         assert!(reading("borne_from_sending") >= reading("borne"), "{}", point.point.label);
@@ -50,7 +51,7 @@ fn the_highest_load_is_borne_and_the_next_one_is_not() {
 }
 
 #[test]
-fn a_slower_drive_bears_less() {
+fn a_slower_drive_passes_a_lower_load() {
     let calm = run("act", &[], "tiny?fault.stall_at_s=-1", 60);
     let slow = run("act", &[], "tiny?nand.t_r_us=2000", 60);
     let value = |run: &ssdgauge_report::Run| run.tests[0].headline.value.unwrap_or(0.0);
@@ -58,7 +59,7 @@ fn a_slower_drive_bears_less() {
 }
 
 #[test]
-fn a_search_that_was_cut_off_goes_on_and_comes_to_an_answer() {
+fn an_interrupted_search_is_resumed_and_completed() {
     let mut rig = rig("tiny");
     let plan = planned("act", &[], &rig, 600);
     let whole = carried_out(&plan, &mut rig).tests[0].headline.value;
@@ -80,9 +81,9 @@ fn a_search_that_was_cut_off_goes_on_and_comes_to_an_answer() {
         assert!(run.tests[0].headline.value.is_some() == whole.is_some());
         let file = RunFile::open(&path).unwrap();
         let search = plan.tests[0].search.as_ref().unwrap();
-        let tried = |phase| -> Vec<Tried> { file.tried(0, phase).unwrap() };
-        let rungs = plan.tests[0].phases[search.trials].steps.len();
-        let end = next(rungs, &tried(search.probes), &tried(search.trials));
+        let tried = |phase| -> Vec<Tried> { file.search_attempts(0, phase).unwrap() };
+        let loads = plan.tests[0].phases[search.trials].steps.len();
+        let end = next(loads, &tried(search.probes), &tried(search.trials));
         assert!(matches!(end, Next::Done(_)), "{end:?}");
     }
 }

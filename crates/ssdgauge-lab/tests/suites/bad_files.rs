@@ -1,4 +1,4 @@
-//! What a wrong suite file is answered with: the line, what is wrong, and what would be right.
+//! Errors of suite files: line, error and remedy.
 
 use ssdgauge_lab::{Suite, SuiteError};
 
@@ -12,7 +12,7 @@ fn suite(test: &str) -> Result<Suite, SuiteError> {
 const STREAM: &str = "stream = { access = \"random\", block_size = \"4KiB\", read_percent = 70 }\n";
 const END: &str = "until = { time = \"5s\" }\nscore = { best_of = \"iops\" }\n";
 
-/// Expects an error in line `line`, with `words` in what is wrong or in what would be right.
+/// Expects an error in line `line` with `words` in its text or its hint.
 fn check(test: &str, line: usize, words: &[&str]) {
     let error = suite(test).map(|_| ()).expect_err(test);
     let text = format!("{error} {}", error.hint);
@@ -23,12 +23,12 @@ fn check(test: &str, line: usize, words: &[&str]) {
 }
 
 #[test]
-fn a_correct_test_is_read() {
+fn a_correct_test_is_accepted() {
     suite(&format!("{STREAM}{END}")).unwrap();
 }
 
 #[test]
-fn an_error_names_the_line_and_the_remedy() {
+fn an_error_has_the_line_and_a_remedy() {
     let stream = |keys: &str| format!("stream = {{ access = \"random\", {keys} }}\n{END}");
     let with = |line: &str| format!("{STREAM}{line}\n{END}");
     let ended =
@@ -36,7 +36,7 @@ fn an_error_names_the_line_and_the_remedy() {
     let scored = |score: &str| format!("{STREAM}until = {{ time = \"5s\" }}\nscore = {score}\n");
     check(&stream("block_size = \"4KiB\""), 9, &["no read_percent", "sweep over it"]);
     check(&stream("block_size = \"4KiBB\", read_percent = 1"), 9, &["KiBB", "MiB"]);
-    check(&stream("block_size = \"1GiB\", read_percent = 1"), 9, &["cannot be sent", "64MiB"]);
+    check(&stream("block_size = \"1GiB\", read_percent = 1"), 9, &["out of range", "64MiB"]);
     check(&stream("block_size = \"4KiB\", read_percent = 101"), 9, &["101", "0 and 100"]);
     check(&stream("block_size = \"4KiB\", read_percent = 1, span = \"0%\""), 9, &["1% and 100%"]);
     check(&stream("blok_size = \"4KiB\""), 9, &["blok_size", "docs/suites.md"]);
@@ -47,22 +47,22 @@ fn an_error_names_the_line_and_the_remedy() {
     check(&rate("per_second = 5, arrival = \"burst\""), 9, &["burst", "poisson"]);
     let idle =
         |keys: &str| format!("{keys}score = {{ metric = \"power_w\", mean_of_last = \"5s\" }}\n");
-    check(&idle("idle = \"0s\"\n"), 9, &["no idle time"]);
-    check(&idle("idle = \"9s\"\nrest = { time = \"5s\" }\n"), 6, &["left alone has no load"]);
+    check(&idle("idle = \"0s\"\n"), 9, &["idle time of 0"]);
+    check(&idle("idle = \"9s\"\nrest = { time = \"5s\" }\n"), 6, &["idle drive has no load"]);
     check(&idle("idle = \"9s\"\nsweep = { power = [\"PS32\"] }\n"), 10, &["PS32", "PS31"]);
     check(&idle("idle = \"9s\"\nrestart = \"step\"\n"), 6, &["idle times", "once, in order"]);
-    check(&with("prepare = [{ power = \"low\", rest = \"5s\" }]"), 10, &["exactly one thing"]);
+    check(&with("prepare = [{ power = \"low\", rest = \"5s\" }]"), 10, &["exactly one action"]);
     let cache = "prepare = [{ purge = true }, { write_cache = \"off\" }]";
     suite(&with(cache)).unwrap();
     check(&with("prepare = [{ write_cache = \"maybe\" }]"), 10, &["maybe", "`on` or `off`"]);
-    check(&with("prepare = [{ write_cache = \"on\", purge = true }]"), 10, &["exactly one thing"]);
+    check(&with("prepare = [{ write_cache = \"on\", purge = true }]"), 10, &["exactly one action"]);
     check(&with("prepare = [{ write_cache = \"on\", power = \"low\" }]"), 10, &["exactly one"]);
-    check(&with(&format!("{cache}\nrestart = \"step\"")), 6, &["begins anew", "restart"]);
+    check(&with(&format!("{cache}\nrestart = \"step\"")), 6, &["restarted as a whole", "restart"]);
     let rounds = |keys: &str| format!("{STREAM}rounds = {{ {keys} }}\n{END}");
     check(
         &rounds("at_most = 25, tracking = \"x\", metric = \"iops\""),
         10,
-        &["labelled 'x'", "70 % read"],
+        &["label 'x'", "70 % read"],
     );
     check(
         &rounds("at_most = 25, tracking = \"70 % read\", metric = \"iops\""),
@@ -71,23 +71,23 @@ fn an_error_names_the_line_and_the_remedy() {
     );
     let search = "search = { probe = \"90s\", slice = \"1h\", above = [[\"1ms\", 5.0]] }";
     check(&with(search), 10, &["ascending loads", "a rate"]);
-    check(&scored("{ highest_borne = true }"), 11, &["only a search"]);
-    check(END, 6, &["sends nothing", "`steps`"]);
+    check(&scored("{ highest_borne = true }"), 11, &["needs a search"]);
+    check(END, 6, &["no load", "`steps`"]);
     check(&with("sweep = { queue_depth = [] }"), 10, &["queue_depth is empty"]);
     check(
         &with("sweep = { queue_depth = [1], total_queue_depth = [1] }"),
         10,
-        &["already says", "one of them"],
+        &["already determines", "one of them"],
     );
     check(&with("engine = \"synchronous\"\nsweep = { queue_depth = [2] }"), 10, &["threads"]);
-    check(&with("prepare = [{ purge = true, trim = true }]"), 10, &["exactly one thing"]);
-    check(&with("prepare = [{ purge = true, span = \"5GB\" }]"), 10, &["exactly one thing"]);
+    check(&with("prepare = [{ purge = true, trim = true }]"), 10, &["exactly one action"]);
+    check(&with("prepare = [{ purge = true, span = \"5GB\" }]"), 10, &["exactly one action"]);
     check(
         &with(
             "prepare = [{ precondition = { access = \"random\", block_size = \"4k\", read_percent = 0 } }]",
         ),
         10,
-        &["needs an end", "passes"],
+        &["needs a limit", "passes"],
     );
     check(&with("chosen = [\"engine\"]"), 10, &["no such key"]);
     check(&with("repeat = 0"), 10, &["between 1 and 4096"]);
@@ -103,21 +103,21 @@ fn an_error_names_the_line_and_the_remedy() {
         10,
         &["lat_p99_us", "lat_mean_us"],
     );
-    check(&scored("{ mean_of = \"speed\" }"), 11, &["'speed' is no metric", "throughput_mb_s"]);
-    check(&scored("{ mean_of = \"iops\", at = [1] }"), 11, &["at 1", "has: 70"]);
-    check(&scored("{ mean_of = \"iops\", at = [] }"), 11, &["rests on no point"]);
+    check(&scored("{ mean_of = \"speed\" }"), 11, &["'speed' is not a metric", "throughput_mb_s"]);
+    check(&scored("{ mean_of = \"iops\", at = [1] }"), 11, &["position 1", "are: 70"]);
+    check(&scored("{ mean_of = \"iops\", at = [] }"), 11, &["no position"]);
     check(&scored("{ mean_of = \"iops\", best_of = \"iops\" }"), 11, &["exactly one rule"]);
-    check(&scored("{ knee_of = \"iops\" }"), 11, &["ladder"]);
-    check(&scored("{ metric = \"lat_p99_us\", mean_of_last = \"4s\" }"), 11, &["add up"]);
+    check(&scored("{ knee_of = \"iops\" }"), 11, &["several queue depths"]);
+    check(&scored("{ metric = \"lat_p99_us\", mean_of_last = \"4s\" }"), 11, &["cannot be summed"]);
     check(&scored("{ metric = \"iops\", mean_of_last = \"4x\" }"), 11, &["400s", "16GB"]);
 }
 
 #[test]
-fn steps_and_streams_are_listed_in_one_way_only() {
+fn steps_and_streams_cannot_be_mixed_with_other_forms() {
     let listed = "steps = [{ label = \"a\", stream = { access = \"random\", block_size = \"4k\", \
                   read_percent = 0 }, until = { time = \"5s\" } }]\n";
     suite(&format!("{listed}score = {{ best_of = \"iops\" }}\n")).unwrap();
-    check(&format!("{listed}{END}"), 9, &["one by one"]);
+    check(&format!("{listed}{END}"), 9, &["their own keys"]);
     let streams = |names: [&str; 2]| {
         let stream = |name: &str| {
             format!("{{ {name} access = \"random\", block_size = \"4k\", read_percent = 0 }}")
@@ -125,17 +125,17 @@ fn steps_and_streams_are_listed_in_one_way_only() {
         format!("streams = [{}, {}]\n{END}", stream(names[0]), stream(names[1]))
     };
     suite(&streams(["name = \"a\",", "name = \"b\","])).unwrap();
-    check(&streams(["name = \"a\",", ""]), 9, &["by name"]);
-    check(&streams(["name = \"a\",", "name = \"a\","]), 9, &["by name"]);
+    check(&streams(["name = \"a\",", ""]), 9, &["distinct names"]);
+    check(&streams(["name = \"a\",", "name = \"a\","]), 9, &["distinct names"]);
     let swept =
         format!("{}sweep = {{ queue_depth = [1] }}\n", streams(["name = \"a\",", "name = \"b\","]));
     check(&swept, 12, &["single stream"]);
 }
 
-/// Every key with a value that it cannot have: the answer names the line, the value or what is
-/// allowed, and has a remedy.
+/// Every key with a value out of its range: the error has the line, the value or the permitted
+/// values, and a remedy.
 #[test]
-fn every_key_says_where_it_stands_and_what_it_takes() {
+fn a_wrong_value_of_any_key_gives_its_line_and_the_permitted_values() {
     let of_test = [
         ("title = 5", "string"),
         ("source = 5", "string"),
@@ -177,7 +177,7 @@ fn every_key_says_where_it_stands_and_what_it_takes() {
         ("prepare = [{ power = \"PS99\" }]", "PS31"),
     ];
     for (line, word) in of_test {
-        // A key that the base has already is written twice, which is wrong in the same line.
+        // A key of the base appears twice, which is an error in the same line.
         let text = format!("{STREAM}{line}\n{END}");
         let twice = line.starts_with("title");
         check(&text, 10, &[if twice { "duplicate" } else { word }]);

@@ -1,4 +1,4 @@
-//! One hour of random writes in full length, in virtual time.
+//! One hour of random writes in full length in virtual time.
 
 use crate::support::{remarks, run};
 
@@ -15,7 +15,7 @@ fn an_hour_of_writes_is_scored_by_its_last_four_hundred_seconds() {
     let squares: f64 = last.iter().map(|iops| (iops - mean).powi(2)).sum();
     let sigma = (squares / 399.0).sqrt();
     assert!((default.also[0].value.unwrap() / (mean / sigma) - 1.0).abs() < 1e-9);
-    assert!(seconds[0].iops > 1.5 * mean, "the cache is gone at the end");
+    assert!(seconds[0].iops > 1.5 * mean, "the cache is full at the end");
     let more = spare.headline.value.unwrap() / default.headline.value.unwrap();
     assert!(more > 1.5, "a quarter of spare area makes writes faster: {more}");
     assert!(remarks(&run, 0).contains("by the SNIA rule"), "{}", remarks(&run, 0));

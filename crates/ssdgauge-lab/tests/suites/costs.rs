@@ -1,8 +1,10 @@
-//! What a plan says beforehand of bytes written and of the drive's endurance.
+//! Estimated bytes written and wear of a plan.
 
 use crate::support::{carried_out, planned, rig};
 use ssdgauge_core::{Bytes, Rig};
-use ssdgauge_lab::{Endurance, Options, Suite, WRITE_RATE, WearError, admit, estimate, plan, wear};
+use ssdgauge_lab::{
+    Endurance, Options, Suite, WRITE_RATE, WearError, check_wear, estimate, plan, wear,
+};
 
 const READS: &str = r#"
 [suite]
@@ -32,7 +34,7 @@ fn a_mix_writes_only_its_share_of_a_byte_limit() {
 }
 
 #[test]
-fn what_is_written_stays_below_the_estimate() {
+fn bytes_written_stay_below_the_estimate() {
     for (suite, test) in
         [("consistency-2016", "default"), ("client-2018", "sustained-random-write")]
     {
@@ -47,22 +49,22 @@ fn what_is_written_stays_below_the_estimate() {
 }
 
 #[test]
-fn a_run_is_refused_beyond_its_share_and_beyond_what_is_left() {
+fn a_run_is_refused_above_its_share_and_above_the_remaining_endurance() {
     let rig = rig("tlc-client?capacity=100GB");
     let mixed = planned("client-2018", &["mixed-random"], &rig, 1);
     let cost = estimate(&mixed, WRITE_RATE);
     let mut drive = rig.drive().clone();
     let judge = |drive: &_, rated: Option<u64>, share: f64| {
-        let wish = Endurance { rated: rated.map(Bytes), share };
-        wear(&cost, drive, &wish).map(|wear| admit(&wear, drive, &wish))
+        let permitted = Endurance { rated: rated.map(Bytes), share };
+        wear(&cost, drive, &permitted).map(|wear| check_wear(&wear, drive, &permitted))
     };
-    assert_eq!(judge(&drive, None, 0.02), None, "nobody knows the rating");
+    assert_eq!(judge(&drive, None, 0.02), None, "the rating is not known");
     assert_eq!(judge(&drive, Some(100 * TB), 0.02), Some(Ok(())));
     let refused = judge(&drive, Some(10 * TB), 0.02).unwrap().unwrap_err();
     assert!(matches!(refused, WearError::MoreThanAllowed { .. }), "{refused}");
     assert!(refused.to_string().contains("2.0 % are allowed"), "{refused}");
     assert_eq!(judge(&drive, Some(10 * TB), 0.05), Some(Ok(())));
-    // The drive states its rating, and that all but 1 % is used up.
+    // The drive reports its rating, and that 99 % of it is used.
     drive.details.insert("rated_endurance_bytes".into(), (20 * TB).to_string());
     assert_eq!(judge(&drive, None, 0.02), Some(Ok(())));
     drive.details.insert("percentage_used".into(), "99".into());
@@ -72,11 +74,11 @@ fn a_run_is_refused_beyond_its_share_and_beyond_what_is_left() {
         "{refused}"
     );
     drive.details.insert("percentage_used".into(), "255".into());
-    assert!(judge(&drive, None, 1.0).unwrap().is_err(), "beyond its life nothing is left");
-    // What a suite of one read needs is nothing.
+    assert!(judge(&drive, None, 1.0).unwrap().is_err(), "above 100 % nothing is left");
+    // A suite of reads writes nothing.
     let reads = Suite::parse("own.toml", READS).unwrap();
     let reads = plan(&reads, rig.drive(), &Options::default()).unwrap();
     let cost = estimate(&reads, WRITE_RATE);
-    let wish = Endurance::default();
-    assert_eq!(wear(&cost, &drive, &wish).map(|wear| wear.written), Some(Bytes(0)));
+    let permitted = Endurance::default();
+    assert_eq!(wear(&cost, &drive, &permitted).map(|wear| wear.written), Some(Bytes(0)));
 }

@@ -1,11 +1,11 @@
-//! What holds for every suite.
+//! Claims on every built-in suite.
 
 use crate::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
 use ssdgauge_lab::{built_in, find_built_in};
 use ssdgauge_report::CachePlace;
 
-/// A suite, the factor that shortens it here, and the drive that it runs on.
+/// Each suite with its factor of `--shorten` and its drive in these tests.
 const RUNS: &[(&str, u32, &str)] = &[
     ("quick", 10, "tiny"),
     ("iometer-2015", 60, "tiny"),
@@ -32,8 +32,8 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
         let run = run(suite, &[], target, *shorten);
         assert!(run.complete, "{suite}");
         for test in &run.tests {
-            // A drive of 1 GB has no last 16 GB, and a shortened one is saturated within a
-            // second: those headlines have tests of their own.
+            // The last 16 GB of a fill do not exist on a drive of 1 GB, and a shortened saturation
+            // ends within a second: other tests cover these headlines.
             let value = test.headline.value.filter(|value| *value > 0.0);
             let id = test.test.id.as_str();
             let elsewhere = id.contains("fill") || id == "write-saturation";
@@ -43,7 +43,7 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
 }
 
 #[test]
-fn every_suite_says_where_it_comes_from_and_lists_only_keys_that_it_has() {
+fn every_suite_and_test_has_a_source_and_a_summary() {
     for suite in built_in() {
         assert!(!suite.source.is_empty() && !suite.summary.is_empty(), "{}", suite.id);
         for test in &suite.tests {
@@ -70,7 +70,7 @@ fn the_suite_of_2015_scores_the_mean_of_the_first_three_queue_depths() {
 }
 
 #[test]
-fn bursts_take_their_turn_in_the_span_and_rest_for_a_duty_of_one_fifth() {
+fn each_burst_has_its_own_part_of_the_span_and_a_duty_cycle_of_one_fifth() {
     let rig = rig("tlc-client?capacity=20GB");
     let plan = planned("client-2018", &["burst-sequential-read"], &rig, 1);
     let measure = plan.tests[0].phases.last().unwrap();
@@ -92,7 +92,7 @@ fn bursts_take_their_turn_in_the_span_and_rest_for_a_duty_of_one_fifth() {
 }
 
 #[test]
-fn a_whole_drive_fill_writes_every_byte_once_and_shows_the_end_of_the_cache() {
+fn a_whole_drive_fill_writes_every_byte_once_and_finds_the_cache_edge() {
     let mut rig = rig("tlc-client?capacity=60GB");
     let plan = planned("client-2018", &["whole-drive-fill"], &rig, 1);
     let run = carried_out(&plan, &mut rig);
@@ -108,24 +108,24 @@ fn a_whole_drive_fill_writes_every_byte_once_and_shows_the_end_of_the_cache() {
     let edge = ssdgauge_core::statistics::cache::edge(&written).unwrap();
     let truth = test.points[0].point.totals.reading("slc_exhausted_bytes").unwrap();
     let miss = (edge.bytes as f64 - truth).abs();
-    assert!(miss <= edge.uncertainty as f64, "{edge:?}, in truth {truth}");
+    assert!(miss <= edge.uncertainty as f64, "{edge:?}, true value {truth}");
     assert!(remarks(&run, 0).contains("SLC cache of"), "{}", remarks(&run, 0));
 }
 
 #[test]
-fn steps_that_write_say_whether_they_lay_in_the_cache_that_the_fill_of_the_run_shows() {
+fn write_steps_are_located_relative_to_the_cache_edge_of_the_fill() {
     let tests = ["burst-sequential-write", "sustained-sequential-write", "whole-drive-fill"];
     let run = run("client-2018", &tests, "tlc-client?capacity=60GB", 1);
     let places = |test: usize| -> Vec<CachePlace> {
         run.tests[test].points.iter().filter_map(|point| point.cache).collect()
     };
-    // 16 GB of data lie in the cache and beyond before the bursts, which rest for a duty of a fifth.
+    // A fill of 16 GB precedes the bursts, with a duty cycle of one fifth.
     assert_eq!(places(0).len(), 8);
-    // The drive was filled just before QD1; a minute of rest frees a part of the cache.
+    // The fill ends just before QD1; a pause of a minute frees a part of the cache.
     let sustained = places(1);
     assert_eq!((sustained.len(), sustained[0]), (6, CachePlace::Beyond));
     assert!(sustained.contains(&CachePlace::Crossing), "{sustained:?}");
-    assert_eq!(places(2), [CachePlace::Crossing], "a fill goes through the cache");
+    assert_eq!(places(2), [CachePlace::Crossing], "a fill crosses the cache edge");
     let exceeded = found(&run.tests[1], FindingKind::CacheExceeded);
     let outside = sustained.iter().filter(|place| **place != CachePlace::Inside).count();
     assert_eq!(exceeded.len(), outside, "{exceeded:?}");
@@ -133,7 +133,7 @@ fn steps_that_write_say_whether_they_lay_in_the_cache_that_the_fill_of_the_run_s
 }
 
 #[test]
-fn the_ladder_of_2019_is_made_of_threads_and_that_of_2020_of_rings() {
+fn queue_depths_are_threads_in_2019_and_rings_in_2020() {
     let rig = rig("tiny");
     let shape = |suite| -> Vec<(u32, u32)> {
         let plan = planned(suite, &["peak-random-read"], &rig, 1);
@@ -145,7 +145,7 @@ fn the_ladder_of_2019_is_made_of_threads_and_that_of_2020_of_rings() {
                     (workload.streams[0].threads, workload.streams[0].queue_depth)
                 }
                 Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
-                    panic!("a rung is a load")
+                    panic!("a step of the sweep is a load")
                 }
             })
             .collect()
@@ -156,7 +156,7 @@ fn the_ladder_of_2019_is_made_of_threads_and_that_of_2020_of_rings() {
 }
 
 #[test]
-fn a_preconditioning_ends_as_soon_as_five_rounds_are_steady() {
+fn a_preconditioning_ends_at_the_first_steady_window() {
     let run = run("enterprise-2020", &["mixed-random-qd32"], "tiny?state=steady", 10);
     let test = &run.tests[0];
     let steady = found(test, FindingKind::SteadyState);

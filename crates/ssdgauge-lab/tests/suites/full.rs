@@ -1,18 +1,24 @@
-//! Every suite in full length, in virtual time, with the shapes that its drive must show.
+//! Every suite in full length in virtual time: the relations between results that the drive profile
+//! implies.
 
 use crate::support::{remarks, run};
 use ssdgauge_core::{Action, Metric, Nanos, Scope};
 use ssdgauge_report::{Run, TestRun};
 
-/// Runs a whole suite as its source has it, on a drive of 1 GB that spans are cut down to.
+/// Runs a whole suite in full length on a drive of 1 GB, to which spans are reduced.
 pub fn whole(suite: &str, target: &str) -> Run {
     let run = run(suite, &[], target, 1);
     assert!(run.complete && run.head.plan.shortened == 1, "{suite}");
     for test in &run.tests {
         assert!(test.complete, "{suite}/{}", test.test.id);
-        // 1 GB has no last 16 GB: what has no headline says why.
-        let says = test.findings.iter().any(|found| found.metrics.contains(&"headline".to_owned()));
-        assert!(test.headline.value.is_some_and(|value| value > 0.0) || says, "{}", test.test.id);
+        // 1 GB has no last 16 GB: a test without a headline has a finding with the reason.
+        let explained =
+            test.findings.iter().any(|found| found.metrics.contains(&"headline".to_owned()));
+        assert!(
+            test.headline.value.is_some_and(|value| value > 0.0) || explained,
+            "{}",
+            test.test.id
+        );
         let limit = |point: &ssdgauge_report::PointRun| {
             let steps = test.test.phases.iter().flat_map(|phase| &phase.steps);
             let mut same = steps.filter(|step| step.label == point.point.label);
@@ -23,8 +29,8 @@ pub fn whole(suite: &str, target: &str) -> Run {
             })
         };
         for point in &test.points {
-            // What only time limits lasts that long, and then to the last of its requests; what
-            // fell behind its load was given up.
+            // A step with a time limit lasts that long, and then until its last request completes;
+            // a step that fell behind its load ended earlier.
             let asked = limit(point).filter(|_| point.ended_by == "time");
             let late = Nanos(asked.unwrap_or_default().0 * 3 / 2 + Nanos::SECOND.0 * 20);
             let lasted = point.point.totals.elapsed;
@@ -57,12 +63,12 @@ pub fn headline(run: &Run, id: &str) -> f64 {
     test(run, id).headline.value.unwrap_or_else(|| panic!("{id} has no headline"))
 }
 
-/// Expects each value at most so many times the one before it.
+/// Expects each value to be at most `at_most` times the one before it.
 pub fn falls(values: &[f64], at_most: f64) {
     assert!(values.windows(2).all(|pair| pair[1] <= at_most * pair[0]), "{values:?}");
 }
 
-/// Expects each value at least so many times the one before it.
+/// Expects each value to be at least `at_least` times the one before it.
 pub fn rises(values: &[f64], at_least: f64) {
     assert!(values.windows(2).all(|pair| pair[1] >= at_least * pair[0]), "{values:?}");
 }
@@ -106,10 +112,10 @@ fn the_client_suite_of_2018() {
     let bursts = ["burst-random-read", "burst-random-write", "burst-sequential-read"];
     let counts = bursts.map(|id| test(&run, id).points.len());
     assert_eq!(counts, [32, 32, 8]);
-    // A burst finds room in the fast cache, a minute of writes does not.
+    // A burst fits into the SLC cache, a minute of writes does not.
     assert!(
         headline(&run, "burst-random-write") > 3.0 * headline(&run, "sustained-random-write"),
-        "the cache takes the bursts"
+        "bursts are written to the cache"
     );
     rises(&values(&run, "sustained-random-read", Metric::ThroughputMbS), 1.05);
     for id in ["mixed-random", "mixed-sequential"] {
@@ -138,7 +144,8 @@ fn the_client_suite_of_2021() {
         let sustained = headline(&run, &format!("sustained-random-write-{state}"));
         assert!(burst > 1.2 * sustained, "{state}: {burst} {sustained}");
     }
-    // The second pass overwrites what the first one wrote in order: no worse for the flash.
+    // The second pass overwrites in the order of the first one, so garbage collection copies
+    // little.
     let pass = |id: &str| values(&run, id, Metric::ThroughputMbS)[0];
     let ratio = pass("fill-second-pass") / pass("fill-first-pass");
     assert!((0.8..=1.01).contains(&ratio), "{ratio}");
@@ -148,12 +155,12 @@ fn the_client_suite_of_2021() {
 fn the_enterprise_suites_of_2019_and_2020() {
     let [of_2019, of_2020] = ["enterprise-2019", "enterprise-2020"].map(|id| whole(id, "tiny"));
     for run in [&of_2019, &of_2020] {
-        let ladder = values(run, "peak-random-read", Metric::Iops);
-        assert_eq!(ladder.len(), 10);
-        rises(&ladder, 1.0);
+        let iops = values(run, "peak-random-read", Metric::Iops);
+        assert_eq!(iops.len(), 10);
+        rises(&iops, 1.0);
         let knee = headline(run, "peak-random-read");
-        let place = ladder.iter().position(|iops| *iops == knee).unwrap();
-        assert!(knee >= 0.95 * ladder[9] && ladder[place - 1] < 0.95 * ladder[9], "{ladder:?}");
+        let place = iops.iter().position(|value| *value == knee).unwrap();
+        assert!(knee >= 0.95 * iops[9] && iops[place - 1] < 0.95 * iops[9], "{iops:?}");
         let index = run.tests.iter().position(|t| t.test.id == "peak-random-read").unwrap();
         let words = remarks(run, index);
         assert!(words.contains("reached at QD32 (in every resample)"), "{words}");
@@ -171,7 +178,7 @@ fn the_enterprise_suites_of_2019_and_2020() {
         let middle = values(run, "peak-random-read", Metric::LatP50Us);
         assert!(tail.iter().zip(&middle).all(|(tail, middle)| tail > middle), "{tail:?}");
     }
-    // In virtual time no processor is in the way: threads and rings find the same drive.
+    // Virtual time has no processor limit: threads and rings give the same results.
     for id in ["qd1-random-read", "peak-random-read", "mixed-random-qd32"] {
         let ratio = headline(&of_2020, id) / headline(&of_2019, id);
         assert!((ratio - 1.0).abs() < 0.02, "{id}: {ratio}");
@@ -183,13 +190,13 @@ fn the_load_of_a_database() {
     let run = whole("act", "tiny");
     let storage = test(&run, "storage");
     assert_eq!(storage.headline.value, Some(4.0));
-    let borne = |multiple: f64| {
+    let passed = |multiple: f64| {
         let point = storage.points.iter().find(|point| point.point.position == multiple);
         point.and_then(|point| point.point.totals.reading("borne"))
     };
-    assert_eq!(borne(4.0), Some(1.0));
-    // The next multiple failed in a probe of 90 s or in a full hour.
-    assert_ne!(borne(5.0), Some(1.0));
+    assert_eq!(passed(4.0), Some(1.0));
+    // The next multiple failed in a probe of 90 s or in an attempt of an hour.
+    assert_ne!(passed(5.0), Some(1.0));
     let hour = storage.points.iter().find(|point| point.point.position == 4.0).unwrap();
     assert_eq!(hour.point.totals.elapsed, Nanos::from_secs(3_600));
     // An hour of 8,000 + 94.1 + 94.1 requests a second, each of them sent: exact to 0.1 %.
@@ -200,16 +207,16 @@ fn the_load_of_a_database() {
 
 #[test]
 fn fill_levels_loads_and_sizes() {
-    let ladder = whole("fill-ladder", "tiny");
-    falls(&values(&ladder, "random-write", Metric::Iops), 0.95);
-    falls(&values(&ladder, "mixed-random", Metric::Iops), 0.95);
+    let levels = whole("fill-ladder", "tiny");
+    falls(&values(&levels, "random-write", Metric::Iops), 0.95);
+    falls(&values(&levels, "mixed-random", Metric::Iops), 0.95);
     let load = whole("load-curve", "tiny");
     let offered: Vec<f64> = (0..10).map(|step| 1_000.0 * f64::from(1 << step)).collect();
     let served = values(&load, "random-read", Metric::Iops);
     let p99 = values(&load, "random-read", Metric::LatP99Us);
     for (step, offered) in offered.iter().enumerate() {
         assert!(served[step] <= 1.05 * offered, "{served:?}");
-        // Below the knee everything is served and waits little; beyond it the wait grows and grows.
+        // Below the knee all requests are served at low latency; above it the queue grows.
         let below = *offered <= 64_000.0;
         assert_eq!(served[step] > 0.95 * offered, below, "{served:?}");
         assert_eq!(p99[step] < 1_000.0, below, "{p99:?}");
@@ -220,7 +227,7 @@ fn fill_levels_loads_and_sizes() {
     assert_eq!(read.len(), 18);
     rises(&read, 0.98);
     for id in ["read", "write"] {
-        // The model stores what it is given: a difference would be a drive that compresses.
+        // The virtual drive does not compress, so the content makes no difference.
         let pair = [id.to_owned(), format!("{id}-compressible")].map(|id| headline(&sizes, &id));
         assert!((pair[1] / pair[0] - 1.0).abs() < 0.05, "{id}: {pair:?}");
     }

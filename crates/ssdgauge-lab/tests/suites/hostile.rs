@@ -1,12 +1,12 @@
-//! Suites from strangers: read or refused, planned or refused, and never a panic.
+//! Untrusted suite files: accepted or refused, and never a panic.
 
 use ssdgauge_core::{Bytes, DriveInfo, Random, TargetKind};
 use ssdgauge_lab::{Options, Suite, WRITE_RATE, estimate, plan};
 
-/// The damaged texts that are tried.
+/// Number of damaged texts.
 const TRIES: usize = 4_000;
 
-/// Pieces that are likely to mean something.
+/// Fragments with a meaning in suite files: extremes, other types and syntax.
 const PIECES: [&str; 24] = [
     "0",
     "-1",
@@ -63,7 +63,7 @@ fn damage(text: &str, random: &mut Random) -> String {
     characters.into_iter().collect()
 }
 
-/// Replaces a whole value, which parsers let through more often than damaged syntax.
+/// Replaces a whole value, which leaves the syntax intact more often than other damage.
 fn twist(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let at = random.below(lines.len() as u64) as usize;
@@ -118,7 +118,7 @@ fn no_text_makes_reading_or_planning_panic() {
     figure(tries, &format!("{refused} refused with a hint, {planned} planned, 0 panics"));
 }
 
-/// Keeps a line of the table that `./check` prints at its end.
+/// Writes a line of the table that `./check` prints at its end.
 // The crate opens no file; its tests may.
 #[allow(clippy::disallowed_methods)]
 fn figure(tries: usize, result: &str) {

@@ -1,4 +1,4 @@
-//! Idle power, wake-up and power states, on virtual drives whose truth is in their profile.
+//! Idle power, wake-up latency and power states, compared with the profiles of virtual drives.
 
 use crate::support::{carried_out, found, rig, run};
 use ssdgauge_core::{Action, FindingKind, Metric, PowerSaving, Preparation, Restart, Rig, Scope};
@@ -19,11 +19,11 @@ const READ: &str = "stream = { access = \"random\", block_size = \"4KiB\", read_
                     span = \"8MB\" }\nuntil = { bytes = \"4KiB\" }\n";
 
 #[test]
-fn idle_power_is_the_floor_of_the_state_that_was_asked_for() {
+fn idle_power_is_that_of_the_requested_state() {
     let tests = ["idle-power-active", "idle-power-low"];
     let run = run("client-2018", &tests, "tiny?power.idle_w=1.5", 1);
     let power: Vec<f64> = run.tests.iter().map(|test| test.headline.value.unwrap()).collect();
-    // The deepest state of the profile takes 5 mW, from two seconds of silence on.
+    // The deepest state of the profile takes 5 mW, after two seconds without commands.
     assert!((power[0] - 1.5).abs() < 1e-9 && (power[1] - 0.005).abs() < 1e-9, "{power:?}");
     for test in &run.tests {
         assert_eq!((test.headline.n, test.headline.metric), (60, Metric::PowerW));
@@ -39,7 +39,7 @@ fn idle_power_is_the_floor_of_the_state_that_was_asked_for() {
 }
 
 #[test]
-fn the_latency_after_each_silence_tells_the_states_of_the_drive() {
+fn latency_after_idle_times_shows_the_exit_latency_of_each_state() {
     let keys = "prepare = [{ purge = true }, { fill = \"sequential\", span = \"8MB\" }, \
                 { power = \"low\" }]\nsweep = { idle = [\"100ms\", \"1s\", \"10s\"] }\n\
                 score = { best_of = \"lat_mean_us\" }\n";
@@ -56,7 +56,7 @@ fn the_latency_after_each_silence_tells_the_states_of_the_drive() {
 }
 
 #[test]
-fn a_drive_that_may_not_save_power_wakes_at_once() {
+fn a_drive_without_power_saving_has_no_wake_up_latency() {
     let keys = |power: &str| {
         format!(
             "prepare = [{{ purge = true }}, {{ fill = \"sequential\", span = \"8MB\" }}, \
@@ -70,7 +70,7 @@ fn a_drive_that_may_not_save_power_wakes_at_once() {
 }
 
 #[test]
-fn a_power_state_is_put_back_behind_each_test_and_asked_for_again_after_a_pause() {
+fn a_power_state_is_restored_after_its_test_and_the_test_restarts_as_a_whole() {
     let keys = format!(
         "sweep = {{ power = [\"PS0\", \"PS1\", \"PS9\"] }}\nscore = {{ best_of = \"iops\" }}\n\
          prepare = [{{ fill = \"sequential\", span = \"8MB\" }}]\n{READ}"
@@ -89,13 +89,13 @@ fn a_power_state_is_put_back_behind_each_test_and_asked_for_again_after_a_pause(
         .collect();
     let states = [0, 1, 9].map(PowerSaving::State);
     assert_eq!(powers, [&states[..], &[PowerSaving::AsFound]].concat());
-    // A drive that lacks a state says so.
+    // A missing power state is a finding.
     let findings = found(test, FindingKind::PowerState);
     assert!(findings.len() == 1 && findings[0].contains("no power state PS9"), "{findings:?}");
 }
 
 #[test]
-fn a_sweep_over_power_states_finds_the_idle_power_of_each() {
+fn a_sweep_over_power_states_measures_the_idle_power_of_each() {
     let keys = "prepare = [{ purge = true }]\nidle = \"10s\"\n\
                 sweep = { power = [\"PS0\", \"PS1\", \"PS2\"] }\n\
                 score = { metric = \"power_w\", mean_of_last = \"5s\" }\n";
@@ -108,7 +108,7 @@ fn a_sweep_over_power_states_finds_the_idle_power_of_each() {
     let profile = ssdgauge_sim::VirtualRig::open("tlc-client", 1).unwrap().profile().power.clone();
     let expected = [profile.idle_w, profile.states[0].w, profile.states[1].w];
     for (found, expected) in watts.iter().zip(expected) {
-        // The mean holds the way into the state.
+        // The mean includes the transition into the state.
         assert!((found - expected).abs() < 0.05 * expected.max(0.1), "{watts:?} {expected}");
     }
     assert_eq!(watts.len(), 3);

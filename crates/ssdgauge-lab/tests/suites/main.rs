@@ -1,5 +1,5 @@
-//! Every suite on virtual drives: it parses, plans, runs to its end, and shows the shape that its
-//! drive has.
+//! Suites on virtual drives: parsing, planning, execution, and results that agree with the profile
+//! of the drive.
 
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "tests panic on failure")]
 

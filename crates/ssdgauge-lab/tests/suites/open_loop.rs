@@ -1,4 +1,4 @@
-//! Open loops: exact rates, and latencies that no stall can hide.
+//! Open loops: exact rates, and latencies that include the waiting time of a stall.
 
 use crate::support::{carried_out, rig, run};
 use ssdgauge_core::{FindingKind, Metric, Rig, Scope, Totals};
@@ -26,7 +26,7 @@ fn totals(run: &Run) -> &Totals {
 }
 
 #[test]
-fn a_uniform_rate_is_exact_and_a_poisson_rate_within_its_chance() {
+fn a_uniform_rate_is_exact_and_a_poisson_rate_within_five_sigma() {
     for (arrival, allowed) in [("uniform", 1.0), ("poisson", 5.0 * 44.8)] {
         let stream = format!("per_second = 200.5, arrival = \"{arrival}\", threads = 3");
         let run = run_own("tiny?state=filled", &stream, "{ time = \"10s\" }");
@@ -40,7 +40,7 @@ fn a_uniform_rate_is_exact_and_a_poisson_rate_within_its_chance() {
 #[test]
 fn a_stall_of_a_second_shows_in_full() {
     // 1,000 reads a second and one stall of 1 s within 6 s: the requests due in the stall wait
-    // for its end. Truth by arithmetic: p95 = 700 ms, p99 = 940 ms, p99.9 = 994 ms.
+    // for its end. By calculation: p95 = 700 ms, p99 = 940 ms, p99.9 = 994 ms.
     let run = run_own(
         "tiny?state=filled&fault.stall_at_s=2.0&fault.stall_for_s=1.0",
         "per_second = 1000",
@@ -58,7 +58,7 @@ fn a_stall_of_a_second_shows_in_full() {
 }
 
 #[test]
-fn a_drive_that_falls_ten_seconds_behind_is_given_up_and_that_is_a_result() {
+fn a_step_ends_when_the_drive_falls_ten_seconds_behind_and_is_complete() {
     let run = run_own("tiny?state=filled", "per_second = 200000", "{ time = \"10min\" }");
     assert!(run.complete);
     assert_eq!(run.tests[0].points[0].ended_by, "device-lag");
@@ -66,7 +66,7 @@ fn a_drive_that_falls_ten_seconds_behind_is_given_up_and_that_is_a_result() {
 }
 
 #[test]
-fn what_was_due_and_never_sent_is_found() {
+fn requests_that_were_due_and_not_sent_are_a_finding() {
     let run = run_own("tiny?state=filled", "per_second = 200000", "{ time = \"5s\" }");
     let kinds: Vec<FindingKind> =
         run.tests[0].findings.iter().map(|found| found.finding.kind).collect();

@@ -1,10 +1,13 @@
-//! The PTS-style suites in full length, in virtual time, with the shapes that their drive must show.
+//! PTS-style suites in full length in virtual time: the relations between results that the drive
+//! profile implies.
 
 use crate::full::{falls, headline, rises, test, values, whole};
 use ssdgauge_core::Metric;
 use ssdgauge_report::Run;
 
-/// A drive of 1 GB that is ten times slower, so that 22 hours are not too many requests.
+/// A drive of 1 GB that is ten times slower than its profile, which divides the requests within 22
+/// hours by as much. On a drive twice as slow the last requests of a step of 1 MiB would outlast its
+/// limit.
 const SLOW: &str = "tiny?nand.t_r_us=500&nand.t_prog_us=7000&slc.t_prog_us=2000";
 
 fn pts_style(suite: &str) -> Run {
@@ -41,7 +44,7 @@ fn pts_style(suite: &str) -> Run {
         assert_eq!(points, 361, "360 bursts and the baseline");
     }
     let recovered = idle.map(|id| headline(&run, &id) / test(&run, &id).also[0].value.unwrap());
-    // Rests make room for the writes behind them.
+    // Idle time lets garbage collection free blocks for the next burst.
     assert!(recovered.iter().all(|times| *times > 0.95), "{recovered:?}");
     assert!(recovered[4] > 0.9 * recovered[0], "{recovered:?}");
     let [first, _, again] = values(&run, "cross-stimulus", Metric::ThroughputMbS)[..] else {
@@ -57,7 +60,7 @@ fn pts_style(suite: &str) -> Run {
 #[test]
 fn pts_style_tests_for_enterprise_drives() {
     let run = pts_style("snia-pts-e");
-    // Without its cache every write waits for the flash.
+    // Without the write cache each write waits for its program operation.
     let writes = values(&run, "latency", Metric::LatMeanUs)[5];
     assert!(writes > 2_000.0, "{writes}");
 }

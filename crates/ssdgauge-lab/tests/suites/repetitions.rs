@@ -1,4 +1,4 @@
-//! Tests that are carried out several times.
+//! Repetitions of tests.
 
 use crate::support::{Quiet, begun, carried_out, rig};
 use ssdgauge_core::Rig;
@@ -11,7 +11,7 @@ fn options(repeat: u32) -> Options {
 }
 
 #[test]
-fn all_tests_take_turns_and_the_plan_keeps_the_order() {
+fn repetitions_alternate_between_tests_in_the_order_of_the_suite() {
     let mut rig = rig("tiny");
     let suite = find_built_in("quick").unwrap();
     let plan = plan(&suite, rig.drive(), &options(3)).unwrap();
@@ -19,7 +19,7 @@ fn all_tests_take_turns_and_the_plan_keeps_the_order() {
         plan.tests.iter().map(|test| (test.id.as_str(), test.repetition)).collect();
     let [read, mixed] = ["random-read-4k", "mixed-70-30"];
     assert_eq!(order, [(read, 1), (mixed, 1), (read, 2), (mixed, 2), (read, 3), (mixed, 3)]);
-    // What is prepared once is prepared before the first test only.
+    // The preparation of the suite is executed before the first test only.
     assert_eq!(
         plan.tests.iter().map(|test| test.phases.len()).collect::<Vec<_>>(),
         [2, 1, 1, 1, 1, 1]
@@ -36,7 +36,7 @@ fn all_tests_take_turns_and_the_plan_keeps_the_order() {
 }
 
 #[test]
-fn a_run_that_was_cut_off_goes_on_in_its_repetition() {
+fn an_interrupted_run_resumes_in_its_repetition() {
     let mut first = rig("tiny");
     let suite = find_built_in("quick").unwrap();
     let plan = plan(&suite, first.drive(), &options(2)).unwrap();
@@ -49,18 +49,13 @@ fn a_run_that_was_cut_off_goes_on_in_its_repetition() {
     let mut watcher = Quiet::default();
     resume(&file, &mut rig("tiny"), &mut writer, &mut watcher).unwrap();
     drop((writer, file));
-    assert_eq!(
-        watcher.begun.len(),
-        3,
-        "the fill and the two steps that were left: {:?}",
-        watcher.begun
-    );
+    assert_eq!(watcher.begun.len(), 3, "the fill and the two remaining steps: {:?}", watcher.begun);
     let run = ssdgauge_report::read(&path).unwrap();
     assert!(run.complete && run.tests.iter().all(|test| test.repetitions.len() == 2));
 }
 
 #[test]
-fn no_test_is_carried_out_zero_or_endless_times() {
+fn zero_and_more_than_a_hundred_repetitions_are_refused() {
     let rig = rig("tiny");
     let suite = find_built_in("quick").unwrap();
     for repeat in [0, 101, u32::MAX] {

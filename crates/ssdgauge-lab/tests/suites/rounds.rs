@@ -1,4 +1,4 @@
-//! Rounds to a steady state by the SNIA rule.
+//! Rounds to a steady state by the rule of the SNIA PTS.
 
 use crate::support::{Quiet, begun, found, planned, rig, run};
 use ssdgauge_core::{FindingKind, Nanos, Rig};
@@ -23,7 +23,7 @@ fn the_cells_of_the_iops_test_are_merged_over_five_steady_rounds() {
 }
 
 #[test]
-fn rounds_that_were_cut_off_begin_anew_with_their_preparation() {
+fn interrupted_rounds_restart_with_their_preparation() {
     let mut first = rig("tiny");
     let plan = planned("snia-pts-c", &["latency"], &first, 60);
     let (_folder, path, mut writer) = begun(&plan, &first);
@@ -41,11 +41,11 @@ fn rounds_that_were_cut_off_begin_anew_with_their_preparation() {
     let run = ssdgauge_report::read(&path).unwrap();
     assert!(run.complete);
     let elapsed = run.tests[0].points[0].point.totals.elapsed;
-    assert!(elapsed < Nanos::from_secs(6), "only the rounds behind the pause count: {elapsed}");
+    assert!(elapsed < Nanos::from_secs(6), "only the rounds after the pause count: {elapsed}");
 }
 
 #[test]
-fn a_drive_with_larger_blocks_misses_the_smallest_requests_and_says_so() {
+fn requests_smaller_than_a_logical_block_are_left_out_and_listed() {
     let rig = rig("tiny");
     let mut drive = rig.drive().clone();
     drive.logical_block = ssdgauge_core::Bytes(4_096);

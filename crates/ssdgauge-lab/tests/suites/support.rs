@@ -1,14 +1,15 @@
-//! Running a suite on a virtual drive, and reading the run back.
+//! Runs of suites on virtual drives, and their results.
 
+use rustix::fs::statvfs;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Phase, Plan, Rig, Step, Test};
-use ssdgauge_lab::{Completion, Glimpse, Options, Watcher, conduct, find_built_in, plan};
+use ssdgauge_lab::{Completion, Options, SecondSummary, Watcher, conduct, find_built_in, plan};
 use ssdgauge_report::{Run, TestRun};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A watcher in virtual time, who wishes for nothing but an end after so many steps.
+/// A watcher with a virtual time of day that requests a stop after a number of steps.
 #[derive(Debug)]
 pub struct Quiet {
     pub unix_ms: i64,
@@ -32,17 +33,17 @@ impl Watcher for Quiet {
         self.steps_left == 0
     }
 
-    fn begins(&mut self, _: &Test, _: &Phase, step: &Step) {
+    fn step_began(&mut self, _: &Test, _: &Phase, step: &Step) {
         self.begun.push(step.label.clone());
     }
 
-    fn sees(&mut self, _: &Glimpse) {}
+    fn second_ended(&mut self, _: &SecondSummary) {}
 
-    fn rests(&mut self, _: Nanos) {}
+    fn pause_began(&mut self, _: Nanos) {}
 
-    fn finds(&mut self, _: &Finding) {}
+    fn finding_recorded(&mut self, _: &Finding) {}
 
-    fn ended(&mut self, _: &Test, _: &Step, _: Nanos) {
+    fn step_ended(&mut self, _: &Test, _: &Step, _: Nanos) {
         self.steps_left -= 1;
     }
 }
@@ -60,9 +61,21 @@ pub fn planned(suite: &str, tests: &[&str], rig: &VirtualRig, shorten: u32) -> P
     plan(&suite, rig.drive(), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Begins a run of `plan` on `rig` in a folder of its own.
+/// Returns a new folder: in memory where the system has a file system there with enough room for
+/// the run file of the longest suite, because no claim of these tests is about durability, and
+/// every step waits for several syncs of a disk.
+fn new_folder() -> TempDir {
+    const MEMORY: &str = "/dev/shm";
+    let room = statvfs(MEMORY).map_or(0, |memory| memory.f_bavail * memory.f_frsize);
+    match room >= 4 << 30 {
+        true => TempDir::new_in(MEMORY).or_else(|_| TempDir::new()).unwrap(),
+        false => TempDir::new().unwrap(),
+    }
+}
+
+/// Creates the run file of `plan` on `rig` in a new folder.
 pub fn begun(plan: &Plan, rig: &VirtualRig) -> (TempDir, PathBuf, Writer) {
-    let folder = TempDir::new().unwrap();
+    let folder = new_folder();
     let path = folder.path().join("run.ssdg");
     let opening = Opening {
         id: "test",
@@ -76,7 +89,7 @@ pub fn begun(plan: &Plan, rig: &VirtualRig) -> (TempDir, PathBuf, Writer) {
     (folder, path, writer)
 }
 
-/// Carries `plan` out on `rig` and reads the run back.
+/// Executes `plan` on `rig` and reads the results.
 pub fn carried_out(plan: &Plan, rig: &mut VirtualRig) -> Run {
     let (_folder, path, mut writer) = begun(plan, rig);
     let completion = conduct(plan, rig, &mut writer, &mut Quiet::default()).unwrap();
@@ -92,13 +105,13 @@ pub fn run(suite: &str, tests: &[&str], target: &str, shorten: u32) -> Run {
     carried_out(&plan, &mut rig)
 }
 
-/// Returns the findings of `kind` that a test has.
+/// Returns the texts of the findings of `kind` in a test.
 pub fn found(test: &TestRun, kind: FindingKind) -> Vec<String> {
     let of_kind = test.findings.iter().filter(|found| found.finding.kind == kind);
     of_kind.map(|found| found.finding.text.clone()).collect()
 }
 
-/// Returns what a reader is told beside the headline of a test.
+/// Returns the remarks beside the headline of a test, as JSON.
 pub fn remarks(run: &Run, test: usize) -> String {
     let json = ssdgauge_report::json(std::slice::from_ref(run));
     json["runs"][0]["tests"][test]["remarks"].to_string()

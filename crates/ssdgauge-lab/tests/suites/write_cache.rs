@@ -1,4 +1,4 @@
-//! The switch of the volatile write cache, on virtual drives whose truth is in their profile.
+//! Volatile write cache on and off, compared with the profiles of virtual drives.
 
 use crate::support::{carried_out, planned, rig};
 use ssdgauge_core::{Action, Metric, PhaseKind, Preparation, Restart, Rig, Scope, WriteCache};
@@ -14,7 +14,7 @@ fn writes(id: &str, prepare: &str) -> String {
     )
 }
 
-/// Runs one test without and one with a cache, and a third that does not choose.
+/// Runs a test with the cache, one without, and one that does not set it.
 fn own(target: &str) -> Run {
     let head = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
     let tests = [
@@ -41,7 +41,7 @@ fn own(target: &str) -> Run {
 fn latencies(run: &Run) -> Vec<f64> {
     let value = |test: &ssdgauge_report::TestRun| {
         let totals = &test.points[0].point.totals;
-        // Not the mean: the first request wakes the drive.
+        // The median, because the first request includes the wake-up latency.
         totals.value(Metric::LatP50Us, Scope::All).unwrap()
     };
     run.tests.iter().map(value).collect()
@@ -53,13 +53,13 @@ fn without_its_cache_a_drive_acknowledges_a_write_when_it_is_programmed() {
     let [on, off, free] = latencies(&run)[..] else { panic!("three tests") };
     let program = rig("tiny").profile().slc.t_prog_us;
     assert!(on < program / 2.0, "{on}");
-    // The buffer holds a page, its program operation takes its time, then comes the answer.
+    // The buffer collects a page; the write completes after its program operation.
     assert!((program..program + 2.0 * on).contains(&off), "{off}, and a program takes {program}");
-    assert!((free - on).abs() < 0.2 * on, "put back behind its test: {free} {on}");
+    assert!((free - on).abs() < 0.2 * on, "restored after its test: {free} {on}");
 }
 
 #[test]
-fn a_buffer_that_outlives_a_loss_of_power_is_not_switched() {
+fn a_power_loss_protected_buffer_is_not_switched_off() {
     let [on, off, _] = latencies(&own("tiny?front.buffer_is_safe=true"))[..] else {
         panic!("three tests")
     };
@@ -67,7 +67,7 @@ fn a_buffer_that_outlives_a_loss_of_power_is_not_switched() {
 }
 
 #[test]
-fn pts_style_tests_switch_it_behind_the_purge() {
+fn pts_style_tests_switch_the_cache_after_the_purge() {
     for (suite, wanted) in [("snia-pts-e", WriteCache::Off), ("snia-pts-c", WriteCache::On)] {
         let plan = planned(suite, &[], &rig("tiny"), 1);
         for test in &plan.tests {

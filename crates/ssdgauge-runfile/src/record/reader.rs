@@ -1,4 +1,5 @@
-//! Reading a run file, which may come from a stranger: every record is checked.
+//! Reader of run files. A run file is untrusted input: every record is checked against its checksum
+//! and its types.
 
 use crate::error::RunFileError;
 use crate::histogram;
@@ -13,7 +14,10 @@ use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A run file that is read. Opening checks the opening record; reading checks the rest.
+/// A run file that is open for reading.
+///
+/// Opening checks the structure, the opening record and the steps; the other records are checked
+/// as they are read.
 #[derive(Debug)]
 pub struct RunFile {
     connection: Connection,
@@ -22,21 +26,27 @@ pub struct RunFile {
 }
 
 impl RunFile {
-    /// Opens `path` and reads what the run began with.
+    /// Opens `path` and reads the opening record.
     ///
-    /// A foreign or newer file is refused and left untouched. Where a killed program left a
-    /// journal behind, SQLite first rolls back to the last commit.
+    /// A foreign or newer file is refused and not changed. Where a killed program has left a
+    /// journal, SQLite first rolls back to the last commit.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Missing`], [`RunFileError::Foreign`] or [`RunFileError::Newer`] by the
+    /// header of the file; [`RunFileError::Damaged`] where its structure, its opening record or a
+    /// step is not sound; [`RunFileError::Busy`] where a commit holds it for more than 5 s.
     pub fn open(path: &Path) -> Result<RunFile, RunFileError> {
         schema::recognise(path)?;
         let journal = PathBuf::from(format!("{}-journal", path.display()));
         let cut_off = std::fs::metadata(journal).is_ok_and(|file| file.len() > 0);
+        // A rollback writes to the file; without a journal the file is opened read-only.
         let flags = if cut_off {
             OpenFlags::SQLITE_OPEN_READ_WRITE
         } else {
             OpenFlags::SQLITE_OPEN_READ_ONLY
         };
         let connection = schema::open(path, flags)?;
-        // Our checksums vouch for what a record says, this for that none is missing.
         schema::check_structure(&connection, path)?;
         let head = Rows { connection: &connection, path }.head()?;
         let run = RunFile { connection, path: path.to_owned(), head };
@@ -44,7 +54,7 @@ impl RunFile {
         Ok(run)
     }
 
-    /// Returns what the run began with.
+    /// Returns the opening record.
     pub fn head(&self) -> &Head {
         &self.head
     }
@@ -54,7 +64,11 @@ impl RunFile {
         &self.path
     }
 
-    /// Returns every attempt at every step, in the order in which they began.
+    /// Returns every attempt at every step, in the order of their start.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a record fails its check.
     pub fn steps(&self) -> Result<Vec<StepRecord>, RunFileError> {
         let mut steps = Vec::new();
         self.rows().each("step", "SELECT * FROM step ORDER BY id", &[], 14, |row| {
@@ -76,13 +90,22 @@ impl RunFile {
         Ok(steps)
     }
 
-    /// Hands every interval of `step` to `take`, in the order in which they were recorded.
+    /// Calls `take` with every interval of `step`, in the order of recording.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a record or its histogram fails its check; `take` has then
+    /// received the intervals before it.
     pub fn intervals(&self, step: StepId, take: impl FnMut(Interval)) -> Result<(), RunFileError> {
         self.read_intervals(step, true, take)
     }
 
-    /// Hands every interval of `step` to `take` without the buckets of its histogram, which is
-    /// many times faster: sums and extremes are there, percentiles are not.
+    /// Calls `take` with every interval of `step` without the buckets of its histogram, which is
+    /// many times faster: sums and extremes are present, percentiles are not.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a record fails its check.
     pub fn sums(&self, step: StepId, take: impl FnMut(Interval)) -> Result<(), RunFileError> {
         self.read_intervals(step, false, take)
     }
@@ -109,7 +132,7 @@ impl RunFile {
                     Some(Histogram::without(row.number(5)?, u128::from(sum), min, max, overflow))
                 }
             };
-            let latency = latency.ok_or("a histogram that contradicts its figures")?;
+            let latency = latency.ok_or("a histogram that contradicts its sums")?;
             take(Interval {
                 second: row.number(1)?,
                 stream: row.number(2)?,
@@ -128,8 +151,12 @@ impl RunFile {
         })
     }
 
-    /// Returns whether the rounds of `phase` of `test` came to a verdict on their steadiness.
-    pub fn has_judged(&self, test: usize, phase: usize) -> Result<bool, RunFileError> {
+    /// Returns whether the rounds in `phase` of `test` ended with a verdict: steady or not steady.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a step or a finding fails its check.
+    pub fn has_steadiness_verdict(&self, test: usize, phase: usize) -> Result<bool, RunFileError> {
         let steps = self.steps()?;
         let judged = |finding: &FindingRecord| {
             let kind = finding.finding.kind;
@@ -141,24 +168,36 @@ impl RunFile {
         Ok(self.findings()?.iter().any(judged))
     }
 
-    /// Returns what was found of the loads that a search tried in `phase` of `test`, in order.
-    pub fn tried(&self, test: usize, phase: usize) -> Result<Vec<Tried>, RunFileError> {
-        let mut tried = Vec::new();
+    /// Returns the attempts of a search in `phase` of `test`, in order: load index, and whether the
+    /// load passed.
+    ///
+    /// Only finished steps count, so an attempt that was cut off is made again after a resume.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a step or a reading fails its check.
+    pub fn search_attempts(&self, test: usize, phase: usize) -> Result<Vec<Tried>, RunFileError> {
+        let mut attempts = Vec::new();
         for step in self.steps()? {
             let here = step.place.test == test && step.place.phase == phase;
             if here && step.state == StepState::Finished {
-                let rung = step.place.step;
+                let load_index = step.place.step;
                 self.readings(step.id, |reading| {
                     if reading.quantity == BORNE {
-                        tried.push(Tried { rung, borne: reading.value > 0.5 });
+                        attempts.push(Tried { rung: load_index, borne: reading.value > 0.5 });
                     }
                 })?;
             }
         }
-        Ok(tried)
+        Ok(attempts)
     }
 
-    /// Hands every reading of `step` to `take`, in the order in which they were recorded.
+    /// Calls `take` with every reading of `step`, in the order of recording.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a record fails its check; `take` has then received the
+    /// readings before it.
     pub fn readings(
         &self,
         step: StepId,
@@ -176,7 +215,11 @@ impl RunFile {
         })
     }
 
-    /// Returns every finding, in the order in which they were made.
+    /// Returns every finding, in the order of recording.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a record fails its check or has an unknown severity.
     pub fn findings(&self) -> Result<Vec<FindingRecord>, RunFileError> {
         let mut findings = Vec::new();
         let sql = "SELECT * FROM finding ORDER BY rowid";
@@ -197,7 +240,7 @@ impl RunFile {
         Rows { connection: &self.connection, path: &self.path }
     }
 
-    /// Refuses step records that point outside the plan.
+    /// Refuses step records outside the plan, so that callers index the plan by them.
     fn check_steps(&self) -> Result<(), RunFileError> {
         let plan = &self.head.plan;
         let inside = |place: StepPlace| {
@@ -207,14 +250,14 @@ impl RunFile {
         match self.steps()?.iter().find(|step| !inside(step.place)) {
             Some(step) => Err(RunFileError::Damaged {
                 path: self.path.clone(),
-                what: format!("step {} is not in the plan", step.id.0),
+                what: format!("step {} lies outside the plan", step.id.0),
             }),
             None => Ok(()),
         }
     }
 }
 
-/// The rows of a table, each checked against its checksum.
+/// The tables of an open file; every row is checked against its checksum.
 struct Rows<'a> {
     connection: &'a Connection,
     path: &'a Path,
@@ -232,10 +275,13 @@ impl Rows<'_> {
         let mut drive = None;
         self.each("drive", "SELECT * FROM drive", &[], 10, |row| {
             let json = row.text(9)?;
-            drive = Some(serde_json::from_str(json).map_err(|_| "details that do not parse")?);
+            drive = Some(
+                serde_json::from_str(json)
+                    .map_err(|_| "a drive description that does not parse")?,
+            );
             Ok(())
         })?;
-        let drive = drive.ok_or_else(|| damaged("there is no drive record"))?;
+        let drive = drive.ok_or_else(|| damaged("the drive record is missing"))?;
         let mut head = None;
         self.each("run", "SELECT * FROM run", &[], 9, |row| {
             head = Some(Head {
@@ -249,10 +295,10 @@ impl Rows<'_> {
             });
             Ok(())
         })?;
-        head.ok_or_else(|| damaged("there is no run record"))
+        head.ok_or_else(|| damaged("the run record is missing"))
     }
 
-    /// Calls `take` for each row, whose first `sealed` columns the next one must vouch for.
+    /// Calls `take` for each row. The checksum in column `sealed` covers the columns before it.
     fn each(
         &self,
         table: &str,
@@ -261,7 +307,7 @@ impl Rows<'_> {
         sealed: usize,
         mut take: impl FnMut(&Row) -> Result<(), &'static str>,
     ) -> Result<(), RunFileError> {
-        let sqlite = |cause| RunFileError::of(self.path, cause);
+        let sqlite = |cause| RunFileError::from_sqlite(self.path, cause);
         let mut statement = self.connection.prepare_cached(sql).map_err(sqlite)?;
         let columns = statement.column_count();
         let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(sqlite)?;
@@ -270,8 +316,8 @@ impl Rows<'_> {
             number += 1;
             let values: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
             let row = Row(values.map_err(sqlite)?);
-            let whole = row.0.get(sealed) == Some(&Value::Integer(checksum(&row.0[..sealed])));
-            let taken = if whole { take(&row) } else { Err("a wrong checksum") };
+            let is_sound = row.0.get(sealed) == Some(&Value::Integer(checksum(&row.0[..sealed])));
+            let taken = if is_sound { take(&row) } else { Err("a wrong checksum") };
             taken.map_err(|why| RunFileError::Damaged {
                 path: self.path.to_owned(),
                 what: format!("record {number} of table {table} has {why}"),
@@ -281,6 +327,7 @@ impl Rows<'_> {
     }
 }
 
+/// The values of one row, with typed access: the defect is returned as a clause.
 struct Row(Vec<Value>);
 
 impl Row {
@@ -289,28 +336,28 @@ impl Row {
             Value::Integer(number) => {
                 N::try_from(*number).map_err(|_| "a number outside its range")
             }
-            _ => Err("a value that is no number"),
+            _ => Err("a value that is not an integer"),
         }
     }
 
     fn real(&self, at: usize) -> Result<f64, &'static str> {
         match &self.0[at] {
             Value::Real(number) => Ok(*number),
-            _ => Err("a value that is no real number"),
+            _ => Err("a value that is not a real number"),
         }
     }
 
     fn text(&self, at: usize) -> Result<&str, &'static str> {
         match &self.0[at] {
             Value::Text(text) => Ok(text),
-            _ => Err("a value that is no text"),
+            _ => Err("a value that is not text"),
         }
     }
 
     fn blob(&self, at: usize) -> Result<&[u8], &'static str> {
         match &self.0[at] {
             Value::Blob(bytes) => Ok(bytes),
-            _ => Err("a value that is no blob"),
+            _ => Err("a value that is not a blob"),
         }
     }
 

@@ -1,14 +1,14 @@
-//! Damage is found: a file is read as it was written, or not at all.
+//! Damage is detected: a file reads as it was written, or not at all.
 
-use crate::support::{figure, is_long, read, write};
+use crate::support::{figure, folder, is_long, read, write};
 use ssdgauge_core::Random;
 
-/// The single-bit flips that are tried; the seed makes them the same ones each time.
+/// Number of single-bit flips; a fixed seed chooses the same ones in every run.
 const FLIPS: usize = 2_000;
 
 #[test]
-fn no_flipped_bit_gives_a_wrong_reading() {
-    let folder = tempfile::tempdir().unwrap();
+fn no_flipped_bit_is_read_as_a_different_value() {
+    let folder = folder();
     let path = folder.path().join("run.ssdg");
     write(&path);
     let whole = read(&path).unwrap();
@@ -23,9 +23,9 @@ fn no_flipped_bit_gives_a_wrong_reading() {
         std::fs::write(&path, &damaged).unwrap();
         match read(&path) {
             Err(_) => found += 1,
-            // A bit in free space, or in a number that nothing depends on.
+            // A bit in free space, or in a field that no value depends on.
             Ok(content) if content == whole => harmless += 1,
-            Ok(_) => panic!("byte {at}, bit {bit}: read something that was never written"),
+            Ok(_) => panic!("byte {at}, bit {bit}: read a value that was never written"),
         }
     }
     figure(
@@ -39,21 +39,21 @@ fn no_flipped_bit_gives_a_wrong_reading() {
 }
 
 #[test]
-fn no_cut_gives_a_wrong_reading() {
-    let folder = tempfile::tempdir().unwrap();
+fn no_truncated_file_is_read_as_a_different_run() {
+    let folder = folder();
     let path = folder.path().join("run.ssdg");
     write(&path);
     let whole = read(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let mut read_whole = 0;
-    // Every length there is, in the long check.
+    // The long check tries every length.
     let step = if is_long() { 1 } else { 31 };
     let mut cuts = 0;
     for cut in (0..bytes.len()).step_by(step).chain([1, 99, 100, bytes.len() - 1]) {
         cuts += 1;
         std::fs::write(&path, &bytes[..cut]).unwrap();
         if let Ok(content) = read(&path) {
-            assert!(content == whole, "cut at {cut}: read something that was never written");
+            assert!(content == whole, "cut at {cut}: read a value that was never written");
             read_whole += 1;
         }
     }
@@ -61,11 +61,11 @@ fn no_cut_gives_a_wrong_reading() {
         "truncations",
         &format!("{cuts} lengths of a file of {} bytes", bytes.len()),
         &format!("0 wrong readings, {read_whole} cuts lost nothing"),
-        "cargo test -p ssdgauge-runfile --test format no_cut",
+        "cargo test -p ssdgauge-runfile --test format no_truncated_file",
     );
 }
 
-/// Damages bytes as no single fault does: several places at once, pieces moved, numbers twisted.
+/// Damages several places at once: bytes overwritten, zeroed or moved, integers set to extremes.
 fn damage(bytes: &mut [u8], random: &mut Random) {
     const NUMBERS: [u64; 6] = [0, 1, 0x7f, 0xffff_ffff, u64::MAX, 1 << 63];
     for _ in 0..=random.below(6) {
@@ -83,15 +83,15 @@ fn damage(bytes: &mut [u8], random: &mut Random) {
                 let from = random.below((bytes.len() - length) as u64) as usize;
                 bytes.copy_within(from..from + length, at);
             }
-            // Half of the time the head, which everything else depends on.
+            // The file header, which all other reads depend on.
             _ => bytes[at % 200] = random.below(256) as u8,
         }
     }
 }
 
 #[test]
-fn no_file_makes_the_reader_panic_or_see_what_was_never_written() {
-    let folder = tempfile::tempdir().unwrap();
+fn no_damaged_file_makes_the_reader_panic_or_return_a_different_value() {
+    let folder = folder();
     let path = folder.path().join("run.ssdg");
     write(&path);
     let whole = read(&path).unwrap();
@@ -111,11 +111,11 @@ fn no_file_makes_the_reader_panic_or_see_what_was_never_written() {
                 refused += 1;
             }
             Ok(content) => {
-                assert!(content == whole, "try {number}: read something that was never written");
+                assert!(content == whole, "try {number}: read a value that was never written");
                 harmless += 1;
             }
         }
-        // Whoever goes on with such a file is told, too, and never panics.
+        // Resuming such a file returns an error or succeeds; it must not panic either.
         drop(ssdgauge_runfile::Writer::resume(&path).map(drop));
         let _ = std::fs::remove_file(folder.path().join("run.ssdg-journal"));
     }
@@ -124,6 +124,6 @@ fn no_file_makes_the_reader_panic_or_see_what_was_never_written() {
         "run files",
         &format!("{tries} damaged in several places"),
         &format!("{refused} refused, {harmless} without effect, 0 panics, 0 wrong readings"),
-        "cargo test -p ssdgauge-runfile --test format no_file",
+        "cargo test -p ssdgauge-runfile --test format no_damaged_file",
     );
 }

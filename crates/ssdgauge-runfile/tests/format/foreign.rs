@@ -1,9 +1,9 @@
-//! Files that are not ours are refused and left as they are.
+//! Foreign and newer files are refused and not changed.
 
 use ssdgauge_runfile::{RunFile, RunFileError, Writer};
 use std::path::Path;
 
-/// Opens `path` in both ways; neither may succeed or change a byte.
+/// Opens `path` for reading and for writing; neither may succeed or change a byte.
 fn refusal(path: &Path) -> RunFileError {
     let before = std::fs::read(path).unwrap();
     let modified = std::fs::metadata(path).unwrap().modified().unwrap();
@@ -12,12 +12,12 @@ fn refusal(path: &Path) -> RunFileError {
     assert_eq!(std::fs::read(path).unwrap(), before);
     assert_eq!(std::fs::metadata(path).unwrap().modified().unwrap(), modified);
     let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
-    assert_eq!(beside, 1, "something was left beside the file");
+    assert_eq!(beside, 1, "a temporary file is left beside the file");
     error
 }
 
 #[test]
-fn foreign_files_are_named_for_what_they_are() {
+fn foreign_files_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for content in ["", "a note", &"x".repeat(5_000), "SQLite format 3\0 but not really"] {
@@ -34,7 +34,7 @@ fn foreign_files_are_named_for_what_they_are() {
 }
 
 #[test]
-fn a_newer_format_is_refused_with_both_numbers() {
+fn a_newer_format_is_refused_with_both_format_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("newer.ssdg");
     crate::support::write(&path);
@@ -46,7 +46,7 @@ fn a_newer_format_is_refused_with_both_numbers() {
 }
 
 #[test]
-fn a_missing_file_and_a_folder_are_told_apart() {
+fn a_missing_file_and_a_folder_give_different_errors() {
     let folder = tempfile::tempdir().unwrap();
     let missing = RunFile::open(&folder.path().join("none")).unwrap_err();
     assert!(matches!(missing, RunFileError::Missing(_)));

@@ -1,9 +1,9 @@
-//! Files of every published format stay readable, to the last value.
+//! Files of every published format stay readable, with every value unchanged.
 
 use crate::support;
 use std::path::Path;
 
-/// Written once by `support::write` and never again.
+/// Written once by `support::write`; never regenerated.
 const FORMAT_1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/format/format-1.ssdg");
 
 #[test]
@@ -20,7 +20,7 @@ fn a_file_of_format_1_reads_as_it_was_written() {
 }
 
 #[test]
-fn the_tables_are_those_of_the_documentation() {
+fn the_documentation_describes_every_table_and_column() {
     let document = include_str!("../../../../docs/format.md");
     let connection = rusqlite::Connection::open(FORMAT_1).unwrap();
     let mut statement = connection

@@ -1,6 +1,6 @@
-//! The run file under everything that can happen to a file.
+//! Writing and reading run files, damaged and foreign files, and files of each published format.
 
-// A test ends at the first thing that does not work.
+// A test fails at its first unexpected error.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod damage;

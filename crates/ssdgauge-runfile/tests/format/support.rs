@@ -1,4 +1,4 @@
-//! A small run to write and to read.
+//! A small run that is written and read by the tests.
 
 use ssdgauge_core::{
     Access, Action, Arrival, Bytes, Chosen, Data, Direction, DriveInfo, Engine, Figure, Finding,
@@ -6,9 +6,10 @@ use ssdgauge_core::{
     Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
 };
 use ssdgauge_runfile::{
-    FindingRecord, Opening, RunFile, RunFileError, StepEnd, StepPlace, StepState, Writer,
+    FindingRecord, Opening, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
 };
 use std::path::Path;
+use tempfile::TempDir;
 
 pub(crate) fn plan() -> Plan {
     let stream = Stream {
@@ -84,7 +85,7 @@ pub(crate) fn interval(random: &mut Random, second: u32, direction: Direction) -
     Interval { second, stream: 0, direction, length, ios, bytes: ios * 4_096, errors: 0, latency }
 }
 
-/// Everything that a run file holds, for comparison.
+/// All records of a run file, for comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Content {
     pub(crate) head: ssdgauge_runfile::Head,
@@ -94,7 +95,7 @@ pub(crate) struct Content {
     pub(crate) findings: Vec<FindingRecord>,
 }
 
-/// Writes the same small run at every call.
+/// Writes a small run, the same one in every call.
 pub(crate) fn write(path: &Path) {
     let (plan, drive) = (plan(), drive());
     let environment = [("kernel".to_owned(), "6.1".to_owned())];
@@ -111,8 +112,7 @@ pub(crate) fn write(path: &Path) {
     for (step, state) in
         [(0, StepState::Broken), (0, StepState::Finished), (1, StepState::Finished)]
     {
-        let place = StepPlace { test: 0, phase: 0, step };
-        let id = writer.begin_step(place, 1, &plan, 1_795_000_001_000).unwrap();
+        let id = begin_step(&mut writer, step, 1);
         for second in 0..3 {
             for direction in Direction::BOTH {
                 writer.interval(id, &interval(&mut random, second, direction)).unwrap();
@@ -140,7 +140,7 @@ pub(crate) fn write(path: &Path) {
     writer.commit().unwrap();
 }
 
-/// Reads everything, or the first error.
+/// Reads all records, or returns the first error.
 pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
     let run = RunFile::open(path)?;
     let steps = run.steps()?;
@@ -156,12 +156,24 @@ pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
     Ok(Content { head: run.head().clone(), steps, intervals, readings, findings })
 }
 
-/// Returns whether the long check runs, which tries what is random many more times.
+/// Begins attempt number `attempt` at `step` of the plan.
+pub(crate) fn begin_step(writer: &mut Writer, step: usize, attempt: u32) -> StepId {
+    let place = StepPlace { test: 0, phase: 0, step };
+    writer.begin_step(place, attempt, &plan(), 1_795_000_001_000).unwrap()
+}
+
+/// Returns a folder for files that are read and rewritten thousands of times: in memory where the
+/// system has a file system for that, because no claim of these tests is about durability.
+pub(crate) fn folder() -> TempDir {
+    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
+/// Returns whether the long check runs, which repeats random tests many more times.
 pub(crate) fn is_long() -> bool {
     std::env::var_os("SSDGAUGE_LONG").is_some()
 }
 
-/// Keeps a line of the table that `./check` prints at its end.
+/// Writes a line of the table that `./check` prints at its end.
 pub(crate) fn figure(name: &str, count: &str, result: &str, command: &str) {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,7 +1,10 @@
-//! What is finished stays, and nobody writes over it.
+//! Finished records are final, and existing files are never replaced.
 
+use crate::support::{begin_step, interval};
 use crate::support::{drive, plan, read, write};
-use ssdgauge_runfile::{Opening, RunFileError, StepState, Writer};
+use ssdgauge_core::{Direction, Nanos, Random};
+use ssdgauge_runfile::{Opening, RunFileError, StepEnd, StepState, Writer};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]
 fn a_file_that_exists_is_never_replaced() {
@@ -22,7 +25,7 @@ fn a_file_that_exists_is_never_replaced() {
 }
 
 #[test]
-fn finished_records_cannot_be_changed_even_by_hand() {
+fn finished_records_cannot_be_changed_in_a_sqlite_shell() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.ssdg");
     write(&path);
@@ -48,7 +51,7 @@ fn a_second_writer_is_refused_and_a_reader_is_not() {
 }
 
 #[test]
-fn the_results_are_there_for_anyone_with_a_shell() {
+fn the_view_step_result_gives_the_iops_of_a_step() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.ssdg");
     write(&path);
@@ -59,4 +62,38 @@ fn the_results_are_there_for_anyone_with_a_shell() {
         .query_row("SELECT iops FROM step_result WHERE label = 'second'", [], |row| row.get(0))
         .unwrap();
     assert!((iops - ios as f64 / 3.0).abs() < 1e-9);
+}
+
+/// Expects `call` to fail an assertion with `words` in its message.
+fn refused(words: &str, call: impl FnOnce()) {
+    let payload = catch_unwind(AssertUnwindSafe(call)).expect_err(words);
+    let text = payload.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    assert!(text.as_ref().is_some_and(|text| text.contains(words)), "{text:?}");
+}
+
+#[test]
+fn calls_that_would_falsify_a_record_fail_an_assertion() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.ssdg");
+    write(&path);
+    let (mut writer, _) = Writer::resume(&path).unwrap();
+    let mut random = Random::new(1, 0);
+    let mut second = |second| interval(&mut random, second, Direction::Read);
+    let end = |state| StepEnd {
+        state,
+        unix_ms: 0,
+        elapsed: Nanos::SECOND,
+        ended_by: "time".into(),
+        report: "{}".into(),
+    };
+    let id = begin_step(&mut writer, 0, 2);
+    writer.interval(id, &second(4)).unwrap();
+    let again = second(4);
+    refused("follows second", || drop(writer.interval(id, &again)));
+    refused("an end is final", || drop(writer.finish_step(id, &end(StepState::Running))));
+    writer.finish_step(id, &end(StepState::Finished)).unwrap();
+    refused("a step ends once", || drop(writer.finish_step(id, &end(StepState::Broken))));
+    let late = second(5);
+    refused("while it runs", || drop(writer.interval(id, &late)));
 }

@@ -8,7 +8,7 @@ use crate::process::{self, StopFlag};
 use crate::{page_file, suite_choice, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
-use ssdgauge_lab::{Completion, Glimpse, Options, Watcher};
+use ssdgauge_lab::{Completion, Options, SecondSummary, Watcher};
 use ssdgauge_report::PageOptions;
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
@@ -207,17 +207,17 @@ impl Watcher for OnBoard<'_> {
         self.stop.is_set()
     }
 
-    fn begins(&mut self, test: &Test, _phase: &Phase, step: &Step) {
+    fn step_began(&mut self, test: &Test, _phase: &Phase, step: &Step) {
         self.board.step(&format!("{}  {} {}", self.name, test.id, step.label));
     }
 
-    fn sees(&mut self, _glimpse: &Glimpse) {}
+    fn second_ended(&mut self, _glimpse: &SecondSummary) {}
 
-    fn rests(&mut self, _duration: Nanos) {}
+    fn pause_began(&mut self, _duration: Nanos) {}
 
-    fn finds(&mut self, _finding: &Finding) {}
+    fn finding_recorded(&mut self, _finding: &Finding) {}
 
-    fn ended(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
+    fn step_ended(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
 }
 
 /// Opens the page in the browser of the desktop, without waiting for it.

@@ -7,7 +7,7 @@ use crate::target::Target;
 use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::{Action, DriveInfo, Nanos, Plan, Preparation, Rest, Stream, TargetKind};
-use ssdgauge_lab::{Endurance, Estimate, admit, estimate, wear};
+use ssdgauge_lab::{Endurance, Estimate, check_wear, estimate, wear};
 
 /// Prints the plan of a run without doing anything.
 pub(crate) fn show(arguments: &arguments::Plan) -> Result<(), Failure> {
@@ -45,7 +45,7 @@ fn as_json(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Value {
             "left_bytes": wear.left.map(|left| left.0),
             "share": wear.share,
             "allowed_share": wish.share,
-            "refused": admit(&wear, drive, &wish).err().map(|error| error.to_string()),
+            "refused": check_wear(&wear, drive, &wish).err().map(|error| error.to_string()),
         })),
         "cannot": cannot(plan, drive),
         "drive": drive,
@@ -148,7 +148,7 @@ fn endurance_in_words(cost: &Estimate, drive: &DriveInfo, wish: &Endurance) -> S
     let share = wear.share * 100.0;
     let rated = wear.rated.about();
     let mut text = format!("Rated endurance: {rated}{left}; this run takes about {share:.2} %\n");
-    if let Err(error) = admit(&wear, drive, wish) {
+    if let Err(error) = check_wear(&wear, drive, wish) {
         text.push_str(&format!("A run is refused: {error}\n"));
     }
     text

@@ -38,7 +38,7 @@ fn check_endurance(
     let wish = endurance_of(choice);
     let cost = ssdgauge_lab::estimate(plan, choice.write_rate);
     let Some(wear) = ssdgauge_lab::wear(&cost, drive, &wish) else { return Ok(()) };
-    ssdgauge_lab::admit(&wear, drive, &wish).map_err(|error| {
+    ssdgauge_lab::check_wear(&wear, drive, &wish).map_err(|error| {
         let mut failure = Failure::from(error);
         if let Some((test, written)) = ssdgauge_lab::writes_most(plan, choice.write_rate) {
             let rule = suite.tests.iter().find(|rule| rule.id == test.id);

@@ -1,7 +1,7 @@
-//! The conductor: carries a plan out on a rig, step by step, and writes down what happens.
+//! The conductor: executes a plan on a rig, step by step, and records the samples.
 //!
-//! Every finished step is durable before the next one begins. What was cut off is found again
-//! from the run file alone.
+//! Every finished step is durable before the next one begins, so a run that is interrupted at any
+//! point is continued from the run file alone. The conductor decides nothing by the time of day.
 
 mod act;
 mod remaining;
@@ -25,82 +25,90 @@ use ssdgauge_runfile::{
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// The world around a run: the time of day, the wish to stop, and whoever looks on.
+/// The surroundings of a run: time of day, stop requests and progress display.
+///
+/// The lab has no clock and no signals; the binary implements them here.
 pub trait Watcher {
     /// Returns the time of day in milliseconds since 1970 (UTC).
     fn unix_ms(&mut self) -> i64;
 
-    /// Returns whether the run shall stop.
+    /// Returns whether a stop of the run is requested.
     fn stop(&mut self) -> bool;
 
-    /// Is told that a step begins.
-    fn begins(&mut self, test: &Test, phase: &Phase, step: &Step);
+    /// Called at the start of each step.
+    fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step);
 
-    /// Is told what a second was like.
-    fn sees(&mut self, glimpse: &Glimpse);
+    /// Called with each complete second of a step.
+    fn second_ended(&mut self, summary: &SecondSummary);
 
-    /// Is told that the drive rests.
-    fn rests(&mut self, duration: Nanos);
+    /// Called before each pause behind a step.
+    fn pause_began(&mut self, duration: Nanos);
 
-    /// Is told of a finding.
-    fn finds(&mut self, finding: &Finding);
+    /// Called with each finding.
+    fn finding_recorded(&mut self, finding: &Finding);
 
-    /// Is told that the results find no room, waits a moment, and returns whether to look again.
-    fn waits_for_room(&mut self) -> bool {
+    /// Called while the file system of the run file is full: waits a moment and returns whether to
+    /// check again; false ends the run. The default does not wait.
+    fn wait_for_room(&mut self) -> bool {
         false
     }
 
-    /// Is told that a step has ended.
-    fn ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
+    /// Called at the end of each step.
+    fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
 }
 
-/// What one second of a step was like, streams and directions together.
+/// One second of a step, all streams and directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Glimpse {
-    /// The second in its step, from 0.
+pub struct SecondSummary {
+    /// Number of the second in its step, from 0.
     pub second: u32,
-    /// Requests that completed.
+    /// Completed requests.
     pub ios: u64,
     /// Their bytes.
     pub bytes: Bytes,
-    /// How long the second was.
+    /// Length of the interval: a second, or less at the end of a step.
     pub length: Nanos,
-    /// The 99th percentile of latency, in nanoseconds: the worst of all streams and directions.
+    /// 99th percentile of latency in nanoseconds: the highest of all streams and directions.
     pub lat_p99: Option<u64>,
 }
 
-/// How a run came to its end without breaking.
+/// Regular end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
     /// Every step is finished.
     Finished,
-    /// It was stopped and can go on later.
+    /// A stop was requested; the run can be resumed.
     Interrupted,
 }
 
-/// Why a run broke. What was finished before is safe in the run file.
+/// Error that ends a run. The finished steps are durable in the run file.
 #[derive(Debug, Error)]
 pub enum ConductError {
     /// The drive or the host failed.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// The drive failed requests.
+    /// The step ended because requests completed with errors.
     #[error("the drive failed requests in step '{0}'")]
     Faults(String),
     /// The run file could not be written.
     #[error(transparent)]
     RunFile(#[from] RunFileError),
-    /// The drive is another one than before.
-    #[error("this is not the drive that the run began with ({began_with}, now {now})")]
+    /// The drive to resume on has another fingerprint than that of the run.
+    #[error("the run began on another drive: {began_with}; this one is {now}")]
     OtherDrive {
-        /// The drive of the run file.
+        /// Fingerprint of the drive in the run file.
         began_with: String,
-        /// The drive of the rig.
+        /// Fingerprint of the drive of the rig.
         now: String,
     },
 }
 
-/// Carries out a whole plan.
+/// Executes `plan` from its first step.
+///
+/// # Errors
+///
+/// [`ConductError::Rig`] or [`ConductError::Faults`] where drive or host fail: the step is recorded
+/// as broken. [`ConductError::RunFile`] where the run file cannot be written.
 pub fn conduct(
     plan: &Plan,
     rig: &mut dyn Rig,
@@ -108,15 +116,21 @@ pub fn conduct(
     watcher: &mut dyn Watcher,
 ) -> Result<Completion, ConductError> {
     let mut conductor = Conductor::new(plan, rig, writer, watcher);
-    conductor.tell_conditions()?;
+    conductor.record_conditions()?;
     let places = places(plan);
-    conductor.carry_out(&places, 0)
+    conductor.execute(&places, 0)
 }
 
-/// Goes on with the run of `run`, which `writer` has open.
+/// Continues the run of `run`, which `writer` has open.
 ///
-/// Finished steps stay. A test whose steps make sense only together begins anew; what a scratch
-/// file lost is prepared again. The pause is recorded as a finding.
+/// Finished steps are kept. A test with [`Restart::Test`] is executed again from its preparation,
+/// because its steps depend on each other without a pause; the content of a scratch file or of a
+/// virtual drive is written again. The pause is recorded as a finding.
+///
+/// # Errors
+///
+/// [`ConductError::OtherDrive`] before anything is written, where the drive is not that of the run;
+/// otherwise those of [`conduct`].
 pub fn resume(
     run: &RunFile,
     rig: &mut dyn Rig,
@@ -124,9 +138,9 @@ pub fn resume(
     watcher: &mut dyn Watcher,
 ) -> Result<Completion, ConductError> {
     let head = run.head();
-    let (was, is) = (head.drive.fingerprint(), rig.drive().fingerprint());
-    if was != is {
-        return Err(ConductError::OtherDrive { began_with: was, now: is });
+    let (began_with, now) = (head.drive.fingerprint(), rig.drive().fingerprint());
+    if began_with != now {
+        return Err(ConductError::OtherDrive { began_with, now });
     }
     let records = run.steps()?;
     let mut attempts = BTreeMap::new();
@@ -137,19 +151,21 @@ pub fn resume(
             finished.push(record.place);
         }
     }
-    let (tried, searching) = searches(run)?;
-    let Some((from, todo)) = remaining(&head.plan, &finished, searching, rig.drive()) else {
+    let (attempts_of_searches, unfinished) = searches(run)?;
+    let Some((from, todo)) = remaining(&head.plan, &finished, unfinished, rig.drive()) else {
         return Ok(Completion::Finished);
     };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
+    // The time of day may have been set meanwhile: a negative pause counts as none.
     let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
     let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
-    (conductor.attempts, conductor.tried) = (attempts, tried);
+    (conductor.attempts, conductor.tried) = (attempts, attempts_of_searches);
     let was_begun = records.iter().any(|record| record.place.test == from);
-    let anew = match head.plan.tests.get(from) {
+    let again = match head.plan.tests.get(from) {
         Some(test) if test.restart == Restart::Test && was_begun => format!(
-            "; '{}' began anew with its preparation, because its steps make sense only together",
+            "; test '{}' was started again with its preparation, because its steps depend on each \
+             other without a pause",
             test.title
         ),
         Some(_) | None => String::new(),
@@ -157,26 +173,28 @@ pub fn resume(
     conductor.find(Finding::new(
         FindingKind::Resumed,
         Severity::Note,
-        format!("the run went on after a pause of {pause}{anew}"),
+        format!("the run was resumed after a pause of {pause}{again}"),
         "",
     ))?;
-    conductor.carry_out(&todo, from)
+    conductor.execute(&todo, from)
 }
 
+/// A run in progress.
 struct Conductor<'a> {
     plan: &'a Plan,
     rig: &'a mut dyn Rig,
     writer: &'a mut Writer,
     watcher: &'a mut dyn Watcher,
+    /// The attempts at each step so far, in earlier parts of the run as well.
     attempts: BTreeMap<StepPlace, u32>,
+    /// The loads that searches have tried so far.
     tried: TriedLoads,
-    /// The last step that was carried out, and what it came to.
+    /// The last executed step and its sums, which the rounds track.
     last_step: Option<StepId>,
     last_totals: Totals,
 }
 
 impl<'a> Conductor<'a> {
-    /// Returns a conductor that has done nothing yet.
     fn new(
         plan: &'a Plan,
         rig: &'a mut dyn Rig,
@@ -195,13 +213,16 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Carries out `places`, and behind the last one of each test, from number `from` on, its
-    /// search.
-    fn carry_out(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
+    /// Executes `places`, and behind the last one of each test, from number `from` on, its search
+    /// and its rounds.
+    ///
+    /// Tests before `from` are complete; of them `places` holds at most preparations that are
+    /// executed again, which must not start their searches.
+    fn execute(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
         let mut places = places.iter().peekable();
         for test in 0..self.plan.tests.len() {
             while let Some(place) = places.next_if(|place| place.test == test) {
-                if self.watcher.stop() || !self.carry_out_step(*place)? {
+                if self.watcher.stop() || !self.execute_step(*place)? {
                     return Ok(Completion::Interrupted);
                 }
             }
@@ -212,8 +233,10 @@ impl<'a> Conductor<'a> {
         Ok(Completion::Finished)
     }
 
-    /// Goes through the steps of `test` until five rounds are steady; returns false where a stop
-    /// cut it short.
+    /// Executes the rounds of `test` until five of them are steady; returns false after a stop.
+    ///
+    /// Rounds are not resumed in the middle: the reader of suites requires [`Restart::Test`],
+    /// because a pause between rounds would change the state that the rule judges.
     fn rounds(&mut self, test: usize) -> Result<bool, ConductError> {
         let plan = self.plan;
         let Some(rounds) = plan.tests[test].rounds else { return Ok(true) };
@@ -222,7 +245,7 @@ impl<'a> Conductor<'a> {
         for _ in 0..rounds.at_most {
             for step in 0..steps {
                 let place = StepPlace { test, phase: rounds.phase, step };
-                if self.watcher.stop() || !self.carry_out_step(place)? {
+                if self.watcher.stop() || !self.execute_step(place)? {
                     return Ok(false);
                 }
                 if step == rounds.tracking {
@@ -234,44 +257,50 @@ impl<'a> Conductor<'a> {
             }
         }
         let finding = values.finding("rounds");
-        self.watcher.finds(&finding);
+        self.watcher.finding_recorded(&finding);
         let unix_ms = self.watcher.unix_ms();
         self.writer.finding(&FindingRecord { step: self.last_step, unix_ms, finding })?;
         self.writer.commit()?;
         Ok(true)
     }
 
-    /// Searches for the highest load that `test` bears; returns false where a stop cut it short.
+    /// Searches for the highest load that `test` passes; returns false after a stop.
+    ///
+    /// Every load is a step of the plan; `search::next` selects the next one from the attempts so
+    /// far, so a resumed search continues where it was interrupted.
     fn search(&mut self, test: usize) -> Result<bool, ConductError> {
         let plan = self.plan;
         let Some(search) = &plan.tests[test].search else { return Ok(true) };
-        let rungs = plan.tests[test].phases[search.trials].steps.len();
-        // Over-driving spoils the next, lower load; what a pause did to the drive nobody knows.
-        let mut spoilt = self.tried.values().any(|tried| !tried.is_empty());
+        let loads = plan.tests[test].phases[search.trials].steps.len();
+        // A load that did not pass leaves a backlog of garbage collection, which would fail the
+        // next, lower load. The state after a pause is unknown, so a resumed search reconditions
+        // too.
+        let mut needs_recondition = self.tried.values().any(|attempts| !attempts.is_empty());
         loop {
             let tried = |phase: usize| self.tried.get(&(test, phase)).cloned().unwrap_or_default();
             let (phase, step) =
-                match search::next(rungs, &tried(search.probes), &tried(search.trials)) {
-                    Next::Probe(rung) => (search.probes, rung),
-                    Next::Trial(rung) => (search.trials, rung),
+                match search::next(loads, &tried(search.probes), &tried(search.trials)) {
+                    Next::Probe(load_index) => (search.probes, load_index),
+                    Next::Trial(load_index) => (search.trials, load_index),
                     Next::Done(_) => return Ok(true),
                 };
-            let again = search.recondition.iter().filter(|_| spoilt).flat_map(|phase| {
+            let phases = search.recondition.iter().filter(|_| needs_recondition);
+            let recondition = phases.flat_map(|phase| {
                 let steps = 0..plan.tests[test].phases[*phase].steps.len();
                 steps.map(|step| StepPlace { test, phase: *phase, step })
             });
-            for place in again.chain([StepPlace { test, phase, step }]) {
-                if self.watcher.stop() || !self.carry_out_step(place)? {
+            for place in recondition.chain([StepPlace { test, phase, step }]) {
+                if self.watcher.stop() || !self.execute_step(place)? {
                     return Ok(false);
                 }
             }
             let last = self.tried.get(&(test, phase)).and_then(|tried| tried.last());
-            spoilt = last.is_some_and(|last| !last.borne);
+            needs_recondition = last.is_some_and(|last| !last.borne);
         }
     }
 
-    /// Records what bears on every number of the run.
-    fn tell_conditions(&mut self) -> Result<(), ConductError> {
+    /// Records the findings that affect every number of the run.
+    fn record_conditions(&mut self) -> Result<(), ConductError> {
         let plan = self.plan;
         for finding in self.rig.conditions() {
             self.find(finding)?;
@@ -280,8 +309,8 @@ impl<'a> Conductor<'a> {
             self.find(Finding::new(
                 FindingKind::Model,
                 Severity::Note,
-                "all figures come from a virtual drive: a shape, not a measurement",
-                "never quote them as those of a product",
+                "all figures are results of a virtual drive, not measurements",
+                "do not quote them as results of a product",
             ))?;
         }
         if plan.shortened > 1 {
@@ -289,37 +318,38 @@ impl<'a> Conductor<'a> {
                 FindingKind::Shortened,
                 Severity::Warning,
                 format!("all durations and byte limits were divided by {}", plan.shortened),
-                "a shortened run is a trial: it is not compared with full ones",
+                "use a shortened run as a test run: it is not compared with full runs",
             ))?;
         }
         if plan.span_scaled {
             self.find(Finding::new(
                 FindingKind::SpanScaled,
                 Severity::Warning,
-                format!("spans were cut down to the {} of the target", self.rig.drive().capacity),
-                "use a target that is large enough for the protocol",
+                format!("spans were reduced to the {} of the target", self.rig.drive().capacity),
+                "use a target as large as the protocol requires",
             ))?;
         }
         Ok(())
     }
 
+    /// Records a finding of the whole run.
     fn find(&mut self, finding: Finding) -> Result<(), ConductError> {
-        self.watcher.finds(&finding);
+        self.watcher.finding_recorded(&finding);
         let unix_ms = self.watcher.unix_ms();
-        // The beginning of the next step makes it durable.
+        // It becomes durable with the start of the next step.
         Ok(self.writer.finding(&FindingRecord { step: None, unix_ms, finding })?)
     }
 
-    /// Carries out one step; returns false where a stop cut it short.
-    fn carry_out_step(&mut self, place: StepPlace) -> Result<bool, ConductError> {
+    /// Executes one step; returns false after a stop.
+    fn execute_step(&mut self, place: StepPlace) -> Result<bool, ConductError> {
         let test = &self.plan.tests[place.test];
         let phase = &test.phases[place.phase];
         let step = &phase.steps[place.step];
-        self.watcher.begins(test, phase, step);
+        self.watcher.step_began(test, phase, step);
         let attempt = self.attempts.entry(place).or_insert(0);
         *attempt += 1;
         let attempt = *attempt;
-        self.find_room()?;
+        self.wait_for_room()?;
         let now = self.watcher.unix_ms();
         let id = self.writer.begin_step(place, attempt, self.plan, now)?;
         let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
@@ -330,9 +360,9 @@ impl<'a> Conductor<'a> {
         sink.slices = search.map(|search| Slices::new(&search.limits));
         let result = act(self.rig, &step.action, &mut sink);
         sink.show();
-        let borne = match (sink.slices.take(), &result) {
+        let passed = match (sink.slices.take(), &result) {
             (Some(slices), Ok(done)) => {
-                Some(slices.tell(done.by, done.elapsed, done.service.as_ref(), &mut sink))
+                Some(slices.judge(done.by, done.elapsed, done.service.as_ref(), &mut sink))
             }
             (Some(_), Err(_)) | (None, _) => None,
         };
@@ -344,8 +374,8 @@ impl<'a> Conductor<'a> {
         let done = match result {
             Ok(done) => done,
             Err(error) => {
-                // A drive that hangs while somebody wants the run to stop does not change that
-                // it was stopped; its finding stays.
+                // A hang after a stop request is an interruption, not a broken run: the step is
+                // executed again on resume, and the finding of the rig is kept.
                 let stopped = matches!(error, RigError::Hung { .. }) && self.watcher.stop();
                 let by = if stopped { EndedBy::Stop } else { EndedBy::Faults };
                 self.close(id, StepState::Broken, seen, by.name(), error.to_string())?;
@@ -354,48 +384,53 @@ impl<'a> Conductor<'a> {
         };
         let state = match done.by {
             By::Limit(EndedBy::Stop | EndedBy::Faults) => StepState::Broken,
-            // A drive that cannot keep up has been measured: that is a result.
+            // Saturation is a result: a drive or host that falls behind the load was measured.
             By::Limit(EndedBy::Time | EndedBy::Bytes | EndedBy::DeviceLag | EndedBy::HostLag)
             | By::Steady
             | By::Done => StepState::Finished,
         };
         self.close(id, state, done.elapsed, done.by.name(), done.report)?;
         (self.last_step, self.last_totals) = (Some(id), totals);
+        // Empty steps have no intervals, and the last second is shorter: the rig's time counts.
         self.last_totals.elapsed = done.elapsed;
-        if let (Some(borne), StepState::Finished) = (borne, state) {
+        if let (Some(passed), StepState::Finished) = (passed, state) {
             let tried = self.tried.entry((place.test, place.phase)).or_default();
-            tried.push(Tried { rung: place.step, borne });
+            tried.push(Tried { rung: place.step, borne: passed });
         }
         if done.by == By::Limit(EndedBy::Faults) {
             return Err(ConductError::Faults(step.label.clone()));
         }
-        self.watcher.ended(test, step, done.elapsed);
+        self.watcher.step_ended(test, step, done.elapsed);
         if state == StepState::Finished {
-            self.rest_after(step, id, done.elapsed)?;
+            self.pause_after(step, id, done.elapsed)?;
         }
         Ok(state == StepState::Finished)
     }
 
-    /// Waits for room for the results, as long as the watcher is willing to.
-    fn find_room(&mut self) -> Result<(), ConductError> {
+    /// Waits until the file system of the run file has room, or the watcher ends the wait.
+    ///
+    /// Called before each commit at the border of a step: a commit that fails loses its records, a
+    /// wait loses nothing.
+    fn wait_for_room(&mut self) -> Result<(), ConductError> {
         if self.writer.has_room()? {
             return Ok(());
         }
         let since = self.watcher.unix_ms();
-        while self.watcher.waits_for_room() {
+        while self.watcher.wait_for_room() {
             if self.writer.has_room()? {
                 let waited = Nanos((self.watcher.unix_ms() - since).max(0) as u64 * 1_000_000);
                 return self.find(Finding::new(
                     FindingKind::ResultsFull,
                     Severity::Note,
-                    format!("the results found no room for {waited}; nothing was lost"),
-                    "the drive rested meanwhile: give the results more room",
+                    format!("the results file system was full for {waited}; no data was lost"),
+                    "the drive was idle meanwhile: provide more space for the results",
                 ));
             }
         }
         Err(RunFileError::Full(self.writer.path().to_owned()).into())
     }
 
+    /// Records the end of a step.
     fn close(
         &mut self,
         id: StepId,
@@ -404,24 +439,25 @@ impl<'a> Conductor<'a> {
         ended_by: &str,
         report: String,
     ) -> Result<(), ConductError> {
-        self.find_room()?;
+        self.wait_for_room()?;
         let unix_ms = self.watcher.unix_ms();
         let end = StepEnd { state, unix_ms, elapsed, ended_by: ended_by.into(), report };
         Ok(self.writer.finish_step(id, &end)?)
     }
 
-    fn rest_after(&mut self, step: &Step, id: StepId, busy: Nanos) -> Result<(), ConductError> {
+    /// Executes the pause behind a step.
+    fn pause_after(&mut self, step: &Step, id: StepId, busy: Nanos) -> Result<(), ConductError> {
         let duration = step.rest.after(busy);
         if duration == Nanos::ZERO {
             return Ok(());
         }
-        self.watcher.rests(duration);
-        // Readings of the rest lie behind those of the step.
+        self.watcher.pause_began(duration);
+        // Readings of the pause belong to the step, with times behind its end.
         let mut sink = StepSink::new(self.writer, self.watcher, id, busy);
-        let rested = self.rig.rest(duration, &mut sink);
+        let result = self.rig.rest(duration, &mut sink);
         match sink.failure.take() {
             Some(failure) => Err(failure.into()),
-            None => Ok(rested?),
+            None => Ok(result?),
         }
     }
 }

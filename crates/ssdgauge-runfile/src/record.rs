@@ -1,4 +1,4 @@
-//! The records of a run file, and their checksums.
+//! Records of a run file and their checksums.
 
 pub(crate) mod reader;
 
@@ -6,11 +6,11 @@ use rusqlite::types::Value;
 use ssdgauge_core::{DriveInfo, Finding, Nanos, Plan};
 use std::collections::BTreeMap;
 
-/// The number of a step record in its file.
+/// Number of a step record in its file, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StepId(pub i64);
 
-/// Which step of the plan a record belongs to, by its places in the plan.
+/// Position of a step in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StepPlace {
     /// The test in the plan, from 0.
@@ -21,19 +21,19 @@ pub struct StepPlace {
     pub step: usize,
 }
 
-/// Where a step stands.
+/// State of a step record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepState {
-    /// It runs, or the program was killed in it.
+    /// In progress, or cut off when the program was killed.
     Running,
-    /// It ran to its end; its samples count.
+    /// Complete; its samples count.
     Finished,
-    /// It ended early; its samples are kept and do not count.
+    /// Ended early; its samples are kept and do not count.
     Broken,
 }
 
 impl StepState {
-    /// Returns the word used in the file.
+    /// Returns the value of the column `state`.
     pub fn name(self) -> &'static str {
         match self {
             StepState::Running => "running",
@@ -49,58 +49,63 @@ impl StepState {
     }
 }
 
-/// What a run began with.
+/// The opening record of a run: plan, drive and host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     /// The id of the run.
     pub id: String,
     /// The program that wrote it, with its version.
     pub program: String,
-    /// When it began, in milliseconds since 1970 (UTC). A label: durations never come from it.
+    /// Start of the run in milliseconds since 1970 (UTC). A label: no duration is computed from it,
+    /// because the time of day can be set while a run goes on.
     pub started_unix_ms: i64,
-    /// What was planned.
+    /// The plan.
     pub plan: Plan,
     /// The drive.
     pub drive: DriveInfo,
-    /// The host, in the field's words.
+    /// The host: kernel, processor, memory and settings by key.
     pub environment: BTreeMap<String, String>,
 }
 
-/// One attempt at one step.
+/// Record of one attempt at one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {
     /// Its number in the file.
     pub id: StepId,
     /// Its place in the plan.
     pub place: StepPlace,
-    /// The number of the attempt, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// When it began, in milliseconds since 1970 (UTC).
+    /// Start in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
-    /// When it ended.
+    /// End in milliseconds since 1970 (UTC); `None` while it runs.
     pub ended_unix_ms: Option<i64>,
-    /// Where it stands.
+    /// Its state.
     pub state: StepState,
-    /// How long it ran, by the clock of the rig.
+    /// Duration by the clock of the rig; `None` while it runs.
     pub elapsed: Option<Nanos>,
-    /// Which limit ended it: `time`, `bytes`, `stop`, `faults`, or `done` for a preparation.
+    /// The limit that ended it: `time`, `bytes`, `stop`, `faults`, `device-lag`, `host-lag` or
+    /// `steady`; `done` for a preparation or a pause.
     pub ended_by: Option<String>,
-    /// What the engine or the preparation says of itself, as JSON.
+    /// Report of the engine or of the preparation, as JSON.
     pub report: Option<String>,
 }
 
-/// A finding with what it belongs to.
+/// A finding with its step and time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FindingRecord {
-    /// The step that it belongs to; `None` for the whole run.
+    /// Its step; `None` for the whole run.
     pub step: Option<StepId>,
-    /// When it was found, in milliseconds since 1970 (UTC).
+    /// Time of the finding in milliseconds since 1970 (UTC).
     pub unix_ms: i64,
     /// The finding.
     pub finding: Finding,
 }
 
 /// Returns the checksum of a record: CRC-32 over every value with its type and length.
+///
+/// Type and length are included so that a value that moves from one column to the next, or changes
+/// its type, changes the checksum. It finds damage, not forgery.
 pub(crate) fn checksum(values: &[Value]) -> i64 {
     let mut crc = crc32fast::Hasher::new();
     let mut add = |tag: u8, bytes: &[u8]| {
@@ -120,17 +125,20 @@ pub(crate) fn checksum(values: &[Value]) -> i64 {
     i64::from(crc.finalize())
 }
 
-/// Returns `number` for SQLite, whose integers are signed.
+/// Converts `number` for SQLite, whose integers have 63 bits and a sign.
+///
+/// A larger number is stored as the largest: the nanoseconds of 292 years, far beyond any run, and
+/// the reader refuses totals that no drive can reach.
 pub(crate) fn integer(number: impl TryInto<i64>) -> Value {
     Value::Integer(number.try_into().unwrap_or(i64::MAX))
 }
 
-/// Returns `text` for SQLite.
+/// Converts `text` for SQLite.
 pub(crate) fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// Returns a value that may be absent.
+/// Converts a value that may be absent.
 pub(crate) fn optional(value: Option<Value>) -> Value {
     value.unwrap_or(Value::Null)
 }

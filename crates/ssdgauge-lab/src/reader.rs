@@ -1,6 +1,7 @@
-//! Reading suites: from the keys of a file to rules that are checked as a whole.
+//! Reader of suites: converts the keys of a file to rules and checks them as a whole.
 //!
-//! Every error names the file, the line and what would be right.
+//! Every error names file, line and remedy. No text may cause a panic: suite files are untrusted
+//! input.
 
 mod points;
 mod scores;
@@ -19,16 +20,22 @@ use std::ops::Range;
 use toml::Spanned;
 
 impl Suite {
-    /// Reads a suite from the text of `file`.
+    /// Parses a suite from the text of `file`.
+    ///
+    /// # Errors
+    ///
+    /// A [`SuiteError`] at the first error of the text: syntax, an unknown key, a value out of
+    /// range, or rules that contradict each other.
     pub fn parse(file: &str, text: &str) -> Result<Suite, SuiteError> {
         let reader = Reader { file, text };
         let parsed: schema::File = toml::from_str(text).map_err(|error| reader.toml(&error))?;
+        // A second, untyped view, from which `chosen` quotes values as they are written.
         let table: toml::Table = toml::from_str(text).map_err(|error| reader.toml(&error))?;
         let head = parsed.suite;
         let sets = |rule: &&Spanned<Prepare>| rule.get_ref().is_setting();
         if let Some(rule) = head.prepare.iter().find(sets) {
-            let hint = "put it into `prepare` of each test that needs it";
-            let message = "a power state or a write cache is chosen for one test";
+            let hint = "move it to `prepare` of each test that needs it";
+            let message = "a power state or a write cache is set for a single test";
             return Err(reader.error(rule.span(), message, hint));
         }
         let mut tests = Vec::new();
@@ -36,18 +43,14 @@ impl Suite {
         for (number, test) in parsed.test.into_iter().enumerate() {
             let test = test.into_inner();
             if !ids.insert(test.id.get_ref().0.clone()) {
-                let message = format!("there are two tests '{}'", test.id.get_ref().0);
-                return Err(reader.error(
-                    test.id.span(),
-                    message,
-                    "give each test an id of its own",
-                ));
+                let message = format!("two tests have the id '{}'", test.id.get_ref().0);
+                return Err(reader.error(test.id.span(), message, "give each test a different id"));
             }
             let values = &table["test"][number];
             tests.push(reader.test(test, values)?);
         }
         if tests.is_empty() {
-            let hint = "add a [[test]] with an id, a stream, until and score";
+            let hint = "add a [[test]] with id, stream, until and score";
             return Err(reader.error(0..0, "the suite has no test", hint));
         }
         Ok(Suite {
@@ -62,6 +65,7 @@ impl Suite {
     }
 }
 
+/// A file that is read, for errors that point into its text.
 struct Reader<'a> {
     file: &'a str,
     text: &'a str,
@@ -77,9 +81,10 @@ impl Reader<'_> {
         SuiteError::at(self.file, self.text, Some(span), message, hint)
     }
 
+    /// Converts an error of the TOML parser.
     fn toml(&self, error: &toml::de::Error) -> SuiteError {
         let hint = "docs/suites.md describes every key of a suite file";
-        // The words of the parser are those of a programmer.
+        // The parser names types of Rust; its messages are for authors of suites.
         let message = error.message().replace("expected i64", "expected a whole number");
         let message = message.replace("expected f64", "expected a number");
         let message = match message.split_once("expected struct ") {
@@ -89,6 +94,7 @@ impl Reader<'_> {
         SuiteError::at(self.file, self.text, error.span(), message, hint)
     }
 
+    /// Reads a test; `values` is its untyped view.
     fn test(&self, test: schema::Test, values: &toml::Value) -> Result<TestRule, SuiteError> {
         let engine = test.engine.as_ref().map_or(Engine::IoUring, |engine| *engine.get_ref());
         let points = self.points(&test)?;
@@ -124,8 +130,11 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns where a run that was cut off goes on. What a test leaves alone, or the power state
-    /// and the write cache that it chose, does not outlast a pause.
+    /// Returns the restart rule of a test, and refuses combinations that cannot be resumed.
+    ///
+    /// Idle times, a power state and a write cache setting do not outlast a pause of the run, so a
+    /// test with one of them has [`Restart::Test`], and neither search nor rounds with idle times
+    /// or power states, which execute steps out of order.
     fn check_settings(
         &self,
         test: &schema::Test,
@@ -138,24 +147,27 @@ impl Reader<'_> {
         if caches && (test.search.is_some() || test.restart == Some(Restart::Step)) {
             return Err(self.error(
                 test.id.span(),
-                "a test that switches the write cache begins anew after a pause",
-                "leave out search and restart = \"step\"",
+                "a test that switches the write cache is restarted as a whole after a pause",
+                "remove search and restart = \"step\"",
             ));
         }
         if !sets && !idles {
-            let usual = if caches { Restart::Test } else { Restart::Step };
-            return Ok(test.restart.unwrap_or(usual));
+            let default = if caches { Restart::Test } else { Restart::Step };
+            return Ok(test.restart.unwrap_or(default));
         }
         if test.search.is_some() || test.rounds.is_some() || test.restart == Some(Restart::Step) {
             return Err(self.error(
                 test.id.span(),
-                "a test with idle times or a power state goes through its steps once, in order",
-                "leave out search, rounds and restart = \"step\"",
+                "a test with idle times or a power state executes its steps once, in order",
+                "remove search, rounds and restart = \"step\"",
             ));
         }
         Ok(Restart::Test)
     }
 
+    /// Reads the rounds of a test. They need a preparation and [`Restart::Test`], because a pause
+    /// or an unknown state in between would invalidate the steady state, and the same fill level
+    /// throughout, because a level begins with a purge.
     fn rounds(
         &self,
         rounds: Spanned<schema::Rounds>,
@@ -168,16 +180,16 @@ impl Reader<'_> {
         if !points.iter().any(|point| point.label == tracking) {
             let labels: Vec<&str> = points.iter().map(|point| point.label.as_str()).collect();
             let hint = format!("the steps are: {}", labels.join(", "));
-            return Err(self.error(place, format!("no step is labelled '{tracking}'"), hint));
+            return Err(self.error(place, format!("no step has the label '{tracking}'"), hint));
         }
         let has_levels = points.iter().any(|point| point.full_percent.is_some());
         let few = !(5..=100).contains(&at_most.0);
         if restart != Some(Restart::Test) || unprepared || has_levels || few {
-            let hint = "add `prepare` and restart = \"test\", use at_most = 25 or another number from 5 to 100, \
-                        and sweep over anything but full_percent";
+            let hint = "add `prepare` and restart = \"test\", set at_most to 5 to 100 (SNIA: 25), \
+                        and do not sweep over full_percent";
             return Err(self.error(
                 place,
-                "five rounds without a pause make a steady window",
+                "the steady-state rule needs five rounds without a pause",
                 hint,
             ));
         }
@@ -191,6 +203,8 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads the search of a test. Its loads must ascend: a search concludes from one load to the
+    /// others.
     fn search(
         &self,
         search: Spanned<schema::Search>,
@@ -202,7 +216,7 @@ impl Reader<'_> {
         let is_open = streams().all(|stream| stream.arrival != Arrival::Closed);
         if !ascending || !is_open {
             let hint = "sweep over `load` with ascending multiples, and give every stream a rate";
-            return Err(self.error(place, "a search goes through ascending loads", hint));
+            return Err(self.error(place, "a search needs ascending loads", hint));
         }
         let keys = search.into_inner();
         let fits = |(_, percent): &(_, f64)| *percent > 0.0 && *percent <= 100.0;
@@ -211,9 +225,9 @@ impl Reader<'_> {
             || keys.probe.0 < Nanos::SECOND
             || keys.slice.0 < Nanos::SECOND
         {
-            let hint = "write above = [[\"1ms\", 5.0]]: latencies, and the percentage that must \
-                        stay below; probe and slice last a second at least";
-            return Err(self.error(place, "a search needs limits that can be met", hint));
+            let hint = "write above = [[\"1ms\", 5.0]]: a latency, and the maximum percentage of \
+                        reads above it; probe and slice last at least 1 s";
+            return Err(self.error(place, "a search needs limits that a load can meet", hint));
         }
         let above = keys.above.iter().map(|(latency, percent)| (latency.0, *percent)).collect();
         Ok(SearchRule {
@@ -223,6 +237,7 @@ impl Reader<'_> {
         })
     }
 
+    /// Refuses a queue depth above 1 with synchronous I/O.
     fn check_engine<'a>(
         &self,
         engine: Engine,
@@ -232,7 +247,7 @@ impl Reader<'_> {
         let too_deep = streams.any(|stream| stream.queue_depth > 1);
         match engine {
             Engine::Synchronous if too_deep => {
-                let hint = "set queue_depth = 1 and sweep or set threads instead";
+                let hint = "set queue_depth = 1, and set threads or sweep over them";
                 Err(self.error(place, "a synchronous thread has one request in flight", hint))
             }
             Engine::Synchronous | Engine::IoUring => Ok(()),
@@ -243,6 +258,7 @@ impl Reader<'_> {
         rules.into_iter().map(|rule| self.prepare_rule(rule)).collect()
     }
 
+    /// Reads one preparation: exactly one action with its own keys.
     fn prepare_rule(&self, rule: Spanned<Prepare>) -> Result<PrepareRule, SuiteError> {
         let span = rule.span();
         let keys = rule.into_inner();
@@ -250,7 +266,7 @@ impl Reader<'_> {
         let wrong = || {
             self.error(
                 span.clone(),
-                "a preparation does exactly one thing",
+                "a preparation has exactly one action",
                 "write one of { purge = true }, { trim = true }, { fill = \"sequential\" }, \
                  { precondition = { … }, until = { … } }, { rest = \"60s\" }, \
                  { power = \"active\" }, { write_cache = \"off\" }; `span` goes with \
@@ -288,7 +304,7 @@ impl Reader<'_> {
             (None, None, None, Some(stream), None, (false, false)) => {
                 let Some(until) = &keys.until else {
                     let hint = "add `until`, such as until = { time = \"2h\" } or { passes = 2 }";
-                    return Err(self.error(span, "a preconditioning needs an end", hint));
+                    return Err(self.error(span, "a preconditioning needs a limit", hint));
                 };
                 let engine =
                     keys.engine.as_ref().map_or(Engine::IoUring, |engine| *engine.get_ref());
@@ -301,7 +317,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a stream; the keys in `swept` may be left out.
+    /// Reads a stream; the keys in `swept` may be missing.
     fn stream(
         &self,
         stream: &Spanned<schema::Stream>,
@@ -341,7 +357,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads when requests are sent; `swept` says that the rate comes from the sweep.
+    /// Reads the arrival process; `swept` means that the sweep sets the rate.
     fn arrival(
         &self,
         stream: &Spanned<schema::Stream>,
@@ -350,6 +366,7 @@ impl Reader<'_> {
         let keys = stream.get_ref();
         let rate = match (&keys.per_second, swept) {
             (Some(rate), _) => Some(self.rate(*rate.get_ref(), rate.span())?),
+            // A placeholder of one request per second, which the sweep multiplies.
             (None, true) => Some(1.0),
             (None, false) => None,
         };
@@ -363,7 +380,7 @@ impl Reader<'_> {
             (_, Some(_), Some(_)) => Err(self.error(
                 stream.span(),
                 "an open loop has no queue_depth",
-                "take it out: as many requests are in flight as the drive leaves waiting",
+                "remove it: rate and latency determine the requests in flight",
             )),
             (None, Some(per_second), None) => Ok(Arrival::Uniform { per_second }),
             (Some(kind), Some(per_second), None) => Ok(match kind.get_ref() {
@@ -373,12 +390,13 @@ impl Reader<'_> {
         }
     }
 
+    /// Checks a rate in requests per second. The upper bound is beyond any single drive.
     fn rate(&self, rate: f64, place: Range<usize>) -> Result<f64, SuiteError> {
         match (1.0..=10_000_000.0).contains(&rate) {
             true => Ok(rate),
             false => Err(self.error(
                 place,
-                format!("{rate} requests a second cannot be sent"),
+                format!("{rate} requests per second is out of range"),
                 "use 1 to 10000000",
             )),
         }
@@ -389,12 +407,14 @@ impl Reader<'_> {
             true => Ok(()),
             false => Err(self.error(
                 place,
-                format!("a block size of {size} cannot be sent"),
+                format!("a block size of {size} is out of range"),
                 format!("use {} to {}", BLOCK_SIZES.start(), BLOCK_SIZES.end()),
             )),
         }
     }
 
+    /// Reads the limits of a step. A steady-state rule needs a second limit, or a drive that never
+    /// becomes steady would run for ever.
     fn until(&self, until: &Spanned<schema::Until>) -> Result<UntilRule, SuiteError> {
         let keys = until.get_ref();
         let limits = UntilRule {
@@ -406,8 +426,8 @@ impl Reader<'_> {
         let nothing = limits.time == Some(Nanos::ZERO) || limits.bytes == Some(Bytes(0));
         let bounded = limits.time.is_some() || limits.bytes.is_some() || limits.passes.is_some();
         if !bounded || nothing {
-            let hint = "give a time such as \"60s\", a number of bytes such as \"32GB\", passes \
-                        over the span, or several; a rule of steadiness alone might never end";
+            let hint = "set time such as \"60s\", bytes such as \"32GB\", passes over the span, or \
+                        several of them; a steady-state rule alone might never end";
             return Err(self.error(until.span(), "a step needs a limit above zero", hint));
         }
         Ok(limits)
@@ -418,7 +438,7 @@ impl Reader<'_> {
         let (metric, round) = (metric.0, round.0);
         if round < Nanos::SECOND || round.0 % Nanos::SECOND.0 != 0 {
             let hint = "samples are taken every second: use \"60s\" or another whole number";
-            return Err(self.error(rule.span(), "a round has whole seconds, at least one", hint));
+            return Err(self.error(rule.span(), "a round lasts whole seconds, at least one", hint));
         }
         match metric.adds_up() {
             true => Ok(SteadyRule { round, metric }),
@@ -440,14 +460,14 @@ impl Reader<'_> {
             }
             _ => Err(self.error(
                 rest.span(),
-                "a rest is a time, or a duty cycle with a cap",
-                "write { time = \"30s\" } or { duty_cycle = 0.5, at_most = \"60s\" }; the duty \
-                 cycle lies between 0 and 1",
+                "a rest is a time, or a duty cycle with a maximum",
+                "write { time = \"30s\" } or { duty_cycle = 0.5, at_most = \"60s\" }, with a duty \
+                 cycle between 0 and 1",
             )),
         }
     }
 
-    /// Returns a chosen value in the words of the file.
+    /// Returns a chosen key with its value as written in the file; `prepare.0` is the first entry.
     fn chosen(&self, key: &Spanned<String>, values: &toml::Value) -> Result<Chosen, SuiteError> {
         let path = key.get_ref();
         let value = path.split('.').try_fold(values, |value, part| match part.parse::<usize>() {
@@ -455,11 +475,11 @@ impl Reader<'_> {
             Err(_) => value.get(part),
         });
         match value {
-            Some(value) => Ok(Chosen { key: path.clone(), value: in_words(value) }),
+            Some(value) => Ok(Chosen { key: path.clone(), value: written(value) }),
             None => Err(self.error(
                 key.span(),
-                format!("'{path}' is listed as chosen, and the test has no such key"),
-                "spell the chosen value out, or take the key from the list",
+                format!("'{path}' is listed as chosen; the test has no such key"),
+                "write the chosen value into the test, or remove the key from the list",
             )),
         }
     }
@@ -472,6 +492,7 @@ fn extent(span: Span) -> Extent {
     }
 }
 
-fn in_words(value: &toml::Value) -> String {
+/// Returns a value as TOML, a string without its quotes.
+fn written(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

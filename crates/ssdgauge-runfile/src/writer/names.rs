@@ -1,0 +1,58 @@
+//! Temporary and final name of a new run file.
+
+use crate::error::RunFileError;
+use crate::temp_files::stale_temp_files;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Suffix of the temporary name, behind the number of the process.
+const OPENING: &str = ".opening";
+
+/// Returns the temporary name of the run file `path`: `PATH.PID.opening`.
+///
+/// It lies in the folder of `path`, because a hard link does not reach another file system.
+pub(super) fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}{OPENING}", std::process::id()));
+    PathBuf::from(name)
+}
+
+/// Removes the temporary files that killed processes have left for `path`: incomplete files, or a
+/// second name of the run file.
+pub(super) fn remove_stale_files(path: &Path) {
+    stale_temp_files(path, OPENING).iter().for_each(|stale| remove_with_journal(stale));
+}
+
+/// Removes a file and its journal. Errors are ignored: neither name is used again.
+pub(super) fn remove_with_journal(path: &Path) {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    let _ = std::fs::remove_file(journal);
+    let _ = std::fs::remove_file(path);
+}
+
+/// Gives the file `temporary` the name `path`, durably, and never replaces another file.
+///
+/// A hard link fails where the name is taken, in one step; a rename would replace the other file.
+pub(super) fn give_name(temporary: &Path, path: &Path) -> Result<(), RunFileError> {
+    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
+    match std::fs::hard_link(temporary, path) {
+        Ok(()) => {}
+        Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(RunFileError::Exists(path.to_owned()));
+        }
+        // A file system without hard links, such as FAT. Between this check and the rename another
+        // process could take the name; there is no better way without links.
+        Err(_) if path.symlink_metadata().is_ok() => {
+            return Err(RunFileError::Exists(path.to_owned()));
+        }
+        Err(_) => std::fs::rename(temporary, path).map_err(system)?,
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        // The new name is durable once its folder is synced. File systems that cannot sync a folder
+        // return an error, which is ignored.
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
