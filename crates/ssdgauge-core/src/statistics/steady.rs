@@ -54,7 +54,7 @@ pub fn find(rounds: &[f64]) -> Option<(usize, Verdict)> {
     })
 }
 
-/// Returns the index of the first round after `steady` (the round that [`find`] rechanged) whose window
+/// Returns the index of the first round after `steady` (the round that [`find`] returned) whose window
 /// of the last five rounds does not meet the rule, with the verdict on that window.
 pub fn left(rounds: &[f64], steady: usize) -> Option<(usize, Verdict)> {
     (steady + 1..rounds.len()).find_map(|round| {
