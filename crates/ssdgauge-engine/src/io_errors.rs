@@ -2,7 +2,7 @@
 //!
 //! It looks at the descriptor's size only after a fault, and sends no request itself.
 
-use crate::control::Outcome;
+use crate::outcome::Outcome;
 use crate::recorder::Fault;
 use crate::verification::Content;
 use ssdgauge_core::{

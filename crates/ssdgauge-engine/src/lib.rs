@@ -10,6 +10,7 @@
 mod control;
 pub mod io_errors;
 mod load;
+mod outcome;
 mod pace;
 mod pool;
 mod recorder;
@@ -21,8 +22,9 @@ mod synchronous;
 mod uring;
 mod verification;
 
-pub use control::{Outcome, run};
+pub use control::run;
 pub use load::{Device, Load};
+pub use outcome::Outcome;
 pub use pool::{Pool, random_tag};
 pub use recorder::Fault;
 pub use request_log::Log;

@@ -8,6 +8,7 @@ pub mod file_io;
 pub mod ioctl;
 pub mod memory;
 pub mod mounts;
+pub mod process;
 pub mod processor;
 pub mod ring;
 pub mod sysfs;

@@ -74,3 +74,19 @@ pub fn within<T: Send + 'static>(
         Err(RecvTimeoutError::Disconnected) => Some(Err(io::ErrorKind::Other.into())),
     }
 }
+
+/// Returns the processors that this process may use.
+pub fn allowed_processors() -> Vec<usize> {
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect()
+}
+
+/// Pins the calling thread to `processor`, if there is one.
+pub fn pin(processor: Option<usize>) {
+    if let Some(processor) = processor {
+        let mut one = rustix::thread::CpuSet::new();
+        one.set(processor);
+        // A thread that cannot be pinned runs all the same.
+        let _ = rustix::thread::sched_setaffinity(None, &one);
+    }
+}

@@ -1,12 +1,9 @@
 //! What a io_threads came to, and what bears on its numbers.
 
-use super::End;
-use super::IoThreads;
-use super::Log;
-use super::Outcome;
+use super::io_threads::{End, IoThreads};
+use crate::outcome::Outcome;
 use crate::pace::Lag;
-use crate::request_log::LogOutcome;
-use rustix::time::{ClockId, clock_gettime};
+use crate::request_log::{Log, LogOutcome};
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Nanos, OpenLoop, Severity, Sink, Stream,
 };
@@ -23,7 +20,7 @@ impl IoThreads {
         let elapsed = Nanos(self.clock.nanos(end - self.start));
         self.finish_seconds(elapsed, sink);
         self.tell(sink);
-        let used = processor_time().saturating_sub(self.processor_time);
+        let used = ssdgauge_os::process::cpu_time().saturating_sub(self.processor_time);
         let ios = self.ios;
         let all: u64 = ios.iter().sum();
         let ended: Vec<&End> = self.threads.iter().filter_map(|t| t.ended.as_ref()).collect();
@@ -134,19 +131,4 @@ impl IoThreads {
             tell(FindingKind::Punted, Severity::Note, text.into(), advice);
         }
     }
-}
-
-/// Returns whether the kernel runs workers of io_uring for this process.
-pub(super) fn punts() -> bool {
-    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return false };
-    tasks.flatten().any(|task| {
-        let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-        name.starts_with("iou-wrk-")
-    })
-}
-
-/// Returns the processor time of the whole process so far, in nanoseconds, workers included.
-pub(super) fn processor_time() -> u64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

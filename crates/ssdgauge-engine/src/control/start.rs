@@ -1,26 +1,24 @@
 //! How the io_threads of a workload is made: a thread for each ring, or for each request in flight.
 
-use super::IoThreads;
-use super::Thread;
+use super::io_threads::{IoThreads, Thread};
+use super::sizing::{crew_size, slots};
+use super::write_data::Inks;
 use crate::load::Assignment;
 use crate::load::Budget;
 use crate::load::Device;
 use crate::load::Load;
 use crate::load::StopSignal;
-use crate::pace;
 use crate::recorder::{IntervalRecord, Message, ThreadRecorder};
 use crate::request_log::LogPage;
 use crate::ring::Ring;
 use crate::ring_flags::RingFlags;
 use crate::synchronous;
 use crate::uring;
-use crate::verification::{self, WriteBuffer};
 use ssdgauge_core::{
-    Access, Arrival, Data, Engine, Histogram, OpenLoopCount, RequestSource, Schedule, Stream,
-    Until, Workload,
+    Access, Arrival, Engine, Histogram, OpenLoopCount, RequestSource, Schedule, Stream, Until,
+    Workload,
 };
 use ssdgauge_os::clock::Clock;
-use ssdgauge_os::memory::Region;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -70,7 +68,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     let (mut setup, mut refusal) = (String::new(), None);
     let mut inks = Inks::new(load, engine)?;
     let mut counts = vec![OpenLoopCount::default(); workload.streams.len()];
-    let processors = processors();
+    let processors = ssdgauge_os::thread::allowed_processors();
     let total: u32 = workload.streams.iter().map(|stream| crew_size(stream, engine)).sum();
     for (number, stream) in workload.streams.iter().enumerate() {
         let lane = seed ^ (number as u64) << 32;
@@ -143,7 +141,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     }
     let clock_pair = clock.pair();
     // Before the first thread may begin: with many of them, some end before the last is let go.
-    let processor_time = super::conclude::processor_time();
+    let processor_time = ssdgauge_os::process::cpu_time();
     let start = clock.now();
     let deadline = until.time.map_or(u64::MAX, |time| start + clock.ticks(time));
     for gate in gates {
@@ -175,82 +173,6 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     })
 }
 
-/// The threads that a stream needs: one for each of its own, or for each request in flight.
-fn crew_size(stream: &Stream, engine: Engine) -> u32 {
-    match engine {
-        Engine::IoUring => stream.threads,
-        Engine::Synchronous => stream.total_depth(),
-    }
-}
-
-/// The requests that each thread of a stream can have in flight.
-fn slots(stream: &Stream, engine: Engine) -> u32 {
-    let size = crew_size(stream, engine);
-    pace::slots(stream, size)
-        .filter(|_| engine == Engine::IoUring)
-        .unwrap_or(stream.total_depth() / size)
-}
-
-/// Deals parts of the pool to the threads that write.
-struct Inks<'a> {
-    load: &'a Load<'a>,
-    pool: Option<Arc<Region>>,
-    zeros: Option<Arc<Region>>,
-    dealt: usize,
-    parts: usize,
-}
-
-impl<'a> Inks<'a> {
-    fn new(load: &'a Load<'a>, engine: Engine) -> Result<Inks<'a>, String> {
-        let mut inks = Inks { load, pool: None, zeros: None, dealt: 0, parts: 0 };
-        let (mut place, mut blank) = (0, 0);
-        let writers = load.workload.streams.iter().filter(|stream| stream.writes());
-        for stream in writers.filter(|_| matches!(load.device, Device::File(_))) {
-            let block_size = stream.block_size.0 as usize;
-            match stream.data {
-                Data::Incompressible => {
-                    inks.parts += crew_size(stream, engine) as usize;
-                    place = place.max(verification::room(
-                        1,
-                        block_size,
-                        slots(stream, engine) as usize,
-                    ));
-                }
-                Data::Zeros => blank = blank.max(block_size),
-            }
-        }
-        if place > 0 {
-            inks.pool = Some(load.pool.get(inks.parts * place)?);
-        }
-        if blank > 0 {
-            let cause = |error| format!("no memory for the data to write: {error}");
-            inks.zeros = Some(Arc::new(Region::new(blank).map_err(cause)?));
-        }
-        Ok(inks)
-    }
-
-    /// Returns the write_buffer of the next thread of `stream`.
-    fn next(&mut self, stream: &Stream, depth: usize) -> Option<WriteBuffer> {
-        let block_size = stream.block_size.0 as usize;
-        match stream.data {
-            _ if !stream.writes() => None,
-            Data::Zeros => self.zeros.clone().map(|zeros| WriteBuffer::blank(zeros, block_size)),
-            Data::Incompressible => {
-                let pool = self.pool.clone()?;
-                let part = (self.dealt, self.parts);
-                self.dealt += 1;
-                Some(WriteBuffer::of(
-                    pool,
-                    part,
-                    block_size,
-                    depth,
-                    self.load.verification.header_writer(part.0),
-                ))
-            }
-        }
-    }
-}
-
 fn budget(workload: &Workload, until: &Until, stream: &Stream) -> Option<Arc<Budget>> {
     // The planner allows a byte limit for single streams only.
     let bytes = until.bytes.filter(|_| workload.streams.len() == 1)?;
@@ -273,7 +195,7 @@ fn spawn(
     gate: Receiver<(u64, u64)>,
 ) -> io::Result<()> {
     let body = move || {
-        pin(assignment.processor);
+        ssdgauge_os::thread::pin(assignment.processor);
         let id = ssdgauge_os::thread::thread_id();
         let ring = match engine {
             Engine::IoUring => match Ring::new(&assignment) {
@@ -303,19 +225,4 @@ fn spawn(
         .stack_size(256 << 10)
         .spawn(body)
         .map(|_| ())
-}
-
-/// Returns the processors that this process may use.
-fn processors() -> Vec<usize> {
-    let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect()
-}
-
-fn pin(processor: Option<usize>) {
-    if let Some(processor) = processor {
-        let mut one = rustix::thread::CpuSet::new();
-        one.set(processor);
-        // A thread that cannot be pinned runs all the same.
-        let _ = rustix::thread::sched_setaffinity(None, &one);
-    }
 }

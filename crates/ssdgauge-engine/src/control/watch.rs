@@ -1,10 +1,6 @@
 //! The watch over a io_threads: takes in seconds, hands them on, and ends what goes on for too long.
 
-use super::End;
-use super::IntervalBucket;
-use super::IoThreads;
-use super::Thread;
-use super::conclude::punts;
+use super::io_threads::{End, IntervalBucket, IoThreads, Thread};
 use crate::recorder::Message;
 use ssdgauge_core::{Direction, Interval, Nanos, Sink};
 use std::sync::mpsc::RecvTimeoutError;
@@ -116,7 +112,7 @@ impl IoThreads {
             self.emit_second(Nanos::SECOND, sink);
         }
         if self.emitted >= 1 && !self.punted {
-            self.punted = punts();
+            self.punted = ssdgauge_os::process::has_io_workers();
         }
     }
 
