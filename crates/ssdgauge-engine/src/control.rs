@@ -20,7 +20,7 @@ use std::io;
 /// Runs a load to the first of its limits. Where the kernel has no ring to give, the synchronous
 /// engine stands in, with a finding.
 pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
-    ssdgauge_os::thread::allow_kicks();
+    ssdgauge_os::thread::install_interrupt_handler();
     if let Some(log) = &mut load.log {
         log.begin(load.workload);
     }

@@ -7,7 +7,7 @@ use crate::request_log::{Log, LogOutcome};
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Nanos, OpenLoop, Severity, Sink, Stream,
 };
-use ssdgauge_os::clock::MOST_DRIFT;
+use ssdgauge_os::clock::MAX_DRIFT;
 
 impl IoThreads {
     pub(super) fn conclude(mut self, engine: Engine, sink: &mut dyn Sink) -> Outcome {
@@ -114,7 +114,7 @@ impl IoThreads {
             tell(FindingKind::Faults, Severity::Invalid, text, "see the kernel's log");
         }
         let drift = self.clock.drift_since(self.clock_pair);
-        if drift > MOST_DRIFT {
+        if drift > MAX_DRIFT {
             let text = format!("the clock drifted by {:.0} millionths", drift * 1e6);
             tell(FindingKind::Disturbed, Severity::Invalid, text, "run the step again");
         }

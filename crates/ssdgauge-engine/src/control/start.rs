@@ -195,7 +195,9 @@ fn spawn(
     gate: Receiver<(u64, u64)>,
 ) -> io::Result<()> {
     let body = move || {
-        ssdgauge_os::thread::pin(assignment.processor);
+        if let Some(processor) = assignment.processor {
+            ssdgauge_os::thread::pin(processor);
+        }
         let id = ssdgauge_os::thread::thread_id();
         let ring = match engine {
             Engine::IoUring => match Ring::new(&assignment) {

@@ -155,12 +155,18 @@ impl IoThreads {
         let now = self.clock.nanos(self.clock.now() - self.start);
         let due = Duration::from_nanos(now).saturating_sub(LATE).as_secs() as u32;
         let late = |thread: &&Thread| thread.kickable && thread.front < due;
-        self.threads.iter().filter(late).for_each(|thread| ssdgauge_os::thread::kick(thread.id));
+        self.threads
+            .iter()
+            .filter(late)
+            .for_each(|thread| ssdgauge_os::thread::interrupt(thread.id));
     }
 
     fn wake_all(&self) {
         let waiting = |thread: &&Thread| thread.kickable && thread.ended.is_none();
-        self.threads.iter().filter(waiting).for_each(|thread| ssdgauge_os::thread::kick(thread.id));
+        self.threads
+            .iter()
+            .filter(waiting)
+            .for_each(|thread| ssdgauge_os::thread::interrupt(thread.id));
     }
 
     /// Leaves a drive that does not answer, with whatever its threads still say within a second.
