@@ -1,12 +1,12 @@
-//! What a workload came to.
+//! The outcome of a workload.
 
 use crate::recorder::Fault;
 use ssdgauge_core::{EndedBy, EngineReport, Nanos};
 
-/// What a workload came to.
+/// The outcome of a workload.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The limit that ended it.
+    /// The limit or event that ended it.
     pub by: EndedBy,
     /// From the first submission to the last completion.
     pub elapsed: Nanos,
@@ -16,6 +16,7 @@ pub struct Outcome {
     pub ios: [u64; 2],
     /// The first faults, each with its second.
     pub faults: Vec<(u32, Fault)>,
-    /// The drive did not answer for this long and was given up.
+    /// The time without a completion after which the workload was aborted; `None` where the drive
+    /// responded.
     pub silence: Option<Nanos>,
 }

@@ -142,7 +142,7 @@ impl LinuxRig {
         self.verification.advance();
         for stream in workload.streams.iter().filter(|one| one.writes() && one.data == Data::Zeros)
         {
-            self.verification.forget(stream.offset.0, (stream.offset + stream.span).0);
+            self.verification.invalidate(stream.offset.0, (stream.offset + stream.span).0);
         }
         let load = Load {
             device: &self.device(),
@@ -193,11 +193,11 @@ impl LinuxRig {
             self.budget.doubt();
         }
         if outcome.silence.is_some()
-            || outcome.faults.iter().any(|(_, fault)| fault.content.is_none())
+            || outcome.faults.iter().any(|(_, fault)| fault.mismatch.is_none())
         {
             // What a failed write left behind is unknown, not wrong.
             for stream in workload.streams.iter().filter(|stream| stream.writes()) {
-                self.verification.forget(stream.offset.0, (stream.offset + stream.span).0);
+                self.verification.invalidate(stream.offset.0, (stream.offset + stream.span).0);
             }
         }
         let size = || size_of(&self.place);

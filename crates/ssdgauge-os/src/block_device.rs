@@ -39,7 +39,7 @@ pub fn is_read_only(file: &File) -> io::Result<bool> {
 /// Returns the disk sequence number of the block device `file`, which the kernel increases each
 /// time a disk appears; `None` before Linux 5.15.
 ///
-/// It tells two drives apart that had the same node one after the other.
+/// It distinguishes two drives that had the same node one after the other.
 pub fn disk_sequence(file: &File) -> Option<u64> {
     const BLKGETDISKSEQ: libc::c_ulong = 0x8008_1280;
     let mut sequence = 0u64;

@@ -95,7 +95,7 @@ impl LinuxRig {
         self.budget.before_writing(&self.place, None, sink)?;
         match (self.target(), method) {
             (Some(target), method) => {
-                self.verification.forget(0, u64::MAX);
+                self.verification.invalidate(0, u64::MAX);
                 let prepared = preparation::purge(&target, method, sink);
                 if !prepared.as_ref().is_ok_and(|prepared| !prepared.stopped) {
                     // What the drive is at now is its own business: nothing more is sent to it.
@@ -121,7 +121,7 @@ impl LinuxRig {
         self.budget.before_writing(&self.place, None, sink)?;
         match self.target() {
             Some(target) => {
-                self.verification.forget(offset.0, (offset + span).0);
+                self.verification.invalidate(offset.0, (offset + span).0);
                 preparation::trim(&target, offset, span, sink)
             }
             None => Ok(self.not_fresh(sink)),
