@@ -155,6 +155,8 @@ pub(crate) struct Assignment {
     pub(crate) source: RequestSource,
     /// The length of each request in bytes.
     pub(crate) block_size: usize,
+    /// The end of the span, in bytes of the target: no request may exceed it.
+    pub(crate) span_end: u64,
     /// The most requests in flight.
     pub(crate) depth: usize,
     pub(crate) sequential: bool,

@@ -74,7 +74,9 @@ impl Pace {
     #[inline]
     pub(crate) fn advance(&mut self) {
         self.schedule.advance();
-        self.due = self.due_tick();
+        let due = self.due_tick();
+        debug_assert!(due >= self.due, "due times increase");
+        self.due = due;
     }
 
     /// Returns whether the next request is later than the limit of ACT (`max-lag-sec`).

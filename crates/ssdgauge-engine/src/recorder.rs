@@ -115,6 +115,7 @@ impl ThreadRecorder {
     /// Records a request that completed in full at `end`, `ticks` after its begin.
     #[inline]
     pub(crate) fn completed(&mut self, request: Request, ticks: u64, end: u64) {
+        debug_assert!(end < self.interval_end, "a completion belongs to the current second");
         let latency = self.clock.nanos(ticks);
         self.record.directions[request.direction as usize].latency.record(latency);
         if let Some(log) = &mut self.log {
@@ -162,6 +163,7 @@ impl ThreadRecorder {
         // A thread that waited for seconds passes them all at once; the control thread fills them
         // with zeros.
         let watermark = ((now - self.start) / self.second_ticks) as u32;
+        assert!(watermark > self.second, "seconds increase: {watermark} after {}", self.second);
         // Encoding a histogram takes 60 µs and would appear in the latency tail: other threads do it. A record that has not come back yet is replaced by a new one, so that this
         // thread does not wait for it.
         let empty = self.returned.try_recv().unwrap_or_default();

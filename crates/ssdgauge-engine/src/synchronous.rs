@@ -12,7 +12,7 @@ use std::io;
 
 /// Runs one thread of a stream until its end.
 pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
-    let Assignment { clock, block_size, deadline, sync, .. } = assignment;
+    let Assignment { clock, block_size, span_end, deadline, sync, .. } = assignment;
     let mut pace = assignment.pace();
     let stop_signal = assignment.stop_signal.clone();
     if pace.is_some() {
@@ -56,6 +56,11 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             break;
         }
         let request = source.deal();
+        assert!(
+            request.offset + block_size as u64 <= span_end,
+            "a request at byte {} exceeds the span",
+            request.offset
+        );
         let data = match (request.direction, &mut write_buffer) {
             (Direction::Write, Some(write_buffer)) => write_buffer.prepare(0, request.offset),
             (Direction::Write | Direction::Read, _) => buffer.at(0),

@@ -27,6 +27,9 @@ use std::os::fd::AsRawFd;
 /// full batch would then synchronise them.
 const INLINE_CALLS: u8 = 4;
 
+/// The time of submission of a slot that is free; kept in debug builds only.
+const FREE: u64 = u64::MAX;
+
 /// A request in flight.
 #[derive(Clone, Copy)]
 struct Slot {
@@ -100,6 +103,8 @@ struct RingLoop {
     /// The descriptor of the target; `None` for NOP requests.
     file: Option<i32>,
     block_size: u32,
+    /// The end of the span of the stream, in bytes of the target.
+    span_end: u64,
     /// The result of a completion without an error.
     full_length: i32,
     /// The `rw_flags` of a write.
@@ -149,10 +154,11 @@ impl RingLoop {
             allowance: Allowance::new(assignment.budget.clone()),
             write_buffer: assignment.write_buffer.take(),
             expected: assignment.expected,
-            slots: vec![Slot { begin: 0, sent: 0, request: unused }; depth],
+            slots: vec![Slot { begin: 0, sent: FREE, request: unused }; depth],
             free: (0..depth as u16).rev().collect(),
             file,
             block_size: assignment.block_size as u32,
+            span_end: assignment.span_end,
             full_length: if file.is_some() { assignment.block_size as i32 } else { 0 },
             write_flags: if assignment.sync { libc::RWF_DSYNC } else { 0 },
             batch: (depth / 8).clamp(1, max_batch),
@@ -244,6 +250,7 @@ impl RingLoop {
         self.enters += 1;
         match ring.enter(self.queued, u32::from(sleep.is_some()), sleep) {
             Ok(taken) => {
+                debug_assert!(taken <= self.queued, "the kernel took {taken} of {}", self.queued);
                 self.queued -= taken;
                 Ok(())
             }
@@ -273,6 +280,11 @@ impl RingLoop {
         sent: u64,
     ) {
         let request = self.source.deal();
+        debug_assert!(
+            request.offset + u64::from(self.block_size) <= self.span_end,
+            "a request at byte {} exceeds the span",
+            request.offset
+        );
         let entry = self.entry(resources, slot, request);
         // SAFETY: buffer and descriptor stay valid until the completion is reaped: they belong
         // to the ring, the loop and the assignment, which outlive it or are leaked.
@@ -280,6 +292,7 @@ impl RingLoop {
         self.slots[usize::from(slot)] = Slot { begin, sent, request };
         self.queued += 1;
         self.in_flight += 1;
+        debug_assert_eq!(self.in_flight + self.free.len(), self.slots.len(), "a slot is lost");
     }
 
     /// Queues new requests of a closed loop, up to the batch, or up to the depth where the target
@@ -364,6 +377,7 @@ impl RingLoop {
         self.enters += 1;
         match result {
             Ok(taken) => {
+                debug_assert!(taken <= self.queued, "the kernel took {taken} of {}", self.queued);
                 self.queued -= taken;
                 Ok(())
             }
@@ -406,6 +420,11 @@ impl RingLoop {
         for completion in completions {
             let index = completion.user_data() as u16;
             let Slot { begin, sent, request } = self.slots[usize::from(index)];
+            if cfg!(debug_assertions) {
+                assert_ne!(sent, FREE, "slot {index} completes without a request in flight");
+                assert!(begin <= end, "slot {index} completes before its begin");
+                self.slots[usize::from(index)].sent = FREE;
+            }
             self.free.push(index);
             self.in_flight -= 1;
             self.last_completion = end;

@@ -225,6 +225,7 @@ impl WriteBuffer {
         // Parts begin on pages: O_DIRECT requires aligned memory.
         let part = (pool.length() / threads) & !(HEADER_SPACING as usize - 1);
         let rounds = part / (block_size * depth);
+        assert!(thread < threads, "part {thread} of {threads}");
         assert!(rounds > 0, "the pool has a block for every slot");
         WriteBuffer {
             pool,
@@ -260,6 +261,7 @@ impl WriteBuffer {
         self.round = if self.round + 1 == self.rounds { 0 } else { self.round + 1 };
         if let Some(header_writer) = &mut self.header_writer {
             let generation = header_writer.next();
+            debug_assert!(usize::from(slot) < self.depth, "slot {slot} of {}", self.depth);
             let mut at = offset.next_multiple_of(HEADER_SPACING) - offset;
             while at + HEADER_LENGTH <= self.block_size {
                 let words = [header_writer.tag ^ ((offset + at) / SECTOR), generation];

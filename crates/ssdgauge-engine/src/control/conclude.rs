@@ -1,6 +1,6 @@
 //! The outcome of the I/O threads, and findings about conditions that affect its numbers.
 
-use super::io_threads::{IoThreads, ThreadEnd};
+use super::io_threads::{IntervalBucket, IoThreads, ThreadEnd};
 use crate::outcome::Outcome;
 use crate::pace::Lag;
 use crate::request_log::{Log, LogOutcome};
@@ -8,6 +8,7 @@ use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Nanos, OpenLoop, Severity, Sink, Stream,
 };
 use ssdgauge_os::clock::MAX_DRIFT;
+use std::collections::BTreeMap;
 
 impl IoThreads {
     /// Emits the remaining seconds and the findings, and returns the outcome.
@@ -111,8 +112,12 @@ impl IoThreads {
         }
         let remainder = Nanos(elapsed.0 - u64::from(whole) * Nanos::SECOND.0);
         if remainder > Nanos::ZERO || !self.pending.is_empty() {
+            fold_into(&mut self.pending, self.emitted);
             self.emit_second(remainder, sink);
         }
+        // Every completion is in exactly one second: the sum of the seconds is the total.
+        assert!(self.pending.is_empty(), "seconds behind the end: {:?}", self.pending.keys());
+        assert_eq!(self.ios, self.received, "the emitted seconds hold every completion");
     }
 
     /// Emits findings about conditions that affect the numbers.
@@ -142,6 +147,50 @@ impl IoThreads {
                         accept them without blocking";
             let advice = "the synchronous engine costs less processor time on such a target";
             report(FindingKind::Punted, Severity::Note, text.into(), advice);
+        }
+    }
+}
+
+/// Adds all seconds behind `last` to it.
+///
+/// The threads count seconds in whole ticks and `elapsed` is rounded to nanoseconds. A completion
+/// within a nanosecond of a full second may therefore be recorded in a second behind the last one.
+fn fold_into(pending: &mut BTreeMap<u32, Vec<[IntervalBucket; 2]>>, last: u32) {
+    for (_, streams) in pending.split_off(&last.saturating_add(1)) {
+        let Some(target) = pending.get_mut(&last) else {
+            pending.insert(last, streams);
+            continue;
+        };
+        for (target, bucket) in target.iter_mut().flatten().zip(streams.iter().flatten()) {
+            target.latency.merge(&bucket.latency);
+            target.errors += bucket.errors;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::Recorder;
+
+    #[test]
+    fn completions_recorded_behind_the_last_second_are_counted_in_it() {
+        for first in [4, 5] {
+            let mut pending = BTreeMap::new();
+            for (second, value) in (first..=6).zip(1u64..) {
+                let mut recorder = Recorder::default();
+                recorder.record(value * 1_000);
+                let mut stream = <[IntervalBucket; 2]>::default();
+                recorder.drain_into(&mut stream[1].latency);
+                stream[0].errors = value;
+                pending.insert(second, vec![stream]);
+            }
+            fold_into(&mut pending, 4);
+            let seconds = u64::from(6 - first) + 1;
+            let [reads, writes] = &pending[&4][0];
+            assert_eq!(pending.len(), 1);
+            assert_eq!(reads.errors, seconds * (seconds + 1) / 2);
+            assert_eq!((reads.latency.count(), writes.latency.count()), (0, seconds));
         }
     }
 }

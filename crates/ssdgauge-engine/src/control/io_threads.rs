@@ -31,6 +31,8 @@ pub(super) struct IoThreads {
     pub(super) pending: BTreeMap<u32, Vec<[IntervalBucket; 2]>>,
     /// Seconds handed to the sink: the number of the next one.
     pub(super) emitted: u32,
+    /// Completed reads and writes that the threads have handed over.
+    pub(super) received: [u64; 2],
     /// Completed reads and writes in the emitted seconds.
     pub(super) ios: [u64; 2],
     /// The sum of their latencies, in nanoseconds.

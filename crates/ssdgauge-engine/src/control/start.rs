@@ -114,6 +114,7 @@ impl<'a> StreamShare<'a> {
                 false => RequestSource::new(sized, member, *seed),
             },
             block_size: stream.block_size.0 as usize,
+            span_end: (stream.offset + stream.span).0,
             depth,
             sequential: stream.access == Access::Sequential,
             write_buffer: write_data.next(stream, depth),
@@ -186,6 +187,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
             });
         }
     }
+    assert_eq!(threads.len(), total as usize, "one gate for each thread");
     let clock_pair = clock.pair();
     // Before the first gate opens: with many threads, the first may end before the last starts.
     let processor_time = ssdgauge_os::process::cpu_time();
@@ -207,6 +209,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
         registration_error,
         pending: BTreeMap::new(),
         emitted: 0,
+        received: [0; 2],
         ios: [0; 2],
         latency_sum: 0,
         faults: Vec::new(),

@@ -74,6 +74,8 @@ impl IoThreads {
             }
             Message::Done { thread, enters, end, failure, budget_exhausted, open_loop, lost } => {
                 let io_thread = &mut self.threads[thread];
+                assert!(io_thread.ended.is_none(), "thread {thread} ends once");
+                assert_eq!(io_thread.watermark, u32::MAX, "its last second comes before its end");
                 self.unlogged += lost;
                 let count = &mut self.open_loop_counts[io_thread.stream];
                 count.sent += open_loop.sent;
@@ -94,6 +96,10 @@ impl IoThreads {
         mut record: Box<IntervalRecord>,
     ) {
         let io_thread = &mut self.threads[thread];
+        // A second that was emitted cannot be changed, and `emit` waits for every watermark.
+        assert!(second >= io_thread.watermark, "thread {thread}: second {second} was closed");
+        assert!(watermark > second, "thread {thread}: watermark {watermark} in second {second}");
+        assert!(second >= self.emitted, "thread {thread}: second {second} was emitted");
         let streams = self.streams.len();
         let buckets = self
             .pending
@@ -101,7 +107,10 @@ impl IoThreads {
             .or_insert_with(|| vec![<[IntervalBucket; 2]>::default(); streams]);
         let buckets = &mut buckets[io_thread.stream];
         let mut finished = 0;
-        for (bucket, part) in buckets.iter_mut().zip(&mut record.directions) {
+        for (direction, (bucket, part)) in
+            buckets.iter_mut().zip(&mut record.directions).enumerate()
+        {
+            self.received[direction] += part.latency.count();
             finished += part.latency.count() + part.errors;
             part.latency.drain_into(&mut bucket.latency);
             bucket.errors += std::mem::take(&mut part.errors);
@@ -125,8 +134,8 @@ impl IoThreads {
     /// Emits every complete second.
     fn emit(&mut self, sink: &mut dyn Sink) {
         let watermark = match self.watermark() {
-            // All threads have ended: `conclude` emits the last second with its actual length.
-            u32::MAX => self.pending.last_key_value().map_or(0, |(second, _)| *second),
+            // All threads have ended: `conclude` knows the elapsed time and emits the rest.
+            u32::MAX => self.emitted,
             watermark => watermark,
         };
         while self.emitted < watermark {
@@ -151,6 +160,7 @@ impl IoThreads {
                 };
                 let ios = bucket.latency.count();
                 if !takes_part {
+                    assert_eq!(ios, 0, "stream {number} sends no {}s", direction.name());
                     continue;
                 }
                 self.ios[direction as usize] += ios;

@@ -53,6 +53,7 @@ impl<'a> WriteData<'a> {
             Data::Incompressible => {
                 let pool = self.pool.clone()?;
                 let part = (self.assigned, self.parts);
+                assert!(part.0 < part.1, "part {} of {} of the pool", part.0, part.1);
                 self.assigned += 1;
                 let headers = self.load.verification.header_writer(part.0);
                 Some(WriteBuffer::new(pool, part, block_size, depth, headers))
