@@ -33,19 +33,13 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
     let mut begin = clock.now();
     loop {
         let mut sent = begin;
-        if let Some(pace) = &mut pace {
+        if let Some(pace) = &pace {
             // A thread that was busy at the due time is late because of the drive.
             let was_free = begin <= pace.due();
             // The latency counts from the due time, even if the request is sent later.
             begin = pace.due().min(deadline);
             sent = wait(pace, clock, deadline, &stop_signal, &mut recorder);
-            if pace.lags(sent) {
-                recorder.open_loop.lag = Some(if was_free { Lag::Host } else { Lag::Device });
-                stop_signal.stop();
-            }
-            if sent < deadline && was_free {
-                recorder.sent_late(sent.saturating_sub(begin));
-            }
+            note_lateness(pace, was_free, (begin, sent), deadline, &stop_signal, &mut recorder);
         }
         if begin >= deadline || stop_signal.is_stopping() {
             begin = sent;
@@ -114,6 +108,24 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         begin = begin.max(deadline);
     }
     recorder.finish(enters, begin, None, budget_exhausted);
+}
+
+/// Records how late a request of an open loop is sent, and ends all threads if it lags.
+fn note_lateness(
+    pace: &Pace,
+    was_free: bool,
+    (due, sent): (u64, u64),
+    deadline: u64,
+    stop_signal: &StopSignal,
+    recorder: &mut ThreadRecorder,
+) {
+    if pace.lags(sent) {
+        recorder.open_loop.lag = Some(if was_free { Lag::Host } else { Lag::Device });
+        stop_signal.stop();
+    }
+    if sent < deadline && was_free {
+        recorder.sent_late(sent.saturating_sub(due));
+    }
 }
 
 /// Waits until the next request is due, or the deadline or a stop; returns the time after it.

@@ -54,6 +54,44 @@ pub(super) struct IoThreads {
     pub(super) punted: bool,
 }
 
+impl IoThreads {
+    /// Returns threads that start at `start`, without anything received. `clock_pair` is a result
+    /// of [`Clock::pair`] at the start.
+    pub(super) fn new(
+        (clock, start, clock_pair): (Clock, u64, (u64, u64)),
+        stop_signal: Arc<StopSignal>,
+        messages: Receiver<Message>,
+        threads: Vec<IoThread>,
+        streams: &[Stream],
+    ) -> IoThreads {
+        IoThreads {
+            clock,
+            start,
+            clock_pair,
+            processor_time: 0,
+            stop_signal,
+            messages,
+            threads,
+            streams: streams.to_vec(),
+            setup: String::new(),
+            registration_error: None,
+            pending: BTreeMap::new(),
+            emitted: 0,
+            received: [0; 2],
+            ios: [0; 2],
+            latency_sum: 0,
+            faults: Vec::new(),
+            open_loop_counts: Vec::new(),
+            open_loop_latencies: vec![Histogram::default(); streams.len()],
+            without_completion: Duration::ZERO,
+            unresponsive: None,
+            unlogged: 0,
+            stopped: false,
+            punted: false,
+        }
+    }
+}
+
 /// One second of one stream and direction, while threads still add to it.
 #[derive(Clone, Default)]
 pub(super) struct IntervalBucket {

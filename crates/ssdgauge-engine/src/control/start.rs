@@ -15,16 +15,13 @@ use crate::synchronous;
 use crate::uring;
 use crate::verification::Expected;
 use ssdgauge_core::{
-    Access, Arrival, Engine, Histogram, OpenLoopCount, RequestSource, Schedule, Stream, Until,
-    Workload,
+    Access, Arrival, Engine, OpenLoopCount, RequestSource, Schedule, Stream, Until, Workload,
 };
 use ssdgauge_os::clock::Clock;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 /// Why the I/O threads could not be started.
 pub(super) enum SpawnError {
@@ -197,29 +194,11 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
         gate.send((start, deadline)).map_err(|_| "an I/O thread panicked".to_owned())?;
     }
     Ok(IoThreads {
-        clock,
-        start,
-        clock_pair,
         processor_time,
-        stop_signal,
-        messages,
-        threads,
-        streams: streams.clone(),
         setup,
         registration_error,
-        pending: BTreeMap::new(),
-        emitted: 0,
-        received: [0; 2],
-        ios: [0; 2],
-        latency_sum: 0,
-        faults: Vec::new(),
         open_loop_counts,
-        open_loop_latencies: vec![Histogram::default(); streams.len()],
-        without_completion: Duration::ZERO,
-        unresponsive: None,
-        unlogged: 0,
-        stopped: false,
-        punted: false,
+        ..IoThreads::new((clock, start, clock_pair), stop_signal, messages, threads, streams)
     })
 }
 
