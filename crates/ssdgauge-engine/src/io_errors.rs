@@ -1,66 +1,70 @@
-//! What became of requests that failed: classes, findings, and whether the drive is still there.
+//! Classes of I/O errors, findings about them, and the errors that end a run.
 //!
-//! It looks at the descriptor's size only after a fault, and sends no request itself.
+//! The size of the target is queried only after a fault. No request is sent from here.
 
-use crate::control::Outcome;
+use crate::outcome::Outcome;
 use crate::recorder::Fault;
-use crate::verification::Content;
+use crate::verification::Mismatch;
 use ssdgauge_core::{
     Bytes, DriveInfo, EndedBy, Finding, FindingKind, RigError, Severity, Sink, TargetKind,
 };
 use std::collections::BTreeMap;
 
-/// What kind of failure a request met.
+/// The class of a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
-    /// Nothing is there any more: reads give 0 bytes, writes "no space", or the errors say so.
+enum ErrorClass {
+    /// The drive is gone: 0 bytes were transferred, or the kernel reports no such device.
     Gone,
-    /// The drive says that the medium is bad. Linux maps NVMe's unrecovered read error (status
+    /// The drive reports a media error. Linux maps NVMe's unrecovered read error (status
     /// code type 2, code 0x81) and SCSI's medium error to ENODATA, and failed protection
     /// information to EILSEQ.
     Medium,
-    /// Fewer bytes than asked.
+    /// Fewer bytes than requested were transferred.
     Short,
-    /// Anything else, by its error number.
+    /// Any other error, by its number.
     Other(i32),
 }
 
-impl Class {
-    fn of(fault: &Fault) -> Class {
+impl ErrorClass {
+    fn from_fault(fault: &Fault) -> ErrorClass {
         match fault.result {
-            Ok(0) | Err(libc::ENODEV | libc::ENXIO) => Class::Gone,
-            Ok(_) => Class::Short,
-            Err(libc::ENODATA | libc::EILSEQ) => Class::Medium,
-            Err(number) => Class::Other(number),
+            Ok(0) | Err(libc::ENODEV | libc::ENXIO) => ErrorClass::Gone,
+            Ok(_) => ErrorClass::Short,
+            Err(libc::ENODATA | libc::EILSEQ) => ErrorClass::Medium,
+            Err(number) => ErrorClass::Other(number),
         }
     }
 
     fn kind(self) -> FindingKind {
         match self {
-            Class::Gone => FindingKind::DriveGone,
-            Class::Medium => FindingKind::MediaError,
-            Class::Short => FindingKind::ShortTransfer,
-            Class::Other(_) => FindingKind::Faults,
+            ErrorClass::Gone => FindingKind::DriveGone,
+            ErrorClass::Medium => FindingKind::MediaError,
+            ErrorClass::Short => FindingKind::ShortTransfer,
+            ErrorClass::Other(_) => FindingKind::Faults,
         }
     }
 
     fn advice(self) -> &'static str {
         match self {
-            Class::Gone => "look at the kernel's log, at the connector and at the power supply",
-            Class::Medium => {
-                "the drive has a bad place: save what is on it, and see its health data and error \
-                 log"
+            ErrorClass::Gone => "check the kernel log, the connector and the power supply",
+            ErrorClass::Medium => {
+                "the drive cannot read some of its data: back up the rest, and check its health data and \
+                 error log"
             }
-            Class::Short => "no drive cuts requests short: see the kernel's log",
-            Class::Other(_) => {
-                "see the kernel's log and the drive's health before you trust any number"
+            ErrorClass::Short => "a drive does not shorten requests: check the kernel log",
+            ErrorClass::Other(_) => {
+                "check the kernel log and the health of the drive before you use any number"
             }
         }
     }
 }
 
-/// Tells what failed in `outcome`, and returns the error that ends the run where the drive hangs,
-/// is gone, or shrank below `opened_size`. `size` asks for the size that it has now.
+/// Emits findings about the failed requests of `outcome`. `size` queries the current size of the
+/// target; `None` where it does not respond.
+///
+/// # Errors
+/// An error that ends the run: [`RigError::Hung`] without completions, [`RigError::Gone`] where the
+/// drive has vanished, [`RigError::Shrank`] where it is smaller than `opened_size`.
 pub fn judge(
     drive: &DriveInfo,
     opened_size: Bytes,
@@ -68,14 +72,20 @@ pub fn judge(
     outcome: &Outcome,
     sink: &mut dyn Sink,
 ) -> Result<(), RigError> {
-    let mut classes: BTreeMap<Class, Vec<&(u32, Fault)>> = BTreeMap::new();
-    let is_wrong = |one: &&(u32, Fault)| one.1.content.is_some();
-    outcome.faults.iter().filter(is_wrong).take(3).for_each(|one| tell_wrong_data(&one.1, sink));
-    for one in outcome.faults.iter().filter(|one| !is_wrong(one)) {
-        classes.entry(Class::of(&one.1)).or_default().push(one);
+    let mut classes: BTreeMap<ErrorClass, Vec<&(u32, Fault)>> = BTreeMap::new();
+    let is_mismatch = |one: &&(u32, Fault)| one.1.mismatch.is_some();
+    // Three show the pattern; the rest are in the count of errors.
+    outcome.faults.iter().filter(is_mismatch).take(3).for_each(|one| report_mismatch(&one.1, sink));
+    for one in outcome.faults.iter().filter(|one| !is_mismatch(one)) {
+        classes.entry(ErrorClass::from_fault(&one.1)).or_default().push(one);
     }
     for (class, faults) in &classes {
-        sink.finding(Finding::new(class.kind(), Severity::Invalid, words(faults), class.advice()));
+        sink.finding(Finding::new(
+            class.kind(),
+            Severity::Invalid,
+            describe(faults),
+            class.advice(),
+        ));
     }
     if let Some(silence) = outcome.silence {
         let text = match outcome.by {
@@ -85,10 +95,10 @@ pub fn judge(
             | EndedBy::Faults
             | EndedBy::DeviceLag
             | EndedBy::HostLag => {
-                format!("the drive did not answer for {silence} and was given up")
+                format!("the drive did not respond for {silence}; the step was given up")
             }
         };
-        let advice = "look at the kernel's log; a drive that hangs may need its power cut";
+        let advice = "check the kernel log; a drive that hangs may need a power cycle";
         sink.finding(Finding::new(FindingKind::Hung, Severity::Invalid, text, advice));
         return Err(RigError::Hung { drive: drive.target.clone(), silence });
     }
@@ -100,71 +110,73 @@ pub fn judge(
             sink.finding(Finding::new(
                 FindingKind::TargetShrank,
                 Severity::Invalid,
-                format!("the target shrank from {opened_size} to {now} while it was tested"),
-                "somebody resized it, or the drive reset itself; start a new run",
+                format!("the target shrank from {opened_size} to {now} during the test"),
+                "another program resized it, or the drive was reset; start a new run",
             ));
             let drive = drive.target.clone();
             Err(RigError::Shrank { drive, was: opened_size, now })
         }
         (TargetKind::Block, Some(Bytes(0)) | None) => Err(gone(drive, &classes, sink)),
-        _ if classes.contains_key(&Class::Gone) => Err(gone(drive, &classes, sink)),
+        _ if classes.contains_key(&ErrorClass::Gone) => Err(gone(drive, &classes, sink)),
         _ => Ok(()),
     }
 }
 
+/// Emits the finding that the drive is gone, if no request has shown it, and returns the error.
 fn gone(
     drive: &DriveInfo,
-    classes: &BTreeMap<Class, Vec<&(u32, Fault)>>,
+    classes: &BTreeMap<ErrorClass, Vec<&(u32, Fault)>>,
     sink: &mut dyn Sink,
 ) -> RigError {
-    if !classes.contains_key(&Class::Gone) {
+    if !classes.contains_key(&ErrorClass::Gone) {
         sink.finding(Finding::new(
             FindingKind::DriveGone,
             Severity::Invalid,
-            "the drive is gone: its size is 0 now",
-            Class::Gone.advice(),
+            "the drive is gone: it reports a size of 0",
+            ErrorClass::Gone.advice(),
         ));
     }
     RigError::Gone(drive.target.clone())
 }
 
-/// Tells of a read that did not find what this run had written.
-fn tell_wrong_data(fault: &Fault, sink: &mut dyn Sink) {
+/// Emits the finding about a read that did not find the data that this run had written.
+fn report_mismatch(fault: &Fault, sink: &mut dyn Sink) {
     let offset = fault.offset;
-    let what = match fault.content {
-        Some(Content::Zeros) => "found zeros: what this run wrote there is not there".to_owned(),
-        Some(Content::Elsewhere(place)) => format!(
-            "found what this run wrote at byte {place}: two addresses are one place of the drive, \
-             or a request went astray"
+    let what = match fault.mismatch {
+        Some(Mismatch::Zeros) => "found zeros in place of data that this run wrote".to_owned(),
+        Some(Mismatch::OtherOffset(other)) => format!(
+            "found data that this run wrote at byte {other}: two addresses share one location of \
+             the drive, or a request was misdirected"
         ),
-        Some(Content::Stale) => {
-            "found data from before it was last filled: a later write was dropped".to_owned()
+        Some(Mismatch::Stale) => {
+            "found data from before the last fill: a later write was dropped".to_owned()
         }
-        Some(Content::Foreign) => "found data that this run never wrote".to_owned(),
+        Some(Mismatch::Foreign) => "found data that this run never wrote".to_owned(),
         None => return,
     };
     sink.finding(Finding::new(
         FindingKind::WrongData,
         Severity::Invalid,
         format!("a read at byte {offset} {what}"),
-        "do not keep data on this drive; check its true capacity and whether anything else writes \
-         to it",
+        "do not store data on this drive; check its actual capacity and whether another program \
+         writes to it",
     ));
 }
 
-/// Returns how many requests of a class failed, and where and when the first one did.
-fn words(faults: &[&(u32, Fault)]) -> String {
+/// Describes the failed requests of a class: direction, offset, second and result of the first, and
+/// the number of the others.
+fn describe(faults: &[&(u32, Fault)]) -> String {
     let Some((second, first)) = faults.first() else { return String::new() };
     let what = match first.result {
-        Ok(0) => "was answered with nothing: the drive is gone".to_owned(),
-        Ok(moved) => format!("moved only {moved} bytes"),
+        Ok(0) => "transferred 0 bytes: the drive is gone".to_owned(),
+        Ok(transferred) => format!("transferred only {transferred} bytes"),
         Err(number) => format!("failed: {}", std::io::Error::from_raw_os_error(number)),
     };
     let (direction, offset) = (first.direction.name(), first.offset);
     let others = match faults.len() - 1 {
         0 => String::new(),
-        1 => ", and another one like it".to_owned(),
-        more => format!(", and {more} more like it"),
+        1 => "; 1 other failed in the same way".to_owned(),
+        more => format!("; {more} others failed in the same way"),
     };
     format!("a {direction} at byte {offset} in second {second} {what}{others}")
 }
@@ -175,7 +187,7 @@ mod tests {
     use ssdgauge_core::Direction;
 
     #[test]
-    fn an_errno_tells_its_class_and_the_first_place_is_named() {
+    fn each_result_has_its_class_and_the_first_request_is_described() {
         for (result, kind) in [
             (Ok(0), FindingKind::DriveGone),
             (Err(libc::ENODEV), FindingKind::DriveGone),
@@ -185,12 +197,12 @@ mod tests {
             (Err(libc::EIO), FindingKind::Faults),
             (Err(libc::ENOSPC), FindingKind::Faults),
         ] {
-            let fault = Fault { direction: Direction::Read, offset: 8_192, result, content: None };
-            assert_eq!(Class::of(&fault).kind(), kind, "{result:?}");
+            let fault = Fault { direction: Direction::Read, offset: 8_192, result, mismatch: None };
+            assert_eq!(ErrorClass::from_fault(&fault).kind(), kind, "{result:?}");
             let two = [(3, fault.clone()), (4, fault)];
-            let text = words(&two.iter().collect::<Vec<_>>());
+            let text = describe(&two.iter().collect::<Vec<_>>());
             assert!(text.starts_with("a read at byte 8192 in second 3 "), "{text}");
-            assert!(text.ends_with(", and another one like it"), "{text}");
+            assert!(text.ends_with("; 1 other failed in the same way"), "{text}");
         }
     }
 }

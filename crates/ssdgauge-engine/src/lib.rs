@@ -1,15 +1,17 @@
-//! The engines: what turns a workload into requests and their completions into seconds.
+//! The engines: generate the requests of a workload and measure them second by second.
 //!
-//! Each I/O thread owns its ring, its slots and its recorders; nothing in its loop is shared but
-//! one flag that is almost never written. Once a second it hands its recorders to the control
-//! thread, which merges, fills silent seconds with zeros, and passes them on. The control thread
-//! never touches the drive, so a hanging drive cannot hang it.
+//! Each I/O thread has its own ring, slots and recorder. Its loop shares one thing with other
+//! threads: a stop flag that is read in every iteration and almost never written. Once a second it
+//! hands its record to the control thread, which merges the records of all threads, fills seconds
+//! without completions with zeros, and passes them to the sink. The control thread never sends a
+//! request, so a drive that hangs cannot block it.
 //!
 //! This crate never opens a device, and does not know that a guard exists.
 
 mod control;
 pub mod io_errors;
 mod load;
+mod outcome;
 mod pace;
 mod pool;
 mod recorder;
@@ -21,11 +23,12 @@ mod synchronous;
 mod uring;
 mod verification;
 
-pub use control::{Outcome, run};
+pub use control::run;
 pub use load::{Device, Load};
+pub use outcome::Outcome;
 pub use pool::{Pool, random_tag};
 pub use recorder::Fault;
 pub use request_log::Log;
 pub use ring_flags::RingFlags;
 pub use ring_tuning::{RingChoice, tune_rings, tuning_pays};
-pub use verification::{Content, Verification};
+pub use verification::{Mismatch, Verification};

@@ -1,4 +1,4 @@
-//! What an engine is given: the load, its limits, and the share of each I/O thread.
+//! The load given to an engine, its limits, and the assignment of each I/O thread.
 
 use crate::pace::Pace;
 use crate::pool::Pool;
@@ -11,75 +11,103 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// What an engine sends requests to.
+/// The target of the requests.
 #[derive(Clone, Debug)]
 pub enum Device {
-    /// A file or a block device that the guard has admitted.
+    /// A file or block device, opened by the caller.
     File(Arc<File>),
-    /// Nothing: the engine's own ceiling.
+    /// No target: NOP requests, to measure the maximum rate of the engine.
     Null,
 }
 
-/// The most faults that a workload survives; beyond it the drive is not worth loading further.
-pub(crate) const MOST_FAULTS: u64 = 100;
+/// A load: a workload, its target and its limits.
+#[derive(Debug)]
+pub struct Load<'a> {
+    /// The target of the requests.
+    pub device: &'a Device,
+    /// The streams of requests.
+    pub workload: &'a Workload,
+    /// The limits that end it.
+    pub until: &'a Until,
+    /// The seed of the random order.
+    pub seed: u64,
+    /// Whether random offsets form a permutation that visits every block once.
+    pub covering: bool,
+    /// The random data for writes.
+    pub pool: &'a Pool,
+    /// What this run has written, to verify reads.
+    pub verification: &'a Verification,
+    /// How rings are set up.
+    pub ring_flags: RingFlags,
+    /// Set by the program to stop the whole run.
+    pub stop_requested: &'a Arc<AtomicBool>,
+    /// The log of single requests, if one is kept.
+    pub log: Option<&'a mut Log>,
+}
 
-/// Whether the threads shall go on. LogOutcome a few times in a workload, read in every turn.
+/// The number of faults after which a thread ends: further load would damage a failing drive and
+/// prove nothing more.
+pub(crate) const MAX_FAULTS: u64 = 100;
+
+/// The flag that tells the I/O threads to stop; read in every iteration, written at most twice.
 ///
-/// Whoever wants the whole run to stop is heard without the control thread, which may be waiting for
-/// the run file.
+/// A stop of the whole run is read from its own flag, without the control thread, which may be
+/// waiting for the run file.
 #[derive(Debug)]
 pub(crate) struct StopSignal {
-    word: AtomicU8,
-    stop_requested: Arc<AtomicBool>,
+    state: AtomicU8,
+    run_stop_requested: Arc<AtomicBool>,
 }
 
 impl StopSignal {
     const STOP: u8 = 1;
     const ABANDON: u8 = 2;
 
-    pub(crate) fn new(stop_requested: &Arc<AtomicBool>) -> StopSignal {
-        StopSignal { word: AtomicU8::new(0), stop_requested: stop_requested.clone() }
+    pub(crate) fn new(run_stop_requested: &Arc<AtomicBool>) -> StopSignal {
+        StopSignal { state: AtomicU8::new(0), run_stop_requested: run_stop_requested.clone() }
     }
 
-    /// Returns whether somebody wants the whole run to stop.
-    pub(crate) fn is_requested(&self) -> bool {
-        self.stop_requested.load(Ordering::Relaxed)
+    /// Returns whether a stop of the whole run was requested.
+    pub(crate) fn is_run_stop_requested(&self) -> bool {
+        self.run_stop_requested.load(Ordering::Relaxed)
     }
 
-    /// Asks the threads to send nothing more and to wait for what is in flight.
+    /// Requests that the threads send nothing more and wait for what is in flight.
     pub(crate) fn stop(&self) {
-        self.word.fetch_max(Self::STOP, Ordering::Relaxed);
+        self.state.fetch_max(Self::STOP, Ordering::Relaxed);
     }
 
-    /// Asks the threads to leave even what is in flight: the drive does not answer.
+    /// Requests that the threads end without waiting for what is in flight: the drive hangs.
     pub(crate) fn abandon(&self) {
-        self.word.fetch_max(Self::ABANDON, Ordering::Relaxed);
+        self.state.fetch_max(Self::ABANDON, Ordering::Relaxed);
     }
 
+    // Relaxed loads: the flag guards no data, and a thread may send one more request.
     #[inline]
-    pub(crate) fn stops(&self) -> bool {
-        self.word.load(Ordering::Relaxed) >= Self::STOP || self.is_requested()
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.state.load(Ordering::Relaxed) >= Self::STOP || self.is_run_stop_requested()
     }
 
-    pub(crate) fn abandons(&self) -> bool {
-        self.word.load(Ordering::Relaxed) >= Self::ABANDON
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.state.load(Ordering::Relaxed) >= Self::ABANDON
     }
 }
 
-/// The requests that the threads of a stream may still send, where bytes limit it.
+/// The requests that the threads of a stream may still send, where a byte limit applies.
 #[derive(Debug)]
-pub(crate) struct Budget(AtomicU64);
+pub(crate) struct RequestBudget(AtomicU64);
 
-impl Budget {
-    /// Returns a budget of so many requests.
-    pub(crate) fn new(requests: u64) -> Budget {
-        Budget(AtomicU64::new(requests))
-    }
-
-    /// The requests that a thread takes at once, so that the counter is not shared in the loop.
+impl RequestBudget {
+    /// The requests that a thread claims at once, so that its loop does not touch the shared
+    /// counter.
     const PORTION: u64 = 64;
 
-    /// Returns a portion of requests, or 0 where none is left.
+    /// Returns a budget of `requests`.
+    pub(crate) fn new(requests: u64) -> RequestBudget {
+        RequestBudget(AtomicU64::new(requests))
+    }
+
+    /// Claims up to [`Self::PORTION`] requests; returns 0 if none is left.
     fn claim(&self) -> u64 {
         let take = |left: u64| (left > 0).then(|| left - left.min(Self::PORTION));
         match self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
@@ -89,53 +117,21 @@ impl Budget {
     }
 }
 
-/// What one I/O thread needs; made before the clock starts.
-#[derive(Debug)]
-pub(crate) struct Assignment {
-    pub(crate) device: Device,
-    pub(crate) clock: Clock,
-    pub(crate) source: RequestSource,
-    pub(crate) block_size: usize,
-    pub(crate) depth: usize,
-    pub(crate) sequential: bool,
-    /// What is written, where anything is.
-    pub(crate) write_buffer: Option<WriteBuffer>,
-    /// What reads must find, where it is known.
-    pub(crate) expected: Option<Expected>,
-    pub(crate) ring_flags: RingFlags,
-    pub(crate) stop_signal: Arc<StopSignal>,
-    pub(crate) budget: Option<Arc<Budget>>,
-    pub(crate) start: u64,
-    pub(crate) deadline: u64,
-    pub(crate) processor: Option<usize>,
-    /// The due times of an open loop, and its rate.
-    pub(crate) schedule: Option<(Schedule, f64)>,
-    /// Whether writes must survive a loss of power.
-    pub(crate) sync: bool,
-}
-
-impl Assignment {
-    /// Returns the pace of an open loop, once the clock has started.
-    pub(crate) fn pace(&self) -> Option<Pace> {
-        let (schedule, rate) = self.schedule.clone()?;
-        Some(Pace::new(schedule, rate, self.clock, self.start))
-    }
-}
-
-/// A thread's share of the budget: asks for a portion only when the last one is used up.
+/// The share of one thread in a request budget.
 #[derive(Debug)]
 pub(crate) struct Allowance {
-    budget: Option<Arc<Budget>>,
+    budget: Option<Arc<RequestBudget>>,
     left: u64,
 }
 
 impl Allowance {
-    pub(crate) fn of(budget: Option<Arc<Budget>>) -> Allowance {
+    /// Returns a share of `budget`; without a budget it is unlimited.
+    pub(crate) fn new(budget: Option<Arc<RequestBudget>>) -> Allowance {
         let left = if budget.is_some() { 0 } else { u64::MAX };
         Allowance { budget, left }
     }
 
-    /// Returns whether one more request may be sent.
+    /// Takes one request; returns whether it may be sent.
     #[inline]
     pub(crate) fn take(&mut self) -> bool {
         if self.left == 0 {
@@ -151,27 +147,42 @@ impl Allowance {
     }
 }
 
-/// What an engine is asked to do.
+/// Everything that one I/O thread needs; made before the clock starts.
 #[derive(Debug)]
-pub struct Load<'a> {
-    /// What the requests go to.
-    pub device: &'a Device,
-    /// The requests.
-    pub workload: &'a Workload,
-    /// When they end.
-    pub until: &'a Until,
-    /// The seed of their order.
-    pub seed: u64,
-    /// Whether random offsets are a permutation that leaves no block out.
-    pub covering: bool,
-    /// The random data that writes are cut from.
-    pub pool: &'a Pool,
-    /// What this run has written, and how reads of it are checked.
-    pub verification: &'a Verification,
-    /// How rings are set up.
-    pub ring_flags: RingFlags,
-    /// The stop_requested that the whole run stop.
-    pub stop_requested: &'a Arc<AtomicBool>,
-    /// Where every single request is written down, if anywhere.
-    pub log: Option<&'a mut Log>,
+pub(crate) struct Assignment {
+    pub(crate) device: Device,
+    pub(crate) clock: Clock,
+    pub(crate) source: RequestSource,
+    /// The length of each request in bytes.
+    pub(crate) block_size: usize,
+    /// The end of the span, in bytes of the target: no request may exceed it.
+    pub(crate) span_end: u64,
+    /// The most requests in flight.
+    pub(crate) depth: usize,
+    pub(crate) sequential: bool,
+    /// The data to write, if the stream writes.
+    pub(crate) write_buffer: Option<WriteBuffer>,
+    /// What reads must find, where this run has written it.
+    pub(crate) expected: Option<Expected>,
+    pub(crate) ring_flags: RingFlags,
+    pub(crate) stop_signal: Arc<StopSignal>,
+    pub(crate) budget: Option<Arc<RequestBudget>>,
+    /// The start of the workload, in ticks.
+    pub(crate) start: u64,
+    /// The end of its time limit, in ticks; `u64::MAX` without one.
+    pub(crate) deadline: u64,
+    /// The processor to run on.
+    pub(crate) processor: Option<usize>,
+    /// The due times of an open loop, and its requests per second.
+    pub(crate) schedule: Option<(Schedule, f64)>,
+    /// Whether writes must reach stable storage before they complete.
+    pub(crate) sync: bool,
+}
+
+impl Assignment {
+    /// Returns the pace of an open loop, once the clock has started.
+    pub(crate) fn pace(&self) -> Option<Pace> {
+        let (schedule, rate) = self.schedule.clone()?;
+        Some(Pace::new(schedule, rate, self.clock, self.start))
+    }
 }

@@ -1,45 +1,51 @@
-//! The pace of an open loop: when the next request is due, and how a thread waits for it.
+//! The pace of an open loop: when the next request is due, and how long a thread sleeps before it.
 //!
-//! A thread sleeps until shortly before the due time and spins through the rest: a timer alone
-//! is some ten microseconds late, and spinning all the time takes a whole processor.
+//! A thread sleeps until shortly before the due time and spins for the rest. A timer alone is some
+//! ten microseconds late, and spinning all the time would use a whole processor: at 2,000 requests
+//! per second, this one submits 0.018 µs late (median) with 17 % of a processor
+//! (docs/performance.md).
 
 use ssdgauge_core::{Histogram, MOST_LAG, Nanos, OpenLoopCount, Recorder, Schedule, Stream};
 use ssdgauge_os::clock::Clock;
 
-/// Rates of a thread up to this one have the long margin.
+/// The highest rate of a thread, in requests per second, at which it wakes up early. Above it, a
+/// margin of 60 µs would be most of the time between two requests.
 const LOW_RATE: f64 = 5_000.0;
 /// How long before the due time a thread wakes up, at low rates and at high ones.
-const MARGIN: [Nanos; 2] = [Nanos(60_000), Nanos(20_000)];
-/// The longest sleep, so that a stop_requested to stop is heard and every second is handed over.
+const WAKE_UP_MARGIN: [Nanos; 2] = [Nanos(60_000), Nanos(20_000)];
+/// The longest sleep, so that a thread reads the stop signal and hands over every second.
 const LONGEST_SLEEP: Nanos = Nanos(20_000_000);
-/// The longest stall of a drive that must not keep requests from being sent.
-const STALL: f64 = 2.0;
-/// The most memory that the slots of a thread may take for their buffers.
-const MOST_MEMORY: u64 = 128 << 20;
+/// The longest stall of a drive, in seconds, in which requests are still sent when due.
+const LONGEST_STALL_S: f64 = 2.0;
+/// The most memory for the buffers of a thread, in bytes.
+const MAX_MEMORY: u64 = 128 << 20;
+/// The most slots of a thread: half the largest ring of the kernel, 32,768 entries.
+const MAX_SLOTS: u64 = 16_384;
 
-/// Returns the slots of each of `threads` threads: as many as become due in the longest stall.
+/// Returns the slots of each of `threads` threads: the requests that become due in the longest
+/// stall, as far as memory allows; `None` for a closed loop.
 pub(crate) fn slots(stream: &Stream, threads: u32) -> Option<u32> {
     let rate = stream.arrival.per_second()? / f64::from(threads.max(1));
-    let due = (rate * STALL) as u64 + 64;
-    let affordable = (MOST_MEMORY / stream.block_size.0.max(1)).max(8);
-    Some(due.min(affordable).min(16_384) as u32)
+    let due = (rate * LONGEST_STALL_S) as u64 + 64;
+    let affordable = (MAX_MEMORY / stream.block_size.0.max(1)).max(8);
+    Some(due.min(affordable).min(MAX_SLOTS) as u32)
 }
 
 /// The due times of one thread, in ticks of its clock.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     clock: Clock,
     schedule: Schedule,
     start: u64,
     due: u64,
     margin: u64,
     longest_sleep: u64,
-    most_lag: u64,
+    max_lag: u64,
 }
 
 impl Pace {
-    pub(super) fn new(schedule: Schedule, per_second: f64, clock: Clock, start: u64) -> Pace {
-        let margin = if per_second <= LOW_RATE { MARGIN[0] } else { MARGIN[1] };
+    pub(crate) fn new(schedule: Schedule, per_second: f64, clock: Clock, start: u64) -> Pace {
+        let margin = WAKE_UP_MARGIN[usize::from(per_second > LOW_RATE)];
         let mut pace = Pace {
             clock,
             schedule,
@@ -47,48 +53,51 @@ impl Pace {
             due: 0,
             margin: clock.ticks(margin),
             longest_sleep: clock.ticks(LONGEST_SLEEP),
-            most_lag: clock.ticks(MOST_LAG),
+            max_lag: clock.ticks(MOST_LAG),
         };
         pace.due = pace.due_tick();
         pace
     }
 
+    // Converted anew from the absolute time of the schedule, so rounding does not add up.
     fn due_tick(&self) -> u64 {
         self.start + self.clock.ticks(Nanos(self.schedule.due()))
     }
 
     /// Returns when the next request is due.
     #[inline]
-    pub(super) fn due(&self) -> u64 {
+    pub(crate) fn due(&self) -> u64 {
         self.due
     }
 
-    /// Goes on to the request behind it.
+    /// Moves on to the due time of the following request.
     #[inline]
-    pub(super) fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.schedule.advance();
-        self.due = self.due_tick();
+        let due = self.due_tick();
+        debug_assert!(due >= self.due, "due times increase");
+        self.due = due;
     }
 
-    /// Returns whether the next request is later than the rule of ACT allows.
-    pub(super) fn lags(&self, now: u64) -> bool {
-        now.saturating_sub(self.due) > self.most_lag
+    /// Returns whether the next request is later than the limit of ACT (`max-lag-sec`).
+    pub(crate) fn lags(&self, now: u64) -> bool {
+        now.saturating_sub(self.due) > self.max_lag
     }
 
-    /// Returns whether a latency is longer than the rule of ACT allows.
-    pub(super) fn is_lag(&self, ticks: u64) -> bool {
-        ticks > self.most_lag
+    /// Returns whether a latency is longer than the limit of ACT (`max-lag-sec`).
+    pub(crate) fn is_lag(&self, ticks: u64) -> bool {
+        ticks > self.max_lag
     }
 
-    /// Returns how long to sleep before `until`; `None` where only spinning is left.
-    pub(super) fn sleep(&self, now: u64, until: u64) -> Option<Nanos> {
+    /// Returns how long to sleep before `until`; `None` where only the margin is left to spin.
+    pub(crate) fn sleep(&self, now: u64, until: u64) -> Option<Nanos> {
         let ahead = until.saturating_sub(now);
         let ticks = ahead.saturating_sub(self.margin).min(self.longest_sleep);
         (ticks > 0).then(|| Nanos(self.clock.nanos(ticks)))
     }
 
     /// Returns how many requests were due before `deadline` and not sent.
-    pub(super) fn unsent(&mut self, deadline: u64) -> u64 {
+    pub(crate) fn unsent(&mut self, deadline: u64) -> u64 {
         let mut unsent = 0;
         while self.due < deadline {
             unsent += 1;
@@ -98,37 +107,38 @@ impl Pace {
     }
 }
 
-/// What an open loop writes down beside its latencies, second by second.
+/// The figures of an open loop for one second, in addition to its latencies.
 #[derive(Debug, Default)]
 pub(crate) struct OpenLoopStats {
-    /// From sending to completion.
+    /// From submission to completion.
     pub(crate) service: Recorder,
-    /// From the due time to sending, where a slot was free.
+    /// From the due time to submission, where a slot was free.
     pub(crate) lateness: Recorder,
 }
 
 impl OpenLoopStats {
-    /// Adds everything to `count` and begins anew.
-    pub(super) fn drain_into(&mut self, count: &mut OpenLoopCount) {
+    /// Adds everything to `count` and resets itself.
+    pub(crate) fn drain_into(&mut self, count: &mut OpenLoopCount) {
         let drain = |recorder: &mut Recorder, target: &mut Histogram| recorder.drain_into(target);
         drain(&mut self.service, &mut count.service);
         drain(&mut self.lateness, &mut count.lateness);
     }
 }
 
-/// Why an open loop was given up.
+/// Why an open loop was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lag {
-    /// The drive did not keep up.
+    /// The drive did not sustain the rate.
     Device,
-    /// This program did not.
+    /// This program did not sustain the rate.
     Host,
 }
 
-/// What a thread of an open loop says at its end.
+/// The totals of an open loop in one thread.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PaceEnd {
+pub(crate) struct OpenLoopTotals {
     pub(crate) sent: u64,
+    /// Requests that were due within the time limit and not sent.
     pub(crate) unsent: u64,
     pub(crate) lag: Option<Lag>,
 }

@@ -1,4 +1,4 @@
-//! The pool: random data that writes are cut from.
+//! The pool of random data for writes.
 
 use ssdgauge_core::Random;
 use ssdgauge_os::memory::Region;
@@ -7,15 +7,16 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// The usual bytes of a pool. No 4 KiB repeat within it.
-const USUAL: usize = 64 << 20;
+/// The length of a pool, unless a workload needs more. It exceeds the caches of the processor, and
+/// no 4 KiB repeat within it.
+const DEFAULT_LENGTH: usize = 64 << 20;
 
-/// Pools that nobody uses: making one takes longer than most steps of a test.
+/// Pools without a rig, for reuse: generating one takes longer than most steps of a test.
 static FREE: Mutex<Vec<Arc<Region>>> = Mutex::new(Vec::new());
 
-/// The random data of one rig: different in each process, so that a drive that deduplicates finds
-/// nothing of an earlier run. It belongs to one rig at a time, because the threads of a workload
-/// put verification into it.
+/// The random data of one rig: different in each process, so that a drive with deduplication finds
+/// no data of an earlier run. A region belongs to one rig at a time, because the threads of a
+/// workload write verification headers into it.
 #[derive(Debug, Default)]
 pub struct Pool {
     state: Mutex<State>,
@@ -25,28 +26,33 @@ pub struct Pool {
 enum State {
     #[default]
     Empty,
-    /// A thread makes it.
-    Making(JoinHandle<Result<Arc<Region>, String>>),
+    /// A thread generates it.
+    Generating(JoinHandle<Result<Arc<Region>, String>>),
     Ready(Arc<Region>),
 }
 
 impl Pool {
-    /// Begins to make a pool on a thread of its own, so that the first write does not wait for it.
+    /// Starts to generate a pool on a separate thread, so that the first write need not wait.
     pub fn begin() -> Pool {
-        Pool { state: Mutex::new(State::Making(std::thread::spawn(|| make(USUAL)))) }
+        Pool {
+            state: Mutex::new(State::Generating(std::thread::spawn(|| generate(DEFAULT_LENGTH)))),
+        }
     }
 
-    /// Returns the data, at least `room` bytes of it.
-    pub fn get(&self, room: usize) -> Result<Arc<Region>, String> {
+    /// Returns the data, at least `length` bytes of it. Waits for the generating thread.
+    ///
+    /// # Errors
+    /// The cause in words, where there is no memory or /dev/urandom cannot be read.
+    pub fn get(&self, length: usize) -> Result<Arc<Region>, String> {
         let mut state = self.state.lock().map_err(|_| "no data to write".to_owned())?;
         let region = match std::mem::take(&mut *state) {
-            State::Empty => make(room.max(USUAL))?,
-            State::Making(maker) => {
-                maker.join().map_err(|_| "no data to write".to_owned()).flatten()?
+            State::Empty => generate(length.max(DEFAULT_LENGTH))?,
+            State::Generating(thread) => {
+                thread.join().map_err(|_| "no data to write".to_owned()).flatten()?
             }
             State::Ready(region) => region,
         };
-        let region = if region.length() < room { make(room)? } else { region };
+        let region = if region.length() < length { generate(length)? } else { region };
         *state = State::Ready(region.clone());
         Ok(region)
     }
@@ -57,10 +63,11 @@ impl Drop for Pool {
         let Ok(state) = self.state.get_mut() else { return };
         let region = match std::mem::take(state) {
             State::Empty => return,
-            State::Making(maker) => maker.join().ok().and_then(Result::ok),
+            State::Generating(thread) => thread.join().ok().and_then(Result::ok),
             State::Ready(region) => Some(region),
         };
-        // A thread that hangs in the kernel may still hold on to it: then it stays out of use.
+        // A request of a thread that hangs in the kernel may still use the region: such a region
+        // is never used again.
         let region = region.filter(|region| Arc::strong_count(region) == 1);
         if let (Some(region), Ok(mut free)) = (region, FREE.lock()) {
             free.push(region);
@@ -68,7 +75,8 @@ impl Drop for Pool {
     }
 }
 
-fn make(length: usize) -> Result<Arc<Region>, String> {
+/// Returns a free region of at least `length` bytes, or generates one.
+fn generate(length: usize) -> Result<Arc<Region>, String> {
     if let Ok(mut free) = FREE.lock()
         && let Some(found) = free.iter().position(|region| region.length() >= length)
     {
@@ -81,7 +89,10 @@ fn make(length: usize) -> Result<Arc<Region>, String> {
     Ok(Arc::new(region))
 }
 
-/// Returns a number that no other run has.
+/// Returns a random number that identifies a run.
+///
+/// # Errors
+/// The error of the kernel, where /dev/urandom cannot be read.
 pub fn random_tag() -> io::Result<u64> {
     let mut bytes = [0; 8];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -95,14 +106,14 @@ mod tests {
     #[test]
     fn the_pool_cannot_be_compressed_or_deduplicated() {
         let pool = Pool::begin().get(0).unwrap();
-        // SAFETY: nobody else has this pool.
+        // SAFETY: this pool has no other user.
         let words = unsafe {
             std::slice::from_raw_parts(pool.at(0).cast::<[u64; 512]>(), pool.length() / 4_096)
         };
         let blocks: std::collections::HashSet<&[u64; 512]> = words.iter().collect();
         assert_eq!(blocks.len(), pool.length() / 4_096);
-        // Every byte is as frequent as any other: nothing for an entropy coder. 64 KiB expected
-        // of 16 MiB, five standard deviations are 1,280.
+        // All bytes are equally frequent, so an entropy coder gains nothing: 65,536 of each are
+        // expected in 16 MiB, and five standard deviations are 1,280.
         let mut counts = [0u32; 256];
         for word in words.iter().flatten().take(2 << 20) {
             word.to_le_bytes().iter().for_each(|byte| counts[usize::from(*byte)] += 1);
@@ -111,10 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_serves_one_rig_at_a_time_and_grows_where_it_must() {
+    fn a_pool_belongs_to_one_rig_and_grows_on_demand() {
         let (one, two) = (Pool::begin(), Pool::begin());
-        let (first, second) = (one.get(0).unwrap(), two.get(USUAL + 1).unwrap());
+        let (first, second) = (one.get(0).unwrap(), two.get(DEFAULT_LENGTH + 1).unwrap());
         assert_ne!(first.at(0), second.at(0));
-        assert!(first.length() >= USUAL && second.length() > USUAL);
+        assert!(first.length() >= DEFAULT_LENGTH && second.length() > DEFAULT_LENGTH);
     }
 }

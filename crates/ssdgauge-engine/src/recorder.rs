@@ -1,67 +1,72 @@
-//! What an I/O thread writes down: one tally a second, handed over whole.
+//! The recorder of an I/O thread: one record per second, handed over as a whole.
+//!
+//! A thread fills its own record, so recording needs no lock and no atomic operation: a full
+//! histogram costs 2 ns per request (docs/performance.md). The control thread merges the record and
+//! returns it, so nothing is allocated in the loop.
 
-use crate::pace::{OpenLoopStats, PaceEnd};
-use crate::request_log::LogPage;
-use crate::verification::Content;
+use crate::pace::{OpenLoopStats, OpenLoopTotals};
+use crate::request_log::ThreadLog;
+use crate::verification::Mismatch;
 use ssdgauge_core::{Direction, Nanos, Recorder, Request};
 use ssdgauge_os::clock::Clock;
 use std::sync::mpsc::{Receiver, Sender};
 
-/// One second of one thread.
+/// The record of one second of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct IntervalRecord {
-    pub(crate) sides: [Side; 2],
-    /// What an open loop keeps beside; `None` in a closed one.
-    pub(crate) beside: Option<Box<OpenLoopStats>>,
+    /// Reads and writes.
+    pub(crate) directions: [DirectionRecord; 2],
+    /// Further figures of an open loop; `None` in a closed one.
+    pub(crate) open_loop: Option<Box<OpenLoopStats>>,
 }
 
-/// One direction of a tally.
+/// One direction of a record.
 #[derive(Debug, Default)]
-pub(crate) struct Side {
+pub(crate) struct DirectionRecord {
     pub(crate) latency: Recorder,
     pub(crate) errors: u64,
 }
 
-/// A request that failed, was cut short or read what nobody wrote.
+/// A request that failed, returned short, or read wrong data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub(crate) direction: Direction,
     pub(crate) offset: u64,
-    /// The bytes that were moved, or the error number.
+    /// The bytes transferred, or the error number.
     pub(crate) result: Result<usize, i32>,
-    /// What a read found that moved all its bytes, but not the right ones.
-    pub content: Option<Content>,
+    /// What a complete read found in place of the data that this run wrote.
+    pub mismatch: Option<Mismatch>,
 }
 
 impl Fault {
-    /// Returns whether nothing is left to be loaded: a drive that vanished answers reads with
-    /// nothing and writes with "no space", each in a few microseconds.
+    /// Returns whether the workload ends at the first such fault: a drive that has vanished returns
+    /// 0 bytes for reads and "no space" for writes, each within microseconds.
     pub(crate) fn ends_at_once(&self) -> bool {
         matches!(self.result, Ok(0) | Err(libc::ENODEV | libc::ENXIO | libc::ENOSPC))
     }
 }
 
-/// What a thread tells the control thread.
+/// A message of an I/O thread to the control thread.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The thread has passed `second`; nothing more of it will come, nor of any before `front`.
-    Second { thread: usize, second: u32, front: u32, tally: Box<IntervalRecord> },
+    /// The record of `second`. The thread will send nothing more for seconds before `watermark`.
+    Second { thread: usize, second: u32, watermark: u32, record: Box<IntervalRecord> },
     /// A request failed in `second`.
     Fault { second: u32, fault: Fault },
-    /// The thread is at its end.
+    /// The thread has ended.
     Done {
         thread: usize,
         enters: u64,
         end: u64,
         failure: Option<String>,
-        used_up: bool,
-        pace: PaceEnd,
+        budget_exhausted: bool,
+        open_loop: OpenLoopTotals,
         /// Requests that could not be logged.
         lost: u64,
     },
 }
 
-/// The recorder of one thread: knows which second it is and when to hand the page over.
+/// The recorder of one thread: knows the current second and hands its record over at its end.
 #[derive(Debug)]
 pub(crate) struct ThreadRecorder {
     thread: usize,
@@ -70,25 +75,25 @@ pub(crate) struct ThreadRecorder {
     second_ticks: u64,
     second: u32,
     /// The tick at which the current second ends.
-    pub(crate) turn: u64,
-    tally: Box<IntervalRecord>,
+    interval_end: u64,
+    record: Box<IntervalRecord>,
     sender: Sender<Message>,
     returned: Receiver<Box<IntervalRecord>>,
     faults: u64,
-    log: Option<LogPage>,
-    /// What an open loop says at its end.
-    pub(crate) pace: PaceEnd,
+    log: Option<ThreadLog>,
+    /// The totals of an open loop.
+    pub(crate) open_loop: OpenLoopTotals,
 }
 
 impl ThreadRecorder {
-    /// Opens the recorder of `thread`; `returned` gives back tallies that were read.
-    pub(crate) fn open(
+    /// Returns the recorder of `thread`; `returned` receives emptied records for reuse.
+    pub(crate) fn new(
         thread: usize,
         clock: Clock,
         start: u64,
         sender: Sender<Message>,
         returned: Receiver<Box<IntervalRecord>>,
-        log: Option<LogPage>,
+        log: Option<ThreadLog>,
     ) -> ThreadRecorder {
         let second_ticks = clock.ticks(Nanos::SECOND);
         ThreadRecorder {
@@ -97,76 +102,98 @@ impl ThreadRecorder {
             start,
             second_ticks,
             second: 0,
-            turn: start + second_ticks,
-            tally: Box::default(),
+            interval_end: start + second_ticks,
+            record: Box::default(),
             sender,
             returned,
             faults: 0,
             log,
-            pace: PaceEnd::default(),
+            open_loop: OpenLoopTotals::default(),
         }
     }
 
-    /// Writes down a request that completed in full at `end`, `ticks` after it began.
+    /// Records a request that completed in full at `end`, `ticks` after its begin.
     #[inline]
     pub(crate) fn completed(&mut self, request: Request, ticks: u64, end: u64) {
+        debug_assert!(end < self.interval_end, "a completion belongs to the current second");
         let latency = self.clock.nanos(ticks);
-        self.tally.sides[request.direction as usize].latency.record(latency);
+        self.record.directions[request.direction as usize].latency.record(latency);
         if let Some(log) = &mut self.log {
             log.record(request, latency, self.clock.nanos(end - self.start));
         }
     }
 
-    /// Writes down how late a request of an open loop was sent although it could have been.
+    /// Records how late a request of an open loop was sent although a slot was free.
     #[inline]
-    pub(crate) fn late(&mut self, ticks: u64) {
+    pub(crate) fn sent_late(&mut self, ticks: u64) {
         let nanos = self.clock.nanos(ticks);
-        self.tally.beside.get_or_insert_default().lateness.record(nanos);
+        self.record.open_loop.get_or_insert_default().lateness.record(nanos);
     }
 
-    /// Writes down how long a request of an open loop took from the moment of sending.
+    /// Records the time of a request of an open loop from submission to completion.
     #[inline]
     pub(crate) fn served(&mut self, ticks: u64) {
         let nanos = self.clock.nanos(ticks);
-        self.tally.beside.get_or_insert_default().service.record(nanos);
+        self.record.open_loop.get_or_insert_default().service.record(nanos);
     }
 
-    /// Writes down a request that failed, was cut short or read the wrong data; returns how many there were.
+    /// Records a fault; returns the number of faults so far.
     #[cold]
     pub(crate) fn failed(&mut self, fault: Fault) -> u64 {
-        self.tally.sides[fault.direction as usize].errors += 1;
+        self.record.directions[fault.direction as usize].errors += 1;
         self.faults += 1;
-        if self.faults <= crate::load::MOST_FAULTS {
-            // The control thread outlives this one; if it is gone, nobody is left to be told.
+        if self.faults <= crate::load::MAX_FAULTS {
+            // The control thread may have abandoned this one.
             let _ = self.sender.send(Message::Fault { second: self.second, fault });
         }
         self.faults
     }
 
-    /// Turns the page where `now` lies beyond the current second.
+    /// Hands the record over if `now` is past the end of the current second. One comparison in the
+    /// loop: the end of the second is kept in ticks.
     #[inline]
-    pub(crate) fn turn(&mut self, now: u64) {
-        if now >= self.turn {
+    pub(crate) fn advance_to(&mut self, now: u64) {
+        if now >= self.interval_end {
             self.hand_over(now);
         }
     }
 
     #[cold]
     fn hand_over(&mut self, now: u64) {
-        let front = ((now - self.start) / self.second_ticks) as u32;
-        let fresh = self.returned.try_recv().unwrap_or_default();
-        let tally = std::mem::replace(&mut self.tally, fresh);
-        let message = Message::Second { thread: self.thread, second: self.second, front, tally };
-        let _ = self.sender.send(message);
-        self.second = front;
-        self.turn = self.start + (u64::from(front) + 1) * self.second_ticks;
+        // A thread that waited for seconds passes them all at once; the control thread fills them
+        // with zeros.
+        let watermark = ((now - self.start) / self.second_ticks) as u32;
+        assert!(watermark > self.second, "seconds increase: {watermark} after {}", self.second);
+        // Encoding a histogram takes 60 µs and would appear in the latency tail: other threads do it. A record that has not come back yet is replaced by a new one, so that this
+        // thread does not wait for it.
+        let empty = self.returned.try_recv().unwrap_or_default();
+        let record = std::mem::replace(&mut self.record, empty);
+        let (thread, second) = (self.thread, self.second);
+        let _ = self.sender.send(Message::Second { thread, second, watermark, record });
+        self.second = watermark;
+        self.interval_end = self.start + (u64::from(watermark) + 1) * self.second_ticks;
     }
 
-    /// Hands over the last page and closes the recorder at `end`.
-    pub(crate) fn close(self, enters: u64, end: u64, failure: Option<String>, used_up: bool) {
-        let ThreadRecorder { thread, second, tally, sender, pace, log, .. } = self;
-        let lost = log.map_or(0, LogPage::close);
-        let _ = sender.send(Message::Second { thread, second, front: u32::MAX, tally });
-        let _ = sender.send(Message::Done { thread, enters, end, failure, used_up, pace, lost });
+    /// Hands over the last record and reports the end of the thread, whose last completion was at
+    /// `end`.
+    pub(crate) fn finish(
+        self,
+        enters: u64,
+        end: u64,
+        failure: Option<String>,
+        budget_exhausted: bool,
+    ) {
+        let ThreadRecorder { thread, second, record, sender, open_loop, log, .. } = self;
+        let lost = log.map_or(0, ThreadLog::finish);
+        let _ = sender.send(Message::Second { thread, second, watermark: u32::MAX, record });
+        let _ = sender.send(Message::Done {
+            thread,
+            enters,
+            end,
+            failure,
+            budget_exhausted,
+            open_loop,
+            lost,
+        });
     }
 }

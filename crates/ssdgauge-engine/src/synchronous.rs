@@ -1,10 +1,7 @@
-//! The synchronous engine: a thread for every request in flight, as the 2019 reviews define it.
+//! The synchronous engine: one thread per request in flight, as the test plans of 2019 define
+//! queue depth.
 
-use crate::load::Allowance;
-use crate::load::Assignment;
-use crate::load::Device;
-use crate::load::MOST_FAULTS;
-use crate::load::StopSignal;
+use crate::load::{Allowance, Assignment, Device, MAX_FAULTS, StopSignal};
 use crate::pace::{Lag, Pace};
 use crate::recorder::{Fault, ThreadRecorder};
 use ssdgauge_core::{Direction, Request};
@@ -13,9 +10,9 @@ use ssdgauge_os::memory::Region;
 use std::fs::File;
 use std::io;
 
-/// Runs one thread of a stream to its end.
+/// Runs one thread of a stream until its end.
 pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
-    let Assignment { clock, block_size, deadline, sync, .. } = assignment;
+    let Assignment { clock, block_size, span_end, deadline, sync, .. } = assignment;
     let mut pace = assignment.pace();
     let stop_signal = assignment.stop_signal.clone();
     if pace.is_some() {
@@ -25,43 +22,41 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         Ok(buffer) => buffer,
         Err(error) => {
             let failure = format!("no memory for a buffer of {block_size} bytes: {error}");
-            return recorder.close(0, clock.now(), Some(failure), false);
+            return recorder.finish(0, clock.now(), Some(failure), false);
         }
     };
     let mut source = assignment.source;
-    let mut allowance = Allowance::of(assignment.budget);
+    let mut allowance = Allowance::new(assignment.budget);
     let mut write_buffer = assignment.write_buffer;
     let expected = assignment.expected.filter(|_| matches!(assignment.device, Device::File(_)));
-    let (mut enters, mut used_up) = (0, false);
+    let (mut enters, mut budget_exhausted) = (0, false);
     let mut begin = clock.now();
     loop {
         let mut sent = begin;
-        if let Some(pace) = &mut pace {
+        if let Some(pace) = &pace {
             // A thread that was busy at the due time is late because of the drive.
             let was_free = begin <= pace.due();
-            (begin, sent) = (
-                pace.due().min(deadline),
-                wait(pace, clock, deadline, &stop_signal, &mut recorder),
-            );
-            if pace.lags(sent) {
-                recorder.pace.lag = Some(if was_free { Lag::Host } else { Lag::Device });
-                stop_signal.stop();
-            }
-            if sent < deadline && was_free {
-                recorder.late(sent.saturating_sub(begin));
-            }
+            // The latency counts from the due time, even if the request is sent later.
+            begin = pace.due().min(deadline);
+            sent = wait(pace, clock, deadline, &stop_signal, &mut recorder);
+            note_lateness(pace, was_free, (begin, sent), deadline, &stop_signal, &mut recorder);
         }
-        if begin >= deadline || stop_signal.stops() {
+        if begin >= deadline || stop_signal.is_stopping() {
             begin = sent;
             break;
         }
         if !allowance.take() {
-            used_up = true;
+            budget_exhausted = true;
             break;
         }
         let request = source.deal();
+        assert!(
+            request.offset + block_size as u64 <= span_end,
+            "a request at byte {} exceeds the span",
+            request.offset
+        );
         let data = match (request.direction, &mut write_buffer) {
-            (Direction::Write, Some(write_buffer)) => write_buffer.dip(0, request.offset),
+            (Direction::Write, Some(write_buffer)) => write_buffer.prepare(0, request.offset),
             (Direction::Write | Direction::Read, _) => buffer.at(0),
         };
         let result = match &assignment.device {
@@ -69,19 +64,19 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             Device::Null => Ok(block_size),
         };
         enters += 1;
-        // The end of a request is the beginning of the next: what lies between is a few
-        // nanoseconds, and one stamp costs as much.
+        // One time stamp per request: the end of a request is the begin of the next. The work in
+        // between takes a few nanoseconds, a time stamp 11 to 27.
         let end = clock.now();
-        recorder.turn(end);
-        let content = match (expected, request.direction, &result) {
+        recorder.advance_to(end);
+        let mismatch = match (expected, request.direction, &result) {
             (Some(expected), Direction::Read, Ok(n)) if *n == block_size => {
-                // SAFETY: the buffer holds this many bytes, and nothing is in flight.
+                // SAFETY: the buffer holds this many bytes, and no request is in flight.
                 unsafe { expected.check(data, request.offset, block_size as u64) }
             }
             (Some(_) | None, Direction::Read | Direction::Write, _) => None,
         };
         match result {
-            Ok(n) if n == block_size && content.is_none() => {
+            Ok(n) if n == block_size && mismatch.is_none() => {
                 recorder.completed(request, end.saturating_sub(begin), end);
                 if pace.is_some() {
                     recorder.served(end - sent);
@@ -90,17 +85,17 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             other => {
                 let result = other.map_err(|error| error.raw_os_error().unwrap_or(0));
                 let Request { direction, offset } = request;
-                let fault = Fault { direction, offset, result, content };
+                let fault = Fault { direction, offset, result, mismatch };
                 if fault.ends_at_once() {
                     stop_signal.stop();
                 }
-                if recorder.failed(fault) > MOST_FAULTS {
+                if recorder.failed(fault) > MAX_FAULTS {
                     break;
                 }
             }
         }
         if let Some(pace) = &mut pace {
-            recorder.pace.sent += 1;
+            recorder.open_loop.sent += 1;
             pace.advance();
         }
         begin = end;
@@ -108,13 +103,32 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
     if let Some(pace) = &mut pace
         && clock.now() >= deadline
     {
-        recorder.pace.unsent = pace.unsent(deadline);
+        recorder.open_loop.unsent = pace.unsent(deadline);
+        // An open loop lasts until its deadline, even if no request is due shortly before it.
         begin = begin.max(deadline);
     }
-    recorder.close(enters, begin, None, used_up);
+    recorder.finish(enters, begin, None, budget_exhausted);
 }
 
-/// Waits until the next request is due, or the end; returns when the waiting was over.
+/// Records how late a request of an open loop is sent, and ends all threads if it lags.
+fn note_lateness(
+    pace: &Pace,
+    was_free: bool,
+    (due, sent): (u64, u64),
+    deadline: u64,
+    stop_signal: &StopSignal,
+    recorder: &mut ThreadRecorder,
+) {
+    if pace.lags(sent) {
+        recorder.open_loop.lag = Some(if was_free { Lag::Host } else { Lag::Device });
+        stop_signal.stop();
+    }
+    if sent < deadline && was_free {
+        recorder.sent_late(sent.saturating_sub(due));
+    }
+}
+
+/// Waits until the next request is due, or the deadline or a stop; returns the time after it.
 fn wait(
     pace: &Pace,
     clock: Clock,
@@ -125,19 +139,20 @@ fn wait(
     loop {
         let now = clock.now();
         let next = pace.due().min(deadline);
-        if now >= next || stop_signal.stops() {
+        if now >= next || stop_signal.is_stopping() {
             return now;
         }
         match pace.sleep(now, next) {
             Some(time) => {
                 std::thread::sleep(time.into());
-                recorder.turn(clock.now());
+                recorder.advance_to(clock.now());
             }
             None => std::hint::spin_loop(),
         }
     }
 }
 
+/// Sends one request and waits for it; returns the bytes transferred.
 fn transfer(
     file: &File,
     request: Request,
@@ -154,6 +169,8 @@ fn transfer(
             Direction::Write => ssdgauge_os::file_io::write_at(file, data, length, request.offset),
         };
         match result {
+            // A signal arrived before any byte was transferred: the drive has not failed, and the
+            // time so far stays in the latency.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             other => return other,
         }

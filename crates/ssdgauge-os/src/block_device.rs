@@ -1,11 +1,17 @@
-//! Requests to the kernel about an open block device.
+//! The block-device ioctls: size, discard, write protection, disk sequence, loop backing.
+//!
+//! The request numbers are those of linux/fs.h and linux/loop.h; `libc` does not export them.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Tells the block device `file` that a range holds nothing.
+/// Discards `length` bytes from `offset` on (BLKDISCARD: NVMe Deallocate, ATA TRIM, SCSI UNMAP).
+///
+/// # Errors
+/// The error of the kernel: the device does not support discards, the range is not aligned to
+/// its logical blocks, or the descriptor is not writable.
 pub fn discard(file: &File, offset: u64, length: u64) -> io::Result<()> {
     const BLKDISCARD: libc::c_ulong = 0x1277;
     let range = [offset, length];
@@ -16,7 +22,10 @@ pub fn discard(file: &File, offset: u64, length: u64) -> io::Result<()> {
     }
 }
 
-/// Returns whether the block device `file` refuses writes.
+/// Returns whether the block device `file` is read-only.
+///
+/// # Errors
+/// The error of the kernel, `ENOTTY` where `file` is no block device.
 pub fn is_read_only(file: &File) -> io::Result<bool> {
     const BLKROGET: libc::c_ulong = 0x125e;
     let mut read_only: libc::c_int = 0;
@@ -27,16 +36,22 @@ pub fn is_read_only(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Returns the number that the kernel gives each appearance of a block device, where it has one.
+/// Returns the disk sequence number of the block device `file`, which the kernel increases each
+/// time a disk appears; `None` before Linux 5.15.
+///
+/// It distinguishes two drives that had the same node one after the other.
 pub fn disk_sequence(file: &File) -> Option<u64> {
     const BLKGETDISKSEQ: libc::c_ulong = 0x8008_1280;
     let mut sequence = 0u64;
     // SAFETY: BLKGETDISKSEQ writes one u64 to the pointer.
-    let answer = unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ, &mut sequence) };
-    (answer == 0).then_some(sequence)
+    let status = unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ, &mut sequence) };
+    (status == 0).then_some(sequence)
 }
 
-/// Returns the bytes that the block device `file` holds now.
+/// Returns the current size of the block device `file` in bytes.
+///
+/// # Errors
+/// The error of the kernel, `ENOTTY` where `file` is no block device.
 pub fn device_size(file: &File) -> io::Result<u64> {
     const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
     let mut size = 0u64;
@@ -47,8 +62,9 @@ pub fn device_size(file: &File) -> io::Result<u64> {
     }
 }
 
-/// Returns what stands behind the loop device `node`: the number of its file's file system, the
-/// file's inode, and the device number where a device stands behind it, else 0.
+/// Returns what backs the loop device `node`: the device number of the file system of its file,
+/// the inode of the file, and the number of the backing device, 0 where a file backs it. `None`
+/// where `node` cannot be opened or is no attached loop device.
 pub fn loop_backing(node: &Path) -> Option<[u64; 3]> {
     const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
     /// The length of `struct loop_info64`, in words.
@@ -56,8 +72,8 @@ pub fn loop_backing(node: &Path) -> Option<[u64; 3]> {
     let file = File::open(node).ok()?;
     let mut status = [0u64; WORDS];
     // SAFETY: LOOP_GET_STATUS64 writes a structure of 232 bytes to the pointer.
-    let answer = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, status.as_mut_ptr()) };
-    // The first three words are lo_device, lo_inode and lo_rdevice (linux/loop.h); the kernel's
-    // coding of device numbers is that of libc where both halves are below 2^20.
-    (answer == 0).then(|| [status[0], status[1], status[2]])
+    let outcome = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, status.as_mut_ptr()) };
+    // The first three words are lo_device, lo_inode and lo_rdevice (linux/loop.h); the kernel
+    // encodes device numbers as libc does where major and minor are below 2^20.
+    (outcome == 0).then(|| [status[0], status[1], status[2]])
 }

@@ -1,10 +1,18 @@
 //! Positioned reads and writes on open descriptors.
+//!
+//! They take pointers, not slices: the buffers of the engine are shared with the kernel, and a
+//! reference to them would promise what the kernel does not keep. No call is repeated here; a
+//! caller that wants a retry after `EINTR` does it itself.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Reads `length` bytes at `offset` into `buffer`; the number of bytes read, or the error.
+/// Reads up to `length` bytes at `offset` into `buffer`; returns the number of bytes read, 0 at
+/// the end of the file.
+///
+/// # Errors
+/// The error of the kernel, `EINTR` included.
 #[inline]
 pub fn read_at(file: &File, buffer: *mut u8, length: usize, offset: u64) -> io::Result<usize> {
     // SAFETY: the callers pass the start of a slot of at least `length` bytes that only their
@@ -13,15 +21,22 @@ pub fn read_at(file: &File, buffer: *mut u8, length: usize, offset: u64) -> io::
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
-/// Writes `length` bytes from `buffer` at `offset`; the number of bytes written, or the error.
+/// Writes up to `length` bytes from `buffer` at `offset`; returns the number of bytes written.
+///
+/// # Errors
+/// The error of the kernel, `EINTR` included.
 #[inline]
 pub fn write_at(file: &File, buffer: *const u8, length: usize, offset: u64) -> io::Result<usize> {
-    // SAFETY: the callers pass a place in a region with at least `length` bytes behind it.
+    // SAFETY: the callers pass an address in a region with at least `length` bytes from it on.
     let n = unsafe { libc::pwrite(file.as_raw_fd(), buffer.cast(), length, offset as i64) };
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
-/// Writes as [`write_at`] does, and returns only when the data would survive a loss of power.
+/// Writes as [`write_at`] does, and returns when the data is on stable storage (RWF_DSYNC: FUA,
+/// or a flush behind the write).
+///
+/// # Errors
+/// The error of the kernel, `EINTR` included; `EOPNOTSUPP` where the target has no such writes.
 #[inline]
 pub fn write_durably_at(
     file: &File,
@@ -30,8 +45,8 @@ pub fn write_durably_at(
     offset: u64,
 ) -> io::Result<usize> {
     let part = libc::iovec { iov_base: buffer.cast_mut().cast(), iov_len: length };
-    // SAFETY: the callers pass a place in a region with at least `length` bytes behind it, and
-    // the kernel only reads them.
+    // SAFETY: the callers pass an address in a region with at least `length` bytes from it on,
+    // and the kernel only reads them.
     let n = unsafe { libc::pwritev2(file.as_raw_fd(), &part, 1, offset as i64, libc::RWF_DSYNC) };
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }

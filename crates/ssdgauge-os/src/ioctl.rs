@@ -1,4 +1,6 @@
-//! NVMe admin commands and SCSI commands through the descriptor of a drive.
+//! Pass-through ioctls: NVMe admin commands and SCSI commands.
+//!
+//! They send what they are given. Which commands may be sent is decided by the caller.
 
 use std::fs::File;
 use std::io;
@@ -22,8 +24,11 @@ struct NvmeAdmin {
     result: u32,
 }
 
-/// Sends an NVMe admin command through the descriptor of the drive; returns its status, 0 where
-/// it succeeded, and the first word of the answer.
+/// Sends an NVMe admin command through the descriptor of the drive. `words` are command dwords 10
+/// to 15. Returns the status field of the completion, 0 on success, and its dword 0.
+///
+/// # Errors
+/// The error of the kernel: the command did not reach the drive, or timed out.
 pub fn nvme_admin(
     file: &File,
     opcode: u8,
@@ -53,10 +58,10 @@ pub fn nvme_admin(
     }
 }
 
-/// Which way the data of a SCSI command goes.
+/// The data direction of a SCSI command.
 #[derive(Clone, Copy, Debug)]
 pub enum ScsiDirection {
-    /// It has none.
+    /// No data.
     None,
     /// From the drive.
     In,
@@ -64,14 +69,14 @@ pub enum ScsiDirection {
     Out,
 }
 
-/// What became of a SCSI command.
+/// The outcome of a SCSI command.
 #[derive(Clone, Copy, Debug)]
 pub enum ScsiAnswer {
-    /// The drive carried it out.
+    /// Status GOOD.
     Good,
-    /// Sense key, code and qualifier.
+    /// Any other status: sense key, additional sense code and its qualifier.
     Sense(u8, u8, u8),
-    /// It did not reach the drive; the status of the host adapter.
+    /// The command did not reach the drive: status of the host adapter.
     Lost(u16),
 }
 
@@ -102,7 +107,10 @@ struct ScsiRequest {
     info: u32,
 }
 
-/// Sends a SCSI command with its data through the descriptor of the drive.
+/// Sends a SCSI command with its data through the descriptor of the drive (SG_IO).
+///
+/// # Errors
+/// The error of the kernel: the target has no SG_IO, or the command is not permitted.
 pub fn scsi(
     file: &File,
     command: &[u8; 16],
@@ -149,10 +157,10 @@ pub fn scsi(
     Ok(match (request.host_status, request.status) {
         (0, 0) => ScsiAnswer::Good,
         (0, _) => match sense[0] & 0x7f {
-            // Sense data with descriptors, and sense data of fixed form.
+            // Descriptor format, else fixed format (SPC-4, section 4.5).
             0x72 | 0x73 => ScsiAnswer::Sense(sense[1] & 15, sense[2], sense[3]),
             _ => ScsiAnswer::Sense(sense[2] & 15, sense[12], sense[13]),
         },
-        (lost, _) => ScsiAnswer::Lost(lost),
+        (host_status, _) => ScsiAnswer::Lost(host_status),
     })
 }

@@ -1,6 +1,7 @@
-//! The operating system: system calls, /sys and /proc readers, block-device topology, clock.
+//! The operating system: system calls, sysfs and procfs readers, block-device topology, clock.
 //!
-//! It knows no workload, no drive command and no policy.
+//! Nearly all `unsafe` code of the project is here, one kernel call per function. This crate never
+//! knows a workload, a drive command or a policy: callers decide what a value means.
 
 pub mod block_device;
 pub mod clock;
@@ -8,6 +9,7 @@ pub mod file_io;
 pub mod ioctl;
 pub mod memory;
 pub mod mounts;
+pub mod process;
 pub mod processor;
 pub mod ring;
 pub mod sysfs;

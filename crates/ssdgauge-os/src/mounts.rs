@@ -1,10 +1,11 @@
-//! The mount table.
+//! The mount table of this process.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Returns which file system holds `folder`, from the mount table.
+/// Returns type, source and options of the file system that holds `folder`, by the keys of the run
+/// file; empty where the mount table has no such mount.
 pub fn file_system_of(folder: &Path) -> BTreeMap<String, String> {
     let table = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mounts = table.lines().filter_map(|line| {
@@ -14,6 +15,7 @@ pub fn file_system_of(folder: &Path) -> BTreeMap<String, String> {
         inside.then(|| (point.len(), source, kind, words.next().unwrap_or_default()))
     });
     let mut facts = BTreeMap::new();
+    // The mount with the longest matching path is the innermost one.
     if let Some((_, source, kind, options)) = mounts.max_by_key(|mount| mount.0) {
         facts.insert("file_system".into(), kind.to_owned());
         facts.insert("mounted_from".into(), unescape(source));
@@ -22,7 +24,7 @@ pub fn file_system_of(folder: &Path) -> BTreeMap<String, String> {
     facts
 }
 
-/// Undoes the escapes of the mount table: blank, tab, line feed and backslash as octal numbers.
+/// Replaces the octal escapes of the mount table: blank, tab, line feed and backslash.
 pub fn unescape(text: &str) -> String {
     let pairs = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))

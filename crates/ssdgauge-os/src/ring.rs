@@ -1,10 +1,13 @@
-//! The io_uring calls that the `io-uring` crate does not offer.
+//! The io_uring calls that the `io-uring` crate does not offer: registered ring descriptors.
 
 use std::io;
 use std::time::Duration;
 
-/// Registers the ring `fd` with the calling thread, which saves the kernel a look-up in every
-/// call; returns the number that stands for it.
+/// Registers the ring `fd` with the calling thread and returns its index. A call with the index
+/// saves the kernel the look-up of the descriptor. The index is valid on this thread only.
+///
+/// # Errors
+/// The error of the kernel, `EINVAL` before Linux 5.18.
 pub fn register_ring(fd: i32) -> io::Result<u32> {
     const REGISTER_RING_FDS: libc::c_uint = 20;
     /// `struct io_uring_rsrc_update`.
@@ -22,9 +25,13 @@ pub fn register_ring(fd: i32) -> io::Result<u32> {
     if done == 1 { Ok(update.offset) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Hands `submit` requests of a ring to the kernel, and waits for `wait` completions, at most
-/// `time`; returns how many requests were taken. `fd` is the number of a registered ring where
-/// `registered` says so.
+/// Submits `submit` requests of a ring, waits for `wait` completions, at most `time`, and returns
+/// the number of requests that the kernel took. `fd` is an index of [`register_ring`] if
+/// `registered`, else a descriptor.
+///
+/// # Errors
+/// The error of the kernel. `EINTR` and `ETIME` may come after requests were taken: the caller
+/// reads the submission queue to learn how many are left.
 #[inline]
 pub fn enter_ring(
     fd: i32,
@@ -44,6 +51,7 @@ pub fn enter_ring(
         least: u32,
         time: u64,
     }
+    // Always with GETEVENTS: rings with deferred task run post completions only in such a call.
     let flags = GETEVENTS | if registered { REGISTERED_RING } else { 0 };
     let result = match time {
         // SAFETY: no argument structure is passed; the kernel checks the counts against the

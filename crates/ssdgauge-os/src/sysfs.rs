@@ -1,4 +1,4 @@
-//! What the kernel shows of block devices in /sys.
+//! Attributes of block devices in sysfs.
 
 use ssdgauge_core::Bytes;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub fn attribute(path: &Path) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What /sys knows of a block device.
+/// The attributes of a block device.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceFacts {
     /// The model name.
@@ -21,11 +21,12 @@ pub struct DeviceFacts {
     pub serial: Option<String>,
     /// The firmware revision.
     pub firmware: Option<String>,
-    /// More attributes, by the keys of the run file.
+    /// Further attributes, by the keys of the run file.
     pub details: BTreeMap<String, String>,
 }
 
-/// Returns the folder in /sys of the device `number`; of the whole disk where it is a partition.
+/// Returns the sysfs folder of the block device with this device number; for a partition, that of
+/// its disk.
 pub fn block_device_of(number: u64) -> Option<PathBuf> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let folder = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
@@ -35,15 +36,16 @@ pub fn block_device_of(number: u64) -> Option<PathBuf> {
     }
 }
 
-/// Returns the serial of a SCSI device, as SATA and USB drives are to the kernel, whose folder is
-/// `folder`: page 80h of its product data, behind four bytes of header (SPC-4, section 7.8.18).
+/// Returns the unit serial number of the SCSI device whose folder is `folder`; SATA and USB drives
+/// are SCSI devices to the kernel. It is VPD page 80h, after its header of four bytes (SPC-4,
+/// section 7.8.18).
 pub fn unit_serial(folder: &Path) -> Option<String> {
     let page = fs::read(folder.join("device/vpd_pg80")).ok()?;
     let text = String::from_utf8_lossy(page.get(4..)?).trim_matches(['\0', ' ']).to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns what /sys knows of the block device whose folder is `folder`.
+/// Returns the attributes of the block device whose folder is `folder`.
 pub fn device_facts(folder: &Path) -> DeviceFacts {
     let get = |name: &str| attribute(&folder.join(name));
     let mut facts = DeviceFacts {
@@ -75,13 +77,14 @@ pub fn device_facts(folder: &Path) -> DeviceFacts {
     facts
 }
 
-/// Returns the size of the device whose folder is `folder`.
+/// Returns the size of the block device whose folder is `folder`.
 pub fn device_size(folder: &Path) -> Option<Bytes> {
-    // The kernel counts in units of 512 bytes, whatever the device's own block is.
+    // sysfs counts in sectors of 512 bytes, also for drives with logical blocks of 4,096 bytes.
     attribute(&folder.join("size"))?.parse::<u64>().ok().map(|sectors| Bytes(sectors * 512))
 }
 
-/// Returns the folders of the other whole devices that have a node.
+/// Returns the folders of the other whole block devices that have a device node. The paths of a
+/// native NVMe multipath drive are hidden and have none.
 pub fn siblings(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let own = folder.to_owned();
     let all = fs::read_dir("/sys/block").into_iter().flatten().flatten();
@@ -91,12 +94,12 @@ pub fn siblings(folder: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Returns the worldwide name of the device whose folder is `folder`.
+/// Returns the worldwide identifier of the device whose folder is `folder`.
 pub fn wwid(folder: &Path) -> Option<String> {
     attribute(&folder.join("wwid")).or_else(|| attribute(&folder.join("device/wwid")))
 }
 
-/// Returns the kernel's name of the device whose folder is `folder`.
+/// Returns the kernel name (such as `nvme0n1`) of the device whose folder is `folder`.
 pub fn name_of(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

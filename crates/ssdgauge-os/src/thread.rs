@@ -1,49 +1,57 @@
-//! Threads: timers, interrupting a system call, the user of the process, and calls with a time
-//! limit.
+//! Threads: timer slack, interruption of system calls, processors, user and group, calls with a
+//! time limit.
 
 use std::fs::File;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Once};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Lets the kernel wake the calling thread without gathering its timers with those of others.
+/// Sets the timer slack of the calling thread to 1 ns.
+///
+/// By default the kernel delays timers by up to 50 µs to combine wake-ups: more than the latency
+/// of many requests of an open loop.
 pub fn precise_timers() {
     // SAFETY: the call takes numbers only and concerns this thread alone.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }
 
-extern "C" fn nothing(_: libc::c_int) {}
+extern "C" fn ignore_signal(_: libc::c_int) {}
 
-/// Makes [`kick`] interrupt a waiting system call instead of ending the process.
-pub fn allow_kicks() {
+/// Installs the handler that [`interrupt`] needs; without it the signal would end the process.
+pub fn install_interrupt_handler() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handler does nothing at all, and a zeroed action without SA_RESTART is
-        // valid: interrupted calls return EINTR, which the engines expect.
+        // SAFETY: the handler has no effect, and a zeroed action without SA_RESTART is valid:
+        // interrupted calls return EINTR, which the engines expect.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+            action.sa_sigaction = ignore_signal as extern "C" fn(libc::c_int) as usize;
             libc::sigaction(libc::SIGUSR2, &action, std::ptr::null_mut());
         }
     });
 }
 
-/// Interrupts the system call in which thread `tid` of this process waits, if it does.
-pub fn kick(tid: i32) {
-    // SAFETY: tgkill takes numbers only; a thread that is gone gives an error that tells nothing.
+/// Interrupts the system call in which thread `tid` of this process waits, if it waits in one.
+pub fn interrupt(tid: i32) {
+    // SAFETY: tgkill takes numbers only. The error for a thread that has ended is of no interest.
     unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, libc::SIGUSR2) };
 }
 
-/// Returns the kernel's number of the calling thread.
+/// Returns the thread ID of the calling thread.
 pub fn thread_id() -> i32 {
     // SAFETY: gettid has no arguments and cannot fail.
     unsafe { libc::gettid() }
 }
 
-/// Becomes the user and the group of these numbers, with no other groups, in every thread.
+/// Changes user and group of the whole process, without supplementary groups. libc applies each of
+/// the calls to every thread.
+///
+/// # Errors
+/// The error of the kernel. Groups may have been changed where the user was not.
 pub fn become_user(user: u32, group: u32) -> io::Result<()> {
-    // SAFETY: the calls take numbers only; a list of no groups needs no memory.
+    // The user last: without the rights of root the groups could not be changed.
+    // SAFETY: the calls take numbers only; an empty list of groups needs no memory.
     let failed = unsafe {
         libc::setgroups(0, std::ptr::null()) != 0
             || libc::setresgid(group, group, group) != 0
@@ -52,8 +60,9 @@ pub fn become_user(user: u32, group: u32) -> io::Result<()> {
     if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Runs `work` on a thread of its own, since a drive that hangs would never let go of ours.
-/// Returns `None` where it takes longer than `limit`.
+/// Runs `work` on a separate thread and returns its result, or `None` where it takes longer than
+/// `limit`. A request to a hanging drive cannot be cancelled, so the thread is then left behind,
+/// with its own reference to `file`.
 pub fn within<T: Send + 'static>(
     limit: Duration,
     file: &Arc<File>,
@@ -64,13 +73,26 @@ pub fn within<T: Send + 'static>(
     let body = move || {
         let _ = sender.send(work(&file));
     };
-    if let Err(error) = std::thread::Builder::new().name("ssdgauge-mark".into()).spawn(body) {
+    if let Err(error) = std::thread::Builder::new().name("ssdgauge-timed".into()).spawn(body) {
         return Some(Err(error));
     }
-    let since = Instant::now();
-    match done.recv_timeout(limit.saturating_sub(since.elapsed())) {
+    match done.recv_timeout(limit) {
         Ok(result) => Some(result),
         Err(RecvTimeoutError::Timeout) => None,
         Err(RecvTimeoutError::Disconnected) => Some(Err(io::ErrorKind::Other.into())),
     }
+}
+
+/// Returns the numbers of the processors that this process may use, in ascending order.
+pub fn allowed_processors() -> Vec<usize> {
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect()
+}
+
+/// Pins the calling thread to `processor`, if the kernel permits it.
+pub fn pin(processor: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(processor);
+    // A thread that is not pinned measures the same, with more noise.
+    let _ = rustix::thread::sched_setaffinity(None, &set);
 }

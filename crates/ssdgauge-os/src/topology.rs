@@ -1,5 +1,5 @@
-//! How block devices stand on one another: partitions, holders, slaves, loops, and the file
-//! systems between them. It only reads /sys and /proc, below roots that tests replace.
+//! Block-device topology: partitions, holders, slaves, loop devices, and the file systems between
+//! them. It only reads sysfs and procfs, below roots that tests replace.
 
 use crate::mounts::unescape;
 use crate::sysfs::attribute;
@@ -10,10 +10,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The most devices that one drive may carry; a stack of devices cannot be deeper than this.
-const MOST_DEVICES: usize = 4_096;
+/// The maximum number of devices in one traversal, so that it ends even if sysfs changes meanwhile.
+const MAX_DEVICES: usize = 4_096;
 
-/// The kernel's view of devices, mounts and processes.
+/// A snapshot of mounts and loop devices, and the roots under which devices are looked up.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// The root of sysfs.
@@ -23,32 +23,33 @@ pub struct Kernel {
     /// The mounts of every mount namespace that this process can see.
     pub mounts: Vec<Mount>,
     /// The attached loop devices.
-    pub loops: Vec<Loop>,
+    pub loops: Vec<LoopDevice>,
 }
 
 /// One line of a mount table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// `MAJOR:MINOR` of the file system; of no device for btrfs and its like.
+    /// `MAJOR:MINOR` of the file system; btrfs and others report an anonymous number that belongs
+    /// to no device.
     pub number: String,
-    /// What is mounted, as the mount table names it.
+    /// The mounted source, as named in the mount table.
     pub source: String,
-    /// Where it is mounted.
+    /// The mount point.
     pub point: String,
 }
 
-/// A loop device and what it stands on.
+/// An attached loop device and its backing file or device.
 #[derive(Clone, Debug)]
-pub struct Loop {
+pub struct LoopDevice {
     /// Its folder in sysfs.
     pub folder: PathBuf,
-    /// The file or device behind it, as the kernel names it.
+    /// The path of the backing file or device, as reported by the kernel.
     pub backing: String,
-    /// The device behind it, or the one that the file's file system reports.
+    /// `MAJOR:MINOR` of the backing device, or of the file system of the backing file.
     pub on: Option<String>,
-    /// The file behind it: its file system's number and its inode.
+    /// The device number of the file system and the inode of the backing file.
     pub file: Option<(u64, u64)>,
-    /// Whether a device stands behind it, and no file.
+    /// Whether a device backs it, not a file.
     pub is_over_device: bool,
 }
 
@@ -58,7 +59,7 @@ impl Kernel {
         Kernel::below(Path::new("/sys"), Path::new("/proc"))
     }
 
-    /// Reads the tables below other roots of sysfs and procfs.
+    /// Reads the tables below the given roots of sysfs and procfs.
     pub fn below(sys: &Path, proc: &Path) -> Kernel {
         let mut kernel = Kernel {
             sys: sys.to_owned(),
@@ -70,15 +71,16 @@ impl Kernel {
         kernel
     }
 
-    /// Returns the folder of the device `MAJOR:MINOR`, if it is one.
+    /// Returns the folder of the block device `MAJOR:MINOR`, if there is one.
     pub fn folder_of_number(&self, number: &str) -> Option<PathBuf> {
         fs::canonicalize(self.sys.join("dev/block").join(number)).ok()
     }
 
-    /// Returns the folder of the device that the mount source `source` names.
+    /// Returns the folder of the block device that a mount source refers to.
     fn folder_of_source(&self, source: &str) -> Option<PathBuf> {
         let path = source.strip_prefix("/dev/").map(|_| Path::new(source))?;
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        // By name below the given root first; by device number for links such as /dev/mapper.
         let by_name = |path: &Path| {
             fs::canonicalize(self.sys.join("class/block").join(path.file_name()?)).ok()
         };
@@ -88,7 +90,7 @@ impl Kernel {
         })
     }
 
-    /// Returns the folder of the device that holds the file system with the number `dev`.
+    /// Returns the folder of the block device that holds the file system with device number `dev`.
     pub fn folder_of_file_system(&self, dev: u64) -> Option<PathBuf> {
         let number = format!("{}:{}", major(dev), minor(dev));
         self.folder_of_number(&number).or_else(|| {
@@ -97,31 +99,32 @@ impl Kernel {
         })
     }
 
-    /// Returns whether `mount` is of the device whose folder is `folder`.
+    /// Returns whether `mount` is a mount of the device whose folder is `folder`.
     pub fn is_mount_of(&self, mount: &Mount, folder: &Path) -> bool {
         attribute(&folder.join("dev")).as_deref() == Some(&mount.number)
             || self.folder_of_source(&mount.source).as_deref() == Some(folder)
     }
 
-    /// Returns the device `disk` and everything that stands on it: its partitions, what holds
-    /// them, loops over them or over files on them, and so on upward.
+    /// Returns the device `disk` and every device that uses it: its partitions, their holders, loop
+    /// devices over them or over files on them, and the users of those in turn.
     pub fn upward(&self, disk: &Path) -> Vec<PathBuf> {
         closure(disk, |folder| {
             let mut above = parts(folder);
             above.extend(linked(&folder.join("holders")));
-            // A loop stands on the device itself, or on a file of a file system that it holds.
+            // A loop device is backed by the device itself, or by a file of a file system on it.
             let own = attribute(&folder.join("dev"));
             let mounted = self.mounts.iter().filter(|mount| self.is_mount_of(mount, folder));
             let numbers: BTreeSet<String> =
                 mounted.map(|mount| mount.number.clone()).chain(own).collect();
-            let on_it = |over: &&Loop| over.on.as_ref().is_some_and(|on| numbers.contains(on));
+            let on_it =
+                |over: &&LoopDevice| over.on.as_ref().is_some_and(|on| numbers.contains(on));
             above.extend(self.loops.iter().filter(on_it).map(|over| over.folder.clone()));
             above
         })
     }
 
-    /// Returns the device `folder` and the devices that its requests go to, down to whole drives,
-    /// but not through the files of a file system.
+    /// Returns the device `folder` and the devices to which its requests are passed on, down to
+    /// whole drives, but not through the files of a file system.
     pub fn stands_on(&self, folder: &Path) -> Vec<PathBuf> {
         closure(folder, |folder| {
             let mut below = parents(folder);
@@ -132,8 +135,8 @@ impl Kernel {
         })
     }
 
-    /// Returns the device `disk`, everything below it that its requests go to, and everything that
-    /// stands on any of them: what has to be idle when `disk` is written.
+    /// Returns the device `disk`, the devices to which its requests are passed on, and every device
+    /// that uses any of them: all of them must be idle when `disk` is written.
     pub fn family(&self, disk: &Path) -> Vec<PathBuf> {
         let mut family = Vec::new();
         for below in self.stands_on(disk) {
@@ -144,7 +147,8 @@ impl Kernel {
         family
     }
 
-    /// Returns the device `folder` and everything that it stands on, down to whole drives.
+    /// Returns the device `folder` and every device below it, down to whole drives, also through
+    /// the files that back loop devices.
     pub fn downward(&self, folder: &Path) -> Vec<PathBuf> {
         closure(folder, |folder| {
             let mut below = parents(folder);
@@ -160,11 +164,11 @@ impl Kernel {
     }
 }
 
-/// Returns `start` and whatever `next` leads to, each once.
+/// Returns `start` and every folder reachable through `next`, each once.
 fn closure(start: &Path, next: impl Fn(&Path) -> Vec<PathBuf>) -> Vec<PathBuf> {
     let mut seen = vec![start.to_owned()];
     let mut at = 0;
-    while at < seen.len() && seen.len() < MOST_DEVICES {
+    while at < seen.len() && seen.len() < MAX_DEVICES {
         for folder in next(&seen[at]) {
             if !seen.contains(&folder) {
                 seen.push(folder);
@@ -175,7 +179,7 @@ fn closure(start: &Path, next: impl Fn(&Path) -> Vec<PathBuf>) -> Vec<PathBuf> {
     seen
 }
 
-/// Returns what the device whose folder is `folder` is a part or a mapping of.
+/// Returns the devices of which the device `folder` is a partition or a mapping.
 fn parents(folder: &Path) -> Vec<PathBuf> {
     let mut below = linked(&folder.join("slaves"));
     if folder.join("partition").exists() {
@@ -190,25 +194,25 @@ pub fn parts(folder: &Path) -> Vec<PathBuf> {
     inside.filter(|path| path.join("partition").exists()).collect()
 }
 
-/// Returns where the links in `folder` lead.
+/// Returns the targets of the links in `folder`.
 fn linked(folder: &Path) -> Vec<PathBuf> {
     let links = fs::read_dir(folder).into_iter().flatten().flatten();
     links.filter_map(|link| fs::canonicalize(link.path()).ok()).collect()
 }
 
-/// Returns the mounts of every mount namespace that a process can be seen in.
+/// Returns the mounts of every mount namespace that a visible process is in.
 fn mounts(proc: &Path) -> Vec<Mount> {
     let mut views = BTreeSet::new();
     let mut mounts = Vec::new();
     for process in std::iter::once(proc.join("self")).chain(processes(proc)) {
         let link = |name: &str| fs::read_link(process.join(name)).ok();
-        // A process in a root of its own sees other mounts of the same namespace.
+        // A process under chroot sees other mount points of the same namespace.
         let view = (link("ns/mnt"), link("root"));
         if view.0.is_some() && !views.insert(view) {
             continue;
         }
         let Ok(table) = fs::read(process.join("mountinfo")) else { continue };
-        for mount in String::from_utf8_lossy(&table).lines().filter_map(mount_of) {
+        for mount in String::from_utf8_lossy(&table).lines().filter_map(parse_mount) {
             if !mounts.contains(&mount) {
                 mounts.push(mount);
             }
@@ -217,7 +221,8 @@ fn mounts(proc: &Path) -> Vec<Mount> {
     mounts
 }
 
-fn mount_of(line: &str) -> Option<Mount> {
+/// Parses a line of mountinfo (proc(5)): device number, mount point, and the source after ` - `.
+fn parse_mount(line: &str) -> Option<Mount> {
     let mut words = line.split(' ');
     let (number, point) = (words.nth(2)?, words.nth(1)?);
     let source = line.split_once(" - ")?.1.split(' ').nth(1)?;
@@ -231,23 +236,24 @@ pub fn processes(proc: &Path) -> impl Iterator<Item = PathBuf> {
         .map(|entry| entry.path())
 }
 
-fn loops(sys: &Path) -> Vec<Loop> {
+/// Returns the attached loop devices.
+fn loops(sys: &Path) -> Vec<LoopDevice> {
     let all = fs::read_dir(sys.join("block")).into_iter().flatten().flatten();
     all.filter_map(|entry| {
         let folder = fs::canonicalize(entry.path()).ok()?;
         let backing = attribute(&folder.join("loop/backing_file"))?;
         let number = |dev: u64| format!("{}:{}", major(dev), minor(dev));
-        // The kernel knows the file itself; its path may belong to another mount namespace.
-        let asked = match sys == Path::new("/sys") {
+        // The kernel reports the file itself; its path may be of another mount namespace.
+        let reported = match sys == Path::new("/sys") {
             true => crate::block_device::loop_backing(&Path::new("/dev").join(name_of(&folder))),
             false => None,
         };
-        let found = match (asked, fs::metadata(&backing)) {
+        let found = match (reported, fs::metadata(&backing)) {
             (Some(found), _) => Some(found),
             (None, Ok(metadata)) => Some([metadata.dev(), metadata.ino(), metadata.rdev()]),
             (None, Err(_)) => None,
         };
-        Some(Loop {
+        Some(LoopDevice {
             folder,
             backing,
             on: found.map(|[dev, _, rdev]| number(if rdev != 0 { rdev } else { dev })),

@@ -1,152 +1,196 @@
-//! What a io_threads came to, and what bears on its numbers.
+//! The outcome of the I/O threads, and findings about conditions that affect its numbers.
 
-use super::End;
-use super::IoThreads;
-use super::Log;
-use super::Outcome;
+use super::io_threads::{IntervalBucket, IoThreads, ThreadEnd};
+use crate::outcome::Outcome;
 use crate::pace::Lag;
-use crate::request_log::LogOutcome;
-use rustix::time::{ClockId, clock_gettime};
+use crate::request_log::{Log, LogOutcome};
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Nanos, OpenLoop, Severity, Sink, Stream,
 };
-use ssdgauge_os::clock::MOST_DRIFT;
+use ssdgauge_os::clock::MAX_DRIFT;
+use std::collections::BTreeMap;
 
 impl IoThreads {
+    /// Emits the remaining seconds and the findings, and returns the outcome.
     pub(super) fn conclude(mut self, engine: Engine, sink: &mut dyn Sink) -> Outcome {
         while let Ok(message) = self.messages.try_recv() {
-            self.take(message);
+            self.receive(message);
         }
-        let last = self.threads.iter().filter_map(|thread| thread.ended.as_ref().map(|e| e.tick));
-        let last = last.max().unwrap_or(self.start).max(self.start);
-        let end = if self.silence.is_some() { self.clock.now() } else { last };
+        let ends = self.threads.iter().filter_map(|thread| thread.ended.as_ref());
+        let last = ends.map(|end| end.tick).max().unwrap_or(self.start).max(self.start);
+        // Threads that hang have no last completion: the time until now counts.
+        let end = if self.unresponsive.is_some() { self.clock.now() } else { last };
         let elapsed = Nanos(self.clock.nanos(end - self.start));
-        self.finish_seconds(elapsed, sink);
-        self.tell(sink);
-        let used = processor_time().saturating_sub(self.processor_time);
-        let ios = self.ios;
-        let all: u64 = ios.iter().sum();
-        let ended: Vec<&End> = self.threads.iter().filter_map(|t| t.ended.as_ref()).collect();
-        let enters: u64 = ended.iter().map(|end| end.enters).sum();
-        let errors = self.faults.len() as u64;
-        let failed = ended.iter().any(|end| end.failure.is_some()) || self.silence.is_some();
-        let by = if self.stopped {
-            EndedBy::Stop
-        } else if failed || errors > 0 {
-            EndedBy::Faults
-        } else if ended.iter().any(|end| end.lag == Some(Lag::Host)) {
-            EndedBy::HostLag
-        } else if ended.iter().any(|end| end.lag == Some(Lag::Device)) {
-            EndedBy::DeviceLag
-        } else if ended.iter().any(|end| end.used_up) {
-            EndedBy::Bytes
-        } else {
-            EndedBy::Time
-        };
+        self.emit_remaining(elapsed, sink);
+        self.report_conditions(sink);
+        let processor_time = ssdgauge_os::process::cpu_time().saturating_sub(self.processor_time);
+        let total: u64 = self.ios.iter().sum();
+        let enters: u64 =
+            self.threads.iter().filter_map(|one| one.ended.as_ref()).map(|end| end.enters).sum();
         let report = EngineReport {
             engine: engine.name().into(),
             setup: self.setup.clone(),
-            in_flight_asked: self.asked(),
-            in_flight: Some(self.busy as f64 / elapsed.0.max(1) as f64).filter(|_| all > 0),
-            ios_per_enter: (enters > 0).then(|| all as f64 / enters as f64),
-            cpu_per_io: (all > 0).then(|| Nanos(used / all)),
+            in_flight_asked: self.requested_depth(),
+            // Little's law: the sum of the latencies over the time.
+            in_flight: Some(self.latency_sum as f64 / elapsed.0.max(1) as f64)
+                .filter(|_| total > 0),
+            ios_per_enter: (enters > 0).then(|| total as f64 / enters as f64),
+            cpu_per_io: (total > 0).then(|| Nanos(processor_time / total)),
             clock: self.clock.name().into(),
-            open_loop: self.tell_open_loops(elapsed, sink),
+            open_loop: self.open_loops(elapsed, sink),
         };
-        Outcome { by, elapsed, report, ios, faults: self.faults, silence: self.silence }
+        let (by, ios) = (self.ended_by(), self.ios);
+        Outcome { by, elapsed, report, ios, faults: self.faults, silence: self.unresponsive }
     }
 
-    /// Ends the log of this load and tells what is missing in it.
-    pub(super) fn tell_log(&mut self, log: &mut Log, sink: &mut dyn Sink) {
+    /// Returns what ended the workload: the cause that affects the result most, where there are
+    /// several.
+    fn ended_by(&self) -> EndedBy {
+        let any = |test: fn(&ThreadEnd) -> bool| {
+            self.threads.iter().filter_map(|thread| thread.ended.as_ref()).any(test)
+        };
+        let failed = any(|end| end.failure.is_some()) || self.unresponsive.is_some();
+        if self.stopped {
+            EndedBy::Stop
+        } else if failed || !self.faults.is_empty() {
+            EndedBy::Faults
+        } else if any(|end| end.lag == Some(Lag::Host)) {
+            EndedBy::HostLag
+        } else if any(|end| end.lag == Some(Lag::Device)) {
+            EndedBy::DeviceLag
+        } else if any(|end| end.budget_exhausted) {
+            EndedBy::Bytes
+        } else {
+            EndedBy::Time
+        }
+    }
+
+    /// Ends the log of this load and reports records that are missing in it.
+    pub(super) fn end_log(&mut self, log: &mut Log, sink: &mut dyn Sink) {
         let LogOutcome { lost, failure } = log.end(self.unlogged);
-        let mut tell = |severity, text: String, advice: &str| {
+        let mut report = |severity, text: String, advice: &str| {
             sink.finding(Finding::new(FindingKind::LogIncomplete, severity, text, advice));
         };
         if let Some(failure) = failure {
             let text = format!("the log of requests ended early: {failure}");
-            tell(Severity::Warning, text, "results are whole; log to a place with more room");
+            let advice = "the results are complete; log to a file system with more free space";
+            report(Severity::Warning, text, advice);
         } else if lost > 0 {
-            let text = format!("{lost} requests are missing in their log: it was too slow");
-            tell(Severity::Note, text, "results are whole; log to memory or to a faster drive");
+            let text = format!("{lost} requests are missing in the log: it was written too slowly");
+            let advice = "the results are complete; log to memory or to a faster drive";
+            report(Severity::Note, text, advice);
         }
     }
 
     /// Returns the requests that closed loops keep in flight.
-    fn asked(&self) -> u32 {
+    fn requested_depth(&self) -> u32 {
         let closed = self.streams.iter().filter(|stream| stream.arrival.per_second().is_none());
         closed.map(Stream::total_depth).sum()
     }
 
-    /// Returns the figures of every open-loop stream, and tells what bears on them.
-    fn tell_open_loops(&self, elapsed: Nanos, sink: &mut dyn Sink) -> Vec<OpenLoop> {
+    /// Returns the figures of every open-loop stream, and emits the findings about them.
+    fn open_loops(&self, elapsed: Nanos, sink: &mut dyn Sink) -> Vec<OpenLoop> {
         let mut open_loops = Vec::new();
-        for ((stream, count), response) in
-            self.streams.iter().zip(&self.counts).zip(&self.responses)
+        for ((stream, count), latencies) in
+            self.streams.iter().zip(&self.open_loop_counts).zip(&self.open_loop_latencies)
         {
             if stream.arrival.per_second().is_some() {
-                let open = OpenLoop::of(stream, elapsed, count);
-                let p99 = response.percentile(0.99).map(|nanos| nanos as f64 / 1e3);
-                open.finding(p99).into_iter().for_each(|finding| sink.finding(finding));
-                open_loops.push(open);
+                let open_loop = OpenLoop::of(stream, elapsed, count);
+                let p99_us = latencies.percentile(0.99).map(|nanos| nanos as f64 / 1e3);
+                open_loop.finding(p99_us).into_iter().for_each(|finding| sink.finding(finding));
+                open_loops.push(open_loop);
             }
         }
         open_loops
     }
 
-    /// Emits the seconds that are left, the last one with its true length.
-    fn finish_seconds(&mut self, elapsed: Nanos, sink: &mut dyn Sink) {
+    /// Emits the remaining seconds, the last one with its actual length.
+    fn emit_remaining(&mut self, elapsed: Nanos, sink: &mut dyn Sink) {
         let whole = (elapsed.0 / Nanos::SECOND.0) as u32;
         while self.emitted < whole {
             self.emit_second(Nanos::SECOND, sink);
         }
-        let rest = Nanos(elapsed.0 - u64::from(whole) * Nanos::SECOND.0);
-        if rest > Nanos::ZERO || !self.pending.is_empty() {
-            self.emit_second(rest, sink);
+        let remainder = Nanos(elapsed.0 - u64::from(whole) * Nanos::SECOND.0);
+        if remainder > Nanos::ZERO || !self.pending.is_empty() {
+            fold_into(&mut self.pending, self.emitted);
+            self.emit_second(remainder, sink);
         }
+        // Every completion is in exactly one second: the sum of the seconds is the total.
+        assert!(self.pending.is_empty(), "seconds behind the end: {:?}", self.pending.keys());
+        assert_eq!(self.ios, self.received, "the emitted seconds hold every completion");
     }
 
-    /// Tells what bears on the numbers.
-    fn tell(&self, sink: &mut dyn Sink) {
-        let mut tell = |kind, severity, text: String, advice: &str| {
+    /// Emits findings about conditions that affect the numbers.
+    fn report_conditions(&self, sink: &mut dyn Sink) {
+        let mut report = |kind, severity, text: String, advice: &str| {
             sink.finding(Finding::new(kind, severity, text, advice));
         };
         for failure in
             self.threads.iter().filter_map(|thread| thread.ended.as_ref()?.failure.as_ref())
         {
             let text = format!("an I/O thread ended early: {failure}");
-            tell(FindingKind::Faults, Severity::Invalid, text, "see the kernel's log");
+            report(FindingKind::Faults, Severity::Invalid, text, "see the kernel log");
         }
         let drift = self.clock.drift_since(self.clock_pair);
-        if drift > MOST_DRIFT {
-            let text = format!("the clock drifted by {:.0} millionths", drift * 1e6);
-            tell(FindingKind::Disturbed, Severity::Invalid, text, "run the step again");
+        if drift > MAX_DRIFT {
+            let text = format!("the clock drifted by {:.0} ppm", drift * 1e6);
+            report(FindingKind::Disturbed, Severity::Invalid, text, "run the step again");
         }
-        if let Some(refusal) = &self.refusal {
-            let text = format!("the buffers of the ring could not be registered ({refusal})");
-            let advice = "raise the limit of locked memory (ulimit -l): each request costs more \
-                          processor time without";
-            tell(FindingKind::EngineFallback, Severity::Note, text, advice);
+        if let Some(error) = &self.registration_error {
+            let text = format!("the buffers of the ring could not be registered ({error})");
+            let advice = "raise the limit of locked memory (ulimit -l): unregistered buffers cost \
+                          more processor time per request";
+            report(FindingKind::EngineFallback, Severity::Note, text, advice);
         }
         if self.punted {
-            let text = "the kernel handed requests to worker threads: the target cannot take them \
-                        without blocking";
+            let text = "the kernel passed requests to worker threads (io-wq): the target does not \
+                        accept them without blocking";
             let advice = "the synchronous engine costs less processor time on such a target";
-            tell(FindingKind::Punted, Severity::Note, text.into(), advice);
+            report(FindingKind::Punted, Severity::Note, text.into(), advice);
         }
     }
 }
 
-/// Returns whether the kernel runs workers of io_uring for this process.
-pub(super) fn punts() -> bool {
-    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return false };
-    tasks.flatten().any(|task| {
-        let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-        name.starts_with("iou-wrk-")
-    })
+/// Adds all seconds behind `last` to it.
+///
+/// The threads count seconds in whole ticks and `elapsed` is rounded to nanoseconds. A completion
+/// within a nanosecond of a full second may therefore be recorded in a second behind the last one.
+fn fold_into(pending: &mut BTreeMap<u32, Vec<[IntervalBucket; 2]>>, last: u32) {
+    for (_, streams) in pending.split_off(&last.saturating_add(1)) {
+        let Some(target) = pending.get_mut(&last) else {
+            pending.insert(last, streams);
+            continue;
+        };
+        for (target, bucket) in target.iter_mut().flatten().zip(streams.iter().flatten()) {
+            target.latency.merge(&bucket.latency);
+            target.errors += bucket.errors;
+        }
+    }
 }
 
-/// Returns the processor time of the whole process so far, in nanoseconds, workers included.
-pub(super) fn processor_time() -> u64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::Recorder;
+
+    #[test]
+    fn completions_recorded_behind_the_last_second_are_counted_in_it() {
+        for first in [4, 5] {
+            let mut pending = BTreeMap::new();
+            for (second, value) in (first..=6).zip(1u64..) {
+                let mut recorder = Recorder::default();
+                recorder.record(value * 1_000);
+                let mut stream = <[IntervalBucket; 2]>::default();
+                recorder.drain_into(&mut stream[1].latency);
+                stream[0].errors = value;
+                pending.insert(second, vec![stream]);
+            }
+            fold_into(&mut pending, 4);
+            let seconds = u64::from(6 - first) + 1;
+            let [reads, writes] = &pending[&4][0];
+            assert_eq!(pending.len(), 1);
+            assert_eq!(reads.errors, seconds * (seconds + 1) / 2);
+            assert_eq!((reads.latency.count(), writes.latency.count()), (0, seconds));
+        }
+    }
 }

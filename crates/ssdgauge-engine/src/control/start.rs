@@ -1,37 +1,33 @@
-//! How the io_threads of a workload is made: a thread for each ring, or for each request in flight.
+//! Start of the I/O threads: one per ring, or one per request in flight.
+//!
+//! Each thread allocates its ring and buffers first and then waits at a gate. The clock starts when
+//! all of them are ready, so set-up time is in no result.
 
-use super::IoThreads;
-use super::Thread;
-use crate::load::Assignment;
-use crate::load::Budget;
-use crate::load::Device;
-use crate::load::Load;
-use crate::load::StopSignal;
-use crate::pace;
+use super::io_threads::{IoThread, IoThreads};
+use super::sizing::{slots, thread_count};
+use super::write_data::WriteData;
+use crate::load::{Assignment, Device, Load, RequestBudget, StopSignal};
 use crate::recorder::{IntervalRecord, Message, ThreadRecorder};
-use crate::request_log::LogPage;
+use crate::request_log::ThreadLog;
 use crate::ring::Ring;
 use crate::ring_flags::RingFlags;
 use crate::synchronous;
 use crate::uring;
-use crate::verification::{self, WriteBuffer};
+use crate::verification::Expected;
 use ssdgauge_core::{
-    Access, Arrival, Data, Engine, Histogram, OpenLoopCount, RequestSource, Schedule, Stream,
-    Until, Workload,
+    Access, Arrival, Engine, OpenLoopCount, RequestSource, Schedule, Stream, Until, Workload,
 };
 use ssdgauge_os::clock::Clock;
-use ssdgauge_os::memory::Region;
-use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
-/// Why a io_threads could not be made.
+/// Why the I/O threads could not be started.
 pub(super) enum SpawnError {
-    /// The kernel has no ring to give.
+    /// The kernel refused a ring; the synchronous engine may still work.
     Ring(io::Error),
-    /// Whatever would stop every engine, in words.
+    /// A cause that affects either engine, in words.
     Other(String),
 }
 
@@ -41,258 +37,209 @@ impl From<String> for SpawnError {
     }
 }
 
-impl SpawnError {
-    /// Returns the cause in words.
-    pub(super) fn words(self) -> String {
+impl fmt::Display for SpawnError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SpawnError::Ring(error) => error.to_string(),
-            SpawnError::Other(cause) => cause,
+            SpawnError::Ring(error) => error.fmt(formatter),
+            SpawnError::Other(cause) => cause.fmt(formatter),
         }
     }
 }
 
-/// What a thread says when it is ready to begin.
+/// The report of a thread that is set up.
 struct Ready {
     id: i32,
     setup: io::Result<String>,
     /// Why buffers could not be registered.
-    refusal: Option<String>,
+    registration_error: Option<String>,
+}
+
+/// The channels and the log of one thread.
+struct ThreadChannels {
+    /// The number of the thread.
+    thread: usize,
+    messages: Sender<Message>,
+    /// Emptied records, to be filled again.
+    returned: Receiver<Box<IntervalRecord>>,
+    log: Option<ThreadLog>,
+    ready: Sender<Ready>,
+    /// Start and deadline, in ticks.
+    gate: Receiver<(u64, u64)>,
+}
+
+/// What the threads of a stream have in common.
+struct StreamShare<'a> {
+    stream: &'a Stream,
+    /// The stream with the threads and slots that the engine gives it.
+    sized: Stream,
+    seed: u64,
+    budget: Option<Arc<RequestBudget>>,
+    expected: Option<Expected>,
+}
+
+impl<'a> StreamShare<'a> {
+    fn new(load: &Load<'_>, number: usize, stream: &'a Stream, engine: Engine) -> StreamShare<'a> {
+        let (threads, queue_depth) = (thread_count(stream, engine), slots(stream, engine));
+        StreamShare {
+            stream,
+            sized: Stream { threads, queue_depth, ..stream.clone() },
+            seed: load.seed ^ (number as u64) << 32,
+            budget: request_budget(load.workload, load.until, stream),
+            expected: load
+                .verification
+                .expect(stream.offset.0, (stream.offset + stream.span).0)
+                .filter(|_| stream.reads() && matches!(load.device, Device::File(_))),
+        }
+    }
+
+    /// Returns the assignment of thread `member` of the stream.
+    fn assignment(
+        &self,
+        load: &Load<'_>,
+        member: u32,
+        clock: Clock,
+        stop_signal: &Arc<StopSignal>,
+        write_data: &mut WriteData<'_>,
+    ) -> Assignment {
+        let StreamShare { stream, sized, seed, .. } = self;
+        let depth = sized.queue_depth as usize;
+        Assignment {
+            device: load.device.clone(),
+            clock,
+            source: match load.covering {
+                true => RequestSource::covering(sized, *seed),
+                false => RequestSource::new(sized, member, *seed),
+            },
+            block_size: stream.block_size.0 as usize,
+            span_end: (stream.offset + stream.span).0,
+            depth,
+            sequential: stream.access == Access::Sequential,
+            write_buffer: write_data.next(stream, depth),
+            expected: self.expected,
+            // With deferred completions, a request would complete at the next due time.
+            ring_flags: match stream.arrival {
+                Arrival::Closed => load.ring_flags,
+                Arrival::Uniform { .. } | Arrival::Poisson { .. } => RingFlags::Plain,
+            },
+            stop_signal: stop_signal.clone(),
+            budget: self.budget.clone(),
+            start: 0,
+            deadline: 0,
+            schedule: Schedule::new(sized, member, *seed)
+                .zip(stream.arrival.per_second().map(|rate| rate / f64::from(sized.threads))),
+            sync: stream.sync,
+            processor: None,
+        }
+    }
 }
 
 /// Starts the threads of `load` with `engine`, all at one moment.
 pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnError> {
-    let Load { device, workload, until, seed, covering, .. } = *load;
+    let streams = &load.workload.streams;
     let clock = Clock::best();
     let stop_signal = Arc::new(StopSignal::new(load.stop_requested));
     let (sender, messages) = channel();
-    let mut threads = Vec::new();
-    let mut gates = Vec::new();
-    let (mut setup, mut refusal) = (String::new(), None);
-    let mut inks = Inks::new(load, engine)?;
-    let mut counts = vec![OpenLoopCount::default(); workload.streams.len()];
-    let processors = processors();
-    let total: u32 = workload.streams.iter().map(|stream| crew_size(stream, engine)).sum();
-    for (number, stream) in workload.streams.iter().enumerate() {
-        let lane = seed ^ (number as u64) << 32;
-        let budget = budget(workload, until, stream);
-        let size = crew_size(stream, engine);
-        let depth = slots(stream, engine);
-        let expected = load
-            .verification
-            .expect(stream.offset.0, (stream.offset + stream.span).0)
-            .filter(|_| stream.reads() && matches!(device, Device::File(_)));
-        counts[number].slots = depth * size;
-        let shared = Stream { threads: size, queue_depth: depth, ..stream.clone() };
-        for member in 0..size {
-            let assignment = Assignment {
-                device: device.clone(),
-                clock,
-                source: match covering {
-                    true => RequestSource::covering(&shared, lane),
-                    false => RequestSource::new(&shared, member, lane),
-                },
-                block_size: stream.block_size.0 as usize,
-                depth: depth as usize,
-                sequential: stream.access == Access::Sequential,
-                write_buffer: inks.next(stream, depth as usize),
-                expected,
-                // Deferred completions would wait for the next due time.
-                ring_flags: match stream.arrival {
-                    Arrival::Closed => load.ring_flags,
-                    Arrival::Uniform { .. } | Arrival::Poisson { .. } => RingFlags::Plain,
-                },
-                stop_signal: stop_signal.clone(),
-                budget: budget.clone(),
-                start: 0,
-                deadline: 0,
-                schedule: Schedule::new(&shared, member, lane)
-                    .zip(stream.arrival.per_second().map(|rate| rate / f64::from(size))),
-                sync: stream.sync,
-                // Pinned where each thread has a processor of its own; never shared ones.
-                processor: (total as usize <= processors.len())
-                    .then(|| processors[processors.len() - 1 - threads.len()]),
-            };
-            let (back, returned) = channel();
-            let (gate, opened) = channel();
-            let (ready, is_ready) = channel();
+    let (mut threads, mut gates) = (Vec::new(), Vec::new());
+    let (mut setup, mut registration_error) = (String::new(), None);
+    let mut write_data = WriteData::new(load, engine)?;
+    let mut open_loop_counts = vec![OpenLoopCount::default(); streams.len()];
+    let processors = ssdgauge_os::thread::allowed_processors();
+    let total: u32 = streams.iter().map(|stream| thread_count(stream, engine)).sum();
+    for (number, stream) in streams.iter().enumerate() {
+        let share = StreamShare::new(load, number, stream, engine);
+        open_loop_counts[number].slots = share.sized.queue_depth * share.sized.threads;
+        for member in 0..share.sized.threads {
             let thread = threads.len();
-            let log = load
-                .log
-                .as_ref()
-                .map(|log| log.page(number as u16, thread as u16, stream.block_size.0 as u32));
-            let place = Place { thread, sender: sender.clone(), returned, log };
-            spawn(assignment, engine, place, ready, opened).map_err(|error| {
+            let mut assignment =
+                share.assignment(load, member, clock, &stop_signal, &mut write_data);
+            // Pinned only where each thread has its own processor, from the last one down, so that
+            // processor 0 is used last.
+            assignment.processor = (total as usize <= processors.len())
+                .then(|| processors[processors.len() - 1 - thread]);
+            let (returns, returned) = channel();
+            let (open_gate, gate) = channel();
+            let (ready, is_ready) = channel();
+            let block_size = stream.block_size.0 as u32;
+            let log =
+                load.log.as_ref().map(|log| log.thread(number as u16, thread as u16, block_size));
+            let messages = sender.clone();
+            let channels = ThreadChannels { thread, messages, returned, log, ready, gate };
+            spawn(assignment, engine, channels).map_err(|error| {
                 format!(
                     "only {thread} of {total} I/O threads could be started ({error}); allow more \
-                     (ulimit -u, ulimit -v, the limit of the container) or ask for fewer"
+                     (ulimit -u, ulimit -v, the limit of the container) or request fewer"
                 )
             })?;
-            let answer = is_ready.recv().map_err(|_| "an I/O thread died".to_owned())?;
-            setup = answer.setup.map_err(SpawnError::Ring)?;
-            refusal = refusal.or(answer.refusal);
-            gates.push(gate);
-            threads.push(Thread {
+            let report = is_ready.recv().map_err(|_| "an I/O thread panicked".to_owned())?;
+            setup = report.setup.map_err(SpawnError::Ring)?;
+            registration_error = registration_error.or(report.registration_error);
+            gates.push(open_gate);
+            threads.push(IoThread {
                 stream: number,
-                id: answer.id,
-                kickable: engine == Engine::IoUring,
-                front: 0,
-                back,
+                id: report.id,
+                interruptible: engine == Engine::IoUring,
+                watermark: 0,
+                returns,
                 ended: None,
             });
         }
     }
+    assert_eq!(threads.len(), total as usize, "one gate for each thread");
     let clock_pair = clock.pair();
-    // Before the first thread may begin: with many of them, some end before the last is let go.
-    let processor_time = super::conclude::processor_time();
+    // Before the first gate opens: with many threads, the first may end before the last starts.
+    let processor_time = ssdgauge_os::process::cpu_time();
     let start = clock.now();
-    let deadline = until.time.map_or(u64::MAX, |time| start + clock.ticks(time));
+    let deadline = load.until.time.map_or(u64::MAX, |time| start + clock.ticks(time));
     for gate in gates {
-        gate.send((start, deadline)).map_err(|_| "an I/O thread died".to_owned())?;
+        gate.send((start, deadline)).map_err(|_| "an I/O thread panicked".to_owned())?;
     }
     Ok(IoThreads {
-        clock,
-        start,
-        clock_pair,
         processor_time,
-        stop_signal,
-        messages,
-        threads,
-        streams: workload.streams.clone(),
         setup,
-        refusal,
-        pending: BTreeMap::new(),
-        emitted: 0,
-        ios: [0; 2],
-        busy: 0,
-        faults: Vec::new(),
-        counts,
-        responses: vec![Histogram::default(); workload.streams.len()],
-        silent_for: Duration::ZERO,
-        silence: None,
-        unlogged: 0,
-        stopped: false,
-        punted: false,
+        registration_error,
+        open_loop_counts,
+        ..IoThreads::new((clock, start, clock_pair), stop_signal, messages, threads, streams)
     })
 }
 
-/// The threads that a stream needs: one for each of its own, or for each request in flight.
-fn crew_size(stream: &Stream, engine: Engine) -> u32 {
-    match engine {
-        Engine::IoUring => stream.threads,
-        Engine::Synchronous => stream.total_depth(),
-    }
-}
-
-/// The requests that each thread of a stream can have in flight.
-fn slots(stream: &Stream, engine: Engine) -> u32 {
-    let size = crew_size(stream, engine);
-    pace::slots(stream, size)
-        .filter(|_| engine == Engine::IoUring)
-        .unwrap_or(stream.total_depth() / size)
-}
-
-/// Deals parts of the pool to the threads that write.
-struct Inks<'a> {
-    load: &'a Load<'a>,
-    pool: Option<Arc<Region>>,
-    zeros: Option<Arc<Region>>,
-    dealt: usize,
-    parts: usize,
-}
-
-impl<'a> Inks<'a> {
-    fn new(load: &'a Load<'a>, engine: Engine) -> Result<Inks<'a>, String> {
-        let mut inks = Inks { load, pool: None, zeros: None, dealt: 0, parts: 0 };
-        let (mut place, mut blank) = (0, 0);
-        let writers = load.workload.streams.iter().filter(|stream| stream.writes());
-        for stream in writers.filter(|_| matches!(load.device, Device::File(_))) {
-            let block_size = stream.block_size.0 as usize;
-            match stream.data {
-                Data::Incompressible => {
-                    inks.parts += crew_size(stream, engine) as usize;
-                    place = place.max(verification::room(
-                        1,
-                        block_size,
-                        slots(stream, engine) as usize,
-                    ));
-                }
-                Data::Zeros => blank = blank.max(block_size),
-            }
-        }
-        if place > 0 {
-            inks.pool = Some(load.pool.get(inks.parts * place)?);
-        }
-        if blank > 0 {
-            let cause = |error| format!("no memory for the data to write: {error}");
-            inks.zeros = Some(Arc::new(Region::new(blank).map_err(cause)?));
-        }
-        Ok(inks)
-    }
-
-    /// Returns the write_buffer of the next thread of `stream`.
-    fn next(&mut self, stream: &Stream, depth: usize) -> Option<WriteBuffer> {
-        let block_size = stream.block_size.0 as usize;
-        match stream.data {
-            _ if !stream.writes() => None,
-            Data::Zeros => self.zeros.clone().map(|zeros| WriteBuffer::blank(zeros, block_size)),
-            Data::Incompressible => {
-                let pool = self.pool.clone()?;
-                let part = (self.dealt, self.parts);
-                self.dealt += 1;
-                Some(WriteBuffer::of(
-                    pool,
-                    part,
-                    block_size,
-                    depth,
-                    self.load.verification.header_writer(part.0),
-                ))
-            }
-        }
-    }
-}
-
-fn budget(workload: &Workload, until: &Until, stream: &Stream) -> Option<Arc<Budget>> {
+/// Returns the requests that a byte limit allows, rounded up to whole requests.
+fn request_budget(
+    workload: &Workload,
+    until: &Until,
+    stream: &Stream,
+) -> Option<Arc<RequestBudget>> {
     // The planner allows a byte limit for single streams only.
     let bytes = until.bytes.filter(|_| workload.streams.len() == 1)?;
     let requests = bytes.0.div_ceil(stream.block_size.0);
-    Some(Arc::new(Budget::new(requests)))
+    Some(Arc::new(RequestBudget::new(requests)))
 }
 
-struct Place {
-    thread: usize,
-    sender: Sender<Message>,
-    returned: Receiver<Box<IntervalRecord>>,
-    log: Option<LogPage>,
-}
-
-fn spawn(
-    mut assignment: Assignment,
-    engine: Engine,
-    place: Place,
-    ready: Sender<Ready>,
-    gate: Receiver<(u64, u64)>,
-) -> io::Result<()> {
+/// Starts one thread, which sets itself up, reports, and waits at its gate.
+fn spawn(mut assignment: Assignment, engine: Engine, channels: ThreadChannels) -> io::Result<()> {
+    let ThreadChannels { thread, messages, returned, log, ready, gate } = channels;
     let body = move || {
-        pin(assignment.processor);
+        if let Some(processor) = assignment.processor {
+            ssdgauge_os::thread::pin(processor);
+        }
         let id = ssdgauge_os::thread::thread_id();
         let ring = match engine {
             Engine::IoUring => match Ring::new(&assignment) {
                 Ok(ring) => Some(ring),
                 Err(error) => {
-                    let _ = ready.send(Ready { id, setup: Err(error), refusal: None });
+                    let _ = ready.send(Ready { id, setup: Err(error), registration_error: None });
                     return;
                 }
             },
             Engine::Synchronous => None,
         };
-        let setup = ring.as_ref().map_or("one thread for each request".into(), Ring::setup);
-        let refusal = ring.as_ref().and_then(Ring::refusal);
-        let _ = ready.send(Ready { id, setup: Ok(setup), refusal });
-        // A closed gate means that a sister could not start.
+        let setup = ring.as_ref().map_or("one thread per request in flight".into(), Ring::setup);
+        let registration_error = ring.as_ref().and_then(Ring::registration_error);
+        let _ = ready.send(Ready { id, setup: Ok(setup), registration_error });
+        // A closed gate means that another thread could not start.
         let Ok((start, deadline)) = gate.recv() else { return };
         (assignment.start, assignment.deadline) = (start, deadline);
-        let Place { thread, sender, returned, log } = place;
-        let recorder = ThreadRecorder::open(thread, assignment.clock, start, sender, returned, log);
+        let recorder =
+            ThreadRecorder::new(thread, assignment.clock, start, messages, returned, log);
         match ring {
             Some(ring) => uring::run(assignment, ring, recorder),
             None => synchronous::run(assignment, recorder),
@@ -300,22 +247,8 @@ fn spawn(
     };
     std::thread::Builder::new()
         .name("ssdgauge-io".into())
+        // With the default of 2 MiB, hundreds of threads reach a limit of address space.
         .stack_size(256 << 10)
         .spawn(body)
         .map(|_| ())
-}
-
-/// Returns the processors that this process may use.
-fn processors() -> Vec<usize> {
-    let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect()
-}
-
-fn pin(processor: Option<usize>) {
-    if let Some(processor) = processor {
-        let mut one = rustix::thread::CpuSet::new();
-        one.set(processor);
-        // A thread that cannot be pinned runs all the same.
-        let _ = rustix::thread::sched_setaffinity(None, &one);
-    }
 }

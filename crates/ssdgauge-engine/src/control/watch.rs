@@ -1,143 +1,172 @@
-//! The watch over a io_threads: takes in seconds, hands them on, and ends what goes on for too long.
+//! Supervision of the I/O threads: receives their records, emits complete seconds, and enforces
+//! stops and time limits.
 
-use super::End;
-use super::IntervalBucket;
-use super::IoThreads;
-use super::Thread;
-use super::conclude::punts;
-use crate::recorder::Message;
+use super::io_threads::{IntervalBucket, IoThread, IoThreads, ThreadEnd};
+use crate::recorder::{IntervalRecord, Message};
 use ssdgauge_core::{Direction, Interval, Nanos, Sink};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-/// How often the control thread looks around when nobody tells it anything.
-const LOOK: Duration = Duration::from_millis(20);
-/// The most faults that are kept with their places.
-const MOST_KEPT: usize = 1_000;
-/// How long a drive may be silent before it is given up.
-const SILENCE: Duration = Duration::from_secs(30);
-/// How long a drive may take to finish what is in flight after a stop.
-const DRAIN: Duration = Duration::from_secs(4);
-/// How late a thread may be with its second before it is woken.
-const LATE: Duration = Duration::from_millis(50);
+/// How often the control thread checks its limits while no message arrives. A stop takes effect
+/// within this time, and 50 wake-ups a second are not measurable beside an I/O thread.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// The most faults that are stored with their offsets; all of them are counted.
+const MAX_STORED_FAULTS: usize = 1_000;
+/// The time without a completion after which a drive counts as hung: 30 s, as the command timeout
+/// of Linux (NVMe `io_timeout`, SCSI).
+const HANG_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time for the requests in flight to complete after a stop.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(4);
+/// How late the watermark of a thread may be before the thread is interrupted.
+const WATERMARK_TOLERANCE: Duration = Duration::from_millis(50);
+/// The longest time between two checks that counts as time without a completion.
+const LONGEST_CHECK: Duration = Duration::from_secs(1);
+/// The time for the threads to leave a drive that hangs.
+const ABANDON_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl IoThreads {
-    /// Takes in what the threads report until all of them have ended, or the drive is given up.
+    /// Receives what the threads report until all of them have ended, or the drive hangs.
     pub(super) fn watch(&mut self, sink: &mut dyn Sink) {
-        let mut looked = Instant::now();
+        let mut last_check = Instant::now();
         let mut stop_since: Option<Instant> = None;
         while self.threads.iter().any(|thread| thread.ended.is_none()) {
-            match self.messages.recv_timeout(LOOK) {
-                Ok(message) => self.take(message),
+            match self.messages.recv_timeout(CHECK_INTERVAL) {
+                Ok(message) => self.receive(message),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            let since = looked.elapsed();
-            if since < LOOK {
+            // Hundreds of threads send as many messages: the checks run at their own interval.
+            let since_check = last_check.elapsed();
+            if since_check < CHECK_INTERVAL {
                 continue;
             }
-            looked = Instant::now();
-            self.note_silence(since);
+            last_check = Instant::now();
+            // Capped, so that a process that was stopped (SIGSTOP, suspend) blames no drive.
+            self.without_completion += since_check.min(LONGEST_CHECK);
             self.emit(sink);
-            self.wake_late_threads();
-            if !self.stopped && (self.stop_signal.is_requested() || sink.stop()) {
+            self.interrupt_late_threads();
+            if !self.stopped && (self.stop_signal.is_run_stop_requested() || sink.stop()) {
                 self.stopped = true;
-                stop_since = Some(looked);
+                stop_since = Some(last_check);
                 self.stop_signal.stop();
-                self.wake_all();
+                self.interrupt_all();
             }
-            let overdue = stop_since.is_some_and(|since| since.elapsed() > DRAIN);
-            if self.silent_for > SILENCE || overdue {
-                self.give_up();
+            let overdue = stop_since.is_some_and(|since| since.elapsed() > DRAIN_TIMEOUT);
+            if self.without_completion > HANG_TIMEOUT || overdue {
+                self.abandon();
                 return;
             }
         }
-        // The threads may have heard of it and ended before this one looked.
-        self.stopped |= self.stop_signal.is_requested();
+        // The threads read the flag of the run themselves and may end before the check above.
+        self.stopped |= self.stop_signal.is_run_stop_requested();
     }
 
-    pub(super) fn take(&mut self, message: Message) {
+    /// Adds a message of a thread to the sums.
+    pub(super) fn receive(&mut self, message: Message) {
         match message {
-            Message::Second { thread, second, front, mut tally } => {
-                let streams = self.streams.len();
-                let pages = self
-                    .pending
-                    .entry(second)
-                    .or_insert_with(|| vec![<[IntervalBucket; 2]>::default(); streams]);
-                let pages = &mut pages[self.threads[thread].stream];
-                let mut seen = 0;
-                for (page, side) in pages.iter_mut().zip(&mut tally.sides) {
-                    seen += side.latency.count() + side.errors;
-                    side.latency.drain_into(&mut page.latency);
-                    page.errors += std::mem::take(&mut side.errors);
-                }
-                if let Some(beside) = &mut tally.beside {
-                    beside.drain_into(&mut self.counts[self.threads[thread].stream]);
-                }
-                if seen > 0 {
-                    self.silent_for = Duration::ZERO;
-                }
-                self.threads[thread].front = front;
-                // A thread that has ended does not want its tally back.
-                let _ = self.threads[thread].back.send(tally);
+            Message::Second { thread, second, watermark, record } => {
+                self.receive_second(thread, second, watermark, record);
             }
             Message::Fault { second, fault } => {
-                if self.faults.len() < MOST_KEPT {
+                if self.faults.len() < MAX_STORED_FAULTS {
                     self.faults.push((second, fault));
                 }
             }
-            Message::Done { thread, enters, end, failure, used_up, pace, lost } => {
+            Message::Done { thread, enters, end, failure, budget_exhausted, open_loop, lost } => {
+                let io_thread = &mut self.threads[thread];
+                assert!(io_thread.ended.is_none(), "thread {thread} ends once");
+                assert_eq!(io_thread.watermark, u32::MAX, "its last second comes before its end");
                 self.unlogged += lost;
-                let count = &mut self.counts[self.threads[thread].stream];
-                count.sent += pace.sent;
-                count.unsent += pace.unsent;
-                let end = End { enters, tick: end, failure, used_up, lag: pace.lag };
-                self.threads[thread].ended = Some(end);
+                let count = &mut self.open_loop_counts[io_thread.stream];
+                count.sent += open_loop.sent;
+                count.unsent += open_loop.unsent;
+                let lag = open_loop.lag;
+                io_thread.ended =
+                    Some(ThreadEnd { enters, tick: end, failure, budget_exhausted, lag });
             }
         }
     }
 
-    /// Counts silence by the turns of this loop, so that a stopped process blames no drive.
-    fn note_silence(&mut self, since: Duration) {
-        self.silent_for += since.min(Duration::from_secs(1));
+    /// Adds one second of one thread to the pending seconds, and returns the emptied record.
+    fn receive_second(
+        &mut self,
+        thread: usize,
+        second: u32,
+        watermark: u32,
+        mut record: Box<IntervalRecord>,
+    ) {
+        let io_thread = &mut self.threads[thread];
+        // A second that was emitted cannot be changed, and `emit` waits for every watermark.
+        assert!(second >= io_thread.watermark, "thread {thread}: second {second} was closed");
+        assert!(watermark > second, "thread {thread}: watermark {watermark} in second {second}");
+        assert!(second >= self.emitted, "thread {thread}: second {second} was emitted");
+        let streams = self.streams.len();
+        let buckets = self
+            .pending
+            .entry(second)
+            .or_insert_with(|| vec![<[IntervalBucket; 2]>::default(); streams]);
+        let buckets = &mut buckets[io_thread.stream];
+        let mut finished = 0;
+        for (direction, (bucket, part)) in
+            buckets.iter_mut().zip(&mut record.directions).enumerate()
+        {
+            self.received[direction] += part.latency.count();
+            finished += part.latency.count() + part.errors;
+            part.latency.drain_into(&mut bucket.latency);
+            bucket.errors += std::mem::take(&mut part.errors);
+        }
+        if let Some(open_loop) = &mut record.open_loop {
+            open_loop.drain_into(&mut self.open_loop_counts[io_thread.stream]);
+        }
+        if finished > 0 {
+            self.without_completion = Duration::ZERO;
+        }
+        io_thread.watermark = watermark;
+        // The thread may have ended in the meantime.
+        let _ = io_thread.returns.send(record);
     }
 
-    fn front(&self) -> u32 {
-        self.threads.iter().map(|thread| thread.front).min().unwrap_or(0)
+    /// Returns the watermark of all threads: every second before it is complete.
+    fn watermark(&self) -> u32 {
+        self.threads.iter().map(|thread| thread.watermark).min().unwrap_or(0)
     }
 
-    /// Hands every second to the sink that all threads have passed.
+    /// Emits every complete second.
     fn emit(&mut self, sink: &mut dyn Sink) {
-        let front = match self.front() {
-            u32::MAX => self.pending.last_key_value().map_or(0, |(second, _)| *second),
-            front => front,
+        let watermark = match self.watermark() {
+            // All threads have ended: `conclude` knows the elapsed time and emits the rest.
+            u32::MAX => self.emitted,
+            watermark => watermark,
         };
-        while self.emitted < front {
+        while self.emitted < watermark {
             self.emit_second(Nanos::SECOND, sink);
         }
+        // Workers end after five seconds without work, so they are looked for during the step.
         if self.emitted >= 1 && !self.punted {
-            self.punted = punts();
+            self.punted = ssdgauge_os::process::has_io_workers();
         }
     }
 
+    /// Emits the next second of each stream and direction, with zeros where nothing completed.
     pub(super) fn emit_second(&mut self, length: Nanos, sink: &mut dyn Sink) {
         let second = self.emitted;
-        let mut pages = self.pending.remove(&second).unwrap_or_default();
-        pages.resize(self.streams.len(), Default::default());
-        for ((number, stream), sides) in self.streams.iter().enumerate().zip(pages) {
-            for (direction, page) in Direction::BOTH.into_iter().zip(sides) {
+        let mut buckets = self.pending.remove(&second).unwrap_or_default();
+        buckets.resize(self.streams.len(), Default::default());
+        for ((number, stream), directions) in self.streams.iter().enumerate().zip(buckets) {
+            for (direction, bucket) in Direction::BOTH.into_iter().zip(directions) {
                 let takes_part = match direction {
                     Direction::Read => stream.reads(),
                     Direction::Write => stream.writes(),
                 };
+                let ios = bucket.latency.count();
                 if !takes_part {
+                    assert_eq!(ios, 0, "stream {number} sends no {}s", direction.name());
                     continue;
                 }
-                let ios = page.latency.count();
                 self.ios[direction as usize] += ios;
-                self.busy += page.latency.sum();
+                self.latency_sum += bucket.latency.sum();
                 if stream.arrival.per_second().is_some() {
-                    self.responses[number].merge(&page.latency);
+                    self.open_loop_latencies[number].merge(&bucket.latency);
                 }
                 sink.interval(&Interval {
                     second,
@@ -146,41 +175,47 @@ impl IoThreads {
                     length,
                     ios,
                     bytes: ios * stream.block_size.0,
-                    errors: page.errors,
-                    latency: page.latency,
+                    errors: bucket.errors,
+                    latency: bucket.latency,
                 });
             }
         }
         self.emitted += 1;
     }
 
-    /// Wakes threads that wait in the kernel beyond the end of their second.
-    fn wake_late_threads(&self) {
+    /// Interrupts threads that wait in the kernel beyond the end of a second, so that they hand it
+    /// over: without it a slow drive would delay the seconds of all streams.
+    fn interrupt_late_threads(&self) {
         let now = self.clock.nanos(self.clock.now() - self.start);
-        let due = Duration::from_nanos(now).saturating_sub(LATE).as_secs() as u32;
-        let late = |thread: &&Thread| thread.kickable && thread.front < due;
-        self.threads.iter().filter(late).for_each(|thread| ssdgauge_os::thread::kick(thread.id));
+        let due = Duration::from_nanos(now).saturating_sub(WATERMARK_TOLERANCE).as_secs() as u32;
+        let late = |thread: &&IoThread| thread.interruptible && thread.watermark < due;
+        let threads = self.threads.iter().filter(late);
+        threads.for_each(|thread| ssdgauge_os::thread::interrupt(thread.id));
     }
 
-    fn wake_all(&self) {
-        let waiting = |thread: &&Thread| thread.kickable && thread.ended.is_none();
-        self.threads.iter().filter(waiting).for_each(|thread| ssdgauge_os::thread::kick(thread.id));
+    /// Interrupts all threads that wait in the kernel, so that they read the stop signal.
+    fn interrupt_all(&self) {
+        let waiting = |thread: &&IoThread| thread.interruptible && thread.ended.is_none();
+        let threads = self.threads.iter().filter(waiting);
+        threads.for_each(|thread| ssdgauge_os::thread::interrupt(thread.id));
     }
 
-    /// Leaves a drive that does not answer, with whatever its threads still say within a second.
-    fn give_up(&mut self) {
-        self.silence = Some(Nanos(self.silent_for.max(DRAIN).as_nanos() as u64));
+    /// Leaves a drive that hangs, and receives what its threads report within a second. Threads
+    /// that are stuck in the kernel are left behind with their buffers.
+    fn abandon(&mut self) {
+        self.unresponsive =
+            Some(Nanos(self.without_completion.max(DRAIN_TIMEOUT).as_nanos() as u64));
         self.stop_signal.abandon();
         let since = Instant::now();
-        while since.elapsed() < Duration::from_secs(1) {
-            self.wake_all();
+        while since.elapsed() < ABANDON_TIMEOUT {
+            self.interrupt_all();
             while let Ok(message) = self.messages.try_recv() {
-                self.take(message);
+                self.receive(message);
             }
             if self.threads.iter().all(|thread| thread.ended.is_some()) {
                 return;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 }

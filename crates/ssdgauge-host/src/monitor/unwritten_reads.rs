@@ -31,8 +31,7 @@ pub(crate) fn find_unwritten_reads(
     let OpenTarget::Drive(drive) = target else { return Vec::new() };
     let is_unverified = |stream: &&Stream| {
         let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);
-        stream.reads()
-            && !verification.expect(from, to).is_some_and(|known| known.is_all_of(from, to))
+        stream.reads() && !verification.expect(from, to).is_some_and(|known| known.covers(from, to))
     };
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for stream in workload.streams.iter().filter(is_unverified) {

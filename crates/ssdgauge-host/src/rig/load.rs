@@ -93,7 +93,7 @@ impl LinuxRig {
         // Blocks of zeros have no verification header, so nothing can be expected of them.
         let is_zeros = |stream: &&Stream| stream.writes() && stream.data == Data::Zeros;
         for stream in workload.streams.iter().filter(is_zeros) {
-            self.verification.forget(stream.offset.0, (stream.offset + stream.span).0);
+            self.verification.invalidate(stream.offset.0, (stream.offset + stream.span).0);
         }
     }
 
@@ -105,10 +105,10 @@ impl LinuxRig {
         // A failed write leaves the old data, the new data or a mixture. None of them is wrong data
         // when it is read later, so these spans are no longer verified. A fault with a content is a
         // failed verification of a read, which changes nothing.
-        let io_failed = outcome.faults.iter().any(|(_, fault)| fault.content.is_none());
+        let io_failed = outcome.faults.iter().any(|(_, fault)| fault.mismatch.is_none());
         if outcome.silence.is_some() || io_failed {
             for stream in workload.streams.iter().filter(|stream| stream.writes()) {
-                self.verification.forget(stream.offset.0, (stream.offset + stream.span).0);
+                self.verification.invalidate(stream.offset.0, (stream.offset + stream.span).0);
             }
         }
     }

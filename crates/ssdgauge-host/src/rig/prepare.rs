@@ -97,7 +97,7 @@ impl LinuxRig {
         self.budget.before_writing(&self.target, None, sink)?;
         match (self.purge_target(), method) {
             (Some(target), method) => {
-                self.verification.forget(0, u64::MAX);
+                self.verification.invalidate(0, u64::MAX);
                 let prepared = preparation::purge(&target, method, sink);
                 if !prepared.as_ref().is_ok_and(|prepared| !prepared.stopped) {
                     // The drive may still be busy with the purge: nothing more is sent to it.
@@ -123,7 +123,7 @@ impl LinuxRig {
         self.budget.before_writing(&self.target, None, sink)?;
         match self.purge_target() {
             Some(target) => {
-                self.verification.forget(offset.0, (offset + span).0);
+                self.verification.invalidate(offset.0, (offset + span).0);
                 preparation::trim(&target, offset, span, sink)
             }
             None => Ok(self.not_purged(sink)),

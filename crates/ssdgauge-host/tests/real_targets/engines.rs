@@ -1,4 +1,4 @@
-//! The engines on real targets: what they count is what was done.
+//! The engines on real targets: counts, seconds, limits and queue depth.
 
 use crate::support::{Loop, for_bytes, for_millis, random};
 use ssdgauge_core::{
@@ -33,7 +33,7 @@ fn scratch(folder: &tempfile::TempDir) -> LinuxRig {
 const ENGINES: [Engine; 2] = [Engine::IoUring, Engine::Synchronous];
 
 #[test]
-fn a_byte_limit_is_met_to_the_request() {
+fn a_byte_limit_is_exact_to_the_request() {
     let folder = tempfile::tempdir().unwrap();
     let mut rig = scratch(&folder);
     filled(&mut rig);
@@ -52,7 +52,7 @@ fn a_byte_limit_is_met_to_the_request() {
 }
 
 #[test]
-fn a_mix_is_exact_and_not_a_drifting_coin() {
+fn a_mix_of_reads_and_writes_has_exactly_the_requested_share() {
     let folder = tempfile::tempdir().unwrap();
     let mut rig = scratch(&folder);
     filled(&mut rig);
@@ -66,7 +66,7 @@ fn a_mix_is_exact_and_not_a_drifting_coin() {
 }
 
 #[test]
-fn seconds_are_complete_and_their_sum_is_the_whole() {
+fn every_second_is_reported_and_their_lengths_add_up_to_the_step() {
     let folder = tempfile::tempdir().unwrap();
     let mut rig = scratch(&folder);
     filled(&mut rig);
@@ -77,25 +77,25 @@ fn seconds_are_complete_and_their_sum_is_the_whole() {
         assert_eq!(ended.by, EndedBy::Time);
         assert!(ended.elapsed >= Nanos(2_300_000_000), "{:?}", ended.elapsed);
         for direction in Direction::BOTH {
-            let of: Vec<_> =
+            let intervals: Vec<_> =
                 seen.intervals.iter().filter(|one| one.direction == direction).collect();
-            let seconds: Vec<u32> = of.iter().map(|one| one.second).collect();
+            let seconds: Vec<u32> = intervals.iter().map(|one| one.second).collect();
             assert_eq!(seconds, [0, 1, 2]);
-            let length: Nanos = of.iter().map(|one| one.length).sum();
+            let length: Nanos = intervals.iter().map(|one| one.length).sum();
             assert_eq!(length, ended.elapsed);
-            assert!(of.iter().all(|one| one.ios == one.latency.count()));
-            assert!(of.iter().all(|one| one.bytes == one.ios * 4_096));
+            assert!(intervals.iter().all(|one| one.ios == one.latency.count()));
+            assert!(intervals.iter().all(|one| one.bytes == one.ios * 4_096));
         }
     }
 }
 
 #[test]
-fn the_kernel_counts_the_same_requests_as_we_do() {
+fn the_counts_equal_those_of_the_kernel() {
     let Some(device) = Loop::attach(64 << 20) else { return };
     let mut rig = device.rig();
     let before = device.kernel_counts();
     let fill = filled(&mut rig);
-    // The first block that is ever written is our mark, and is read back.
+    // The first block that is written holds the ownership label, and is read back.
     let mut counted = [fill.ios(Direction::Read) + 1, fill.ios(Direction::Write) + 1];
     for engine in ENGINES {
         for percent in [100, 70, 0] {
@@ -112,7 +112,7 @@ fn the_kernel_counts_the_same_requests_as_we_do() {
 }
 
 #[test]
-fn a_queue_that_holds_less_than_was_asked_is_told() {
+fn a_queue_shorter_than_the_requested_depth_raises_a_finding() {
     let Some(device) = Loop::in_memory(64 << 20) else { return };
     let mut rig = device.rig();
     filled(&mut rig);
@@ -122,19 +122,19 @@ fn a_queue_that_holds_less_than_was_asked_is_told() {
     let mut seen = Recording::default();
     let workload = random(Engine::IoUring, 100, 32, SPAN);
     let ended = rig.run(&workload, &for_millis(1_200), &mut seen);
-    // The kernel keeps it for the next image on this device.
+    // The kernel keeps the value for the next image on this device.
     std::fs::write(&length, before).unwrap();
     assert_eq!(ended.unwrap().by, EndedBy::Time);
-    let of = |finding: &Finding| finding.kind == FindingKind::QueueNotReached;
-    let text = seen.findings.into_iter().find(of).map(|finding| finding.text);
-    let text = text.expect("a queue of four holds no thirty-two");
+    let is_queue = |finding: &Finding| finding.kind == FindingKind::QueueNotReached;
+    let text = seen.findings.into_iter().find(is_queue).map(|finding| finding.text);
+    let text = text.expect("a queue of 4 cannot hold 32 requests");
     assert!(text.starts_with("the drive held ") && text.ends_with("; its queue holds 4"), "{text}");
     let held = text.split(' ').nth(3).unwrap();
     assert!((1.0..=4.1).contains(&held.parse().unwrap()), "{text}");
 }
 
 #[test]
-fn sequential_requests_reach_the_drive_one_by_one_and_are_never_merged() {
+fn sequential_requests_are_never_merged() {
     let Some(device) = Loop::attach(64 << 20) else { return };
     let mut rig = device.rig();
     let before = device.merges();
@@ -146,7 +146,7 @@ fn sequential_requests_reach_the_drive_one_by_one_and_are_never_merged() {
 }
 
 #[test]
-fn a_stop_ends_a_step_at_once_and_keeps_what_was_seen() {
+fn a_stop_ends_a_step_at_once_and_keeps_its_seconds() {
     let mut rig = LinuxRig::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
     for engine in ENGINES {
         let mut seen = Recording { stop_after: Some(3), ..Recording::default() };
@@ -159,7 +159,7 @@ fn a_stop_ends_a_step_at_once_and_keeps_what_was_seen() {
 }
 
 #[test]
-fn a_scratch_file_is_never_read_where_it_was_not_written() {
+fn unwritten_parts_of_a_scratch_file_are_never_read() {
     let folder = tempfile::tempdir().unwrap();
     let mut rig = scratch(&folder);
     let workload: Workload = random(Engine::IoUring, 100, 1, SPAN);
@@ -168,7 +168,7 @@ fn a_scratch_file_is_never_read_where_it_was_not_written() {
 }
 
 #[test]
-fn a_scratch_file_has_no_name_that_a_kill_could_leave_behind() {
+fn a_scratch_file_has_no_name_in_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let rig = scratch(&folder);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -181,7 +181,7 @@ fn a_scratch_file_has_no_name_that_a_kill_could_leave_behind() {
 }
 
 #[test]
-fn reads_leave_no_access_time_behind() {
+fn reads_do_not_update_the_access_time() {
     let folder = tempfile::tempdir().unwrap();
     let [usual, ours] = ["usual", "ours"].map(|name| folder.path().join(name));
     let accessed = |path: &std::path::Path| std::fs::metadata(path).unwrap().accessed().unwrap();
@@ -195,10 +195,10 @@ fn reads_leave_no_access_time_behind() {
         rig.run(&workload, &for_millis(100), &mut Recording::default()).unwrap();
     }
     assert_eq!(accessed(&ours), before);
-    // The first read behind a write is noted on most mounts: there the test can fail.
+    // Most mounts record the first read after a write: only there can the assertion above fail.
     let before = accessed(&usual);
     std::fs::read(&usual).unwrap();
     if accessed(&usual) == before {
-        println!("nothing shown: this file system never notes when a file is read");
+        println!("no proof: this file system records no access times");
     }
 }

@@ -1,4 +1,4 @@
-//! Drives that fail on the host: each fault has its own outcome and its own finding.
+//! Drives that fail during a workload: outcome and finding of each fault.
 
 use crate::engines::filled;
 use crate::support::{Loop, figure, for_millis, random};
@@ -22,11 +22,11 @@ fn open(device: &Loop) -> LinuxRig {
     rig
 }
 
-/// Cuts the file below the device to `length`, and tells the device of it where `tells`.
-fn cut(device: &Loop, length: u64, tells: bool) {
+/// Truncates the backing file to `length`, and updates the capacity of the device if `update`.
+fn truncate(device: &Loop, length: u64, update: bool) {
     let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
     image.set_len(length).unwrap();
-    if tells {
+    if update {
         let status = std::process::Command::new("losetup").args(["-c", &device.path]).status();
         assert!(status.unwrap().success());
     }
@@ -36,9 +36,8 @@ fn has(seen: &Recording, kind: FindingKind) -> bool {
     seen.findings.iter().any(|finding| finding.kind == kind)
 }
 
-/// Runs a load of four requests in flight while `fault` befalls the drive, and returns how it
-/// ended.
-fn during(
+/// Runs a load with four requests in flight, causes `fault` after 300 ms, and returns the error.
+fn run_with_fault(
     (engine, percent): (Engine, u8),
     rig: &mut LinuxRig,
     fault: impl FnOnce() + Send,
@@ -56,13 +55,13 @@ fn during(
 }
 
 #[test]
-fn a_drive_that_vanishes_is_gone() {
-    // Writes would make the file below the device longer again.
+fn a_drive_without_capacity_is_reported_as_gone() {
+    // Writes would extend the backing file again.
     for case in CASES.into_iter().filter(|(_, percent)| *percent == 100) {
         let Some(device) = Loop::attach(SIZE) else { return };
         let mut rig = open(&device);
-        // Before it: between both calls of a cut reads would fail in another way.
-        cut(&device, 0, true);
+        // Before the load: between truncation and update, reads fail with another error.
+        truncate(&device, 0, true);
         let mut seen = Recording::default();
         let workload = random(case.0, case.1, 4, SPAN);
         let error = rig.run(&workload, &for_millis(30_000), &mut seen).unwrap_err();
@@ -72,17 +71,17 @@ fn a_drive_that_vanishes_is_gone() {
 }
 
 #[test]
-fn a_target_that_vanishes_in_part_is_noticed_within_one_request() {
+fn a_target_that_shrinks_ends_the_run_within_one_request() {
     let mut most = 0;
     for case in CASES {
         let Some(device) = Loop::attach(SIZE) else { return };
         let mut rig = open(&device);
-        // Without an error before: from one moment on reads give 0 bytes, and writes "no space".
-        let (seen, error) = during(case, &mut rig, || device.limit(4_096));
+        // No error precedes it: reads return 0 bytes and writes "no space" from one moment on.
+        let (seen, error) = run_with_fault(case, &mut rig, || device.limit(4_096));
         let (drive, was) = (device.path.clone(), Bytes(SIZE));
         assert_eq!(error, RigError::Shrank { drive, was, now: Bytes(4_096) }, "{case:?}");
         assert!(has(&seen, FindingKind::TargetShrank), "{:?}", seen.findings);
-        // Beyond what was in flight nothing was sent: empty answers are no requests.
+        // Only requests that were in flight failed: no more were sent.
         let errors = seen.errors();
         assert!((1..=4).contains(&errors), "{case:?}: {errors} requests at a depth of 4");
         assert!(seen.findings.len() <= 6, "{:?}", seen.findings);
@@ -91,34 +90,35 @@ fn a_target_that_vanishes_in_part_is_noticed_within_one_request() {
     figure(
         "vanished drive",
         "4 (reads and writes, both engines)",
-        &format!("noticed at the first answer; {most} failed requests at a depth of 4"),
-        "cargo test -p ssdgauge-host --test real_targets vanishes",
+        &format!("detected at the first completion; {most} failed requests at a depth of 4"),
+        "cargo test -p ssdgauge-host --test real_targets shrinks",
     );
 }
 
 #[test]
-fn requests_that_fail_are_told_once_with_their_place_and_counted_apart() {
+fn failed_requests_raise_one_finding_and_are_in_no_latency() {
     for engine in ENGINES {
         let Some(device) = Loop::attach(SIZE) else { return };
         let mut rig = open(&device);
-        // The device does not know yet: what lies beyond answers with an error.
-        cut(&device, SPAN.0 / 2, false);
+        // The device keeps its capacity: requests beyond the end of the file fail.
+        truncate(&device, SPAN.0 / 2, false);
         let mut seen = Recording::default();
         let workload = random(engine, 100, 2, SPAN);
         let ended = rig.run(&workload, &for_millis(2_000), &mut seen).unwrap();
         assert_eq!(ended.by, EndedBy::Faults);
-        let told: Vec<_> = seen.findings.iter().filter(|f| f.kind == FindingKind::Faults).collect();
-        assert_eq!(told.len(), 1, "{:?}", seen.findings);
-        assert!(told[0].text.contains("Input/output error"), "{}", told[0].text);
+        let faults: Vec<_> =
+            seen.findings.iter().filter(|f| f.kind == FindingKind::Faults).collect();
+        assert_eq!(faults.len(), 1, "{:?}", seen.findings);
+        assert!(faults[0].text.contains("Input/output error"), "{}", faults[0].text);
         assert!(seen.errors() > 1 && seen.ios(Direction::Read) > 0);
-        // Failed requests are in no other figure.
+        // Failed requests are in no latency.
         let latencies: u64 = seen.intervals.iter().map(|one| one.latency.count()).sum();
         assert_eq!(latencies, seen.ios(Direction::Read));
     }
 }
 
 #[test]
-fn somebody_else_on_the_drive_is_told() {
+fn traffic_of_another_program_raises_a_finding() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = open(&device);
     let mut seen = Recording::default();
@@ -130,7 +130,7 @@ fn somebody_else_on_the_drive_is_told() {
             let output = std::process::Command::new("dd").args(line).output();
             assert!(output.unwrap().status.success());
         });
-        // It only writes: whatever is read belongs to somebody else.
+        // The workload only writes: all reads are of the other program.
         let workload = random(Engine::IoUring, 0, 1, SPAN);
         rig.run(&workload, &for_millis(3_000), &mut seen).unwrap();
     });
@@ -138,24 +138,25 @@ fn somebody_else_on_the_drive_is_told() {
 }
 
 #[test]
-fn reads_of_what_was_never_written_are_told_and_reads_of_data_are_not() {
+fn reads_of_unwritten_blocks_raise_a_finding_and_reads_of_data_do_not() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
-    let told = |rig: &mut LinuxRig, span: Bytes| {
+    let unwritten = |rig: &mut LinuxRig, span: Bytes| {
         let mut seen = Recording::default();
         rig.run(&random(Engine::IoUring, 100, 2, span), &for_millis(50), &mut seen).unwrap();
-        let of = |finding: &ssdgauge_core::Finding| finding.kind == FindingKind::Unwritten;
-        seen.findings.into_iter().find(of).map(|finding| finding.text)
+        let is_unwritten =
+            |finding: &ssdgauge_core::Finding| finding.kind == FindingKind::Unwritten;
+        seen.findings.into_iter().find(is_unwritten).map(|finding| finding.text)
     };
-    let fresh = told(&mut rig, SPAN).unwrap();
+    let fresh = unwritten(&mut rig, SPAN).unwrap();
     assert!(fresh.starts_with("64 of 64 sampled blocks"), "{fresh}");
     filled(&mut rig);
-    assert_eq!(told(&mut rig, SPAN), None);
-    // A third of what is read was filled, the rest never.
-    let part = told(&mut rig, Bytes(SPAN.0 * 3)).unwrap();
+    assert_eq!(unwritten(&mut rig, SPAN), None);
+    // One third of the span was filled.
+    let part = unwritten(&mut rig, Bytes(SPAN.0 * 3)).unwrap();
     assert!(part.starts_with("42 of 64 sampled blocks"), "{part}");
-    // What another run has left is data too.
+    // Data of another run counts as written.
     std::fs::write(device.image(), vec![0x5a; SIZE as usize]).unwrap();
-    assert_eq!(told(&mut rig, Bytes(SIZE)), None);
+    assert_eq!(unwritten(&mut rig, Bytes(SIZE)), None);
     drop(rig);
 }

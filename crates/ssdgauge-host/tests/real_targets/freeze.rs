@@ -1,5 +1,5 @@
-//! An open loop under a drive that freezes: latencies count from the due time, so the freeze is in
-//! the percentiles with its full weight.
+//! An open loop on a file system that is frozen at times: latencies count from the due time, so the
+//! percentiles contain the freezes with their full weight.
 
 use crate::support::{Loop, for_millis, has_program, random};
 use ssdgauge_core::{
@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 
 const SPAN: Bytes = Bytes(8 << 20);
 const RATE: f64 = 1_000.0;
-/// The length of a freeze; one begins in each second.
+/// The least length of a freeze; there is one in each second.
 const FREEZE: Duration = Duration::from_millis(100);
 const SECONDS: u64 = 4;
 
-/// A file system of its own on a loop device, unmounted when it is dropped.
+/// A file system on a loop device, unmounted when it is dropped.
 struct Mounted {
     point: PathBuf,
     _device: Loop,
@@ -61,8 +61,8 @@ fn freeze(point: &Path) -> Vec<(Instant, Instant)> {
     let folder = File::open(point).unwrap();
     let call = |request: libc::c_ulong| {
         // SAFETY: both requests take no argument and concern the file system of the descriptor.
-        let answer = unsafe { libc::ioctl(folder.as_raw_fd(), request, 0) };
-        assert_eq!(answer, 0, "{}", std::io::Error::last_os_error());
+        let status = unsafe { libc::ioctl(folder.as_raw_fd(), request, 0) };
+        assert_eq!(status, 0, "{}", std::io::Error::last_os_error());
     };
     let begin = Instant::now();
     let mut calls = Vec::new();
@@ -78,10 +78,10 @@ fn freeze(point: &Path) -> Vec<(Instant, Instant)> {
     calls
 }
 
-/// Writes a byte below `point` all the time, until `stop`, and returns the times in which it could
-/// not.
-fn stand_by(point: &Path, stop: &AtomicBool) -> Vec<(Instant, Instant)> {
-    // It shall not wait for a processor: that would look like a freeze.
+/// Writes a byte below `point` every 100 µs until `stop`; returns the times in which writes were
+/// blocked.
+fn record_stalls(point: &Path, stop: &AtomicBool) -> Vec<(Instant, Instant)> {
+    // With real-time priority: a wait for a processor would look like a freeze.
     let first = libc::sched_param { sched_priority: 1 };
     // SAFETY: a call about this thread, with parameters that live as long as the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const first) };
@@ -100,20 +100,20 @@ fn stand_by(point: &Path, stop: &AtomicBool) -> Vec<(Instant, Instant)> {
     waits
 }
 
-/// Returns when the file system was frozen. A call to freeze takes up to 40 ms, and the first
-/// request stands from somewhere within: the writer beside tells from when.
+/// Returns when the file system was frozen. A call to freeze takes up to 40 ms, and requests stall
+/// from some time within it, which the second writer determines.
 fn frozen(calls: &[(Instant, Instant)], waits: &[(Instant, Instant)]) -> Vec<(Instant, Instant)> {
-    let of = |(since, until): &(Instant, Instant)| {
+    let overlap = |(since, until): &(Instant, Instant)| {
         let within = |wait: &&(Instant, Instant)| wait.0 < *until && wait.1 > *since;
         let (from, _) = waits.iter().filter(within).max_by_key(|(from, to)| *to - *from).unwrap();
         (*from.max(since), *until)
     };
-    calls.iter().map(of).collect()
+    calls.iter().map(overlap).collect()
 }
 
-/// Returns the percentile that follows from the times of the freezes alone, one in each second, in
-/// nanoseconds: every request that is due in one waits for its end, all others not at all.
-fn truth(frozen: &[(Instant, Instant)], share: f64) -> f64 {
+/// Returns the percentile calculated from the freezes, one in each second, in nanoseconds: a request
+/// that is due within a freeze waits for its end, all others complete at once.
+fn expected(frozen: &[(Instant, Instant)], share: f64) -> f64 {
     let step = Duration::from_secs_f64(1.0 / RATE);
     let mut waits: Vec<Duration> = Vec::new();
     for (since, until) in frozen {
@@ -128,10 +128,10 @@ fn truth(frozen: &[(Instant, Instant)], share: f64) -> f64 {
 }
 
 #[test]
-fn an_open_loop_shows_a_freeze_with_its_full_weight() {
-    let Some(place) = Mounted::new() else { return };
+fn the_percentiles_of_an_open_loop_contain_freezes_with_their_full_weight() {
+    let Some(mounted) = Mounted::new() else { return };
     for engine in [Engine::IoUring, Engine::Synchronous] {
-        let candidate = Candidate::find(place.point.to_str().unwrap())
+        let candidate = Candidate::find(mounted.point.to_str().unwrap())
             .and_then(|found| found.sized(SPAN))
             .unwrap();
         let mut rig = LinuxRig::open(candidate, None, 3).unwrap();
@@ -146,28 +146,29 @@ fn an_open_loop_shows_a_freeze_with_its_full_weight() {
         let stream: &mut Stream = &mut workload.streams[0];
         stream.arrival = Arrival::Uniform { per_second: RATE };
         let mut seen = Recording::default();
-        let point = place.point.clone();
+        let point = mounted.point.clone();
         let freezer = std::thread::spawn(move || freeze(&point));
-        let (point, stop) = (place.point.clone(), Arc::new(AtomicBool::new(false)));
+        let (point, stop) = (mounted.point.clone(), Arc::new(AtomicBool::new(false)));
         let probe = std::thread::spawn({
             let stop = Arc::clone(&stop);
-            move || stand_by(&point, &stop)
+            move || record_stalls(&point, &stop)
         });
         rig.run(&workload, &for_millis(SECONDS * 1_000), &mut seen).unwrap();
         let calls = freezer.join().unwrap();
         stop.store(true, Ordering::Relaxed);
         let frozen = frozen(&calls, &probe.join().unwrap());
-        // The frozen requests of the ring stand in workers of the kernel, and it says so.
+        // The frozen requests of the ring wait in kernel workers, which a finding reports.
         let punted = seen.findings.iter().any(|finding| finding.kind == FindingKind::Punted);
         assert_eq!(punted, engine == Engine::IoUring, "{:?}", seen.findings);
         let mut whole = Histogram::default();
         seen.intervals.iter().for_each(|interval| whole.merge(&interval.latency));
         for share in [0.95, 0.99] {
-            let error = |told: &Histogram, frozen: &[(Instant, Instant)]| {
-                let error = told.percentile(share).unwrap() as f64 / truth(frozen, share) - 1.0;
-                // An engine that waits with its requests says about 0.1 ms where 50 are true. On a
-                // quiet machine the two agree within 3 %; a busy one adds delays, and never takes
-                // any.
+            let error = |latency: &Histogram, frozen: &[(Instant, Instant)]| {
+                let error =
+                    latency.percentile(share).unwrap() as f64 / expected(frozen, share) - 1.0;
+                // An engine that delays its requests during a freeze reports about 0.1 ms instead
+                // of 50 ms. On an idle machine the values agree within 3 %; a busy machine only
+                // adds delays.
                 assert!(error > -0.06, "{engine:?} p{share}: {error}");
                 error * 100.0
             };
@@ -180,7 +181,7 @@ fn an_open_loop_shows_a_freeze_with_its_full_weight() {
                 .collect();
             assert_eq!(seconds.len(), frozen.len());
             println!(
-                "{engine:?} p{}: {:+.1} % of the truth, in each second {} %",
+                "{engine:?} p{}: {:+.1} % from the calculated value, in each second {} %",
                 share * 100.0,
                 error(&whole, &frozen),
                 seconds.join(", ")

@@ -1,4 +1,4 @@
-//! The log of single requests: complete, exact, and never in the way.
+//! The log of single requests: completeness, exactness, and no effect on results.
 
 use crate::engines::filled;
 use crate::support::{for_millis, random};
@@ -22,7 +22,7 @@ fn scratch(folder: &Path) -> LinuxRig {
     rig
 }
 
-/// Returns the records of each load in a log, with the lost ones that it tells of.
+/// Returns the records of each load in a log, and the number of lost records.
 fn read(path: &Path) -> Vec<(Vec<Record>, u64)> {
     let bytes = std::fs::read(path).unwrap();
     let mut rest = bytes.strip_prefix(&MAGIC).unwrap();
@@ -51,7 +51,7 @@ fn read(path: &Path) -> Vec<(Vec<Record>, u64)> {
 }
 
 #[test]
-fn every_measured_request_is_in_the_log_and_proves_the_percentiles() {
+fn every_measured_request_is_in_the_log_and_percentiles_agree_within_a_thousandth() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ios.log");
     let mut rig = scratch(folder.path());
@@ -72,8 +72,8 @@ fn every_measured_request_is_in_the_log_and_proves_the_percentiles() {
     let loads = read(&path);
     assert_eq!(loads.len(), seens.len());
     for ((records, lost), seen) in loads.iter().zip(&seens) {
-        let told = seen.findings.iter().any(|one| one.kind == FindingKind::LogIncomplete);
-        assert_eq!(told, *lost > 0);
+        let reported = seen.findings.iter().any(|one| one.kind == FindingKind::LogIncomplete);
+        assert_eq!(reported, *lost > 0);
         for direction in Direction::BOTH {
             let mut latency = Histogram::default();
             seen.intervals.iter().filter(|one| one.direction == direction).for_each(|one| {
@@ -92,11 +92,11 @@ fn every_measured_request_is_in_the_log_and_proves_the_percentiles() {
             assert_eq!(exact.len() as u64, latency.count());
             assert_eq!(exact.iter().map(|one| u128::from(*one)).sum::<u128>(), latency.sum());
             for share in [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999] {
-                let Some(told) = latency.percentile(share) else { continue };
+                let Some(reported) = latency.percentile(share) else { continue };
                 let rank = (share * exact.len() as f64).ceil() as usize;
-                let truth = exact[rank - 1] as f64;
-                let error = (told as f64 - truth).abs() / truth;
-                assert!(error <= 0.001, "{share}: {told} for {truth}");
+                let expected = exact[rank - 1] as f64;
+                let error = (reported as f64 - expected).abs() / expected;
+                assert!(error <= 0.001, "{share}: {reported} for {expected}");
             }
         }
         let inside = |record: &Record| record.request.offset + 4_096 <= SPAN.0;
@@ -105,13 +105,13 @@ fn every_measured_request_is_in_the_log_and_proves_the_percentiles() {
 }
 
 #[test]
-fn a_log_that_finds_no_room_is_told_and_costs_no_result() {
+fn a_log_on_a_full_file_system_raises_a_finding_and_changes_no_result() {
     let folder = tempfile::tempdir().unwrap();
     let small = folder.path().join("small");
     std::fs::create_dir(&small).unwrap();
     let mount = ["-t", "tmpfs", "-o", "size=64k", "none", small.to_str().unwrap()];
     if !Command::new("mount").args(mount).status().is_ok_and(|status| status.success()) {
-        println!("skipped: no tmpfs may be mounted here");
+        println!("skipped: tmpfs cannot be mounted");
         return;
     }
     let mut rig = LinuxRig::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
@@ -128,7 +128,7 @@ fn a_log_that_finds_no_room_is_told_and_costs_no_result() {
 }
 
 #[test]
-fn an_existing_file_is_never_taken_for_a_log() {
+fn an_existing_file_is_never_overwritten_by_a_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine");
     std::fs::write(&path, "mine").unwrap();

@@ -15,5 +15,5 @@ mod log;
 mod open_loop;
 mod preparation;
 mod races;
-mod stamps;
 mod support;
+mod verification;

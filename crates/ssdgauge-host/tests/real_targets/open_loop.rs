@@ -1,4 +1,4 @@
-//! Open loops on real files: the rate is held, and latencies count from the due time.
+//! Open loops on real files: rate, lateness and service time.
 
 use crate::support::{for_millis, random};
 use ssdgauge_core::{Arrival, Bytes, Direction, EndedBy, Engine, Recording, Rig};
@@ -8,7 +8,7 @@ use ssdgauge_host::LinuxRig;
 const SPAN: Bytes = Bytes(16 << 20);
 
 #[test]
-fn both_engines_hold_a_rate_and_say_how_punctual_they_were() {
+fn both_engines_sustain_a_rate_and_report_their_lateness() {
     let folder = tempfile::tempdir().unwrap();
     let candidate = Candidate::find(folder.path().to_str().unwrap())
         .and_then(|found| found.sized(SPAN))

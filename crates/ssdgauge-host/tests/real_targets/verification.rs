@@ -1,5 +1,4 @@
-//! Verification: a drive that loses, misplaces or folds data is found out, and an honest one is
-//! not.
+//! Verification: drives that drop, misdirect or fold writes raise findings, correct drives do not.
 
 use crate::engines::filled;
 use crate::support::{Loop, for_bytes, for_millis, random};
@@ -15,14 +14,15 @@ const SIZE: u64 = 64 << 20;
 const SPAN: Bytes = Bytes(16 << 20);
 const BLOCK: u64 = 4_096;
 
-/// Changes the medium behind the drive's back.
+/// Changes data of the drive without a request to it.
 fn tamper(device: &Loop, change: impl FnOnce(&File)) {
     let image = OpenOptions::new().read(true).write(true).open(device.image()).unwrap();
     change(&image);
     image.sync_all().unwrap();
 }
 
-/// Reads the whole span in order, and returns what was found wrong.
+/// Reads the whole span sequentially; returns the findings about wrong data, the number of errors
+/// and the reason for the end.
 fn read_all(rig: &mut LinuxRig, engine: Engine) -> (Vec<Finding>, u64, EndedBy) {
     let mut workload: Workload = random(engine, 100, 4, SPAN);
     workload.streams[0].access = Access::Sequential;
@@ -30,18 +30,18 @@ fn read_all(rig: &mut LinuxRig, engine: Engine) -> (Vec<Finding>, u64, EndedBy) 
     let mut seen = Recording::default();
     let ended = rig.run(&workload, &for_bytes(SPAN.0), &mut seen).unwrap();
     let errors = seen.errors();
-    let of = |finding: &Finding| finding.kind == FindingKind::WrongData;
-    (seen.findings.into_iter().filter(of).collect(), errors, ended.by)
+    let is_wrong = |finding: &Finding| finding.kind == FindingKind::WrongData;
+    (seen.findings.into_iter().filter(is_wrong).collect(), errors, ended.by)
 }
 
 #[test]
-fn lost_misplaced_and_foreign_data_are_found_with_their_place() {
+fn dropped_misdirected_and_foreign_data_is_found_with_its_offset() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
     for engine in [Engine::IoUring, Engine::Synchronous] {
         filled(&mut rig);
         assert_eq!(read_all(&mut rig, engine), (vec![], 0, EndedBy::Bytes));
-        // A write that never arrived, one that belongs elsewhere, and one of somebody else.
+        // A dropped write, a misdirected write, and a write of another program, in turn.
         tamper(&device, |image| image.write_all_at(&[0; BLOCK as usize], 7 * BLOCK).unwrap());
         let (found, errors, by) = read_all(&mut rig, engine);
         assert_eq!((errors, by), (1, EndedBy::Faults));
@@ -61,39 +61,39 @@ fn lost_misplaced_and_foreign_data_are_found_with_their_place() {
 }
 
 #[test]
-fn a_drive_that_drops_the_second_fill_is_found_out() {
+fn writes_dropped_in_a_second_fill_are_found() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
     filled(&mut rig);
     let mut before = vec![0; 1 << 20];
     tamper(&device, |image| image.read_exact_at(&mut before, 3 << 20).unwrap());
     filled(&mut rig);
-    // A mebibyte is as it was before the second fill: those writes were acknowledged and dropped.
+    // One MiB is as before the second fill: those writes were acknowledged and dropped.
     tamper(&device, |image| image.write_all_at(&before, 3 << 20).unwrap());
     let (found, errors, _) = read_all(&mut rig, Engine::IoUring);
     assert!(found[0].text.contains("byte 3145728 found data from before"), "{}", found[0].text);
-    // The step is given up after a hundred.
+    // The step is aborted after 100 faults.
     assert!((100..=256).contains(&errors), "{errors}");
 }
 
 #[test]
-fn a_false_capacity_is_found_out() {
+fn a_false_capacity_is_found() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
     filled(&mut rig);
-    // Only the upper half exists: what was written below it last lies at its place.
+    // Only half of the capacity exists: the upper half of the addresses has overwritten the lower.
     tamper(&device, |image| {
         let mut half = vec![0; SPAN.0 as usize / 2];
         image.read_exact_at(&mut half, SPAN.0 / 2).unwrap();
         image.write_all_at(&half, 0).unwrap();
     });
     let (found, ..) = read_all(&mut rig, Engine::IoUring);
-    assert!(found[0].text.contains("two addresses are one place"), "{}", found[0].text);
-    assert!(found[0].text.contains("byte 0 found what this run wrote at byte 8388608"));
+    assert!(found[0].text.contains("two addresses share one location"), "{}", found[0].text);
+    assert!(found[0].text.contains("byte 0 found data that this run wrote at byte 8388608"));
 }
 
 #[test]
-fn an_honest_drive_raises_no_alarm_under_overlapping_writes_of_any_size() {
+fn overlapping_writes_of_any_size_raise_no_mismatch() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
     filled(&mut rig);
@@ -111,12 +111,12 @@ fn an_honest_drive_raises_no_alarm_under_overlapping_writes_of_any_size() {
             }
         }
     }
-    // Everything that the mixes wrote carries stamps of its place.
+    // All data of the mixes holds headers of its own address.
     assert_eq!(read_all(&mut rig, Engine::IoUring), (vec![], 0, EndedBy::Bytes));
 }
 
 #[test]
-fn what_is_unknown_is_not_called_wrong() {
+fn unverified_ranges_raise_no_mismatch() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = device.rig();
     filled(&mut rig);

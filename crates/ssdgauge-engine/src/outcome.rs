@@ -1,0 +1,22 @@
+//! The outcome of a workload.
+
+use crate::recorder::Fault;
+use ssdgauge_core::{EndedBy, EngineReport, Nanos};
+
+/// The outcome of a workload.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The limit or event that ended it.
+    pub by: EndedBy,
+    /// From the first submission to the last completion.
+    pub elapsed: Nanos,
+    /// How the engine was set up and what it achieved.
+    pub report: EngineReport,
+    /// Completed reads and writes.
+    pub ios: [u64; 2],
+    /// The first faults, each with its second.
+    pub faults: Vec<(u32, Fault)>,
+    /// The time without a completion after which the workload was aborted; `None` where the drive
+    /// responded.
+    pub silence: Option<Nanos>,
+}
