@@ -191,7 +191,7 @@ fn refused(refusal: &Refusal) -> Failure {
         }
         Refusal::Changed { .. } => "nothing was written; look at the drive and start again".into(),
         Refusal::Holds { expected, .. } | Refusal::AttachedAgain { expected, .. } => format!(
-            "nothing was written; if all of that may be lost, add --erase {expected} extras \
+            "nothing was written; if all of that may be lost, add --erase {expected} and \
              --confirm {expected}"
         ),
         Refusal::NotConfirmed { expected, .. } | Refusal::WrongConfirmation { expected, .. } => {

@@ -167,7 +167,7 @@ a_purge_goes_the_way_that_is_asked_for_or_not_at_all() {
         says "cannot be purged by $method"
     done
     gauge 0 run erase.toml "/dev/$drive" --confirm FORMAT --size 48MiB --out d.ssdg
-    finds d.ssdg left-unused '33.3 % more spare area'
+    finds d.ssdg left-unused '33.3 % of spare area'
 }
 
 a_neighbour_on_the_same_controller_is_never_formatted() {
@@ -297,7 +297,7 @@ END
     sed -i 's/"active"/"PS1"/' save.toml
     gauge 0 run save.toml "/dev/$(named FORMAT)" --confirm FORMAT --out c.ssdg \
         --power "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.2; done'"
-    finds c.ssdg power-state 'could not be brought into PS1'
+    finds c.ssdg power-state 'power state 1 could not be set'
 }
 
 # caching DRIVE NUMBER: succeeds while the drive reports its write cache as on (1) or off (0): NVMe by

@@ -64,9 +64,9 @@ a_drive_without_a_serial_is_resumed_with_its_own_test_data_only() {
     until_true test ! -e /sys/block/vda
     vm-monitor device_add virtio-blk-pci,id=other,bus=vport0,drive=vspare0 >/dev/null
     until_true test -b /dev/vda
-    is_not_resumed 'may be another drive'
+    is_not_resumed 'may not be the drive of this run'
     dd if=mine of=/dev/vda bs=1M conv=fsync 2>/dev/null
-    is_not_resumed 'may be another drive'
+    is_not_resumed 'may not be the drive of this run'
     gauge 0 resume a.ssdg --confirm vda:67108864 --erase vda:67108864
     finds a.ssdg resumed
 }

@@ -172,7 +172,7 @@ fn lost_meter(name: &str, cause: &str) -> Finding {
     Finding::new(
         FindingKind::Meter,
         Severity::Warning,
-        format!("{name} does not respond any more: {cause}"),
+        format!("{name} is gone: {cause}"),
         "the run continued without it; power and efficiency are missing from here on",
     )
 }

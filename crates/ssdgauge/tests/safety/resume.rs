@@ -162,7 +162,7 @@ fn a_resumed_run_overwrites_only_its_own_test_data() {
     std::fs::copy(&killed.image, &copy).unwrap();
     for image in [&other, &empty, &copy, &killed.image] {
         killed.attach_again(image);
-        refused(&killed, image, "may be another drive than the run began with");
+        refused(&killed, image, "may not be the drive of this run");
     }
     leave_figure("resumed on other contents", scenarios);
 }
