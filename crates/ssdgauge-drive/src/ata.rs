@@ -3,7 +3,7 @@
 //! Words and bits follow ATA/ATAPI Command Set 3 (ACS-3): IDENTIFY DEVICE in section 7.12.7, the
 //! Device Statistics log in section A.5. This module never talks to a drive.
 
-use crate::record::{Record, bit};
+use crate::byte_reader::{ByteReader, bit};
 
 /// Bytes of IDENTIFY DEVICE, of a page of a log and of the SMART data.
 pub const SECTOR: usize = 512;
@@ -61,22 +61,22 @@ impl Identity {
     /// Reads IDENTIFY DEVICE; `None` where it is cut short, describes a packet device, or holds
     /// no sectors.
     pub(crate) fn decode(data: &[u8]) -> Option<Identity> {
-        let record = Record(data.get(..SECTOR)?);
-        let word = |number: usize| record.u16(2 * number);
+        let reader = ByteReader(data.get(..SECTOR)?);
+        let word = |number: usize| reader.u16(2 * number);
         // An optional word is valid where bit 14 is set and bit 15 is not.
         let valid = |number: usize| word(number).filter(|word| word >> 14 == 1);
         let set = |number: usize, at: u32| word(number).is_some_and(|word| bit(word, at));
-        let long = |number: usize| record.u64(2 * number);
+        let long = |number: usize| reader.u64(2 * number);
         if set(0, 15) {
             return None;
         }
         let sectors = match set(83, 10) {
             true => long(100)? & 0xffff_ffff_ffff,
-            false => u64::from(record.u32(120)?),
+            false => u64::from(reader.u32(120)?),
         };
         let sizes = valid(106).unwrap_or(0);
         let logical = match bit(sizes, 12) {
-            true => u64::from(record.u32(2 * 117)?) * 2,
+            true => u64::from(reader.u32(2 * 117)?) * 2,
             false => 512,
         };
         let physical = if bit(sizes, 13) { logical << (sizes & 15) } else { logical };
@@ -84,9 +84,9 @@ impl Identity {
         let generation = word(77).filter(|word| *word != 0xffff).map(|word| (word >> 1 & 7) as u8);
         let time = word(89)?;
         Some(Identity {
-            model: swapped(record, 27, 20),
-            serial: swapped(record, 10, 10),
-            firmware: swapped(record, 23, 4),
+            model: swapped(reader, 27, 20),
+            serial: swapped(reader, 10, 10),
+            firmware: swapped(reader, 23, 4),
             sectors: Some(sectors).filter(|sectors| *sectors > 0)?,
             logical_block: Some(logical).filter(|bytes| *bytes >= 512)?,
             physical_block: physical,
@@ -119,10 +119,10 @@ impl Identity {
 }
 
 /// Text in ATA has the two characters of each word the wrong way round.
-fn swapped(record: Record<'_>, word: usize, words: usize) -> Option<String> {
-    let bytes = record.bytes(2 * word, 2 * words)?;
+fn swapped(reader: ByteReader<'_>, word: usize, words: usize) -> Option<String> {
+    let bytes = reader.bytes(2 * word, 2 * words)?;
     let right: Vec<u8> = bytes.chunks(2).flat_map(|pair| pair.iter().rev().copied()).collect();
-    Record(&right).text(0, right.len())
+    ByteReader(&right).text(0, right.len())
 }
 
 /// Units of two minutes in eight bits, or in fifteen where bit 15 is set; all ones is "more".
@@ -147,7 +147,7 @@ pub(crate) fn attributes(data: &[u8]) -> Option<Vec<Attribute>> {
         return None;
     }
     let attribute = |number: usize| {
-        let entry = Record(data).bytes(2 + 12 * number, 12)?;
+        let entry = ByteReader(data).bytes(2 + 12 * number, 12)?;
         let raw = entry[5..11].iter().rev().fold(0, |raw, byte| raw << 8 | u64::from(*byte));
         (entry[0] != 0).then(|| Attribute { id: entry[0], value: entry[3], worst: entry[4], raw })
     };
@@ -197,13 +197,13 @@ pub(crate) const STATISTICS_PAGES: [u8; 4] = [1, 4, 5, 7];
 impl Statistics {
     /// Adds what page `page` tells; a page that is not the one asked for tells nothing.
     pub(crate) fn add(&mut self, page: u8, data: &[u8]) {
-        let record = Record(data);
-        if record.u8(2) != Some(page) {
+        let reader = ByteReader(data);
+        if reader.u8(2) != Some(page) {
             return;
         }
         // Each statistic has 8 bytes: six or seven of value, then flags (supported, valid).
         let number = |at: usize, mask: u64| {
-            let word = record.u64(at)?;
+            let word = reader.u64(at)?;
             (word >> 62 == 0b11).then_some(word & mask)
         };
         const DOUBLE: u64 = 0xffff_ffff;

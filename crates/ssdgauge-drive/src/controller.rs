@@ -4,7 +4,7 @@
 //! (Identify Controller, figure 275; Identify Namespace, figure 97). This module never talks to a
 //! drive, and never believes a number that no drive can have.
 
-use crate::record::{Record, bit};
+use crate::byte_reader::{ByteReader, bit};
 
 /// Bytes of an identify data structure.
 pub(crate) const IDENTIFY_LENGTH: usize = 4_096;
@@ -116,24 +116,24 @@ pub(crate) fn celsius(kelvin: u16) -> Option<f64> {
 impl Controller {
     /// Reads an Identify Controller data structure (CNS 01h); `None` where it is cut short.
     pub(crate) fn decode(data: &[u8]) -> Option<Controller> {
-        let record = Record(data.get(..IDENTIFY_LENGTH)?);
-        let version = record.u32(80)?;
-        let transfer = record.u8(77)?;
-        let number = |at| record.u128(at).filter(|bytes| *bytes > 0);
-        let format = record.u8(524)?;
-        let sanitize = record.u32(328)?;
-        let (preferred, least) = (record.u32(272)?, record.u32(276)?);
-        let latency = |at| record.u32(at).filter(|us| *us > 0).map(u64::from);
-        let states = usize::from(record.u8(263)?.min(31));
+        let reader = ByteReader(data.get(..IDENTIFY_LENGTH)?);
+        let version = reader.u32(80)?;
+        let transfer = reader.u8(77)?;
+        let number = |at| reader.u128(at).filter(|bytes| *bytes > 0);
+        let format = reader.u8(524)?;
+        let sanitize = reader.u32(328)?;
+        let (preferred, least) = (reader.u32(272)?, reader.u32(276)?);
+        let latency = |at| reader.u32(at).filter(|us| *us > 0).map(u64::from);
+        let states = usize::from(reader.u8(263)?.min(31));
         Some(Controller {
-            vendor: record.u16(0)?,
-            subsystem_vendor: record.u16(2)?,
-            serial: record.text(4, 20),
-            model: record.text(24, 40),
-            firmware: record.text(64, 8),
+            vendor: reader.u16(0)?,
+            subsystem_vendor: reader.u16(2)?,
+            serial: reader.text(4, 20),
+            model: reader.text(24, 40),
+            firmware: reader.text(64, 8),
             // The three bytes lie with the least significant one first.
-            ieee_oui: record.bytes(73, 3)?.iter().rev().map(|byte| format!("{byte:02x}")).collect(),
-            controller_id: record.u16(78)?,
+            ieee_oui: reader.bytes(73, 3)?.iter().rev().map(|byte| format!("{byte:02x}")).collect(),
+            controller_id: reader.u16(78)?,
             version: (version > 0).then_some((
                 (version >> 16) as u16,
                 (version >> 8) as u8,
@@ -141,23 +141,23 @@ impl Controller {
             )),
             // Units of the smallest page, which is 4 KiB for every host that runs Linux.
             most_transfer: (transfer > 0 && transfer < 32).then(|| 4_096 << transfer),
-            multiple_ports: bit(record.u8(76)?, 0) || bit(record.u8(76)?, 1),
-            optional_admin: record.u16(256)?,
-            optional_nvm: record.u16(520)?,
+            multiple_ports: bit(reader.u8(76)?, 0) || bit(reader.u8(76)?, 1),
+            optional_admin: reader.u16(256)?,
+            optional_nvm: reader.u16(520)?,
             format: FormatAttributes {
                 formats_all: bit(format, 0),
                 erases_all: bit(format, 1),
                 cryptographic: bit(format, 2),
             },
-            lists_its_logs: bit(record.u8(261)?, 5),
-            has_volatile_cache: bit(record.u8(525)?, 0),
-            has_autonomous_transitions: bit(record.u8(265)?, 0),
+            lists_its_logs: bit(reader.u8(261)?, 5),
+            has_volatile_cache: bit(reader.u8(525)?, 0),
+            has_autonomous_transitions: bit(reader.u8(265)?, 0),
             total_capacity: number(280),
-            unallocated_capacity: number(280).and(record.u128(296)),
-            warning_c: celsius(record.u16(266)?),
-            critical_c: celsius(record.u16(268)?),
-            host_thermal_management: bit(record.u16(322)?, 0),
-            thermal_range_c: (celsius(record.u16(324)?), celsius(record.u16(326)?)),
+            unallocated_capacity: number(280).and(reader.u128(296)),
+            warning_c: celsius(reader.u16(266)?),
+            critical_c: celsius(reader.u16(268)?),
+            host_thermal_management: bit(reader.u16(322)?, 0),
+            thermal_range_c: (celsius(reader.u16(324)?), celsius(reader.u16(326)?)),
             host_memory: (preferred > 0)
                 .then(|| (u64::from(preferred) * 4_096, u64::from(least) * 4_096)),
             sanitize: Sanitize {
@@ -165,13 +165,13 @@ impl Controller {
                 block: bit(sanitize, 1),
                 overwrite: bit(sanitize, 2),
             },
-            most_namespaces: record.u32(516)?,
-            subsystem_name: record.text(768, 256),
-            firmware_slots: record.u8(260)? >> 1 & 7,
+            most_namespaces: reader.u32(516)?,
+            subsystem_name: reader.text(768, 256),
+            firmware_slots: reader.u8(260)? >> 1 & 7,
             off_and_on_us: (latency(88), latency(84)),
-            self_test_minutes: record.u16(316).filter(|minutes| *minutes > 0),
-            error_entries: u16::from(record.u8(262)?) + 1,
-            power_states: (0..=states).filter_map(|number| power_state(record, number)).collect(),
+            self_test_minutes: reader.u16(316).filter(|minutes| *minutes > 0),
+            error_entries: u16::from(reader.u8(262)?) + 1,
+            power_states: (0..=states).filter_map(|number| power_state(reader, number)).collect(),
         })
     }
 
@@ -196,13 +196,13 @@ impl Controller {
     }
 }
 
-fn power_state(record: Record<'_>, number: usize) -> Option<PowerState> {
-    let record = Record(record.bytes(2_048 + 32 * number, 32)?);
-    let flags = record.u8(3)?;
+fn power_state(reader: ByteReader<'_>, number: usize) -> Option<PowerState> {
+    let reader = ByteReader(reader.bytes(2_048 + 32 * number, 32)?);
+    let flags = reader.u8(3)?;
     // Hundredths of a watt, or with MXPS ten-thousandths.
     let scale = if bit(flags, 0) { 1e-4 } else { 1e-2 };
-    let most = record.u16(0)?;
-    let latency = |at| record.u32(at).filter(|us| *us > 0).map(u64::from);
+    let most = reader.u16(0)?;
+    let latency = |at| reader.u32(at).filter(|us| *us > 0).map(u64::from);
     let scaled = |power: u16, scale: u8| match scale {
         1 => Some(f64::from(power) * 1e-4),
         2 => Some(f64::from(power) * 1e-2),
@@ -214,8 +214,8 @@ fn power_state(record: Record<'_>, number: usize) -> Option<PowerState> {
         operational: !bit(flags, 1),
         entry_us: latency(4),
         exit_us: latency(8),
-        idle_w: scaled(record.u16(16)?, record.u8(18)? >> 6).filter(|w| *w > 0.0),
-        active_w: scaled(record.u16(20)?, record.u8(22)? >> 6).filter(|w| *w > 0.0),
+        idle_w: scaled(reader.u16(16)?, reader.u8(18)? >> 6).filter(|w| *w > 0.0),
+        active_w: scaled(reader.u16(20)?, reader.u8(22)? >> 6).filter(|w| *w > 0.0),
     })
 }
 
@@ -284,32 +284,32 @@ impl Namespace {
     /// Reads an Identify Namespace data structure (CNS 00h); `None` where it is cut short or
     /// describes no namespace.
     pub(crate) fn decode(data: &[u8]) -> Option<Namespace> {
-        let record = Record(data.get(..IDENTIFY_LENGTH)?);
-        let blocks = record.u64(0).filter(|blocks| *blocks > 0)?;
-        let in_use = record.u8(26)?;
-        let progress = record.u8(32)?;
-        let count = usize::from(record.u8(25)?.min(63));
-        let optional = bit(record.u8(24)?, 4);
+        let reader = ByteReader(data.get(..IDENTIFY_LENGTH)?);
+        let blocks = reader.u64(0).filter(|blocks| *blocks > 0)?;
+        let in_use = reader.u8(26)?;
+        let progress = reader.u8(32)?;
+        let count = usize::from(reader.u8(25)?.min(63));
+        let optional = bit(reader.u8(24)?, 4);
         let hint =
-            |at| record.u16(at).filter(|_| optional).map(|zero_based| u32::from(zero_based) + 1);
+            |at| reader.u16(at).filter(|_| optional).map(|zero_based| u32::from(zero_based) + 1);
         Some(Namespace {
             blocks,
-            capacity_blocks: record.u64(8)?,
-            used_blocks: record.u64(16)?,
-            formats: (0..=count).filter_map(|number| lba_format(record, number)).collect(),
+            capacity_blocks: reader.u64(8)?,
+            used_blocks: reader.u64(16)?,
+            formats: (0..=count).filter_map(|number| lba_format(reader, number)).collect(),
             // More than 16 formats need two more bits, which lie apart.
             format: (in_use & 15) | if count > 15 { in_use >> 1 & 0x30 } else { 0 },
             metadata_extended: bit(in_use, 4),
-            protection: record.u8(29)? & 15,
-            shared: bit(record.u8(30)?, 0),
+            protection: reader.u8(29)? & 15,
+            shared: bit(reader.u8(30)?, 0),
             format_left_percent: bit(progress, 7).then_some(progress & 0x7f),
-            deallocated: match record.u8(33)? & 7 {
+            deallocated: match reader.u8(33)? & 7 {
                 1 => Deallocated::Zeros,
                 2 => Deallocated::Ones,
                 _ => Deallocated::Untold,
             },
-            nguid: record.identifier(104, 16),
-            eui64: record.identifier(120, 8),
+            nguid: reader.identifier(104, 16),
+            eui64: reader.identifier(120, 8),
             preferred_write: hint(64),
             preferred_deallocate: hint(68),
         })
@@ -321,8 +321,8 @@ impl Namespace {
     }
 }
 
-fn lba_format(record: Record<'_>, number: usize) -> Option<LbaFormat> {
-    let format = record.u32(128 + 4 * number)?;
+fn lba_format(reader: ByteReader<'_>, number: usize) -> Option<LbaFormat> {
+    let format = reader.u32(128 + 4 * number)?;
     let shift = format >> 16 & 0xff;
     // Below 512 bytes the entry is not in use; beyond 1 MiB no kernel takes it.
     (9..=20).contains(&shift).then(|| LbaFormat {
@@ -335,6 +335,6 @@ fn lba_format(record: Record<'_>, number: usize) -> Option<LbaFormat> {
 
 /// Returns the numbers in a list of namespaces (CNS 02h, 10h): ascending, ended by 0.
 pub(crate) fn namespace_list(data: &[u8]) -> Vec<u32> {
-    let record = Record(data);
-    (0..1_024).map_while(|at| record.u32(4 * at).filter(|number| *number > 0)).collect()
+    let reader = ByteReader(data);
+    (0..1_024).map_while(|at| reader.u32(4 * at).filter(|number| *number > 0)).collect()
 }

@@ -4,8 +4,8 @@
 //! its version 2.1. This module never talks to a drive. What a drive cannot mean is left out and
 //! named as a doubt.
 
+use crate::byte_reader::{ByteReader, bit};
 use crate::controller::celsius;
-use crate::record::{Record, bit};
 
 /// Bytes of the log.
 pub const SMART_LENGTH: usize = 512;
@@ -66,22 +66,22 @@ const WARNINGS: [&str; 6] = [
 impl Health {
     /// Reads the log; `None` where it is cut short.
     pub(crate) fn decode(data: &[u8]) -> Option<Health> {
-        let record = Record(data.get(..SMART_LENGTH)?);
+        let reader = ByteReader(data.get(..SMART_LENGTH)?);
         let mut doubts = Vec::new();
-        let composite = record.u16(1)?;
+        let composite = reader.u16(1)?;
         let composite_c = temperature(composite, "composite temperature", &mut doubts);
         if composite == 0 {
             doubts.push("the drive gives a composite temperature of 0 K".into());
         }
         let mut sensors_c = Vec::new();
         for number in 1..=8u8 {
-            let kelvin = record.u16(198 + 2 * usize::from(number))?;
+            let kelvin = reader.u16(198 + 2 * usize::from(number))?;
             let name = format!("temperature sensor {number}");
             let celsius = temperature(kelvin, &name, &mut doubts);
             sensors_c.extend(celsius.map(|celsius| (number, celsius)));
         }
         let mut percent = |at: usize, what: &str| {
-            let value = record.u8(at)?;
+            let value = reader.u8(at)?;
             if value > 100 {
                 doubts.push(format!("the drive gives {value} % as its {what}"));
             }
@@ -90,20 +90,20 @@ impl Health {
         let spare_percent = percent(3, "spare");
         let spare_threshold_percent = percent(4, "threshold of its spare");
         let mut count = |at: usize, unit: u128, what: &str| {
-            let value = record.u128(at)?.checked_mul(unit).and_then(|bytes| bytes.try_into().ok());
+            let value = reader.u128(at)?.checked_mul(unit).and_then(|bytes| bytes.try_into().ok());
             if value.is_none() {
                 doubts.push(format!("the drive gives an impossible count of {what}"));
             }
             value
         };
-        let power = record.u32(240)?;
+        let power = reader.u32(240)?;
         Some(Health {
-            warning: record.u8(0)?,
+            warning: reader.u8(0)?,
             composite_c,
             sensors_c,
             spare_percent,
             spare_threshold_percent,
-            used_percent: record.u8(5)?,
+            used_percent: reader.u8(5)?,
             read_bytes: count(32, DATA_UNIT, "bytes read"),
             written_bytes: count(48, DATA_UNIT, "bytes written"),
             read_commands: count(64, 1, "read commands"),
@@ -114,13 +114,13 @@ impl Health {
             unsafe_shutdowns: count(144, 1, "unsafe shutdowns"),
             media_errors: count(160, 1, "media errors"),
             error_log_entries: count(176, 1, "errors"),
-            warning_minutes: record.u32(192)?,
-            critical_minutes: record.u32(196)?,
-            light_throttles: record.u32(216)?,
-            heavy_throttles: record.u32(220)?,
-            light_throttle_s: record.u32(224)?,
-            heavy_throttle_s: record.u32(228)?,
-            lifetime_wh: record.u64(232).filter(|hours| *hours > 0),
+            warning_minutes: reader.u32(192)?,
+            critical_minutes: reader.u32(196)?,
+            light_throttles: reader.u32(216)?,
+            heavy_throttles: reader.u32(220)?,
+            light_throttle_s: reader.u32(224)?,
+            heavy_throttle_s: reader.u32(228)?,
+            lifetime_wh: reader.u64(232).filter(|hours| *hours > 0),
             power_w: scaled_power(power),
             doubts,
         })

@@ -9,6 +9,7 @@
 //! This crate never makes a command that changes a drive.
 
 pub mod ata;
+mod byte_reader;
 pub mod controller;
 mod description;
 #[cfg(any(test, feature = "fixtures"))]
@@ -19,7 +20,6 @@ pub mod helper;
 pub mod pass_through;
 pub mod power_log;
 pub mod query;
-mod record;
 pub mod state;
 pub mod sysfs_device;
 

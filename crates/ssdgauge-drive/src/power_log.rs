@@ -3,8 +3,8 @@
 //! Layouts: log 25h and feature 25h of the NVM Express Base Specification 2.2 and later, as
 //! libnvme 3.0 has them. This module never talks to a drive.
 
+use crate::byte_reader::{ByteReader, bit};
 use crate::health::scaled_power;
-use crate::record::{Record, bit};
 
 /// Bytes before the histogram.
 pub(crate) const HEAD_LENGTH: usize = 64;
@@ -36,7 +36,7 @@ pub struct PowerLog {
 
 /// Returns how many bytes the log has, by its head; `None` where that is no head of such a log.
 pub(crate) fn length(head: &[u8]) -> Option<usize> {
-    let told = Record(head).u32(4)? as usize;
+    let told = ByteReader(head).u32(4)? as usize;
     // Reads are in words of four bytes.
     (told >= HEAD_LENGTH).then(|| told.min(MOST_LENGTH).next_multiple_of(4))
 }
@@ -44,11 +44,11 @@ pub(crate) fn length(head: &[u8]) -> Option<usize> {
 impl PowerLog {
     /// Reads the log; `None` where it is no such log. One that was never filled has no samples.
     pub(crate) fn decode(data: &[u8]) -> Option<PowerLog> {
-        let record = Record(data.get(..HEAD_LENGTH)?);
-        let entries = usize::from(record.u16(12)?);
-        let entry = usize::from(record.u16(24)?);
-        let width_w = f64::from(record.u16(26)?) * 1e-3;
-        let log = Record(data.get(HEAD_LENGTH..)?);
+        let reader = ByteReader(data.get(..HEAD_LENGTH)?);
+        let entries = usize::from(reader.u16(12)?);
+        let entry = usize::from(reader.u16(24)?);
+        let width_w = f64::from(reader.u16(26)?) * 1e-3;
+        let log = ByteReader(data.get(HEAD_LENGTH..)?);
         if entries > 0 && (entry != ENTRY || width_w <= 0.0 || entries * ENTRY > log.0.len()) {
             return None;
         }
@@ -58,15 +58,15 @@ impl PowerLog {
             let samples = log.u32(index * ENTRY + 4)?;
             Some((place * width_w, (place + 1.0) * width_w, samples))
         };
-        let attributes = record.u16(2)?;
+        let attributes = reader.u16(2)?;
         Some(PowerLog {
-            count: record.u32(8)?,
-            mean_w: scaled_power(record.u32(40)?),
-            most_w: scaled_power(record.u32(44)?),
-            error_percent: record.u8(56).filter(|percent| *percent != 255),
+            count: reader.u32(8)?,
+            mean_w: scaled_power(reader.u32(40)?),
+            most_w: scaled_power(reader.u32(44)?),
+            error_percent: reader.u8(56).filter(|percent| *percent != 255),
             is_estimated: bit(attributes, 2),
             has_gaps: bit(attributes, 1),
-            overflow: record.u16(32)?,
+            overflow: reader.u16(32)?,
             bins: (0..entries).map(bin).collect::<Option<_>>()?,
         })
     }
@@ -80,7 +80,7 @@ pub(crate) fn measurement(start: bool) -> u32 {
 
 /// Returns whether the list of supported logs (log 00h, four bytes each, bit 0) has log `id`.
 pub(crate) fn is_supported(list: &[u8], id: u8) -> bool {
-    Record(list).u32(4 * usize::from(id)).is_some_and(|entry| bit(entry, 0))
+    ByteReader(list).u32(4 * usize::from(id)).is_some_and(|entry| bit(entry, 0))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! section 5.27) and the TCG Storage Architecture Core Specification 2.01, section 3.3.6 (Level 0
 //! Discovery). This module never talks to a drive.
 
+use crate::byte_reader::{ByteReader, bit};
 use crate::controller::celsius;
-use crate::record::{Record, bit};
 
 /// What became of the last sanitize operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +36,11 @@ pub struct SanitizeLog {
 impl SanitizeLog {
     /// Reads the log; `None` where it is cut short.
     pub(crate) fn decode(data: &[u8]) -> Option<SanitizeLog> {
-        let record = Record(data);
-        let estimate = |at| record.u32(at).map(|s| Some(s).filter(|s| *s != u32::MAX && *s > 0));
+        let reader = ByteReader(data);
+        let estimate = |at| reader.u32(at).map(|s| Some(s).filter(|s| *s != u32::MAX && *s > 0));
         Some(SanitizeLog {
-            progress: record.u16(0)?,
-            state: match record.u8(2)? & 7 {
+            progress: reader.u16(0)?,
+            state: match reader.u8(2)? & 7 {
                 0 => SanitizeState::Never,
                 // Completed, and completed with all blocks deallocated.
                 1 | 4 => SanitizeState::Completed,
@@ -63,9 +63,9 @@ pub(crate) struct Transition {
 
 /// Reads the table of feature 0Ch; entries without a time are not in use.
 pub(crate) fn transitions(data: &[u8]) -> Vec<Transition> {
-    let record = Record(data);
+    let reader = ByteReader(data);
     let entry = |from: u8| {
-        let entry = record.u64(8 * usize::from(from))?;
+        let entry = reader.u64(8 * usize::from(from))?;
         let after_ms = (entry >> 8 & 0x00ff_ffff) as u32;
         (after_ms > 0).then_some(Transition { from, to: (entry >> 3 & 31) as u8, after_ms })
     };
@@ -100,18 +100,18 @@ impl Security {
     /// Reads a Level 0 Discovery; `None` where it is none.
     pub(crate) fn decode(data: &[u8]) -> Option<Security> {
         const HEADER: usize = 48;
-        let record = Record(data);
+        let reader = ByteReader(data);
         // The length counts what follows itself.
-        let end = (record.be_u32(0)? as usize).checked_add(4)?.min(data.len());
+        let end = (reader.be_u32(0)? as usize).checked_add(4)?.min(data.len());
         if end < HEADER {
             return None;
         }
         let mut security = Security::default();
         let mut at = HEADER;
         while at + 4 <= end {
-            let code = record.be_u16(at)?;
+            let code = reader.be_u16(at)?;
             if code == 2 {
-                let flags = record.u8(at + 4)?;
+                let flags = reader.u8(at + 4)?;
                 security.locking = Some(Locking {
                     supported: bit(flags, 0),
                     enabled: bit(flags, 1),
@@ -120,7 +120,7 @@ impl Security {
                 });
             }
             security.standards.extend(standard(code).map(str::to_owned));
-            at += 4 + usize::from(record.u8(at + 3)?);
+            at += 4 + usize::from(reader.u8(at + 3)?);
         }
         Some(security)
     }
@@ -146,9 +146,9 @@ pub(crate) const PROTOCOL_TCG: u8 = 0x01;
 
 /// Reads the list of security protocols (protocol 00h): SPC-4, section 7.7.1.
 pub(crate) fn security_protocols(data: &[u8]) -> Option<Vec<u8>> {
-    let record = Record(data);
-    let length = usize::from(record.be_u16(6)?).min(data.len().checked_sub(8)?);
-    Some(record.bytes(8, length)?.to_vec())
+    let reader = ByteReader(data);
+    let length = usize::from(reader.be_u16(6)?).min(data.len().checked_sub(8)?);
+    Some(reader.bytes(8, length)?.to_vec())
 }
 
 #[cfg(test)]

@@ -7,26 +7,20 @@
 //! This crate never touches an I/O thread or the data of the drive.
 
 mod aggregate;
-mod answer;
-mod command;
 mod distribution;
 mod error;
-mod http;
-mod hwmon;
 mod monotonic;
-mod nvme;
-mod quarch;
+mod parse;
 mod sample;
 mod sampler;
 mod source;
 mod spec;
-mod thermometer;
 
 pub use aggregate::Aggregate;
 pub use distribution::Distribution;
 pub use error::MeterError;
-pub use hwmon::{Sensor, sensors};
-pub use nvme::LogReader;
 pub use sampler::{Live, Message, Meters, folder_of};
+pub use source::hwmon::{Sensor, sensors};
+pub use source::nvme::LogReader;
+pub use source::thermometer::Thermometer;
 pub use spec::MeterSpec;
-pub use thermometer::Thermometer;

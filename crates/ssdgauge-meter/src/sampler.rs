@@ -4,19 +4,19 @@
 //! is never waited for: a meter that hangs hangs alone.
 
 use crate::aggregate::Kind;
-use crate::command::Command;
 use crate::error::MeterError;
-use crate::http::Http;
-use crate::hwmon;
-use crate::nvme;
-use crate::quarch::Quarch;
 use crate::sample::Batch;
 use crate::sample::Sample;
 use crate::source::FIRST;
 use crate::source::Source;
+use crate::source::command::Command;
+use crate::source::http::Http;
+use crate::source::hwmon;
+use crate::source::nvme;
+use crate::source::quarch::Quarch;
+use crate::source::thermometer::Thermometer;
 use crate::spec::MeterSpec;
 use crate::spec::SourceSpec;
-use crate::thermometer::Thermometer;
 use ssdgauge_core::PowerScope;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,9 +1,15 @@
 //! The sources of samples that this crate knows.
 
 use crate::sample::Batch;
-use crate::thermometer::Thermometer;
-use crate::{command, http, hwmon, nvme, quarch};
+pub(crate) mod command;
+pub(crate) mod http;
+pub(crate) mod hwmon;
+pub(crate) mod nvme;
+pub(crate) mod quarch;
+pub(crate) mod thermometer;
+
 use std::time::Duration;
+use thermometer::Thermometer;
 
 /// How long a meter may take to give its first reading.
 pub(crate) const FIRST: Duration = Duration::from_secs(5);

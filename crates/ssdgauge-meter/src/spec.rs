@@ -25,12 +25,12 @@ pub struct MeterSpec {
     pub scale: f64,
     /// The time between two readings, where it was said.
     pub period: Option<Duration>,
-    pub(super) source: SourceSpec,
+    pub(crate) source: SourceSpec,
 }
 
 /// Where the readings come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SourceSpec {
+pub(crate) enum SourceSpec {
     Hwmon { chip: String, channel: Channel },
     Quarch { address: String, module: String },
     Nvme,
@@ -40,7 +40,7 @@ pub(super) enum SourceSpec {
 
 /// What of a sensor chip is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Channel {
+pub(crate) enum Channel {
     /// A power input.
     Power(u32),
     /// A voltage times a current.

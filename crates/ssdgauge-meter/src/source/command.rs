@@ -4,8 +4,8 @@
 //! a process group of its own, so that a stop of the run does not reach it first, and is ended
 //! with the run.
 
-use crate::answer;
 use crate::monotonic::MonotonicCheck;
+use crate::parse;
 use crate::sample::Batch;
 use crate::sample::PollTimer;
 use crate::sample::Sample;
@@ -45,7 +45,7 @@ struct Running {
 
 impl Command {
     /// Starts the program.
-    pub(super) fn open(
+    pub(crate) fn open(
         words: &[String],
         pointer: Option<&str>,
         period: Option<Duration>,
@@ -63,7 +63,7 @@ impl Command {
         Ok(command)
     }
 
-    pub(super) fn manner(&self) -> String {
+    pub(crate) fn manner(&self) -> String {
         match self.running.as_ref().is_some_and(|running| running.taken > 1) {
             true => "as often as the program prints, host clock at the line".into(),
             false => format!("each line, or every {:?}, host clock at the line", self.timer.period),
@@ -106,7 +106,7 @@ impl Command {
         Ok(())
     }
 
-    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         let Some(running) = &mut self.running else {
             if self.timer.wait(timeout) {
                 self.start()?;
@@ -133,7 +133,7 @@ impl Command {
         if text.trim().is_empty() {
             return Ok(None);
         }
-        match answer::line(text, self.pointer.as_deref()) {
+        match parse::line(text, self.pointer.as_deref()) {
             Ok(line) => {
                 self.bad_lines = 0;
                 let goes_on = line.stamp.is_none_or(|stamp| self.order.goes_on(stamp));

@@ -3,7 +3,7 @@
 //! The driver asks the drive for them. That is why they are silent while a drive is left alone:
 //! a question each second keeps a drive awake, and made one 20 K warmer (lm-sensors issue 511).
 
-use crate::hwmon::{names, number, read};
+use super::hwmon::{names, number, read};
 use crate::sample::Batch;
 use crate::sample::Failures;
 use crate::sample::PollTimer;
@@ -72,7 +72,7 @@ impl Thermometer {
         (!files.is_empty()).then_some(Thermometer { files, factors, timer, failures, channels })
     }
 
-    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }

@@ -35,7 +35,7 @@ pub(crate) struct Quarch {
 
 impl Quarch {
     /// Connects to the server at `address` and lets `module` stream.
-    pub(super) fn open(
+    pub(crate) fn open(
         address: &str,
         module: &str,
         period: Option<Duration>,
@@ -65,7 +65,7 @@ impl Quarch {
         Ok(quarch)
     }
 
-    pub(super) fn manner(&self) -> String {
+    pub(crate) fn manner(&self) -> String {
         let period = self.header.period.as_deref().unwrap_or("unknown");
         format!("means of {period} made by QIS, the module's clock, placed by the host's")
     }
@@ -89,7 +89,7 @@ impl Quarch {
         Ok(())
     }
 
-    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
@@ -152,7 +152,7 @@ fn names(entry: &str, module: &str) -> bool {
 }
 
 fn shown(text: &str) -> String {
-    super::answer::shown(text.trim())
+    crate::parse::shown(text.trim())
 }
 
 /// A connection to QIS.

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 /// Where the watts are in a JSON line that names them in our words.
-pub(super) const USUAL: &str = "/power_w";
+pub(crate) const USUAL: &str = "/power_w";
 
 /// Returns the number at `pointer` (RFC 6901) of `document`; a text that is a number counts,
 /// because some meters write them so.
-pub(super) fn at(document: &Value, pointer: &str) -> Result<f64, String> {
+pub(crate) fn at(document: &Value, pointer: &str) -> Result<f64, String> {
     let value = document.pointer(pointer);
     let number = value.and_then(|value| match value {
         Value::Number(number) => number.as_f64(),
@@ -51,15 +51,15 @@ fn pointers(value: &Value, path: String, known: &mut Vec<String>) {
 
 /// What one line of a meter says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// The value.
-    pub(super) value: f64,
+    pub(crate) value: f64,
     /// The meter's own time in seconds, where it gives one.
-    pub(super) stamp: Option<f64>,
+    pub(crate) stamp: Option<f64>,
 }
 
 /// Reads a line: a plain number, or a JSON document with a number at `pointer`.
-pub(super) fn line(text: &str, pointer: Option<&str>) -> Result<Line, String> {
+pub(crate) fn line(text: &str, pointer: Option<&str>) -> Result<Line, String> {
     let text = text.trim();
     if pointer.is_none()
         && let Ok(value) = text.parse::<f64>()
@@ -75,7 +75,7 @@ pub(super) fn line(text: &str, pointer: Option<&str>) -> Result<Line, String> {
 }
 
 /// Returns the beginning of what a meter said, without what would spoil a terminal.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(60).collect()
 }
 

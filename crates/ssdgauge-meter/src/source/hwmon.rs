@@ -86,7 +86,7 @@ fn chips(class: &Path) -> Vec<(String, PathBuf, String)> {
 }
 
 /// Returns the names in `folder`, in order.
-pub(super) fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -95,12 +95,12 @@ pub(super) fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Returns the number behind `prefix`.
-pub(super) fn number(name: &str, prefix: &str) -> Option<u32> {
+pub(crate) fn number(name: &str, prefix: &str) -> Option<u32> {
     name.strip_prefix(prefix)?.parse().ok()
 }
 
 /// Reads one number.
-pub(super) fn read(path: &Path) -> Result<f64, String> {
+pub(crate) fn read(path: &Path) -> Result<f64, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let text = text.trim();
     text.parse::<i64>().map(|value| value as f64).map_err(|_| format!("'{text}' is no number"))
@@ -108,7 +108,7 @@ pub(super) fn read(path: &Path) -> Result<f64, String> {
 
 impl Hwmon {
     /// Opens a channel of the chip called `chip`, by its name or the kernel's name of its place.
-    pub(super) fn open(
+    pub(crate) fn open(
         class: &Path,
         chip: &str,
         channel: Channel,
@@ -158,7 +158,7 @@ impl Hwmon {
         Ok(hwmon)
     }
 
-    pub(super) fn period(&self) -> Duration {
+    pub(crate) fn period(&self) -> Duration {
         self.timer.period
     }
 
@@ -172,7 +172,7 @@ impl Hwmon {
         }
     }
 
-    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }

@@ -2,7 +2,7 @@
 //!
 //! Plain HTTP alone is spoken. An address that wants TLS is read by a program, see `command`.
 
-use crate::answer;
+use crate::parse;
 use crate::sample::Batch;
 use crate::sample::Failures;
 use crate::sample::PollTimer;
@@ -29,7 +29,7 @@ pub(crate) struct Http {
 
 impl Http {
     /// Asks the address once.
-    pub(super) fn open(url: &str, pointer: &str, period: Option<Duration>) -> Result<Http, String> {
+    pub(crate) fn open(url: &str, pointer: &str, period: Option<Duration>) -> Result<Http, String> {
         let agent = ureq::Agent::config_builder()
             .timeout_global(Some(PATIENCE))
             .max_redirects(3)
@@ -47,7 +47,7 @@ impl Http {
         Ok(http)
     }
 
-    pub(super) fn period(&self) -> Duration {
+    pub(crate) fn period(&self) -> Duration {
         self.timer.period
     }
 
@@ -61,11 +61,11 @@ impl Http {
             .read_to_string()
             .map_err(|error| format!("{}: {error}", self.url))?;
         let document: Value = serde_json::from_str(&text)
-            .map_err(|_| format!("{} answers no JSON but '{}'", self.url, answer::shown(&text)))?;
-        answer::at(&document, &self.pointer)
+            .map_err(|_| format!("{} answers no JSON but '{}'", self.url, parse::shown(&text)))?;
+        parse::at(&document, &self.pointer)
     }
 
-    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }

@@ -27,14 +27,14 @@ pub(crate) struct NvmePower {
 
 impl NvmePower {
     /// Asks the drive once whether it measures its power.
-    pub(super) fn open(read: LogReader, period: Option<Duration>) -> Result<NvmePower, String> {
+    pub(crate) fn open(read: LogReader, period: Option<Duration>) -> Result<NvmePower, String> {
         let timer = PollTimer::every(period.unwrap_or(USUAL));
         let mut nvme = NvmePower { read, timer, failures: Failures::default() };
         nvme.ask()?;
         Ok(nvme)
     }
 
-    pub(super) fn period(&self) -> Duration {
+    pub(crate) fn period(&self) -> Duration {
         self.timer.period
     }
 
@@ -43,7 +43,7 @@ impl NvmePower {
         power_w(&page).ok_or_else(|| "the drive does not measure its own power".to_owned())
     }
 
-    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }

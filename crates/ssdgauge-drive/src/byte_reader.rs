@@ -1,13 +1,13 @@
 //! Bytes that came from a drive, read within their bounds.
 //!
-//! Every one of them may be wrong: a record may be short, a text may hold anything. A field that
+//! Every one of them may be wrong: a reader may be short, a text may hold anything. A field that
 //! lies outside is `None`, and nothing here can fail in another way.
 
 /// Bytes of a drive.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Record<'a> {
+impl<'a> ByteReader<'a> {
     /// Returns `length` bytes from `at` on.
     pub(crate) fn bytes(self, at: usize, length: usize) -> Option<&'a [u8]> {
         self.0.get(at..at.checked_add(length)?)
@@ -80,12 +80,12 @@ mod tests {
 
     #[test]
     fn what_lies_outside_is_none() {
-        let record = Record(&[1, 2, 3]);
-        assert_eq!(record.u16(1), Some(0x0302));
-        assert_eq!(record.u16(2), None);
-        assert_eq!(record.u64(usize::MAX), None);
-        assert_eq!(record.text(0, 4), None);
-        assert_eq!(Record(b"  x\0 ").text(0, 5).as_deref(), Some("x"));
-        assert_eq!(Record(&[0; 8]).identifier(0, 8), None);
+        let reader = ByteReader(&[1, 2, 3]);
+        assert_eq!(reader.u16(1), Some(0x0302));
+        assert_eq!(reader.u16(2), None);
+        assert_eq!(reader.u64(usize::MAX), None);
+        assert_eq!(reader.text(0, 4), None);
+        assert_eq!(ByteReader(b"  x\0 ").text(0, 5).as_deref(), Some("x"));
+        assert_eq!(ByteReader(&[0; 8]).identifier(0, 8), None);
     }
 }
