@@ -1,13 +1,16 @@
-//! A number out of what a meter answers: a plain number, or a JSON document with a pointer.
+//! The parser of meter output: a plain number, or a JSON document with a JSON pointer.
 
 use serde_json::Value;
 
-/// Where the watts are in a JSON line that names them in our words.
-pub(crate) const USUAL: &str = "/power_w";
+/// The JSON pointer to the watts of a program without the option `pointer=`.
+const DEFAULT_POINTER: &str = "/power_w";
 
-/// Returns the number at `pointer` (RFC 6901) of `document`; a text that is a number counts,
-/// because some meters write them so.
-pub(crate) fn at(document: &Value, pointer: &str) -> Result<f64, String> {
+/// Returns the number at `pointer` (RFC 6901) of `document`. A string that contains a number is
+/// accepted, because some smart plugs quote their numbers.
+///
+/// # Errors
+/// There is no finite number at `pointer`; the error lists the pointers that lead to numbers.
+pub(crate) fn number_at(document: &Value, pointer: &str) -> Result<f64, String> {
     let value = document.pointer(pointer);
     let number = value.and_then(|value| match value {
         Value::Number(number) => number.as_f64(),
@@ -25,17 +28,17 @@ pub(crate) fn at(document: &Value, pointer: &str) -> Result<f64, String> {
     })
 }
 
-/// The pointers that an error names.
-const MOST_POINTERS: usize = 12;
+/// The maximum number of pointers in an error.
+const MAX_POINTERS: usize = 12;
 
 fn pointers(value: &Value, path: String, known: &mut Vec<String>) {
-    if known.len() >= MOST_POINTERS {
+    if known.len() >= MAX_POINTERS {
         return;
     }
     match value {
         Value::Number(_) => known.push(path),
         Value::Array(items) => {
-            for (index, item) in items.iter().enumerate().take(MOST_POINTERS) {
+            for (index, item) in items.iter().enumerate().take(MAX_POINTERS) {
                 pointers(item, format!("{path}/{index}"), known);
             }
         }
@@ -49,33 +52,48 @@ fn pointers(value: &Value, path: String, known: &mut Vec<String>) {
     }
 }
 
-/// What one line of a meter says.
+/// One line of the output of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Line {
-    /// The value.
+pub(crate) struct OutputLine {
+    /// The value, in the unit of the program.
     pub(crate) value: f64,
-    /// The meter's own time in seconds, where it gives one.
+    /// The time stamp of the program in seconds (`time_s`), where the line has one.
     pub(crate) stamp: Option<f64>,
 }
 
-/// Reads a line: a plain number, or a JSON document with a number at `pointer`.
-pub(crate) fn line(text: &str, pointer: Option<&str>) -> Result<Line, String> {
+/// Parses a line: a plain number, or a JSON document with a number at `pointer`.
+///
+/// # Errors
+/// The line is neither, or has no number at `pointer`.
+pub(crate) fn parse_line(text: &str, pointer: Option<&str>) -> Result<OutputLine, String> {
     let text = text.trim();
     if pointer.is_none()
         && let Ok(value) = text.parse::<f64>()
         && value.is_finite()
     {
-        return Ok(Line { value, stamp: None });
+        return Ok(OutputLine { value, stamp: None });
     }
     let document: Value = serde_json::from_str(text)
-        .map_err(|_| format!("'{}' is neither a number nor JSON", shown(text)))?;
-    let value = at(&document, pointer.unwrap_or(USUAL))?;
+        .map_err(|_| format!("'{}' is neither a number nor JSON", excerpt(text)))?;
+    let value = number_at(&document, pointer.unwrap_or(DEFAULT_POINTER))?;
     let stamp = document.get("time_s").and_then(Value::as_f64);
-    Ok(Line { value, stamp })
+    Ok(OutputLine { value, stamp })
 }
 
-/// Returns the beginning of what a meter said, without what would spoil a terminal.
-pub(crate) fn shown(text: &str) -> String {
+/// Returns `pointer` where it is a JSON pointer: empty, or with a leading slash (RFC 6901).
+///
+/// # Errors
+/// It is none; the error shows the likely correction.
+pub(crate) fn checked_pointer(pointer: String) -> Result<String, String> {
+    match pointer.is_empty() || pointer.starts_with('/') {
+        true => Ok(pointer),
+        false => Err(format!("'{pointer}' is no JSON pointer; write /{pointer}")),
+    }
+}
+
+/// Returns the first 60 characters of the output of a meter, without control characters, which
+/// could change the state of a terminal.
+pub(crate) fn excerpt(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(60).collect()
 }
 
@@ -86,23 +104,23 @@ mod tests {
 
     #[test]
     fn a_line_is_a_number_or_a_document() {
-        let value = |text, pointer| line(text, pointer).map(|line| line.value);
+        let value = |text, pointer| parse_line(text, pointer).map(|line| line.value);
         assert_eq!(value(" 2.5\r\n", None), Ok(2.5));
         assert_eq!(value("{\"power_w\": 3}", None), Ok(3.0));
         assert_eq!(value("{\"a\": [{\"w\": \"4.5\"}]}", Some("/a/0/w")), Ok(4.5));
-        let stamped = line("{\"power_w\": 3, \"time_s\": 1.25}", None).unwrap();
+        let stamped = parse_line("{\"power_w\": 3, \"time_s\": 1.25}", None).unwrap();
         assert_eq!(stamped.stamp, Some(1.25));
         for (text, word) in [("2,5 W", "neither"), ("nan", "neither"), ("", "neither")] {
-            assert!(line(text, None).unwrap_err().contains(word), "{text}");
+            assert!(parse_line(text, None).unwrap_err().contains(word), "{text}");
         }
     }
 
     #[test]
-    fn a_wrong_pointer_is_answered_with_those_that_lead_to_numbers() {
+    fn a_wrong_pointer_is_an_error_that_lists_the_pointers_to_numbers() {
         let status = json!({ "id": 0, "apower": 12.5, "aenergy": { "total": 3 }, "on": true });
-        let error = at(&status, "/power").unwrap_err();
+        let error = number_at(&status, "/power").unwrap_err();
         assert!(error.contains("/apower") && error.contains("/aenergy/total"), "{error}");
-        assert!(at(&json!({ "a/b": 1 }), "/x").unwrap_err().contains("/a~1b"));
-        assert!(at(&json!("x"), "").unwrap_err().contains("nor anywhere else"));
+        assert!(number_at(&json!({ "a/b": 1 }), "/x").unwrap_err().contains("/a~1b"));
+        assert!(number_at(&json!("x"), "").unwrap_err().contains("nor anywhere else"));
     }
 }

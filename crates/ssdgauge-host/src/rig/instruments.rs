@@ -49,7 +49,7 @@ impl Instruments {
     /// Returns what the kernel shows of the block device whose folder in /sys is `folder`.
     pub(crate) fn of_drive(folder: Option<&Path>) -> Instruments {
         let mut meters = Meters::default();
-        if let Some(thermometer) = folder.and_then(Thermometer::of) {
+        if let Some(thermometer) = folder.and_then(Thermometer::open) {
             meters.add_thermometer(thermometer);
         }
         Instruments::new(meters)
@@ -93,7 +93,7 @@ impl Instruments {
 
     /// Begins a step: what was read before is of no interest.
     pub(crate) fn begin(&mut self, quiet: PollPolicy) {
-        self.meters.keep_quiet(quiet != PollPolicy::Poll);
+        self.meters.pause_drive_queries(quiet != PollPolicy::Poll);
         let now = Instant::now();
         self.loud_at =
             (quiet == PollPolicy::AfterFirstSecond).then(|| now + Duration::from_secs(1));
@@ -112,7 +112,7 @@ impl Instruments {
     fn pump(&mut self, sink: &mut dyn Sink) {
         if self.loud_at.is_some_and(|at| at <= Instant::now()) {
             self.loud_at = None;
-            self.meters.keep_quiet(false);
+            self.meters.pause_drive_queries(false);
         }
         for (meter, running) in self.meters.running.iter().enumerate() {
             // A queue has a length: so many messages at most in a turn.
@@ -134,7 +134,7 @@ impl Instruments {
                     let readings = aggregate.sample(at, running.scaled(sample));
                     readings.iter().for_each(|reading| sink.reading(reading));
                 }
-                for remark in &batch.remarks {
+                for remark in &batch.warnings {
                     self.remarks[meter] += 1;
                     if self.remarks[meter] <= MOST_REMARKS {
                         sink.finding(remarked(&running.name, remark));

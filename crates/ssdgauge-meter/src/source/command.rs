@@ -1,51 +1,113 @@
-//! A program that prints readings: one number or one JSON document on each line.
+//! Programs that print readings: one number or one JSON document per line.
 //!
-//! A program that prints one line and ends well is started again for the next reading. It runs in
-//! a process group of its own, so that a stop of the run does not reach it first, and is ended
-//! with the run.
+//! A program that prints one line and exits with status 0 is started again for the next reading. A
+//! program runs in its own process group: Ctrl-C would otherwise end it before the run has stored
+//! the last readings. The whole group is ended with the run.
 
+use super::interface::{OpenContext, Source, SourceKind, SourceSpec, after_keyword};
 use crate::monotonic::MonotonicCheck;
-use crate::parse;
-use crate::sample::Batch;
-use crate::sample::PollTimer;
-use crate::sample::Sample;
+use crate::parse::{checked_pointer, parse_line};
+use crate::sample::{Batch, PollTimer, Sample};
 use rustix::process::{Pid, Signal, kill_process_group};
+use ssdgauge_core::PowerScope;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// The longest line that is read.
-const MOST_LINE: u64 = 64 << 10;
-/// Lines that wait to be taken; a program that prints more waits itself.
-const MOST_WAITING: usize = 4_096;
-/// How often a program that prints one line and ends is started.
-const USUAL: Duration = Duration::from_secs(1);
-/// The lines without a number in a row that a program survives.
-const MOST_BAD_LINES: u32 = 10;
+/// The maximum length of a line in bytes.
+const MAX_LINE: u64 = 64 << 10;
+/// The lines of the queue between program and sampler; a full queue blocks the program.
+const MAX_QUEUED_LINES: usize = 4_096;
+/// The default period at which a program that prints one line is started.
+const DEFAULT_PERIOD: Duration = Duration::from_secs(1);
+/// The consecutive lines without a number that end the meter.
+const MAX_BAD_LINES: u32 = 10;
 
 /// A program that prints readings.
-pub(crate) struct Command {
+pub(crate) const KIND: SourceKind =
+    SourceKind { keywords: &["command"], form: "command:PROGRAM ARGS", takes_pointer: true, parse };
+
+#[derive(Debug, PartialEq, Eq)]
+struct CommandSpec {
+    words: Vec<String>,
+    pointer: Option<String>,
+}
+
+fn parse(spec: &str, pointer: Option<String>) -> Result<Box<dyn SourceSpec>, String> {
+    Ok(Box::new(CommandSpec::parse(spec, pointer)?))
+}
+
+impl CommandSpec {
+    fn parse(spec: &str, pointer: Option<String>) -> Result<CommandSpec, String> {
+        let words = split_words(after_keyword(spec))?;
+        Ok(CommandSpec { words, pointer: pointer.map(checked_pointer).transpose()? })
+    }
+}
+
+impl SourceSpec for CommandSpec {
+    fn default_scope(&self) -> PowerScope {
+        PowerScope::Drive
+    }
+
+    fn reads_drive(&self) -> bool {
+        false
+    }
+
+    fn open(&self, context: OpenContext<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(Command::open(&self.words, self.pointer.as_deref(), context.period)?))
+    }
+}
+
+/// Splits a command line into words at spaces, with quotes as in a shell. Nothing else is expanded,
+/// so that no word of a specification is executed by a shell.
+fn split_words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in text.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    match (quote, words.first()) {
+        (Some(_), _) => Err("a quote is not closed".into()),
+        (None, Some(program)) if !program.is_empty() => Ok(words),
+        (None, _) => Err("the program is missing".into()),
+    }
+}
+
+/// A program whose output is read.
+struct Command {
     words: Vec<String>,
     pointer: Option<String>,
     timer: PollTimer,
-    running: Option<Running>,
-    order: MonotonicCheck,
+    /// `None` between two starts of a program that prints one line.
+    running: Option<RunningProgram>,
+    check: MonotonicCheck,
     bad_lines: u32,
-    /// What was wrong with the last line that was no reading.
-    wrong: String,
+    /// Why the last line without a number is none.
+    last_error: String,
 }
 
-struct Running {
+struct RunningProgram {
     child: Child,
     lines: Receiver<(Instant, String)>,
-    taken: u64,
+    lines_read: u64,
 }
 
 impl Command {
     /// Starts the program.
-    pub(crate) fn open(
+    fn open(
         words: &[String],
         pointer: Option<&str>,
         period: Option<Duration>,
@@ -53,21 +115,14 @@ impl Command {
         let mut command = Command {
             words: words.to_vec(),
             pointer: pointer.map(str::to_owned),
-            timer: PollTimer::every(period.unwrap_or(USUAL)),
+            timer: PollTimer::with_period(period.unwrap_or(DEFAULT_PERIOD)),
             running: None,
-            order: MonotonicCheck::default(),
+            check: MonotonicCheck::default(),
             bad_lines: 0,
-            wrong: String::new(),
+            last_error: String::new(),
         };
         command.start()?;
         Ok(command)
-    }
-
-    pub(crate) fn manner(&self) -> String {
-        match self.running.as_ref().is_some_and(|running| running.taken > 1) {
-            true => "as often as the program prints, host clock at the line".into(),
-            false => format!("each line, or every {:?}, host clock at the line", self.timer.period),
-        }
     }
 
     fn start(&mut self) -> Result<(), String> {
@@ -81,13 +136,13 @@ impl Command {
             .spawn()
             .map_err(|error| format!("{program} cannot be started: {error}"))?;
         let output = child.stdout.take().ok_or("its output cannot be read")?;
-        let (sender, lines) = sync_channel(MOST_WAITING);
+        let (sender, lines) = sync_channel(MAX_QUEUED_LINES);
         let read = move || {
             let mut output = BufReader::new(output);
             let mut line = Vec::new();
             loop {
                 line.clear();
-                match output.by_ref().take(MOST_LINE).read_until(b'\n', &mut line) {
+                match output.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
                     Ok(0) | Err(_) => return,
                     Ok(_) => {}
                 }
@@ -99,14 +154,66 @@ impl Command {
         };
         let thread = std::thread::Builder::new().name("ssdgauge-meter".into());
         if let Err(error) = thread.spawn(read) {
-            end(&mut child);
+            kill_group(&mut child);
             return Err(format!("its output cannot be read: {error}"));
         }
-        self.running = Some(Running { child, lines, taken: 0 });
+        self.running = Some(RunningProgram { child, lines, lines_read: 0 });
         Ok(())
     }
 
-    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+    fn sample(&mut self, at: Instant, text: &str) -> Result<Option<Sample>, String> {
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        match parse_line(text, self.pointer.as_deref()) {
+            Ok(line) => {
+                self.bad_lines = 0;
+                let is_later = line.stamp.is_none_or(|stamp| self.check.accepts(stamp));
+                Ok(is_later.then_some(Sample { at, channel: 0, value: line.value }))
+            }
+            Err(cause) => {
+                self.bad_lines += 1;
+                // Programs print headings and messages between numbers; only a run of such lines
+                // means that the output is not understood.
+                match self.bad_lines >= MAX_BAD_LINES {
+                    true => Err(format!("{MAX_BAD_LINES} lines in a row: {cause}")),
+                    false => {
+                        self.last_error = cause;
+                        Ok(None)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Handles the end of the program: status 0 after one line is the end of one reading, anything
+    /// else ends the meter.
+    fn handle_exit(&mut self) -> Result<(), String> {
+        let Some(mut running) = self.running.take() else { return Ok(()) };
+        let status = running.child.wait().map_err(|error| error.to_string())?;
+        match (status.success(), running.lines_read) {
+            (true, 1) if self.bad_lines == 0 => Ok(()),
+            (_, 0) => Err(format!("the program printed nothing and ended: {status}")),
+            (_, 1) if self.bad_lines > 0 => {
+                Err(format!("the program printed no number: {}", self.last_error))
+            }
+            (_, _) => Err(format!("the program ended: {status}")),
+        }
+    }
+}
+
+/// Ends a program and its process group.
+fn kill_group(child: &mut Child) {
+    if let Some(group) = Pid::from_raw(child.id() as i32) {
+        // An error means that the group has ended already.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+impl Source for Command {
+    fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         let Some(running) = &mut self.running else {
             if self.timer.wait(timeout) {
                 self.start()?;
@@ -117,71 +224,38 @@ impl Command {
         match running.lines.recv_timeout(timeout) {
             Ok(line) => lines.push(line),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return self.ended().map(|()| Batch::default()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return self.handle_exit().map(|()| Batch::default());
+            }
         }
-        lines.extend(running.lines.try_iter().take(MOST_WAITING));
-        running.taken += lines.len() as u64;
+        lines.extend(running.lines.try_iter().take(MAX_QUEUED_LINES));
+        running.lines_read += lines.len() as u64;
         let mut batch = Batch::default();
         for (at, text) in lines {
             batch.samples.extend(self.sample(at, &text)?);
         }
-        batch.remarks.extend(self.order.remark());
+        batch.warnings.extend(self.check.take_warning());
         Ok(batch)
     }
 
-    fn sample(&mut self, at: Instant, text: &str) -> Result<Option<Sample>, String> {
-        if text.trim().is_empty() {
-            return Ok(None);
-        }
-        match parse::line(text, self.pointer.as_deref()) {
-            Ok(line) => {
-                self.bad_lines = 0;
-                let goes_on = line.stamp.is_none_or(|stamp| self.order.goes_on(stamp));
-                Ok(goes_on.then_some(Sample { at, channel: 0, value: line.value }))
-            }
-            Err(cause) => {
-                self.bad_lines += 1;
-                // A first line may be a head; from the first number on a bad line is a fault.
-                match self.bad_lines >= MOST_BAD_LINES {
-                    true => Err(format!("{MOST_BAD_LINES} lines in a row: {cause}")),
-                    false => {
-                        self.wrong = cause;
-                        Ok(None)
-                    }
-                }
-            }
-        }
+    fn wakes_drive(&self) -> bool {
+        false
     }
 
-    /// The program has ended: well after one line, and then it is started again, or for good.
-    fn ended(&mut self) -> Result<(), String> {
-        let Some(mut running) = self.running.take() else { return Ok(()) };
-        let status = running.child.wait().map_err(|error| error.to_string())?;
-        match (status.success(), running.taken) {
-            (true, 1) if self.bad_lines == 0 => Ok(()),
-            (_, 0) => Err(format!("the program printed nothing and ended: {status}")),
-            (_, 1) if self.bad_lines > 0 => {
-                Err(format!("the program printed no number: {}", self.wrong))
+    fn sampling(&self) -> String {
+        match self.running.as_ref().is_some_and(|running| running.lines_read > 1) {
+            true => "at the rate of the program, host clock at each line".into(),
+            false => {
+                format!("each line, or every {:?}, host clock at each line", self.timer.period)
             }
-            (_, _) => Err(format!("the program ended: {status}")),
         }
     }
-}
-
-/// Ends a program with everything that it started.
-fn end(child: &mut Child) {
-    if let Some(group) = Pid::from_raw(child.id() as i32) {
-        // It may have ended by itself.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 impl Drop for Command {
     fn drop(&mut self) {
         if let Some(running) = &mut self.running {
-            end(&mut running.child);
+            kill_group(&mut running.child);
         }
     }
 }
@@ -195,7 +269,7 @@ mod tests {
         Command::open(&words, None, period).unwrap()
     }
 
-    /// Reads until there are `n` values, or the meter is gone.
+    /// Reads until there are `n` values, or the meter has failed.
     fn values(command: &mut Command, n: usize) -> Result<Vec<f64>, String> {
         let mut values = Vec::new();
         while values.len() < n {
@@ -206,7 +280,15 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_a_reading_and_heads_are_passed_over() {
+    fn a_command_line_is_split_at_spaces_outside_quotes() {
+        let words = ["sh", "-c", "echo 2; true"].map(str::to_owned).to_vec();
+        let expected = CommandSpec { words, pointer: Some("/w".into()) };
+        let found = CommandSpec::parse("command:sh -c 'echo 2; true'", Some("/w".into()));
+        assert_eq!(found, Ok(expected));
+    }
+
+    #[test]
+    fn every_line_is_a_reading_and_headings_are_skipped() {
         let mut command = open("echo Watts; for n in 1 2 3; do echo $n.5; done; sleep 60", None);
         assert_eq!(values(&mut command, 3), Ok(vec![1.5, 2.5, 3.5]));
     }
@@ -218,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_dies_or_says_nothing_useful_says_so() {
+    fn a_program_that_ends_or_prints_no_number_is_an_error_with_the_cause() {
         let error = |script| values(&mut open(script, None), 5).unwrap_err();
         assert!(error("echo 1; echo 2; exit 3").contains("exit status: 3"));
         assert!(error("true").contains("printed nothing"));
@@ -230,23 +312,23 @@ mod tests {
     }
 
     #[test]
-    fn readings_whose_time_goes_back_are_left_out() {
+    fn readings_with_a_decreasing_time_stamp_are_left_out() {
         let script = "for t in 1 2 1.5 3; do echo \"{\\\"power_w\\\": $t, \\\"time_s\\\": $t}\"; \
                       done; sleep 60";
         let mut command = open(script, None);
-        let mut remarks = Vec::new();
+        let mut warnings = Vec::new();
         let mut values = Vec::new();
         while values.len() < 3 {
             let batch = command.next(Duration::from_secs(10)).unwrap();
             values.extend(batch.samples.iter().map(|sample| sample.value));
-            remarks.extend(batch.remarks);
+            warnings.extend(batch.warnings);
         }
         assert_eq!(values, [1.0, 2.0, 3.0]);
-        assert!(remarks[0].contains("went backwards"), "{remarks:?}");
+        assert!(warnings[0].contains("did not increase"), "{warnings:?}");
     }
 
     #[test]
-    fn what_the_program_started_ends_with_it() {
+    fn the_processes_that_a_program_started_end_with_it() {
         let mut command = open("sleep 600 & echo $!; wait", None);
         let pid = values(&mut command, 1).unwrap()[0] as i32;
         drop(command);
@@ -256,7 +338,7 @@ mod tests {
         };
         let since = Instant::now();
         while alive() {
-            assert!(since.elapsed() < Duration::from_secs(20), "{pid} lives on");
+            assert!(since.elapsed() < Duration::from_secs(20), "{pid} is still running");
             std::thread::yield_now();
         }
     }

@@ -1,179 +1,237 @@
-//! Quarch power modules, through the QIS server that their maker ships: a text protocol over TCP.
+//! Quarch power modules, through the QIS server of the manufacturer: a text protocol over TCP.
 //!
-//! A command is one line that ends with CR LF, with the name of the module before it; an answer is
-//! complete when it ends with CR LF and `>`. QIS averages to a period that is asked for, so that a
-//! few lines a second arrive. Nothing is trusted: every answer has a limit of time and bytes.
+//! A command is one line that ends with CR LF and begins with the name of the module. A response
+//! ends with CR LF and `>`. QIS averages over the requested period, so that a few lines per second
+//! arrive. Every response has a limit of time and of bytes, because the server is not trusted.
 
+use super::interface::{OpenContext, Source, SourceKind, SourceSpec, after_keyword};
 use crate::monotonic::MonotonicCheck;
-use crate::sample::Batch;
-use crate::sample::PollTimer;
-use crate::sample::Sample;
+use crate::parse::excerpt;
+use crate::sample::{Batch, PollTimer, Sample};
+use ssdgauge_core::PowerScope;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-/// The period that QIS averages to: ten readings a second.
-const USUAL: Duration = Duration::from_millis(100);
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a greeting may take: some versions send none.
-const GREETING: Duration = Duration::from_millis(500);
-/// The longest answer.
-const MOST_ANSWER: usize = 4 << 20;
+/// The default averaging period: ten readings per second.
+const DEFAULT_PERIOD: Duration = Duration::from_millis(100);
+/// The shortest time between two requests: QIS buffers readings in the meantime, so that more
+/// requests return no more of them.
+const MIN_POLL_PERIOD: Duration = Duration::from_millis(50);
+/// The time limit of a response.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// The time limit of the greeting, which some versions do not send.
+const GREETING_TIMEOUT: Duration = Duration::from_millis(500);
+/// The maximum length of a response in bytes.
+const MAX_RESPONSE: usize = 4 << 20;
+/// The port of QIS.
+const DEFAULT_PORT: u16 = 9722;
+
+/// A Quarch module behind a QIS server.
+pub(crate) const KIND: SourceKind =
+    SourceKind { keywords: &["qis"], form: "qis:HOST:PORT/MODULE", takes_pointer: false, parse };
+
+#[derive(Debug, PartialEq, Eq)]
+struct QuarchSpec {
+    address: String,
+    module: String,
+}
+
+fn parse(spec: &str, _pointer: Option<String>) -> Result<Box<dyn SourceSpec>, String> {
+    Ok(Box::new(QuarchSpec::parse(spec)?))
+}
+
+impl QuarchSpec {
+    fn parse(spec: &str) -> Result<QuarchSpec, String> {
+        let (address, module) = after_keyword(spec)
+            .trim_start_matches("//")
+            .split_once('/')
+            .filter(|(_, module)| !module.is_empty())
+            .ok_or("write qis:HOST:PORT/MODULE, such as qis:localhost:9722/usb::QTL1999-05-001")?;
+        let address = match address {
+            "" => format!("127.0.0.1:{DEFAULT_PORT}"),
+            address if address.contains(':') => address.to_owned(),
+            host => format!("{host}:{DEFAULT_PORT}"),
+        };
+        // A line break in the name would be a second command to the server.
+        if module.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err("the name of a module contains no spaces".into());
+        }
+        Ok(QuarchSpec { address, module: module.to_owned() })
+    }
+}
+
+impl SourceSpec for QuarchSpec {
+    fn default_scope(&self) -> PowerScope {
+        PowerScope::Drive
+    }
+
+    fn reads_drive(&self) -> bool {
+        false
+    }
+
+    fn open(&self, context: OpenContext<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(Quarch::open(&self.address, &self.module, context.period)?))
+    }
+}
 
 /// A Quarch module that streams.
 #[derive(Debug)]
-pub(crate) struct Quarch {
-    line: Line,
+struct Quarch {
+    connection: Connection,
     module: String,
     header: Header,
     timer: PollTimer,
-    /// Up to when the readings so far go; those of the next answer are spread from there on.
-    until: Instant,
-    order: MonotonicCheck,
+    /// The time of the last response with readings; those of the next one are spread from then on.
+    last_response: Instant,
+    check: MonotonicCheck,
 }
 
 impl Quarch {
-    /// Connects to the server at `address` and lets `module` stream.
-    pub(crate) fn open(
-        address: &str,
-        module: &str,
-        period: Option<Duration>,
-    ) -> Result<Quarch, String> {
-        let period = period.unwrap_or(USUAL);
-        let mut line = Line::connect(address)?;
-        let list = line.ask("$list")?;
-        if !list.lines().any(|entry| names(entry, module)) {
+    /// Connects to the server at `address` and starts the stream of `module`.
+    fn open(address: &str, module: &str, period: Option<Duration>) -> Result<Quarch, String> {
+        let period = period.unwrap_or(DEFAULT_PERIOD);
+        let mut connection = Connection::open(address)?;
+        let list = connection.query("$list")?;
+        if !list.lines().any(|entry| is_entry_of(entry, module)) {
             let known: Vec<&str> =
                 list.lines().map(str::trim).filter(|entry| !entry.is_empty()).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return Err(format!("QIS at {address} has no module {module}; it has: {known}"));
         }
         let mut quarch = Quarch {
-            line,
+            connection,
             module: module.to_owned(),
             header: Header::default(),
-            // QIS gathers meanwhile: asking twice in a period brings nothing new.
-            timer: PollTimer::every(period.max(Duration::from_millis(50))),
-            until: Instant::now(),
-            order: MonotonicCheck::default(),
+            timer: PollTimer::with_period(period.max(MIN_POLL_PERIOD)),
+            last_response: Instant::now(),
+            check: MonotonicCheck::default(),
         };
         quarch.expect_ok(&format!("stream mode resample {}us", period.as_micros()))?;
         quarch.start()?;
-        let header = quarch.ask("stream text header")?;
-        quarch.header = Header::read(&header)?;
+        let header = quarch.query("stream text header")?;
+        quarch.header = Header::parse(&header)?;
         Ok(quarch)
     }
 
-    pub(crate) fn manner(&self) -> String {
-        let period = self.header.period.as_deref().unwrap_or("unknown");
-        format!("means of {period} made by QIS, the module's clock, placed by the host's")
-    }
-
-    fn ask(&mut self, command: &str) -> Result<String, String> {
-        self.line.ask(&format!("{} {command}", self.module))
+    fn query(&mut self, command: &str) -> Result<String, String> {
+        self.connection.query(&format!("{} {command}", self.module))
     }
 
     fn expect_ok(&mut self, command: &str) -> Result<(), String> {
-        let answer = self.ask(command)?;
-        match answer.trim_start().starts_with("OK") {
+        let response = self.query(command)?;
+        match response.trim_start().starts_with("OK") {
             true => Ok(()),
-            false => Err(format!("'{command}' was answered with '{}'", shown(&answer))),
+            false => {
+                Err(format!("QIS responds to '{command}' with '{}'", excerpt(response.trim())))
+            }
         }
     }
 
     fn start(&mut self) -> Result<(), String> {
         self.expect_ok("rec stream")?;
-        self.until = Instant::now();
-        self.order.begin_anew();
+        self.last_response = Instant::now();
+        self.check.reset();
         Ok(())
     }
 
-    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+    /// Queries the state of a stream without readings. Restarts it after an overrun, and returns a
+    /// warning then.
+    fn check_stream(&mut self) -> Result<Option<String>, String> {
+        let state = self.query("stream?")?.to_lowercase();
+        if state.contains("overrun") || state.contains("out of buffer") {
+            self.start()?;
+            return Ok(Some("the buffer of the module overran; readings are missing".into()));
+        }
+        match state.contains("running") {
+            true => Ok(None),
+            false => Err(format!("the stream of the module has ended: {}", excerpt(state.trim()))),
+        }
+    }
+}
+
+impl Source for Quarch {
+    fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
-        let answer = self.ask("stream text all")?;
+        let response = self.query("stream text all")?;
         let now = Instant::now();
         let mut batch = Batch::default();
         let mut values = Vec::new();
-        for text in answer.lines().map(str::trim).filter(|text| !text.is_empty()) {
-            // "No more at this moment"; the end of the stream is told by `stream?`.
+        for text in response.lines().map(str::trim).filter(|text| !text.is_empty()) {
+            // `eof` ends the readings that are buffered, not the stream.
             if text.eq_ignore_ascii_case("eof") {
                 break;
             }
             let (watts, stamp) = self.header.watts(text)?;
-            if stamp.is_none_or(|stamp| self.order.goes_on(stamp)) {
+            if stamp.is_none_or(|stamp| self.check.accepts(stamp)) {
                 values.push(watts);
             }
         }
-        batch.remarks.extend(self.order.remark());
+        batch.warnings.extend(self.check.take_warning());
         if values.is_empty() {
-            batch.remarks.extend(self.look()?);
+            batch.warnings.extend(self.check_stream()?);
             return Ok(batch);
         }
-        // The module's clock counts samples; their place in this host's time is between the last
-        // answer and this one.
-        let between = now.saturating_duration_since(self.until);
+        // The clock of the module counts samples and has no relation to the host clock: the
+        // readings are spread evenly over the time since the last response.
+        let between = now.saturating_duration_since(self.last_response);
         let n = values.len() as u32;
         batch.samples = (1..=n)
             .zip(values)
-            .map(|(k, value)| Sample { at: self.until + between * k / n, channel: 0, value })
+            .map(|(k, value)| Sample {
+                at: self.last_response + between * k / n,
+                channel: 0,
+                value,
+            })
             .collect();
-        self.until = now;
+        self.last_response = now;
         Ok(batch)
     }
 
-    /// Asks why nothing comes; begins anew after an overrun.
-    fn look(&mut self) -> Result<Option<String>, String> {
-        let state = self.ask("stream?")?.to_lowercase();
-        if state.contains("overrun") || state.contains("out of buffer") {
-            self.start()?;
-            return Ok(Some("the module's buffer overran: readings are missing".into()));
-        }
-        match state.contains("running") {
-            true => Ok(None),
-            false => Err(format!("the module streams no more: {}", shown(&state))),
-        }
+    fn wakes_drive(&self) -> bool {
+        false
+    }
+
+    fn sampling(&self) -> String {
+        let period = self.header.period.as_deref().unwrap_or("unknown period");
+        format!("means of {period} computed by QIS, module clock mapped to the host clock")
     }
 }
 
 impl Drop for Quarch {
     fn drop(&mut self) {
-        // The server may be gone already.
-        let _ = self.line.stream.set_read_timeout(Some(GREETING));
-        let _ = self.ask("rec stop");
+        // Without effect where the server has closed the connection.
+        let _ = self.connection.stream.set_read_timeout(Some(GREETING_TIMEOUT));
+        let _ = self.query("rec stop");
     }
 }
 
 /// Returns whether an entry of the list, such as `1) usb::QTL1999-05-001`, names `module`.
-fn names(entry: &str, module: &str) -> bool {
+fn is_entry_of(entry: &str, module: &str) -> bool {
     entry.split_whitespace().any(|word| word == module)
-}
-
-fn shown(text: &str) -> String {
-    crate::parse::shown(text.trim())
 }
 
 /// A connection to QIS.
 #[derive(Debug)]
-struct Line {
+struct Connection {
     stream: TcpStream,
 }
 
-impl Line {
-    fn connect(address: &str) -> Result<Line, String> {
+impl Connection {
+    fn open(address: &str) -> Result<Connection, String> {
         let failed = |error: &dyn std::fmt::Display| format!("QIS at {address}: {error}");
-        let places = address.to_socket_addrs().map_err(|error| failed(&error))?;
-        let mut last = "the name leads nowhere".to_owned();
-        for place in places {
-            match TcpStream::connect_timeout(&place, PATIENCE) {
+        let addresses = address.to_socket_addrs().map_err(|error| failed(&error))?;
+        let mut last = "the name has no address".to_owned();
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, TIMEOUT) {
                 Ok(stream) => {
-                    stream.set_write_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
+                    stream.set_write_timeout(Some(TIMEOUT)).map_err(|error| failed(&error))?;
                     stream.set_nodelay(true).map_err(|error| failed(&error))?;
-                    let mut line = Line { stream };
-                    line.greeting().map_err(|error| failed(&error))?;
-                    return Ok(line);
+                    let mut connection = Connection { stream };
+                    connection.read_greeting().map_err(|error| failed(&error))?;
+                    return Ok(connection);
                 }
                 Err(error) => last = error.to_string(),
             }
@@ -181,43 +239,45 @@ impl Line {
         Err(failed(&last))
     }
 
-    /// Takes what the server says first, with or without a prompt.
-    fn greeting(&mut self) -> Result<(), String> {
-        match self.answer(GREETING) {
-            Ok(_) | Err(NoAnswer::Late) => Ok(()),
-            Err(NoAnswer::Broken(cause)) => Err(cause),
+    /// Reads the greeting of the server, with or without a prompt.
+    fn read_greeting(&mut self) -> Result<(), String> {
+        match self.read_response(GREETING_TIMEOUT) {
+            Ok(_) | Err(ReadError::TimedOut) => Ok(()),
+            Err(ReadError::Broken(cause)) => Err(cause),
         }
     }
 
-    fn ask(&mut self, command: &str) -> Result<String, String> {
+    fn query(&mut self, command: &str) -> Result<String, String> {
         let text = format!("{command}\r\n");
         self.stream.write_all(text.as_bytes()).map_err(|error| format!("QIS is gone: {error}"))?;
-        self.answer(PATIENCE).map_err(|error| match error {
-            NoAnswer::Late => format!("QIS has not answered '{command}' for {PATIENCE:?}"),
-            NoAnswer::Broken(cause) => cause,
+        self.read_response(TIMEOUT).map_err(|error| match error {
+            ReadError::TimedOut => {
+                format!("QIS sent no response to '{command}' within {TIMEOUT:?}")
+            }
+            ReadError::Broken(cause) => cause,
         })
     }
 
-    /// Reads to the prompt, however the answer is cut into packets.
-    fn answer(&mut self, timeout: Duration) -> Result<String, NoAnswer> {
-        let broken = |error: std::io::Error| NoAnswer::Broken(format!("QIS is gone: {error}"));
+    /// Reads to the prompt, which may arrive in another packet than the beginning.
+    fn read_response(&mut self, timeout: Duration) -> Result<String, ReadError> {
+        let broken = |error: std::io::Error| ReadError::Broken(format!("QIS is gone: {error}"));
         let end = Instant::now() + timeout;
         let mut bytes = Vec::new();
         let mut packet = [0; 16 << 10];
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(NoAnswer::Late);
+                return Err(ReadError::TimedOut);
             }
             self.stream.set_read_timeout(Some(left)).map_err(broken)?;
             match self.stream.read(&mut packet) {
-                Ok(0) => return Err(NoAnswer::Broken("QIS has closed the connection".into())),
+                Ok(0) => return Err(ReadError::Broken("QIS has closed the connection".into())),
                 Ok(n) => bytes.extend_from_slice(&packet[..n]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
                 {
-                    return Err(NoAnswer::Late);
+                    return Err(ReadError::TimedOut);
                 }
                 Err(error) => return Err(broken(error)),
             }
@@ -225,26 +285,28 @@ impl Line {
                 bytes.pop();
                 return Ok(String::from_utf8_lossy(&bytes).into_owned());
             }
-            if bytes.len() > MOST_ANSWER {
-                return Err(NoAnswer::Broken("QIS answers without end".into()));
+            if bytes.len() > MAX_RESPONSE {
+                return Err(ReadError::Broken(format!(
+                    "the response of QIS exceeds {MAX_RESPONSE} bytes"
+                )));
             }
         }
     }
 }
 
-enum NoAnswer {
-    Late,
+enum ReadError {
+    TimedOut,
     Broken(String),
 }
 
-/// What the columns of a stream are.
+/// The columns of a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Header {
     period: Option<String>,
     channels: usize,
-    /// The columns of power, with the factor that makes watts of them.
+    /// The columns of power, with their factor to watts.
     power: Vec<(usize, f64)>,
-    /// The columns of a voltage and a current of one rail, with the factor of their product.
+    /// The columns of voltage and current of each rail, with the factor of their product to watts.
     rails: Vec<(usize, usize, f64)>,
 }
 
@@ -252,92 +314,104 @@ struct Header {
 struct Column {
     rail: String,
     /// `V`, `A` or `W`.
-    kind: char,
+    unit: char,
+    /// The factor of its prefix, such as 0.001 for `mV`.
     factor: f64,
-    place: usize,
+    index: usize,
 }
 
 impl Header {
-    /// Reads either form of a header: XML, or lines whose sixth is a mask of channels.
-    fn read(text: &str) -> Result<Header, String> {
+    /// Parses either form of a header: XML, or lines whose sixth is a mask of channels.
+    fn parse(text: &str) -> Result<Header, String> {
         match text.contains('<') {
-            true => Header::read_xml(text),
-            false => Header::read_old(text),
+            true => Header::parse_xml(text),
+            false => Header::parse_mask(text),
         }
     }
 
-    fn read_xml(text: &str) -> Result<Header, String> {
+    fn parse_xml(text: &str) -> Result<Header, String> {
         let mut columns = Vec::new();
         let mut channels = 0;
         for (number, channel) in text.split("<channel>").skip(1).enumerate() {
             channels += 1;
-            let place = element(channel, "dataPosition").and_then(|text| text.parse().ok());
+            let index = element(channel, "dataPosition").and_then(|text| text.parse().ok());
             let (Some(name), Some(units)) = (element(channel, "name"), element(channel, "units"))
             else {
                 continue;
             };
-            let Some((kind, factor)) = unit(units) else { continue };
-            // The power of a rail may be called after it, as in `12V Power`.
+            let Some((unit, factor)) = parse_unit(units) else { continue };
+            // The power of a rail may have its name as the first word, as in `12V Power`.
             let rail = name.split_whitespace().next().unwrap_or(name).to_owned();
-            columns.push(Column { rail, kind, factor, place: place.unwrap_or(number) });
+            columns.push(Column { rail, unit, factor, index: index.unwrap_or(number) });
         }
         let period = element(text, "mainPeriod").or_else(|| element(text, "devicePeriod"));
-        Header::of(period.map(str::to_owned), channels, &columns)
+        Header::from_columns(period.map(str::to_owned), channels, &columns)
     }
 
-    /// Mask: 8 = 5 V voltage, 4 = 5 V current, 2 = 12 V voltage, 1 = 12 V current, in mV and mA;
-    /// the columns follow in this order.
-    fn read_old(text: &str) -> Result<Header, String> {
+    /// Parses the older header. Its mask is 8 for the 5 V voltage, 4 for the 5 V current, 2 for the
+    /// 12 V voltage, 1 for the 12 V current (mV and mA); the columns follow in this order.
+    fn parse_mask(text: &str) -> Result<Header, String> {
         let words: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let mask: Option<u32> = words.get(5).and_then(|word| word.parse().ok());
         let Some(mask) = mask.filter(|mask| (1..16).contains(mask)) else {
-            return Err(format!("the header of the stream is not understood: '{}'", shown(text)));
+            return Err(format!(
+                "the header of the stream is not understood: '{}'",
+                excerpt(text.trim())
+            ));
         };
         let all = [(8, "5V", 'V'), (4, "5V", 'A'), (2, "12V", 'V'), (1, "12V", 'A')];
         let columns: Vec<Column> = all
             .into_iter()
             .filter(|(bit, ..)| mask & bit != 0)
             .enumerate()
-            .map(|(place, (_, rail, kind))| Column { rail: rail.into(), kind, factor: 1e-3, place })
+            .map(|(index, (_, rail, unit))| Column { rail: rail.into(), unit, factor: 1e-3, index })
             .collect();
-        Header::of(None, columns.len(), &columns)
+        Header::from_columns(None, columns.len(), &columns)
     }
 
-    fn of(period: Option<String>, channels: usize, columns: &[Column]) -> Result<Header, String> {
-        let of = |kind: char| columns.iter().filter(move |column| column.kind == kind);
-        // Where the module tells power itself, that is the truth; else volts times amperes.
+    fn from_columns(
+        period: Option<String>,
+        channels: usize,
+        columns: &[Column],
+    ) -> Result<Header, String> {
+        let with_unit = |unit: char| columns.iter().filter(move |column| column.unit == unit);
+        // Power channels take precedence: for a load that varies within a period, the product of
+        // two means is not the mean of the products.
         let power: Vec<(usize, f64)> =
-            of('W').map(|column| (column.place, column.factor)).collect();
+            with_unit('W').map(|column| (column.index, column.factor)).collect();
         let mut rails = Vec::new();
         if power.is_empty() {
-            for volts in of('V') {
-                let amperes = of('A').find(|amperes| amperes.rail == volts.rail);
+            for volts in with_unit('V') {
+                let amperes = with_unit('A').find(|amperes| amperes.rail == volts.rail);
                 let Some(amperes) = amperes else { continue };
-                rails.push((volts.place, amperes.place, volts.factor * amperes.factor));
+                rails.push((volts.index, amperes.index, volts.factor * amperes.factor));
             }
         }
         match power.is_empty() && rails.is_empty() {
-            true => Err("the stream has neither power nor a voltage with its current".into()),
+            true => {
+                Err("the stream has neither power nor a voltage and a current of one rail".into())
+            }
             false => Ok(Header { period, channels, power, rails }),
         }
     }
 
-    /// Returns the watts of all rails of a line, and the number of the sample, where it has one.
+    /// Returns the power of all rails in a line, in watts, and the sample number, where it has one.
     fn watts(&self, text: &str) -> Result<(f64, Option<f64>), String> {
         let numbers: Option<Vec<f64>> = text
             .split([' ', ',', '\t'])
             .filter(|word| !word.is_empty())
             .map(|word| word.parse::<f64>().ok().filter(|number| number.is_finite()))
             .collect();
-        let wrong = || format!("a line of the stream is not understood: '{}'", shown(text));
+        let wrong =
+            || format!("a line of the stream is not understood: '{}'", excerpt(text.trim()));
         let numbers = numbers.ok_or_else(wrong)?;
-        // What stands before the channels is the number of the sample, and its trigger.
+        // The columns before the channels are the sample number and the trigger.
         let before = numbers.len().checked_sub(self.channels).ok_or_else(wrong)?;
-        let at = |place: usize| numbers.get(before + place).copied();
+        let at = |index: usize| numbers.get(before + index).copied();
         let mut watts = 0.0;
-        for (place, factor) in &self.power {
-            watts += at(*place).ok_or_else(wrong)? * factor;
+        for (index, factor) in &self.power {
+            watts += at(*index).ok_or_else(wrong)? * factor;
         }
         for (volts, amperes, factor) in &self.rails {
             watts += at(*volts).ok_or_else(wrong)? * at(*amperes).ok_or_else(wrong)? * factor;
@@ -346,23 +420,23 @@ impl Header {
     }
 }
 
-/// Returns the text of the first element called `name`.
+/// Returns the text of the first XML element called `name`.
 fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(inner, _)| inner.trim())
 }
 
-/// Returns what a unit such as `mV` measures, and its factor.
-fn unit(text: &str) -> Option<(char, f64)> {
-    let kind = text.chars().last().filter(|kind| ['V', 'A', 'W'].contains(kind))?;
-    let factor = match text.strip_suffix(kind)? {
+/// Returns the unit of `text`, such as `V` for `mV`, and the factor of its prefix.
+fn parse_unit(text: &str) -> Option<(char, f64)> {
+    let unit = text.chars().last().filter(|unit| ['V', 'A', 'W'].contains(unit))?;
+    let factor = match text.strip_suffix(unit)? {
         "" => 1.0,
         "m" => 1e-3,
         "u" | "µ" | "μ" => 1e-6,
         "n" => 1e-9,
         _ => return None,
     };
-    Some((kind, factor))
+    Some((unit, factor))
 }
 
 #[cfg(test)]
