@@ -1,14 +1,14 @@
-//! Bytes that came from a drive, read within their bounds.
+//! A bounds-checked reader of the fields of a data structure that a drive returned.
 //!
-//! Every one of them may be wrong: a reader may be short, a text may hold anything. A field that
-//! lies outside is `None`, and nothing here can fail in another way.
+//! Firmware can return too few bytes or any value. A field beyond the end is `None`; this module
+//! never panics on data.
 
-/// Bytes of a drive.
+/// A data structure with fields at fixed byte offsets, little-endian unless stated otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> ByteReader<'a> {
-    /// Returns `length` bytes from `at` on.
+    /// Returns the `length` bytes from offset `at`.
     pub(crate) fn bytes(self, at: usize, length: usize) -> Option<&'a [u8]> {
         self.0.get(at..at.checked_add(length)?)
     }
@@ -17,59 +17,59 @@ impl<'a> ByteReader<'a> {
         self.bytes(at, N)?.try_into().ok()
     }
 
-    /// Returns the byte at `at`.
+    /// Returns the byte at offset `at`.
     pub(crate) fn u8(self, at: usize) -> Option<u8> {
         self.0.get(at).copied()
     }
 
-    /// Returns the little-endian number at `at`.
+    /// Returns the little-endian number at offset `at`.
     pub(crate) fn u16(self, at: usize) -> Option<u16> {
         self.array(at).map(u16::from_le_bytes)
     }
 
-    /// Returns the little-endian number at `at`.
+    /// Returns the little-endian number at offset `at`.
     pub(crate) fn u32(self, at: usize) -> Option<u32> {
         self.array(at).map(u32::from_le_bytes)
     }
 
-    /// Returns the little-endian number at `at`.
+    /// Returns the little-endian number at offset `at`.
     pub(crate) fn u64(self, at: usize) -> Option<u64> {
         self.array(at).map(u64::from_le_bytes)
     }
 
-    /// Returns the little-endian number at `at`.
+    /// Returns the little-endian number at offset `at`.
     pub(crate) fn u128(self, at: usize) -> Option<u128> {
         self.array(at).map(u128::from_le_bytes)
     }
 
-    /// Returns the big-endian number at `at`.
+    /// Returns the big-endian number at offset `at`.
     pub(crate) fn be_u16(self, at: usize) -> Option<u16> {
         self.array(at).map(u16::from_be_bytes)
     }
 
-    /// Returns the big-endian number at `at`.
+    /// Returns the big-endian number at offset `at`.
     pub(crate) fn be_u32(self, at: usize) -> Option<u32> {
         self.array(at).map(u32::from_be_bytes)
     }
 
-    /// Returns the text in `length` bytes from `at` on without its padding; `None` where nothing
-    /// is left. It is not cleaned: that is done where it is shown.
+    /// Returns the text in the `length` bytes from offset `at` without its padding; `None` where it
+    /// is empty. It is not sanitized: that happens where it is printed.
     pub(crate) fn text(self, at: usize, length: usize) -> Option<String> {
         let text = String::from_utf8_lossy(self.bytes(at, length)?);
         let text = text.trim_matches(['\0', ' ']).to_owned();
         (!text.is_empty()).then_some(text)
     }
 
-    /// Returns the bytes as hexadecimal digits; `None` where all are zero, which stands for
-    /// "not given" in every identifier of NVMe.
+    /// Returns the `length` bytes from offset `at` as hexadecimal digits; `None` where all are zero,
+    /// which means "not reported" in every identifier of NVMe.
     pub(crate) fn identifier(self, at: usize, length: usize) -> Option<String> {
         let bytes = self.bytes(at, length)?;
-        let given = bytes.iter().any(|byte| *byte != 0);
-        given.then(|| bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        let is_reported = bytes.iter().any(|byte| *byte != 0);
+        is_reported.then(|| bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 }
 
-/// Returns whether bit `number` is set.
+/// Returns whether bit `number` of `value` is set, counted from 0.
 pub(crate) fn bit(value: impl Into<u64>, number: u32) -> bool {
     value.into() >> number & 1 == 1
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_outside_is_none() {
+    fn a_field_beyond_the_end_is_none() {
         let reader = ByteReader(&[1, 2, 3]);
         assert_eq!(reader.u16(1), Some(0x0302));
         assert_eq!(reader.u16(2), None);

@@ -314,7 +314,7 @@ const FORBIDDING: u8 = 0b1_1101;
 /// Refuses an NVMe drive that says of itself that it shall not be written. Where it does not
 /// answer, nothing is known against it.
 fn check_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
-    if SysfsDevice::of_folder(Path::new("/sys"), folder).controller.is_none() {
+    if SysfsDevice::from_folder(Path::new("/sys"), folder).controller.is_none() {
         return Ok(());
     }
     match query::health(&OpenDevice::new(Arc::clone(file))) {

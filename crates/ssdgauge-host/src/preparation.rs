@@ -74,7 +74,7 @@ impl From<CommandError> for Failed {
             CommandError::Status(_)
             | CommandError::Sense(..)
             | CommandError::System(_)
-            | CommandError::Rights => Failed::InVain(refusal.to_string()),
+            | CommandError::Unprivileged => Failed::InVain(refusal.to_string()),
         }
     }
 }

@@ -254,7 +254,10 @@ impl Rig for LinuxRig {
         let number = self.backing.as_ref().map(|backing| backing.number);
         let mut findings = monitor::conditions(Path::new("/"), number, self.is_block());
         if let Some(target) = self.target() {
-            findings.extend(ssdgauge_drive::doubts(&target.place, target.pass_through.as_ref()));
+            findings.extend(ssdgauge_drive::drive_findings(
+                &target.place,
+                target.pass_through.as_ref(),
+            ));
         }
         findings
     }

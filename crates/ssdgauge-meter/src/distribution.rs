@@ -98,7 +98,7 @@ fn readings(log: &PowerLog, at: Nanos) -> Vec<Reading> {
     let values = [
         ("power_log_samples", Some(f64::from(log.count))),
         ("power_log_mean_w", log.mean_w),
-        ("power_log_max_w", log.most_w),
+        ("power_log_max_w", log.max_w),
         ("power_log_error_percent", log.error_percent.map(f64::from)),
         ("power_log_is_estimated", Some(f64::from(u8::from(log.is_estimated)))),
         ("power_log_has_gaps", Some(f64::from(u8::from(log.has_gaps)))),
@@ -117,11 +117,11 @@ fn readings(log: &PowerLog, at: Nanos) -> Vec<Reading> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_drive::fixture::{Fixture, UNKNOWN};
+    use ssdgauge_drive::fixture::{Fixture, INVALID_OPCODE};
 
     fn drive() -> Fixture {
         let mut drive = Fixture::nvme();
-        drive.has_power_log(ssdgauge_drive::fixture::power_log());
+        drive.add_power_log(ssdgauge_drive::fixture::power_log());
         drive
     }
 
@@ -150,9 +150,9 @@ mod tests {
     fn a_drive_without_the_log_is_an_error_and_a_rejected_start_is_reported_once() {
         let plain = Fixture::nvme();
         let refusal = Distribution::open(Arc::new(plain)).unwrap_err();
-        assert!(refusal.to_string().contains("does not measure"), "{refusal}");
+        assert!(refusal.to_string().contains("no power measurement log"), "{refusal}");
         let mut drive = drive();
-        drive.changes.insert(0x09, UNKNOWN);
+        drive.changes.insert(0x09, INVALID_OPCODE);
         let mut distribution = Distribution::open(Arc::new(drive)).unwrap();
         assert!(distribution.begin().unwrap().text.contains("no distribution"));
         assert_eq!(distribution.end(Nanos::SECOND), (Vec::new(), None));

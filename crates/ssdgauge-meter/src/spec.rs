@@ -2,7 +2,7 @@
 
 use crate::error::MeterError;
 use crate::source::KINDS;
-use crate::source::interface::SourceSpec;
+use crate::source::interface::{ParsedSpec, SourceSpec};
 use ssdgauge_core::{Nanos, PowerScope};
 use std::str::FromStr;
 use std::time::Duration;
@@ -109,7 +109,7 @@ fn parse_period(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn parse_source(text: &str, pointer: Option<String>) -> Result<Box<dyn SourceSpec>, String> {
+fn parse_source(text: &str, pointer: Option<String>) -> ParsedSpec {
     let keyword = text.split_once(':').map_or(text, |(keyword, _)| keyword);
     let Some(kind) = KINDS.iter().find(|kind| kind.keywords.contains(&keyword)) else {
         return Err(match text.contains(':') {

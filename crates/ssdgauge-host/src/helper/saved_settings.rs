@@ -120,7 +120,7 @@ fn chosen(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_drive::fixture::{Fixture, Switched};
+    use ssdgauge_drive::fixture::{Fixture, WriteCacheFixture};
 
     #[test]
     fn what_was_found_first_comes_back_and_what_was_put_back_is_left_alone() {
@@ -133,7 +133,7 @@ mod tests {
         let policy = file("policy", "max_performance\n");
         let scheduler = file("scheduler", "[none] mq-deadline\n");
         let put_back = file("put_back", "1\n");
-        let drive = Fixture::mute();
+        let drive = Fixture::without_responses();
         let mut settings = SettingsRestorer::of(&drive);
         for (path, text) in [
             (&policy, "medium_power"),
@@ -159,7 +159,7 @@ mod tests {
         for (way, fixture) in
             [(CachePath::Nvme, Fixture::nvme()), (CachePath::Ata, Fixture::sata())]
         {
-            let drive = Switched::new(fixture, true);
+            let drive = WriteCacheFixture::new(fixture, true);
             // What a run does that is killed: off, on, off.
             let mut settings = SettingsRestorer::of(&drive);
             for on in [false, true, false] {
@@ -172,13 +172,13 @@ mod tests {
                 write_cache::switch(way, &drive, on).unwrap();
             }
             settings.remove();
-            assert_eq!(*drive.told.lock().unwrap(), [false, true, false, true], "{way:?}");
+            assert_eq!(*drive.requested.lock().unwrap(), [false, true, false, true], "{way:?}");
             // What a run has put back itself is not switched again.
             let mut settings = SettingsRestorer::of(&drive);
             settings.before_cache(way, false);
             settings.before_cache(way, true);
             settings.remove();
-            assert_eq!(drive.told.lock().unwrap().len(), 4, "{way:?}");
+            assert_eq!(drive.requested.lock().unwrap().len(), 4, "{way:?}");
         }
     }
 }

@@ -53,7 +53,7 @@ impl Look {
     /// Returns why nothing that reaches the whole drive may be sent: other namespaces, or nobody
     /// knows whether there are any.
     pub(super) fn neighbours(&self, reaches_all: bool) -> Option<String> {
-        let only = self.controller.most_namespaces == 1;
+        let only = self.controller.max_namespaces == 1;
         let others = |list: &[u32]| list.iter().filter(|one| **one != self.number).count();
         match &self.active {
             Ok(list) if others(list) > 0 => {
@@ -138,12 +138,12 @@ mod tests {
                 l.controller.format.formats_all = false;
             }),
             ("no list, room for many", Some("unknown"), |l| {
-                l.active = Err(fixture::UNKNOWN);
-                l.controller.most_namespaces = 8;
+                l.active = Err(fixture::INVALID_OPCODE);
+                l.controller.max_namespaces = 8;
             }),
             ("no list of the allocated, room for many", Some("does not list"), |l| {
-                l.allocated = Err(fixture::UNKNOWN);
-                l.controller.most_namespaces = 8;
+                l.allocated = Err(fixture::INVALID_OPCODE);
+                l.controller.max_namespaces = 8;
                 l.controller.optional_admin |= 8;
             }),
             ("no format at all", Some("no format"), |l| l.controller.optional_admin = 0),

@@ -19,7 +19,8 @@ impl Probe {
     /// Writes known data at places that are spread over `span` bytes from `offset` on, each on the
     /// grid on which the kernel trims.
     pub(super) fn plant(target: &PurgeTarget, offset: Bytes, span: Bytes) -> io::Result<Probe> {
-        let grid = target.place.queue("discard_granularity").and_then(|text| text.parse().ok());
+        let grid =
+            target.place.queue_attribute("discard_granularity").and_then(|text| text.parse().ok());
         let places = places(offset.0, span.0, grid.unwrap_or(PROBE));
         for place in &places {
             let data = pattern(*place)?;

@@ -153,11 +153,11 @@ fn drive_can_trim(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Option
 mod tests {
     use super::*;
     use ssdgauge_drive::fixture::Fixture;
-    use ssdgauge_drive::fixture::Tree;
+    use ssdgauge_drive::fixture::SysfsTree;
 
     #[test]
     fn the_layer_that_passes_no_trims_on_is_named() {
-        let tree = Tree::new();
+        let tree = SysfsTree::new();
         for (name, most, hardware) in [
             ("sda", "0", "0"),
             ("sdb", "4096", "4096"),
@@ -177,7 +177,7 @@ mod tests {
         tree.link("block/dm-2/slaves/sdb", "block/sdb");
         let found = |name: &str, pass_through: &Fixture| {
             obstacle(
-                &SysfsDevice::of_folder(&tree.root(), &tree.root().join("block").join(name)),
+                &SysfsDevice::from_folder(&tree.root(), &tree.root().join("block").join(name)),
                 pass_through,
             )
         };

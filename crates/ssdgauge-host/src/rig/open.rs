@@ -213,11 +213,11 @@ fn vitals_of(
     let OpenTarget::Drive(drive) = place else { return (None, None) };
     let asked = asked(drive.file(), helper);
     let Some(mut health) =
-        asked.and_then(|(place, pass_through)| HealthMonitor::of(&place, pass_through))
+        asked.and_then(|(place, pass_through)| HealthMonitor::for_device(&place, pass_through))
     else {
         return (None, None);
     };
-    let seconds = every_s.unwrap_or(health_monitor::USUAL.as_secs());
-    health.ask_every((seconds > 0).then(|| Duration::from_secs(seconds)));
+    let seconds = every_s.unwrap_or(health_monitor::DEFAULT_PERIOD.as_secs());
+    health.set_period((seconds > 0).then(|| Duration::from_secs(seconds)));
     (Some(health), Some(seconds))
 }

@@ -168,6 +168,6 @@ pub(super) fn asked(
 ) -> Option<(SysfsDevice, Arc<dyn PassThrough>)> {
     let number = file.metadata().ok()?.rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let place = SysfsDevice::of_number(Path::new("/sys"), major, minor)?;
+    let place = SysfsDevice::from_number(Path::new("/sys"), major, minor)?;
     Some((place, Arc::new(OpenDevice::through(Arc::clone(file), helper.cloned()))))
 }

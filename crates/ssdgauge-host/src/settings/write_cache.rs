@@ -124,7 +124,7 @@ pub(crate) fn is_on(
             if !query::controller(pass_through)?.has_volatile_cache {
                 return Ok(None);
             }
-            let value = query::value_of(pass_through, feature::WRITE_CACHE, &mut [])?;
+            let value = query::feature_value(pass_through, feature::WRITE_CACHE, &mut [])?;
             Ok(Some(value & 1 == 1))
         }
         CachePath::Ata => {
@@ -146,25 +146,25 @@ fn finding(wanted: WriteCache, cause: &str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_drive::fixture::{Fixture, Switched, UNKNOWN};
+    use ssdgauge_drive::fixture::{Fixture, INVALID_OPCODE, WriteCacheFixture};
 
     #[test]
     fn a_cache_is_off_while_it_is_asked_for_and_on_again_as_it_was_found() {
         for (way, fixture) in
             [(CachePath::Nvme, Fixture::nvme()), (CachePath::Ata, Fixture::sata())]
         {
-            let drive = Arc::new(Switched::new(fixture, true));
+            let drive = Arc::new(WriteCacheFixture::new(fixture, true));
             let mut switch = CacheSwitch::of(Some((way, drive.clone())));
             let off = ("write cache off".to_owned(), None);
             assert_eq!(switch.choose(WriteCache::Off), off, "{way:?}");
             // Twice the same is one command, and what was found stays known.
             assert_eq!(switch.choose(WriteCache::Off), off, "{way:?}");
             drop(switch);
-            assert_eq!(*drive.told.lock().unwrap(), [false, true], "{way:?}");
+            assert_eq!(*drive.requested.lock().unwrap(), [false, true], "{way:?}");
             let mut switch = CacheSwitch::of(Some((way, drive.clone())));
             assert_eq!(switch.choose(WriteCache::On), ("write cache on".to_owned(), None));
             assert_eq!(switch.choose(WriteCache::AsFound), ("as found".to_owned(), None));
-            assert_eq!(drive.told.lock().unwrap().len(), 2, "it was on: nothing was told");
+            assert_eq!(drive.requested.lock().unwrap().len(), 2, "it was on: nothing was told");
         }
     }
 
@@ -175,14 +175,14 @@ mod tests {
             let (words, found) = switch.choose(wanted);
             (words, found.map(|finding| finding.text).unwrap_or_default())
         };
-        let mut liar = Switched::new(Fixture::nvme(), true);
-        liar.obeys = false;
+        let mut liar = WriteCacheFixture::new(Fixture::nvme(), true);
+        liar.applies_requests = false;
         let (words, found) = text(Arc::new(liar), WriteCache::Off);
         assert!(words == "unknown" && found.contains("took the command and kept it"), "{found}");
         let mut refuses = Fixture::nvme();
-        refuses.changes.insert(0x09, UNKNOWN);
+        refuses.changes.insert(0x09, INVALID_OPCODE);
         let (_, found) = text(Arc::new(refuses), WriteCache::Off);
-        assert!(found.contains("does not know the command"), "{found}");
+        assert!(found.contains("invalid opcode"), "{found}");
         // Byte 525 of the identity, bit 0.
         let mut safe = Fixture::nvme();
         safe.identify.get_mut(&(1, 0)).unwrap()[525] = 0;

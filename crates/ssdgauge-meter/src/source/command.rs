@@ -4,7 +4,7 @@
 //! program runs in its own process group: Ctrl-C would otherwise end it before the run has stored
 //! the last readings. The whole group is ended with the run.
 
-use super::interface::{OpenContext, Source, SourceKind, SourceSpec, after_keyword};
+use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
 use crate::monotonic::MonotonicCheck;
 use crate::parse::{checked_pointer, parse_line};
 use crate::sample::{Batch, PollTimer, Sample};
@@ -35,7 +35,7 @@ struct CommandSpec {
     pointer: Option<String>,
 }
 
-fn parse(spec: &str, pointer: Option<String>) -> Result<Box<dyn SourceSpec>, String> {
+fn parse(spec: &str, pointer: Option<String>) -> ParsedSpec {
     Ok(Box::new(CommandSpec::parse(spec, pointer)?))
 }
 

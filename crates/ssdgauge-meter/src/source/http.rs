@@ -3,7 +3,7 @@
 //! TLS is not supported, because its libraries would multiply the dependencies of the program. An
 //! address that requires TLS is read through another program (`command`).
 
-use super::interface::{OpenContext, Source, SourceKind, SourceSpec, after_keyword};
+use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
 use crate::parse::{checked_pointer, excerpt, number_at};
 use crate::sample::{Batch, ConsecutiveFailures, PollTimer};
 use serde_json::Value;
@@ -31,7 +31,7 @@ struct HttpSpec {
     pointer: String,
 }
 
-fn parse(spec: &str, pointer: Option<String>) -> Result<Box<dyn SourceSpec>, String> {
+fn parse(spec: &str, pointer: Option<String>) -> ParsedSpec {
     Ok(Box::new(HttpSpec::parse(spec, pointer)?))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Units follow Documentation/hwmon/sysfs-interface.rst: µW, mV, mA, m°C, ms.
 
-use super::interface::{OpenContext, Source, SourceKind, SourceSpec, after_keyword};
+use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
 use crate::sample::{Batch, ConsecutiveFailures, PollTimer};
 use ssdgauge_core::PowerScope;
 use ssdgauge_os::sysfs::attribute;
@@ -37,7 +37,7 @@ enum Channel {
     Product(u32, u32),
 }
 
-fn parse(spec: &str, _pointer: Option<String>) -> Result<Box<dyn SourceSpec>, String> {
+fn parse(spec: &str, _pointer: Option<String>) -> ParsedSpec {
     Ok(Box::new(HwmonSpec::parse(spec)?))
 }
 

@@ -22,8 +22,11 @@ pub(crate) struct SourceKind {
     /// Whether the option `pointer=` applies.
     pub(crate) takes_pointer: bool,
     /// Parses a specification (keyword included, options excluded) and the value of `pointer=`.
-    pub(crate) parse: fn(&str, Option<String>) -> Result<Box<dyn SourceSpec>, String>,
+    pub(crate) parse: fn(&str, Option<String>) -> ParsedSpec,
 }
+
+/// A parsed specification, or the part of its text that is malformed.
+pub(crate) type ParsedSpec = Result<Box<dyn SourceSpec>, String>;
 
 /// The specification of a power meter, parsed and not yet opened.
 pub(crate) trait SourceSpec: Debug + Send + Sync {

@@ -4,7 +4,7 @@
 //! A drive without this field returns zeros or an error. It is refused as a meter: 0 W would be
 //! recorded as a measurement.
 
-use super::interface::{LogReader, OpenContext, Source, SourceKind, SourceSpec};
+use super::interface::{LogReader, OpenContext, ParsedSpec, Source, SourceKind, SourceSpec};
 use crate::sample::{Batch, ConsecutiveFailures, PollTimer};
 use ssdgauge_core::PowerScope;
 use ssdgauge_drive::health::{SMART_LENGTH, scaled_power};
@@ -22,7 +22,7 @@ pub(crate) const KIND: SourceKind =
 #[derive(Debug)]
 struct NvmeSpec;
 
-fn parse(spec: &str, _pointer: Option<String>) -> Result<Box<dyn SourceSpec>, String> {
+fn parse(spec: &str, _pointer: Option<String>) -> ParsedSpec {
     match spec {
         "nvme" => Ok(Box::new(NvmeSpec)),
         _ => Err("this meter has no address; write nvme".into()),

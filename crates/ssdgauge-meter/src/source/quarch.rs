@@ -4,7 +4,7 @@
 //! ends with CR LF and `>`. QIS averages over the requested period, so that a few lines per second
 //! arrive. Every response has a limit of time and of bytes, because the server is not trusted.
 
-use super::interface::{OpenContext, Source, SourceKind, SourceSpec, after_keyword};
+use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
 use crate::monotonic::MonotonicCheck;
 use crate::parse::excerpt;
 use crate::sample::{Batch, PollTimer, Sample};
@@ -37,7 +37,7 @@ struct QuarchSpec {
     module: String,
 }
 
-fn parse(spec: &str, _pointer: Option<String>) -> Result<Box<dyn SourceSpec>, String> {
+fn parse(spec: &str, _pointer: Option<String>) -> ParsedSpec {
     Ok(Box::new(QuarchSpec::parse(spec)?))
 }
 
@@ -249,7 +249,9 @@ impl Connection {
 
     fn query(&mut self, command: &str) -> Result<String, String> {
         let text = format!("{command}\r\n");
-        self.stream.write_all(text.as_bytes()).map_err(|error| format!("QIS is gone: {error}"))?;
+        self.stream
+            .write_all(text.as_bytes())
+            .map_err(|error| format!("QIS connection failed: {error}"))?;
         self.read_response(TIMEOUT).map_err(|error| match error {
             ReadError::TimedOut => {
                 format!("QIS sent no response to '{command}' within {TIMEOUT:?}")
@@ -260,7 +262,8 @@ impl Connection {
 
     /// Reads to the prompt, which may arrive in another packet than the beginning.
     fn read_response(&mut self, timeout: Duration) -> Result<String, ReadError> {
-        let broken = |error: std::io::Error| ReadError::Broken(format!("QIS is gone: {error}"));
+        let broken =
+            |error: std::io::Error| ReadError::Broken(format!("QIS connection failed: {error}"));
         let end = Instant::now() + timeout;
         let mut bytes = Vec::new();
         let mut packet = [0; 16 << 10];

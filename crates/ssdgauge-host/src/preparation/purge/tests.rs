@@ -2,8 +2,8 @@
 
 use super::*;
 use ssdgauge_core::{Interval, Reading};
-use ssdgauge_drive::fixture::Tree;
-use ssdgauge_drive::fixture::{self, Fixture, UNKNOWN};
+use ssdgauge_drive::fixture::SysfsTree;
+use ssdgauge_drive::fixture::{self, Fixture, INVALID_OPCODE};
 use ssdgauge_drive::pass_through::{AtaCommand, CommandError, PassThrough};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -59,15 +59,15 @@ impl Sink for Keeper {
 }
 
 struct Bench {
-    _tree: Tree,
+    _tree: SysfsTree,
     target: PurgeTarget,
     drive: Arc<Drive>,
     keeper: Keeper,
 }
 
 fn bench(answers: Fixture, used: u64, lies: bool) -> Bench {
-    let tree = Tree::new();
-    let place = tree.plain_nvme("16.0 GT/s PCIe", "4");
+    let tree = SysfsTree::new();
+    let place = tree.nvme_without_multipath("16.0 GT/s PCIe", "4");
     let folder = place.folder.strip_prefix(tree.root()).unwrap().display().to_string();
     tree.file(&format!("{folder}/size"), &(SIZE / 512).to_string());
     let file = Arc::new(tempfile::tempfile().unwrap());
@@ -125,14 +125,16 @@ fn a_part_that_stays_unused_after_a_purge_is_recorded() {
 #[test]
 fn each_rung_that_fails_is_named_and_the_last_one_is_a_finding() {
     let mut answers = Fixture::nvme();
-    answers.changes.insert(0x80, UNKNOWN);
+    answers.changes.insert(0x80, INVALID_OPCODE);
     let mut bench = bench(answers, SIZE, false);
     // The file behind this drive takes no BLKDISCARD.
     let prepared = bench.purge(None).unwrap();
     assert_eq!((prepared.method.as_str(), bench.sent()), ("none", vec![0x80, 0x80]));
     assert_eq!(bench.kinds(), [FindingKind::PurgeNotPossible]);
     let text = &bench.keeper.findings[0].text;
-    for words in ["user data erase: the drive refuses", "cryptographic erase", "discard"] {
+    for words in
+        ["user data erase: the drive rejects the command", "cryptographic erase", "discard"]
+    {
         assert!(text.contains(words), "{text}");
     }
 }
@@ -143,7 +145,7 @@ fn a_purge_on_a_lower_rung_says_why() {
     impl PassThrough for OnlyKeys {
         fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
             match command.opcode == 0x80 && command.words[0] >> 9 & 7 == 1 {
-                true => Err(UNKNOWN),
+                true => Err(INVALID_OPCODE),
                 false => self.0.nvme(command, data),
             }
         }
@@ -157,7 +159,7 @@ fn a_purge_on_a_lower_rung_says_why() {
     assert_eq!(prepared.method, "NVMe format, cryptographic erase");
     assert_eq!(bench.kinds(), [FindingKind::LesserPurge]);
     let text = &bench.keeper.findings[0].text;
-    assert!(text.contains("user data erase: the drive refuses"), "{text}");
+    assert!(text.contains("user data erase: the drive rejects the command"), "{text}");
 }
 
 #[test]

@@ -176,8 +176,11 @@ fn decreasing_sample_numbers_are_left_out_with_a_warning() {
 
 #[test]
 fn every_failure_of_a_stream_is_an_error_with_its_cause() {
-    let gone = watts(&mut open(Script::default()).unwrap()).unwrap_err();
-    assert!(gone.contains("closed the connection") || gone.contains("gone"), "{gone}");
+    let closed = watts(&mut open(Script::default()).unwrap()).unwrap_err();
+    assert!(
+        closed.contains("closed the connection") || closed.contains("connection failed"),
+        "{closed}"
+    );
     let stopped = Script { stream: vec!["eof"], state: "stopped", ..Script::default() };
     assert!(watts(&mut open(stopped).unwrap()).unwrap_err().contains("has ended"));
     let garbage = Script { stream: vec!["0 0 x y\r\neof"], ..Script::default() };
