@@ -36,8 +36,8 @@ pub struct Identity {
     pub(crate) trim_is_deterministic: bool,
     /// Whether trimmed sectors return zeros (RZAT).
     pub trim_zeros: bool,
-    /// The nominal rotation rate in revolutions per minute; 1 for a non-rotating drive, `None` where
-    /// it is not reported.
+    /// The nominal rotation rate in revolutions per minute; 1 for a non-rotating drive, `None`
+    /// where it is not reported.
     pub(crate) rotation: Option<u16>,
     /// The security feature set; `None` where it is not supported.
     pub security: Option<AtaSecurity>,

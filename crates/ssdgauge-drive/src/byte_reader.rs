@@ -60,8 +60,8 @@ impl<'a> ByteReader<'a> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Returns the `length` bytes from offset `at` as hexadecimal digits; `None` where all are zero,
-    /// which means "not reported" in every identifier of NVMe.
+    /// Returns the `length` bytes from offset `at` as hexadecimal digits; `None` where all are
+    /// zero, which means "not reported" in every identifier of NVMe.
     pub(crate) fn identifier(self, at: usize, length: usize) -> Option<String> {
         let bytes = self.bytes(at, length)?;
         let is_reported = bytes.iter().any(|byte| *byte != 0);

@@ -99,7 +99,7 @@ pub(crate) struct PowerState {
     pub(crate) max_w: Option<f64>,
     /// Whether the state is operational: reads and writes are processed in it.
     pub(crate) operational: bool,
-    /// The maximum entry and exit latency in microseconds; `None` for 0, which means "not reported".
+    /// The maximum entry and exit latency in microseconds; `None` for 0, "not reported".
     pub(crate) entry_us: Option<u64>,
     pub(crate) exit_us: Option<u64>,
     /// The idle power in watts.
@@ -139,7 +139,7 @@ impl Controller {
                 (version >> 8) as u8,
                 version as u8,
             )),
-            // In units of the minimum memory page size, which the Linux driver requires to be 4 KiB.
+            // In units of the minimum memory page size, which must be 4 KiB for the Linux driver.
             max_transfer: (transfer > 0 && transfer < 32).then(|| 4_096 << transfer),
             multiple_ports: bit(reader.u8(76)?, 0) || bit(reader.u8(76)?, 1),
             optional_admin: reader.u16(256)?,

@@ -140,8 +140,9 @@ impl QueryResults {
         QueryResults::query(device, &Closed(reason.to_owned()))
     }
 
-    /// Sends every query of the command set of `device`. A query for an optional feature is sent only
-    /// where the drive lists the feature, because a rejected command adds an entry to its error log.
+    /// Sends every query of the command set of `device`. A query for an optional feature is sent
+    /// only where the drive lists the feature, because a rejected command adds an entry to its
+    /// error log.
     pub(super) fn query(device: &SysfsDevice, pass_through: &dyn PassThrough) -> QueryResults {
         match (device.namespace(), device.is_scsi()) {
             (Some(number), _) => QueryResults::query_nvme(number, pass_through),
@@ -340,8 +341,8 @@ fn implausible_values(device: &SysfsDevice, results: &QueryResults) -> Vec<Strin
         && critical < warning
     {
         texts.push(format!(
-            "the drive reports a critical temperature of {critical} °C, below its warning temperature \
-             of {warning} °C"
+            "the drive reports a critical temperature of {critical} °C, below its warning \
+             temperature of {warning} °C"
         ));
     }
     texts

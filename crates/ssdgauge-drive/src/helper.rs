@@ -22,7 +22,8 @@ const GRACE: Duration = Duration::from_secs(30);
 pub struct HelperClient(Arc<Mutex<UnixStream>>);
 
 impl HelperClient {
-    /// Returns the client of the helper at the other end of `socket`, as soon as the helper responds.
+    /// Returns the client of the helper at the other end of `socket`, as soon as the helper
+    /// responds.
     ///
     /// # Errors
     /// The helper could not open its drive, or has ended.

@@ -72,8 +72,8 @@ impl PowerLog {
     }
 }
 
-/// Returns the value of feature 25h that starts or stops a measurement of the whole drive: action in
-/// bits 3:0, type 0 in bits 7:4, no time limit in bits 31:16.
+/// Returns the value of feature 25h that starts or stops a measurement of the whole drive: action
+/// in bits 3:0, type 0 in bits 7:4, no time limit in bits 31:16.
 pub(crate) fn measurement_value(start: bool) -> u32 {
     u32::from(start)
 }

@@ -1,7 +1,7 @@
 //! Query commands: identify, log pages, features, security protocols, ATA data.
 //!
-//! None of them changes the data or a lasting setting of a drive. [`measure_power`] sets one feature,
-//! which starts or stops a measurement and is cleared by the next reset.
+//! None of them changes the data or a lasting setting of a drive. [`measure_power`] sets one
+//! feature, which starts or stops a measurement and is cleared by the next reset.
 //!
 //! # Errors
 //! Every function fails where the drive rejects the command, the kernel does not send it, or the
@@ -118,8 +118,8 @@ pub fn health(pass_through: &dyn PassThrough) -> Result<Health, CommandError> {
     Health::decode(&data).ok_or_else(|| malformed("health log"))
 }
 
-/// Returns the power measurement log. It is read only where the list of supported log pages contains
-/// it, because the drive stores every rejected command in its error log.
+/// Returns the power measurement log. It is read only where the list of supported log pages
+/// contains it, because the drive stores every rejected command in its error log.
 ///
 /// # Errors
 /// The drive does not support the log; otherwise see the [module](self).
@@ -152,8 +152,8 @@ pub fn sanitize_log(pass_through: &dyn PassThrough) -> Result<SanitizeLog, Comma
     SanitizeLog::decode(&log(pass_through, 0x81, 32)?).ok_or_else(|| malformed("sanitize status"))
 }
 
-/// Returns the current value of feature `id`; `data` is filled with its data structure, where it has
-/// one.
+/// Returns the current value of feature `id`; `data` is filled with its data structure, where it
+/// has one.
 ///
 /// # Errors
 /// See the [module](self).

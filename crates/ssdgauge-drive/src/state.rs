@@ -1,8 +1,8 @@
 //! Decoders of the NVMe sanitize status, of features, and of TCG Level 0 Discovery.
 //!
-//! Offsets follow the NVM Express Base Specification 2.0 (Sanitize Status log, figure 288; features,
-//! section 5.27) and the TCG Storage Architecture Core Specification 2.01, section 3.3.6 (Level 0
-//! Discovery). This module never sends a command.
+//! Offsets follow the NVM Express Base Specification 2.0 (Sanitize Status log, figure 288;
+//! features, section 5.27) and the TCG Storage Architecture Core Specification 2.01, section 3.3.6
+//! (Level 0 Discovery). This module never sends a command.
 
 use crate::byte_reader::{ByteReader, bit};
 use crate::controller::celsius;

@@ -173,8 +173,8 @@ impl SysfsDevice {
         })
     }
 
-    /// Returns the NUMA node of the drive; `None` on a host with one node, which the kernel shows as
-    /// -1.
+    /// Returns the NUMA node of the drive; `None` on a host with one node, for which
+    /// the kernel reports -1.
     pub(crate) fn numa_node(&self) -> Option<u32> {
         let node = self
             .device_attribute("numa_node")
@@ -276,8 +276,8 @@ impl PcieLink {
                      {max_speed_gt} GT/s × {max_width}: {:.0} % of its throughput is available",
                     self.share() * 100.0
                 ),
-                "use a slot with all lanes of this PCIe generation; check riser, cable and firmware \
-                 settings",
+                "use a slot with all lanes of this PCIe generation; check riser, cable and \
+                 firmware settings",
             )
         })
     }

@@ -48,8 +48,8 @@ impl Distribution {
         }
     }
 
-    /// Stops the measurement of a step with the duration `elapsed`. Returns its readings, and a finding
-    /// where the drive rejects a command for the first time.
+    /// Stops the measurement of a step with the duration `elapsed`. Returns its readings, and a
+    /// finding where the drive rejects a command for the first time.
     pub fn end(&mut self, elapsed: Nanos) -> (Vec<Reading>, Option<Finding>) {
         if !self.is_measuring {
             return (Vec::new(), None);

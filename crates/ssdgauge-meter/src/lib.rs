@@ -1,8 +1,9 @@
 //! Meters: power and temperature, read during the requests by one thread per source.
 //!
 //! A [`MeterSpec`] is parsed from the command line and names a power meter; a source is an open
-//! meter; a sampler thread reads it; an [`Aggregate`] turns its samples into readings per second and
-//! the energy of a step. A meter that fails during a test causes a finding and never ends the run.
+//! meter; a sampler thread reads it; an [`Aggregate`] turns its samples into readings per second
+//! and the energy of a step. A meter that fails during a test causes a finding and never ends the
+//! run.
 //!
 //! This crate never touches an I/O thread or the data of the drive.
 

@@ -72,9 +72,9 @@ pub enum Message {
     Gone(String),
 }
 
-/// Returns the plausible range of power in `scope`, in watts. A PCIe slot supplies at most 75 W (PCI
-/// Express Card Electromechanical Specification), a drive with its own power connector takes more.
-/// Values slightly below 0 are offsets of a meter.
+/// Returns the plausible range of power in `scope`, in watts. A PCIe slot supplies at most 75 W
+/// (PCI Express Card Electromechanical Specification), a drive with its own power connector takes
+/// more. Values slightly below 0 are offsets of a meter.
 fn plausible_range(scope: PowerScope) -> (f64, f64) {
     match scope {
         PowerScope::Drive => (-0.5, 150.0),
@@ -110,8 +110,8 @@ impl Meters {
         Ok(meters)
     }
 
-    /// Returns the name of each meter of `specs`, with its scope, sampling and scale in words, as the
-    /// run file records them.
+    /// Returns the name of each meter of `specs`, with its scope, sampling and scale in words, as
+    /// the run file records them.
     pub fn described(&self, specs: &[MeterSpec]) -> Vec<(String, String)> {
         debug_assert_eq!(self.running.len(), specs.len(), "the meters of other specifications");
         let describe = |(running, spec): (&RunningMeter, &MeterSpec)| {

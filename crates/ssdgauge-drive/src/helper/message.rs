@@ -6,8 +6,8 @@ use ssdgauge_os::ioctl::ScsiDirection;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// The maximum data of a message in bytes. The longest transfer of a command is the power measurement
-/// log with 8,064 bytes.
+/// The maximum data of a message in bytes. The longest transfer of a command is the power
+/// measurement log with 8,064 bytes.
 pub const MAX_DATA: usize = 16 << 10;
 /// The bytes of the header: eight words.
 const HEADER: usize = 8 * 4;

@@ -85,7 +85,8 @@ impl Source for NvmePower {
     }
 }
 
-/// Returns the mean power of the last second in watts, from the SMART log `page`; `None` where it is not reported.
+/// Returns the mean power of the last second in watts, from the SMART log `page`; `None` where it
+/// is not reported.
 fn power_w(page: &[u8]) -> Option<f64> {
     scaled_power(u32::from_le_bytes(page.get(240..244)?.try_into().ok()?))
 }
