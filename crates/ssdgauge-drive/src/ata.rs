@@ -1,44 +1,45 @@
-//! ATA: IDENTIFY DEVICE, device statistics and SMART attributes, as plain structs.
+//! ATA decoders: IDENTIFY DEVICE, the Device Statistics log, SMART attributes.
 //!
 //! Words and bits follow ATA/ATAPI Command Set 3 (ACS-3): IDENTIFY DEVICE in section 7.12.7, the
-//! Device Statistics log in section A.5. This module never talks to a drive.
+//! Device Statistics log in section A.5. This module never sends a command.
 
-use crate::record::{Record, bit};
+use crate::byte_reader::{ByteReader, bit};
 
-/// Bytes of IDENTIFY DEVICE, of a page of a log and of the SMART data.
+/// The length of IDENTIFY DEVICE, of a log page and of the SMART data in bytes.
 pub const SECTOR: usize = 512;
 
-/// What an ATA drive says of itself.
+/// The IDENTIFY DEVICE data of a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
     pub(crate) model: Option<String>,
     pub(crate) serial: Option<String>,
     pub(crate) firmware: Option<String>,
-    /// Sectors of `logical_block` bytes.
+    /// The capacity in sectors of `logical_block` bytes.
     pub(crate) sectors: u64,
     pub(crate) logical_block: u64,
     pub(crate) physical_block: u64,
     pub(crate) wwn: Option<String>,
-    /// The fastest generation of SATA that the drive has, and the one in use, 1 to 3.
-    pub(crate) most_generation: Option<u8>,
+    /// The highest supported SATA generation and the one in use, 1 to 3.
+    pub(crate) max_generation: Option<u8>,
     pub(crate) generation: Option<u8>,
     pub(crate) queue_depth: u8,
     pub(crate) has_queueing: bool,
     /// Whether the drive has a volatile write cache.
     pub has_write_cache: bool,
-    /// Whether that cache is on.
+    /// Whether the volatile write cache is enabled.
     pub write_cache_on: bool,
     pub(crate) has_smart: bool,
     pub(crate) has_trusted: bool,
     /// Whether DATA SET MANAGEMENT with TRIM is supported.
     pub can_trim: bool,
-    /// Whether trimmed sectors always read the same, and whether as zeros.
+    /// Whether trimmed sectors return the same data on every read (DRAT).
     pub(crate) trim_is_deterministic: bool,
-    /// Whether trimmed blocks read as zeros.
+    /// Whether trimmed sectors return zeros (RZAT).
     pub trim_zeros: bool,
-    /// Turns of the medium in a minute; 1 stands for none, `None` for not told.
+    /// The nominal rotation rate in revolutions per minute; 1 for a non-rotating drive, `None`
+    /// where it is not reported.
     pub(crate) rotation: Option<u16>,
-    /// The security feature set, where there is one.
+    /// The security feature set; `None` where it is not supported.
     pub security: Option<AtaSecurity>,
     pub(crate) sanitize: bool,
 }
@@ -50,33 +51,33 @@ pub struct AtaSecurity {
     pub enabled: bool,
     /// Whether the drive is locked.
     pub locked: bool,
-    /// The firmware of the host has closed the feature until the next power cycle.
+    /// Whether the host firmware has frozen the feature set until the next power cycle.
     pub frozen: bool,
     pub(crate) enhanced_erase: bool,
-    /// How long a plain erase takes, in minutes.
+    /// The time of a normal erase in minutes; `None` where it is not reported.
     pub erase_minutes: Option<u32>,
 }
 
 impl Identity {
-    /// Reads IDENTIFY DEVICE; `None` where it is cut short, describes a packet device, or holds
-    /// no sectors.
+    /// Decodes IDENTIFY DEVICE; `None` where it is truncated, describes a packet device, or has no
+    /// sectors.
     pub(crate) fn decode(data: &[u8]) -> Option<Identity> {
-        let record = Record(data.get(..SECTOR)?);
-        let word = |number: usize| record.u16(2 * number);
+        let reader = ByteReader(data.get(..SECTOR)?);
+        let word = |number: usize| reader.u16(2 * number);
         // An optional word is valid where bit 14 is set and bit 15 is not.
         let valid = |number: usize| word(number).filter(|word| word >> 14 == 1);
         let set = |number: usize, at: u32| word(number).is_some_and(|word| bit(word, at));
-        let long = |number: usize| record.u64(2 * number);
+        let long = |number: usize| reader.u64(2 * number);
         if set(0, 15) {
             return None;
         }
         let sectors = match set(83, 10) {
             true => long(100)? & 0xffff_ffff_ffff,
-            false => u64::from(record.u32(120)?),
+            false => u64::from(reader.u32(120)?),
         };
         let sizes = valid(106).unwrap_or(0);
         let logical = match bit(sizes, 12) {
-            true => u64::from(record.u32(2 * 117)?) * 2,
+            true => u64::from(reader.u32(2 * 117)?) * 2,
             false => 512,
         };
         let physical = if bit(sizes, 13) { logical << (sizes & 15) } else { logical };
@@ -84,15 +85,15 @@ impl Identity {
         let generation = word(77).filter(|word| *word != 0xffff).map(|word| (word >> 1 & 7) as u8);
         let time = word(89)?;
         Some(Identity {
-            model: swapped(record, 27, 20),
-            serial: swapped(record, 10, 10),
-            firmware: swapped(record, 23, 4),
+            model: swapped(reader, 27, 20),
+            serial: swapped(reader, 10, 10),
+            firmware: swapped(reader, 23, 4),
             sectors: Some(sectors).filter(|sectors| *sectors > 0)?,
             logical_block: Some(logical).filter(|bytes| *bytes >= 512)?,
             physical_block: physical,
             wwn: (valid(87).is_some_and(|word| bit(word, 8)))
                 .then(|| (108..112).filter_map(word).map(|word| format!("{word:04x}")).collect()),
-            most_generation: speeds
+            max_generation: speeds
                 .and_then(|word| (1..=3).rev().find(|at| bit(word, *at)))
                 .map(|number| number as u8),
             generation: generation.filter(|number| (1..=3).contains(number)),
@@ -118,43 +119,49 @@ impl Identity {
     }
 }
 
-/// Text in ATA has the two characters of each word the wrong way round.
-fn swapped(record: Record<'_>, word: usize, words: usize) -> Option<String> {
-    let bytes = record.bytes(2 * word, 2 * words)?;
+/// Returns a text of ATA, in which the two characters of each word are swapped.
+fn swapped(reader: ByteReader<'_>, word: usize, words: usize) -> Option<String> {
+    let bytes = reader.bytes(2 * word, 2 * words)?;
     let right: Vec<u8> = bytes.chunks(2).flat_map(|pair| pair.iter().rev().copied()).collect();
-    Record(&right).text(0, right.len())
+    ByteReader(&right).text(0, right.len())
 }
 
-/// Units of two minutes in eight bits, or in fifteen where bit 15 is set; all ones is "more".
+/// Returns the minutes of words 89 and 90: units of two minutes in eight bits, or in fifteen where
+/// bit 15 is set. All ones mean this value or more.
 fn erase_minutes(word: u16) -> Option<u32> {
     let units = if bit(word, 15) { word & 0x7fff } else { word & 0xff };
     (units > 0).then(|| 2 * u32::from(units))
 }
 
-/// One SMART attribute; what its raw value means is the maker's business.
+/// One SMART attribute. The meaning of its raw value is vendor specific.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Attribute {
+pub(crate) struct SmartAttribute {
     pub(crate) id: u8,
     pub(crate) value: u8,
     pub(crate) worst: u8,
     pub(crate) raw: u64,
 }
 
-/// Reads the SMART data; `None` where it is cut short or its checksum does not hold.
-pub(crate) fn attributes(data: &[u8]) -> Option<Vec<Attribute>> {
+/// Decodes the SMART data; `None` where it is truncated or its checksum is wrong.
+pub(crate) fn smart_attributes(data: &[u8]) -> Option<Vec<SmartAttribute>> {
     let data = data.get(..SECTOR)?;
     if data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != 0 {
         return None;
     }
     let attribute = |number: usize| {
-        let entry = Record(data).bytes(2 + 12 * number, 12)?;
+        let entry = ByteReader(data).bytes(2 + 12 * number, 12)?;
         let raw = entry[5..11].iter().rev().fold(0, |raw, byte| raw << 8 | u64::from(*byte));
-        (entry[0] != 0).then(|| Attribute { id: entry[0], value: entry[3], worst: entry[4], raw })
+        (entry[0] != 0).then(|| SmartAttribute {
+            id: entry[0],
+            value: entry[3],
+            worst: entry[4],
+            raw,
+        })
     };
     Some((0..30).filter_map(attribute).collect())
 }
 
-/// Returns the name that most makers use for an attribute.
+/// Returns the name of an attribute that most vendors use; ATA does not standardize it.
 pub(crate) fn usual_name(id: u8) -> Option<&'static str> {
     Some(match id {
         5 => "reallocated sectors",
@@ -177,9 +184,9 @@ pub(crate) fn usual_name(id: u8) -> Option<&'static str> {
     })
 }
 
-/// What the Device Statistics log tells; unlike attributes it has one meaning for every maker.
+/// The Device Statistics log, whose fields have the same meaning for every vendor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Statistics {
+pub(crate) struct DeviceStatistics {
     pub(crate) power_cycles: Option<u64>,
     pub(crate) power_on_hours: Option<u64>,
     pub(crate) sectors_written: Option<u64>,
@@ -191,19 +198,21 @@ pub(crate) struct Statistics {
     pub(crate) used_percent: Option<u64>,
 }
 
-/// The pages of the log that [`Statistics::add`] reads.
+/// The log pages that [`DeviceStatistics::add_page`] decodes: general, general errors, temperature,
+/// solid state device.
 pub(crate) const STATISTICS_PAGES: [u8; 4] = [1, 4, 5, 7];
 
-impl Statistics {
-    /// Adds what page `page` tells; a page that is not the one asked for tells nothing.
-    pub(crate) fn add(&mut self, page: u8, data: &[u8]) {
-        let record = Record(data);
-        if record.u8(2) != Some(page) {
+impl DeviceStatistics {
+    /// Adds the statistics of log page `page`. Data of another page is ignored: some USB bridges
+    /// return the wrong page.
+    pub(crate) fn add_page(&mut self, page: u8, data: &[u8]) {
+        let reader = ByteReader(data);
+        if reader.u8(2) != Some(page) {
             return;
         }
         // Each statistic has 8 bytes: six or seven of value, then flags (supported, valid).
         let number = |at: usize, mask: u64| {
-            let word = record.u64(at)?;
+            let word = reader.u64(at)?;
             (word >> 62 == 0b11).then_some(word & mask)
         };
         const DOUBLE: u64 = 0xffff_ffff;
@@ -233,13 +242,13 @@ mod tests {
     use crate::fixture::ata_identity;
 
     #[test]
-    fn an_identity_is_read_word_by_word() {
+    fn identify_device_is_decoded_word_by_word() {
         let identity = Identity::decode(&ata_identity()).unwrap();
         assert_eq!(identity.model.as_deref(), Some("Fixture SATA SSD"));
         assert_eq!(identity.serial.as_deref(), Some("S3RIAL42"));
         assert_eq!(identity.sectors * identity.logical_block, 480_103_981_056);
         assert_eq!((identity.logical_block, identity.physical_block), (512, 4_096));
-        assert_eq!((identity.most_generation, identity.generation), (Some(3), Some(2)));
+        assert_eq!((identity.max_generation, identity.generation), (Some(3), Some(2)));
         assert!(identity.can_trim && identity.trim_zeros && identity.write_cache_on);
         let security = identity.security.unwrap();
         assert!(security.frozen && security.enhanced_erase && !security.enabled);
@@ -247,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_device_an_empty_one_and_a_short_answer_are_no_drives() {
+    fn a_packet_device_a_device_without_sectors_and_truncated_data_are_rejected() {
         let mut packet = ata_identity();
         packet[1] |= 0x80;
         for data in [&packet[..], &[0; SECTOR], &[0xff; SECTOR], &ata_identity()[..100]] {
@@ -256,27 +265,27 @@ mod tests {
     }
 
     #[test]
-    fn attributes_need_a_checksum_that_holds() {
+    fn smart_data_with_a_wrong_checksum_is_rejected() {
         let mut data = vec![0u8; SECTOR];
         data[2..14].copy_from_slice(&[241, 0, 0, 99, 98, 0x10, 0x27, 0, 0, 0, 0, 0]);
         let sum = data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         data[511] = sum.wrapping_neg();
-        let expected = Attribute { id: 241, value: 99, worst: 98, raw: 10_000 };
-        assert_eq!(attributes(&data), Some(vec![expected]));
+        let expected = SmartAttribute { id: 241, value: 99, worst: 98, raw: 10_000 };
+        assert_eq!(smart_attributes(&data), Some(vec![expected]));
         data[511] ^= 1;
-        assert_eq!(attributes(&data), None);
+        assert_eq!(smart_attributes(&data), None);
     }
 
     #[test]
-    fn statistics_count_only_where_the_drive_calls_them_valid() {
+    fn a_statistic_without_the_valid_flag_is_left_out() {
         let mut page = vec![0u8; SECTOR];
         page[2] = 5;
         page[8..16].copy_from_slice(&(0xc0u64 << 56 | 0xfb).to_le_bytes());
         page[32..40].copy_from_slice(&(0x80u64 << 56 | 70).to_le_bytes());
-        let mut statistics = Statistics::default();
-        statistics.add(5, &page);
+        let mut statistics = DeviceStatistics::default();
+        statistics.add_page(5, &page);
         assert_eq!((statistics.temperature_c, statistics.highest_c), (Some(-5), None));
-        statistics.add(7, &page);
+        statistics.add_page(7, &page);
         assert_eq!(statistics.used_percent, None, "this is page 5");
     }
 }

@@ -1,6 +1,7 @@
-//! The card of a real drive: every answer in its section, every silence with its reason.
+//! The description of a real drive: every reported value in its section, every missing value with
+//! its reason.
 //!
-//! It must never turn a silence into a number, and it opens the drive for reading only.
+//! This module never replaces a missing value by a number, and opens the drive for reading only.
 
 mod condition;
 mod identity;
@@ -13,7 +14,7 @@ use crate::controller::{Controller, Namespace};
 use crate::health::Health;
 use crate::pass_through::{AtaCommand, CommandError, NvmeCommand, OpenDevice, PassThrough};
 use crate::power_log::PowerLog;
-use crate::query::{self, Family, feature};
+use crate::query::{self, CommandSet, feature};
 use crate::state::{self, SanitizeLog, Security, Transition};
 use crate::sysfs_device::SysfsDevice;
 use ssdgauge_core::{Bytes, DriveCard, Finding, FindingKind, Severity, Value};
@@ -25,82 +26,87 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why there is no card of a drive.
+/// Failure to describe a drive.
 #[derive(Debug, Error)]
-pub enum CardError {
-    /// There is no such device.
+pub enum DescribeError {
+    /// The device does not exist or cannot be examined.
     #[error("{path}: {cause}")]
     System {
-        /// The name.
+        /// The path of the device.
         path: PathBuf,
-        /// What the system answered.
+        /// The error of the system call.
         cause: io::Error,
     },
-    /// It is something else.
+    /// The path is not a block device.
     #[error("{0} is no block device")]
-    NoDrive(PathBuf),
+    NotBlockDevice(PathBuf),
 }
 
-/// Returns the card of the block device at `path`. The drive is opened for reading only, and is
-/// asked nothing that changes it; without the rights to ask, the card holds what the kernel knows.
-pub fn card(path: &Path) -> Result<DriveCard, CardError> {
-    let (place, answers) = look(path)?;
-    Ok(assemble(&path.display().to_string(), &place, &answers))
+/// Returns the description of the block device at `path`. The drive is opened for reading only and
+/// receives query commands only. Without the privileges for them, the description contains the
+/// values of the kernel.
+///
+/// # Errors
+/// `path` does not exist or is no block device.
+pub fn describe(path: &Path) -> Result<DriveCard, DescribeError> {
+    let (device, results) = query_device(path)?;
+    Ok(assemble(&path.display().to_string(), &device, &results))
 }
 
-fn look(path: &Path) -> Result<(SysfsDevice, Answers), CardError> {
-    let system = |cause| CardError::System { path: path.to_owned(), cause };
+fn query_device(path: &Path) -> Result<(SysfsDevice, QueryResults), DescribeError> {
+    let system = |cause| DescribeError::System { path: path.to_owned(), cause };
     let metadata = std::fs::metadata(path).map_err(system)?;
     if !metadata.file_type().is_block_device() {
-        return Err(CardError::NoDrive(path.to_owned()));
+        return Err(DescribeError::NotBlockDevice(path.to_owned()));
     }
     let number = metadata.rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let place = SysfsDevice::of_number(Path::new("/sys"), major, minor)
-        .ok_or_else(|| CardError::NoDrive(path.to_owned()))?;
-    // O_NONBLOCK: a drive without a medium answers at once.
+    let device = SysfsDevice::from_number(Path::new("/sys"), major, minor)
+        .ok_or_else(|| DescribeError::NotBlockDevice(path.to_owned()))?;
+    // O_NONBLOCK: the open of a removable drive must not wait for a medium.
     let file =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path);
-    let answers = match file {
-        Ok(file) => Answers::of(&place, &OpenDevice::new(Arc::new(file))),
-        Err(error) => Answers::refused(&place, &CommandError::from(error).to_string()),
+    let results = match file {
+        Ok(file) => QueryResults::query(&device, &OpenDevice::new(Arc::new(file))),
+        Err(error) => QueryResults::without_access(&device, &CommandError::from(error).to_string()),
     };
-    Ok((place, answers))
+    Ok((device, results))
 }
 
-/// Why a drive of the other kind does not answer: such questions have no place on its card.
-const NO_ATA: &str = "this is no ATA drive";
-const NO_NVME: &str = "this is no NVMe drive";
+/// The reasons for values of the other command set. [`assemble`] removes the facts with them: a
+/// description does not list what another kind of drive would report.
+const NOT_ATA: &str = "this is no ATA drive";
+const NOT_NVME: &str = "this is no NVMe drive";
 
-/// What a drive answered, or why it did not.
-type Answer<T> = Result<T, String>;
+/// The result of a query, or the reason why there is none.
+type QueryResult<T> = Result<T, String>;
 
-/// Everything that a drive was asked.
+/// The results of all queries to a drive.
 #[derive(Debug)]
-pub(super) struct Answers {
-    controller: Answer<Controller>,
-    namespace: Answer<Namespace>,
-    active: Answer<Vec<u32>>,
-    health: Answer<Health>,
-    sanitize: Answer<SanitizeLog>,
-    power_state: Answer<u32>,
-    write_cache: Answer<u32>,
-    transitions: Answer<(bool, Vec<Transition>)>,
-    host_memory: Answer<u32>,
-    thermal: Answer<u32>,
-    power_log: Answer<PowerLog>,
-    ata: Answer<ata::Identity>,
-    attributes: Answer<Vec<ata::Attribute>>,
-    statistics: Answer<ata::Statistics>,
-    protocols: Answer<Vec<u8>>,
-    security: Answer<Security>,
+pub(super) struct QueryResults {
+    controller: QueryResult<Controller>,
+    namespace: QueryResult<Namespace>,
+    active: QueryResult<Vec<u32>>,
+    health: QueryResult<Health>,
+    sanitize: QueryResult<SanitizeLog>,
+    power_state: QueryResult<u32>,
+    write_cache: QueryResult<u32>,
+    transitions: QueryResult<(bool, Vec<Transition>)>,
+    host_memory: QueryResult<u32>,
+    thermal: QueryResult<u32>,
+    power_log: QueryResult<PowerLog>,
+    ata: QueryResult<ata::Identity>,
+    attributes: QueryResult<Vec<ata::SmartAttribute>>,
+    statistics: QueryResult<ata::DeviceStatistics>,
+    protocols: QueryResult<Vec<u8>>,
+    security: QueryResult<Security>,
 }
 
-impl Answers {
-    /// Returns silence about everything.
-    fn silent(reason: &str) -> Answers {
+impl QueryResults {
+    /// Returns results that are all missing for `reason`.
+    fn all_missing(reason: &str) -> QueryResults {
         let reason = || reason.to_owned();
-        Answers {
+        QueryResults {
             controller: Err(reason()),
             namespace: Err(reason()),
             active: Err(reason()),
@@ -120,8 +126,8 @@ impl Answers {
         }
     }
 
-    /// Returns silence of a drive that could not be asked, for this reason.
-    fn refused(place: &SysfsDevice, reason: &str) -> Answers {
+    /// Returns the results of a drive that could not be opened, for `reason`.
+    fn without_access(device: &SysfsDevice, reason: &str) -> QueryResults {
         struct Closed(String);
         impl PassThrough for Closed {
             fn nvme(&self, _: &NvmeCommand, _: &mut [u8]) -> Result<u32, CommandError> {
@@ -131,59 +137,69 @@ impl Answers {
                 Err(CommandError::System(self.0.clone()))
             }
         }
-        Answers::of(place, &Closed(reason.to_owned()))
+        QueryResults::query(device, &Closed(reason.to_owned()))
     }
 
-    /// Asks the drive at `place` everything that its kind can answer.
-    pub(super) fn of(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Answers {
-        match (place.namespace(), place.is_scsi()) {
-            (Some(number), _) => Answers::of_nvme(number, pass_through),
-            (None, true) => Answers::of_ata(pass_through),
-            (None, false) => Answers { ata: Err(NO_ATA.into()), ..Answers::silent(NO_NVME) },
+    /// Sends every query of the command set of `device`. A query for an optional feature is sent
+    /// only where the drive lists the feature, because a rejected command adds an entry to its
+    /// error log.
+    pub(super) fn query(device: &SysfsDevice, pass_through: &dyn PassThrough) -> QueryResults {
+        match (device.namespace(), device.is_scsi()) {
+            (Some(number), _) => QueryResults::query_nvme(number, pass_through),
+            (None, true) => QueryResults::query_ata(pass_through),
+            (None, false) => {
+                QueryResults { ata: Err(NOT_ATA.into()), ..QueryResults::all_missing(NOT_NVME) }
+            }
         }
     }
 
-    fn of_nvme(number: u32, pass_through: &dyn PassThrough) -> Answers {
-        let controller = told(query::controller(pass_through));
+    fn query_nvme(number: u32, pass_through: &dyn PassThrough) -> QueryResults {
+        let controller = with_reason(query::controller(pass_through));
         let has = |ability: fn(&Controller) -> bool, what: &str| match &controller {
             Ok(controller) if ability(controller) => Ok(()),
             Ok(_) => Err(format!("the drive has no {what}")),
             Err(reason) => Err(reason.clone()),
         };
-        let value = |id| told(query::value_of(pass_through, id, &mut []));
+        let value = |id| with_reason(query::feature_value(pass_through, id, &mut []));
         let mut table = [0; 256];
         let security = has(Controller::has_security, "security commands");
-        Answers {
-            namespace: told(query::namespace(pass_through, number)),
-            active: told(query::active_namespaces(pass_through)),
-            health: told(query::health(pass_through)),
+        QueryResults {
+            namespace: with_reason(query::namespace(pass_through, number)),
+            active: with_reason(query::active_namespaces(pass_through)),
+            health: with_reason(query::health(pass_through)),
             sanitize: has(|controller| controller.sanitize != Default::default(), "sanitize")
-                .and_then(|()| told(query::sanitize_log(pass_through))),
+                .and_then(|()| with_reason(query::sanitize_log(pass_through))),
             power_state: value(feature::POWER_STATE),
             write_cache: has(|controller| controller.has_volatile_cache, "volatile write cache")
                 .and_then(|()| value(feature::WRITE_CACHE)),
             transitions: has(
                 |controller| controller.has_autonomous_transitions,
-                "such transitions",
+                "autonomous power state transitions",
             )
-            .and_then(|()| told(query::value_of(pass_through, feature::TRANSITIONS, &mut table)))
+            .and_then(|()| {
+                with_reason(query::feature_value(pass_through, feature::TRANSITIONS, &mut table))
+            })
             .map(|on| (on & 1 == 1, state::transitions(&table))),
-            host_memory: has(|controller| controller.host_memory.is_some(), "wish for host memory")
+            host_memory: has(|controller| controller.host_memory.is_some(), "host memory buffer")
                 .and_then(|()| value(feature::HOST_MEMORY)),
-            thermal: has(|controller| controller.host_thermal_management, "such management")
-                .and_then(|()| value(feature::THERMAL)),
-            power_log: told(query::power_log(pass_through)),
+            thermal: has(
+                |controller| controller.host_thermal_management,
+                "host controlled thermal management",
+            )
+            .and_then(|()| value(feature::THERMAL)),
+            power_log: with_reason(query::power_log(pass_through)),
             protocols: security
                 .clone()
-                .and_then(|()| told(query::protocols(pass_through, Family::Nvme))),
-            security: security.and_then(|()| told(query::discovery(pass_through, Family::Nvme))),
+                .and_then(|()| with_reason(query::protocols(pass_through, CommandSet::Nvme))),
+            security: security
+                .and_then(|()| with_reason(query::discovery(pass_through, CommandSet::Nvme))),
             controller,
-            ..Answers::silent(NO_ATA)
+            ..QueryResults::all_missing(NOT_ATA)
         }
     }
 
-    fn of_ata(pass_through: &dyn PassThrough) -> Answers {
-        let ata = told(query::ata_identity(pass_through));
+    fn query_ata(pass_through: &dyn PassThrough) -> QueryResults {
+        let ata = with_reason(query::ata_identity(pass_through));
         let has = |ability: fn(&ata::Identity) -> bool, what: &str| match &ata {
             Ok(identity) if ability(identity) => Ok(()),
             Ok(_) => Err(format!("the drive has no {what}")),
@@ -191,125 +207,129 @@ impl Answers {
         };
         let security = has(|identity| identity.has_trusted, "trusted commands");
         let smart = has(|identity| identity.has_smart, "SMART");
-        Answers {
-            attributes: smart.clone().and_then(|()| told(query::ata_attributes(pass_through))),
-            statistics: smart.and_then(|()| told(query::ata_statistics(pass_through))),
+        QueryResults {
+            attributes: smart
+                .clone()
+                .and_then(|()| with_reason(query::ata_attributes(pass_through))),
+            statistics: smart.and_then(|()| with_reason(query::ata_statistics(pass_through))),
             protocols: security
                 .clone()
-                .and_then(|()| told(query::protocols(pass_through, Family::Ata))),
-            security: security.and_then(|()| told(query::discovery(pass_through, Family::Ata))),
+                .and_then(|()| with_reason(query::protocols(pass_through, CommandSet::Ata))),
+            security: security
+                .and_then(|()| with_reason(query::discovery(pass_through, CommandSet::Ata))),
             ata,
-            ..Answers::silent(NO_NVME)
+            ..QueryResults::all_missing(NOT_NVME)
         }
     }
 }
 
-fn told<T>(answer: Result<T, CommandError>) -> Answer<T> {
-    answer.map_err(|reason| reason.to_string())
+fn with_reason<T>(result: Result<T, CommandError>) -> QueryResult<T> {
+    result.map_err(|reason| reason.to_string())
 }
 
-/// Puts the card together.
-pub(super) fn assemble(target: &str, place: &SysfsDevice, answers: &Answers) -> DriveCard {
-    let mut card = DriveCard {
+/// Combines sysfs attributes and query results into a description.
+pub(super) fn assemble(target: &str, device: &SysfsDevice, results: &QueryResults) -> DriveCard {
+    let mut description = DriveCard {
         target: target.into(),
         sections: vec![
-            identity::identity(place, answers),
-            identity::link(place, answers),
-            identity::blocks(place, answers),
-            identity::erasing(place, answers),
-            condition::power(answers),
-            condition::measured_power(answers),
-            condition::thermal(place, answers),
-            condition::health(answers),
-            identity::security(answers),
-            identity::queue(place),
+            identity::identity(device, results),
+            identity::link(device, results),
+            identity::blocks(device, results),
+            identity::erasing(device, results),
+            condition::power(results),
+            condition::measured_power(results),
+            condition::thermal(device, results),
+            condition::health(results),
+            identity::security(results),
+            identity::queue(device),
         ],
         findings: Vec::new(),
     };
-    let has_place = |value: &Value| match value {
-        Value::Missing(reason) => reason != NO_ATA && reason != NO_NVME,
+    let applies = |value: &Value| match value {
+        Value::Missing(reason) => reason != NOT_ATA && reason != NOT_NVME,
         Value::Text(_) | Value::Count(_) | Value::Real(_) | Value::Flag(_) | Value::Table(_) => {
             true
         }
     };
-    card.sections
+    description
+        .sections
         .iter_mut()
-        .for_each(|section| section.facts.retain(|fact| has_place(&fact.value)));
-    card.sections.retain(|section| !section.facts.is_empty());
-    card.findings.extend(place.link().and_then(|link| link.finding()));
-    card.findings.extend(findings(place, answers));
-    card
+        .for_each(|section| section.facts.retain(|fact| applies(&fact.value)));
+    description.sections.retain(|section| !section.facts.is_empty());
+    description.findings.extend(device.link().and_then(|link| link.finding()));
+    description.findings.extend(findings(device, results));
+    description
 }
 
-/// Returns what bears on every number of a run on the drive at `place`, as far as it is asked.
-/// A PCIe link below its capability is not among it: that is a condition of the host.
-pub fn doubts(place: &SysfsDevice, pass_through: &dyn PassThrough) -> Vec<Finding> {
-    findings(place, &Answers::of(place, pass_through))
+/// Returns the findings of the drive itself that affect every result of a run: a slow SATA link,
+/// critical warnings, implausible values. A slow PCIe link is a host check, and not among them.
+pub fn drive_findings(device: &SysfsDevice, pass_through: &dyn PassThrough) -> Vec<Finding> {
+    findings(device, &QueryResults::query(device, pass_through))
 }
 
-fn findings(place: &SysfsDevice, answers: &Answers) -> Vec<Finding> {
+fn findings(device: &SysfsDevice, results: &QueryResults) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(answers.ata.as_ref().ok().and_then(slow_sata));
-    if let Ok(health) = &answers.health {
+    findings.extend(results.ata.as_ref().ok().and_then(slow_sata));
+    if let Ok(health) = &results.health {
         findings.extend(health.warnings().into_iter().map(|warning| {
             Finding::new(
                 FindingKind::HealthWarning,
                 Severity::Warning,
-                format!("the drive warns: {warning}"),
-                "save its data and look at its health before you trust any number",
+                format!("the drive reports a critical warning: {warning}"),
+                "back up its data, and check its health before using any result",
             )
         }));
     }
-    findings.extend(lies(place, answers).into_iter().map(|lie| {
+    findings.extend(implausible_values(device, results).into_iter().map(|text| {
         Finding::new(
             FindingKind::Implausible,
             Severity::Warning,
-            lie,
-            "believe nothing that this drive says of itself before its firmware is mended",
+            text,
+            "do not use the values that this drive reports until its firmware is updated",
         )
     }));
     findings
 }
 
-/// Speeds of SATA in gigabits a second, by generation.
+/// The SATA speeds in gigabits per second, by generation.
 const SATA_GBIT: [f64; 4] = [0.0, 1.5, 3.0, 6.0];
 
 fn slow_sata(identity: &ata::Identity) -> Option<Finding> {
     let speed = |generation: u8| SATA_GBIT.get(usize::from(generation)).copied();
-    let (most, now) = (speed(identity.most_generation?)?, speed(identity.generation?)?);
-    (now < most).then(|| {
+    let (max, current) = (speed(identity.max_generation?)?, speed(identity.generation?)?);
+    (current < max).then(|| {
         Finding::new(
             FindingKind::LinkBelowCapability,
             Severity::Warning,
-            format!("the SATA link runs at {now} Gb/s, the drive can {most} Gb/s"),
-            "use a port of the right generation, and look at the cable",
+            format!("the SATA link runs at {current} Gb/s, the drive supports {max} Gb/s"),
+            "use a port of this SATA generation, and check the cable",
         )
     })
 }
 
-/// Returns what the drive says of itself and what cannot be true.
-fn lies(place: &SysfsDevice, answers: &Answers) -> Vec<String> {
-    let mut lies = Vec::new();
-    if let Ok(health) = &answers.health {
-        lies.extend(health.doubts.iter().cloned());
+/// Returns the reported values that cannot be correct, one sentence each.
+fn implausible_values(device: &SysfsDevice, results: &QueryResults) -> Vec<String> {
+    let mut texts = Vec::new();
+    if let Ok(health) = &results.health {
+        texts.extend(health.implausible.iter().cloned());
     }
-    let kernel = device_size(&place.folder);
-    if let Ok(namespace) = &answers.namespace {
+    let kernel_size = device_size(&device.folder);
+    if let Ok(namespace) = &results.namespace {
         let Namespace { blocks, capacity_blocks, used_blocks, .. } = namespace;
         if capacity_blocks > blocks || used_blocks > capacity_blocks {
-            lies.push(format!(
-                "the drive says that {used_blocks} of {capacity_blocks} usable of {blocks} blocks \
-                 are in use"
+            texts.push(format!(
+                "the drive reports a utilization of {used_blocks} blocks, a capacity of \
+                 {capacity_blocks} and a size of {blocks}"
             ));
         }
-        match (namespace.current_format(), kernel) {
-            (None, _) => lies.push(format!(
-                "the drive says that it is formatted with format {}, which it does not have",
+        match (namespace.current_format(), kernel_size) {
+            (None, _) => texts.push(format!(
+                "the drive reports LBA format {} as in use, which is not in its list",
                 namespace.format
             )),
             (Some(format), Some(size)) if blocks.checked_mul(format.block) != Some(size.0) => {
-                lies.push(format!(
-                    "the drive says {blocks} blocks of {}, the kernel {size}",
+                texts.push(format!(
+                    "the drive reports {blocks} blocks of {}, the kernel {size}",
                     Bytes(format.block)
                 ));
             }
@@ -317,10 +337,13 @@ fn lies(place: &SysfsDevice, answers: &Answers) -> Vec<String> {
         }
     }
     if let Ok(Controller { warning_c: Some(warning), critical_c: Some(critical), .. }) =
-        &answers.controller
+        &results.controller
         && critical < warning
     {
-        lies.push(format!("the drive calls {critical} °C critical and {warning} °C a warning"));
+        texts.push(format!(
+            "the drive reports a critical temperature of {critical} °C, below its warning \
+             temperature of {warning} °C"
+        ));
     }
-    lies
+    texts
 }

@@ -1,46 +1,46 @@
-//! A made-up drive that answers from bytes, for tests of everything above the pass_through.
+//! Simulated drives behind the pass-through interface, for tests of this crate and of those above.
 
-// A test ends at the first thing that does not work.
+// A fixture that cannot be built fails its test.
 #![allow(clippy::unwrap_used, clippy::new_without_default, clippy::missing_panics_doc)]
 
-mod tree;
+mod sysfs_tree;
 
-pub use tree::Tree;
+pub use sysfs_tree::SysfsTree;
 
 use crate::ata;
 use crate::controller::IDENTIFY_LENGTH;
 use crate::health::SMART_LENGTH;
 use crate::pass_through::{AtaCommand, CommandError, NvmeCommand, PassThrough};
-use crate::power_log::{ENTRY, HEAD_LENGTH};
+use crate::power_log::{ENTRY, HEADER_LENGTH};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Invalid opcode, and do not retry.
-pub const UNKNOWN: CommandError = CommandError::Status(0x4001);
+/// The status "invalid opcode" with the bit "do not retry".
+pub const INVALID_OPCODE: CommandError = CommandError::Status(0x4001);
 
-/// A drive that answers questions from tables, and keeps every command that it was sent.
+/// A drive that answers query commands from tables and records all other commands.
 pub struct Fixture {
-    /// Answers of identify (kind, namespace).
+    /// The data of identify, by structure (CNS) and namespace.
     pub identify: BTreeMap<(u8, u32), Vec<u8>>,
-    /// Answers of get log page.
+    /// The data of log pages.
     pub logs: BTreeMap<u8, Vec<u8>>,
-    /// Values of features, with their tables.
+    /// The values of features, with their data structures.
     pub features: BTreeMap<u8, (u32, Vec<u8>)>,
-    /// Answers of security receive (protocol, specific).
+    /// The data of security receive, by protocol and protocol specific field.
     pub security: BTreeMap<(u8, u16), Vec<u8>>,
-    /// Answers of ATA commands (command, address).
+    /// The data of ATA commands, by command code and LBA.
     pub ata: BTreeMap<(u8, u64), Vec<u8>>,
-    /// What it says to commands that are no questions, by opcode.
+    /// The errors of other commands, by opcode; a command without one succeeds.
     pub changes: BTreeMap<u8, CommandError>,
-    /// Everything but questions that it was sent.
+    /// The other NVMe commands: opcode, namespace, words.
     pub sent: Mutex<Vec<(u8, u32, [u32; 6])>>,
-    /// Everything but questions that it was sent as ATA.
+    /// The other ATA commands, with their data.
     pub sent_ata: Mutex<Vec<(AtaCommand, Vec<u8>)>>,
 }
 
 impl Fixture {
-    /// Returns a drive that answers nothing.
-    pub fn mute() -> Fixture {
+    /// Returns a drive that rejects every query command.
+    pub fn without_responses() -> Fixture {
         Fixture {
             identify: BTreeMap::new(),
             logs: BTreeMap::new(),
@@ -53,13 +53,13 @@ impl Fixture {
         }
     }
 
-    /// Returns an NVMe drive of 512 GB as client drives of 2018 are.
+    /// Returns an NVMe drive of 512 GB with the features of a client drive of 2018.
     pub fn nvme() -> Fixture {
-        let mut drive = Fixture::mute();
+        let mut drive = Fixture::without_responses();
         drive.identify.insert((1, 0), controller());
         drive.identify.insert((0, 1), namespace());
-        drive.identify.insert((2, 0), list(&[1]));
-        drive.identify.insert((0x10, 0), list(&[1]));
+        drive.identify.insert((2, 0), namespace_list(&[1]));
+        drive.identify.insert((0x10, 0), namespace_list(&[1]));
         drive.logs.insert(2, smart());
         let mut transitions = vec![0; 256];
         transitions[..8].copy_from_slice(&(100u64 << 8 | 3 << 3).to_le_bytes());
@@ -72,8 +72,8 @@ impl Fixture {
         drive
     }
 
-    /// Gives the drive a power log, and a list of logs that names it.
-    pub fn has_power_log(&mut self, log: Vec<u8>) {
+    /// Adds the power measurement log `log`, and a list of supported log pages that contains it.
+    pub fn add_power_log(&mut self, log: Vec<u8>) {
         let mut list = vec![0; 1_024];
         list[4 * 0x25] = 1;
         self.logs.insert(0, list);
@@ -85,7 +85,7 @@ impl Fixture {
 
     /// Returns a SATA drive.
     pub fn sata() -> Fixture {
-        let mut drive = Fixture::mute();
+        let mut drive = Fixture::without_responses();
         drive.ata.insert((0xec, 0), ata_identity());
         let mut wear = vec![0; ata::SECTOR];
         wear[2] = 7;
@@ -99,7 +99,7 @@ impl Fixture {
     }
 }
 
-fn answer(found: Option<&Vec<u8>>, data: &mut [u8]) -> Result<u32, CommandError> {
+fn respond(found: Option<&Vec<u8>>, data: &mut [u8]) -> Result<u32, CommandError> {
     let found = found.ok_or(CommandError::Status(0x4002))?;
     let length = found.len().min(data.len());
     data[..length].copy_from_slice(&found[..length]);
@@ -110,22 +110,22 @@ impl PassThrough for Fixture {
     fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
         let [first, ..] = command.words;
         match command.opcode {
-            0x06 => answer(self.identify.get(&(first as u8, command.namespace)), data),
-            0x02 => answer(self.logs.get(&(first as u8)), data),
+            0x06 => respond(self.identify.get(&(first as u8, command.namespace)), data),
+            0x02 => respond(self.logs.get(&(first as u8)), data),
             0x0a => {
                 let (value, table) =
                     self.features.get(&(first as u8)).ok_or(CommandError::Status(0x4002))?;
-                answer(Some(table), data)?;
+                respond(Some(table), data)?;
                 Ok(*value)
             }
             0x82 => {
                 let (protocol, specific) = ((first >> 24) as u8, (first >> 8) as u16);
-                answer(self.security.get(&(protocol, specific)), data)
+                respond(self.security.get(&(protocol, specific)), data)
             }
             opcode => {
                 let sent = (opcode, command.namespace, command.words);
                 self.sent.lock().unwrap().push(sent);
-                self.changes.get(&opcode).map_or(Ok(0), |refusal| Err(refusal.clone()))
+                self.changes.get(&opcode).map_or(Ok(0), |error| Err(error.clone()))
             }
         }
     }
@@ -134,17 +134,17 @@ impl PassThrough for Fixture {
         match command.command {
             0xec | 0x2f | 0xb0 | 0x5c => {
                 let found = self.ata.get(&(command.command, command.lba));
-                answer(found, data).map(|_| ()).map_err(|_| CommandError::Sense(5, 0x20, 0))
+                respond(found, data).map(|_| ()).map_err(|_| CommandError::Sense(5, 0x20, 0))
             }
             other => {
                 self.sent_ata.lock().unwrap().push((*command, data.to_vec()));
-                self.changes.get(&other).map_or(Ok(()), |refusal| Err(refusal.clone()))
+                self.changes.get(&other).map_or(Ok(()), |error| Err(error.clone()))
             }
         }
     }
 }
 
-fn list(numbers: &[u32]) -> Vec<u8> {
+fn namespace_list(numbers: &[u32]) -> Vec<u8> {
     let mut data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     data.resize(IDENTIFY_LENGTH, 0);
     data
@@ -193,7 +193,7 @@ fn controller() -> Vec<u8> {
     data
 }
 
-/// Identify Namespace: 1,000,215,216 blocks of 512 bytes, with a format of 4,096 beside it.
+/// Identify Namespace: 1,000,215,216 blocks of 512 bytes, and a second format of 4,096.
 pub fn namespace() -> Vec<u8> {
     let mut data = vec![0u8; IDENTIFY_LENGTH];
     for at in [0, 8] {
@@ -233,36 +233,41 @@ fn discovery() -> Vec<u8> {
     data
 }
 
-/// A drive whose write cache can be switched, and what it was told.
-pub struct Switched {
+/// A drive whose write cache can be enabled and disabled.
+pub struct WriteCacheFixture {
     drive: Fixture,
-    /// Whether its cache is on.
+    /// Whether the cache is enabled.
     pub on: Mutex<bool>,
-    /// Everything that its cache was told.
-    pub told: Mutex<Vec<bool>>,
-    /// Whether it does what it is told.
-    pub obeys: bool,
+    /// The requested states of the cache, in order.
+    pub requested: Mutex<Vec<bool>>,
+    /// Whether a request changes the state.
+    pub applies_requests: bool,
 }
 
-impl Switched {
-    /// Returns `drive` with a write cache that is on where `on` says so, and that obeys.
-    pub fn new(drive: Fixture, on: bool) -> Switched {
-        Switched { drive, on: Mutex::new(on), told: Mutex::default(), obeys: true }
+impl WriteCacheFixture {
+    /// Returns `drive` with a write cache that is enabled by `on` and applies requests.
+    pub fn new(drive: Fixture, on: bool) -> WriteCacheFixture {
+        WriteCacheFixture {
+            drive,
+            on: Mutex::new(on),
+            requested: Mutex::default(),
+            applies_requests: true,
+        }
     }
 
-    fn tell(&self, on: bool) {
-        self.told.lock().unwrap().push(on);
-        if self.obeys {
+    fn request(&self, on: bool) {
+        self.requested.lock().unwrap().push(on);
+        if self.applies_requests {
             *self.on.lock().unwrap() = on;
         }
     }
 }
 
-impl PassThrough for Switched {
+impl PassThrough for WriteCacheFixture {
     fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
         match (command.opcode, command.words) {
             (0x09, [0x06, value, ..]) => {
-                self.tell(value == 1);
+                self.request(value == 1);
                 Ok(0)
             }
             (0x0a, [0x06, ..]) => Ok(u32::from(*self.on.lock().unwrap())),
@@ -272,8 +277,8 @@ impl PassThrough for Switched {
 
     fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
         match (command.command, command.feature) {
-            (0xef, 0x02) => self.tell(true),
-            (0xef, 0x82) => self.tell(false),
+            (0xef, 0x02) => self.request(true),
+            (0xef, 0x82) => self.request(false),
             (_, _) => self.drive.ata(command, data)?,
         }
         if command.command == 0xec {
@@ -285,7 +290,7 @@ impl PassThrough for Switched {
     }
 }
 
-/// Returns IDENTIFY DEVICE of a made-up SATA drive of 480 GB at the second of three speeds.
+/// Returns IDENTIFY DEVICE of a SATA drive of 480 GB that supports generation 3 and uses 2.
 pub fn ata_identity() -> Vec<u8> {
     let mut words = [0u16; 256];
     let mut text = |at: usize, words_long: usize, text: &str| {
@@ -307,9 +312,9 @@ pub fn ata_identity() -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Returns log page 25h of 100 samples: 60 below 3 W, 40 below 7 W, 3 beyond all bins.
+/// Returns log page 25h with 100 samples: 60 below 3 W, 40 below 7 W, and 3 beyond all bins.
 pub fn power_log() -> Vec<u8> {
-    let mut log = vec![0; HEAD_LENGTH + 2 * ENTRY];
+    let mut log = vec![0; HEADER_LENGTH + 2 * ENTRY];
     let mut put = |at: usize, bytes: &[u8]| log[at..at + bytes.len()].copy_from_slice(bytes);
     put(4, &80u32.to_le_bytes());
     put(8, &100u32.to_le_bytes());
@@ -321,8 +326,8 @@ pub fn power_log() -> Vec<u8> {
     put(44, &(2u32 << 16 | 720).to_le_bytes());
     put(56, &[255]);
     for (index, (bin, samples)) in [(11u32, 60u32), (27, 40)].into_iter().enumerate() {
-        put(HEAD_LENGTH + index * ENTRY, &bin.to_le_bytes());
-        put(HEAD_LENGTH + index * ENTRY + 4, &samples.to_le_bytes());
+        put(HEADER_LENGTH + index * ENTRY, &bin.to_le_bytes());
+        put(HEADER_LENGTH + index * ENTRY + 4, &samples.to_le_bytes());
     }
     log
 }

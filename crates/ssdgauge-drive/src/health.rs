@@ -1,32 +1,31 @@
-//! NVMe: the SMART / Health Information log, as counters that a run can compare.
+//! The decoder of the NVMe SMART / Health Information log.
 //!
 //! Offsets and units follow the NVM Express Base Specification 2.0, figure 207; bytes 232 to 243
-//! its version 2.1. This module never talks to a drive. What a drive cannot mean is left out and
-//! named as a doubt.
+//! its version 2.1. This module never sends a command. An implausible value is left out and listed.
 
+use crate::byte_reader::{ByteReader, bit};
 use crate::controller::celsius;
-use crate::record::{Record, bit};
 
-/// Bytes of the log.
+/// The length of the log in bytes.
 pub const SMART_LENGTH: usize = 512;
-/// One "data unit" is a thousand blocks of 512 bytes.
+/// The bytes of one data unit: a thousand blocks of 512 bytes.
 const DATA_UNIT: u128 = 512_000;
-/// Hotter than this no drive answers: 150 °C in kelvin.
-const HOTTEST_K: u16 = 423;
+/// The highest plausible temperature: 150 °C in kelvin, above the limits of NAND and controllers.
+const MAX_KELVIN: u16 = 423;
 
-/// The health of a drive at one moment.
+/// The SMART / Health Information log at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Health {
     /// The critical warning bits.
     pub warning: u8,
     pub(crate) composite_c: Option<f64>,
-    /// The sensors that the drive has, with their numbers from 1.
+    /// The temperature sensors: number from 1, degrees Celsius.
     pub(crate) sensors_c: Vec<(u8, f64)>,
     pub(crate) spare_percent: Option<u8>,
     pub(crate) spare_threshold_percent: Option<u8>,
-    /// Used endurance in percent of what the maker promises; may exceed 100.
+    /// The used endurance in percent of the vendor estimate; may exceed 100.
     pub(crate) used_percent: u8,
-    /// Bytes that the host read and wrote.
+    /// The bytes that hosts have read and written.
     pub(crate) read_bytes: Option<u64>,
     pub(crate) written_bytes: Option<u64>,
     pub(crate) read_commands: Option<u64>,
@@ -37,73 +36,74 @@ pub struct Health {
     pub(crate) unsafe_shutdowns: Option<u64>,
     pub(crate) media_errors: Option<u64>,
     pub(crate) error_log_entries: Option<u64>,
-    /// Minutes above the warning and the critical temperature.
+    /// The minutes above the warning and the critical temperature.
     pub(crate) warning_minutes: u32,
     pub(crate) critical_minutes: u32,
-    /// How often the drive went into light and heavy throttling, and for how long.
+    /// The transitions to light and heavy throttling, and the seconds in them.
     pub(crate) light_throttles: u32,
     pub(crate) heavy_throttles: u32,
     pub(crate) light_throttle_s: u32,
     pub(crate) heavy_throttle_s: u32,
-    /// Energy of the drive's whole life, in watt hours; a drive of 2.1 may tell.
+    /// The lifetime energy in watt hours; `None` where not reported, as before NVMe 2.1.
     pub(crate) lifetime_wh: Option<u64>,
-    /// Mean power of the last second, in watts; a drive of 2.1 may tell.
+    /// The mean power of the last second in watts; `None` where not reported, as before NVMe 2.1.
     pub(crate) power_w: Option<f64>,
-    /// What the drive said and cannot mean.
-    pub(crate) doubts: Vec<String>,
+    /// The values that were left out because no drive can have them, one sentence each.
+    pub(crate) implausible: Vec<String>,
 }
 
 /// The critical warning bits in words, from bit 0.
 const WARNINGS: [&str; 6] = [
-    "the spare has fallen below its threshold",
+    "the available spare is below its threshold",
     "a temperature is beyond a threshold",
-    "the media or the drive has become unreliable",
+    "the reliability of the NVM subsystem is degraded",
     "the media is read-only",
     "the backup of volatile memory has failed",
     "the persistent memory region has become read-only",
 ];
 
 impl Health {
-    /// Reads the log; `None` where it is cut short.
+    /// Decodes the log; `None` where it is truncated.
     pub(crate) fn decode(data: &[u8]) -> Option<Health> {
-        let record = Record(data.get(..SMART_LENGTH)?);
-        let mut doubts = Vec::new();
-        let composite = record.u16(1)?;
-        let composite_c = temperature(composite, "composite temperature", &mut doubts);
+        let reader = ByteReader(data.get(..SMART_LENGTH)?);
+        let mut implausible = Vec::new();
+        let composite = reader.u16(1)?;
+        let composite_c = temperature(composite, "composite temperature", &mut implausible);
+        // The field is mandatory: 0 K is no "not reported" here.
         if composite == 0 {
-            doubts.push("the drive gives a composite temperature of 0 K".into());
+            implausible.push("the drive reports a composite temperature of 0 K".into());
         }
         let mut sensors_c = Vec::new();
         for number in 1..=8u8 {
-            let kelvin = record.u16(198 + 2 * usize::from(number))?;
+            let kelvin = reader.u16(198 + 2 * usize::from(number))?;
             let name = format!("temperature sensor {number}");
-            let celsius = temperature(kelvin, &name, &mut doubts);
+            let celsius = temperature(kelvin, &name, &mut implausible);
             sensors_c.extend(celsius.map(|celsius| (number, celsius)));
         }
         let mut percent = |at: usize, what: &str| {
-            let value = record.u8(at)?;
+            let value = reader.u8(at)?;
             if value > 100 {
-                doubts.push(format!("the drive gives {value} % as its {what}"));
+                implausible.push(format!("the drive reports {value} % as its {what}"));
             }
             (value <= 100).then_some(value)
         };
         let spare_percent = percent(3, "spare");
-        let spare_threshold_percent = percent(4, "threshold of its spare");
+        let spare_threshold_percent = percent(4, "spare threshold");
         let mut count = |at: usize, unit: u128, what: &str| {
-            let value = record.u128(at)?.checked_mul(unit).and_then(|bytes| bytes.try_into().ok());
+            let value = reader.u128(at)?.checked_mul(unit).and_then(|bytes| bytes.try_into().ok());
             if value.is_none() {
-                doubts.push(format!("the drive gives an impossible count of {what}"));
+                implausible.push(format!("the drive reports an impossible count of {what}"));
             }
             value
         };
-        let power = record.u32(240)?;
+        let power = reader.u32(240)?;
         Some(Health {
-            warning: record.u8(0)?,
+            warning: reader.u8(0)?,
             composite_c,
             sensors_c,
             spare_percent,
             spare_threshold_percent,
-            used_percent: record.u8(5)?,
+            used_percent: reader.u8(5)?,
             read_bytes: count(32, DATA_UNIT, "bytes read"),
             written_bytes: count(48, DATA_UNIT, "bytes written"),
             read_commands: count(64, 1, "read commands"),
@@ -114,15 +114,15 @@ impl Health {
             unsafe_shutdowns: count(144, 1, "unsafe shutdowns"),
             media_errors: count(160, 1, "media errors"),
             error_log_entries: count(176, 1, "errors"),
-            warning_minutes: record.u32(192)?,
-            critical_minutes: record.u32(196)?,
-            light_throttles: record.u32(216)?,
-            heavy_throttles: record.u32(220)?,
-            light_throttle_s: record.u32(224)?,
-            heavy_throttle_s: record.u32(228)?,
-            lifetime_wh: record.u64(232).filter(|hours| *hours > 0),
+            warning_minutes: reader.u32(192)?,
+            critical_minutes: reader.u32(196)?,
+            light_throttles: reader.u32(216)?,
+            heavy_throttles: reader.u32(220)?,
+            light_throttle_s: reader.u32(224)?,
+            heavy_throttle_s: reader.u32(228)?,
+            lifetime_wh: reader.u64(232).filter(|hours| *hours > 0),
             power_w: scaled_power(power),
-            doubts,
+            implausible,
         })
     }
 
@@ -133,16 +133,16 @@ impl Health {
     }
 }
 
-fn temperature(kelvin: u16, what: &str, doubts: &mut Vec<String>) -> Option<f64> {
-    if kelvin > HOTTEST_K {
-        doubts.push(format!("the drive gives {kelvin} K as its {what}"));
+fn temperature(kelvin: u16, what: &str, implausible: &mut Vec<String>) -> Option<f64> {
+    if kelvin > MAX_KELVIN {
+        implausible.push(format!("the drive reports {kelvin} K as its {what}"));
         return None;
     }
     celsius(kelvin)
 }
 
-/// Returns watts for a number of NVMe 2.1: the value in bits 15 to 0, its scale in bits 17 and 16
-/// (1 is a ten-thousandth of a watt, 2 a hundredth); `None` for 0, which is "not reported".
+/// Returns the power field of NVMe 2.1 in watts: value in bits 15:0, scale in bits 17:16 (1 for
+/// 0.0001 W, 2 for 0.01 W); `None` for 0, which means "not reported", and for other scales.
 pub fn scaled_power(power: u32) -> Option<f64> {
     let value = f64::from(power & 0xffff);
     match (power & 0xffff, power >> 16 & 3) {

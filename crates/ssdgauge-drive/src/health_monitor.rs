@@ -1,12 +1,11 @@
-//! The health of a drive before, during and after each step: readings, and findings about what
-//! changed.
+//! The health monitor: SMART readings before, during and after steps, and findings about changes.
 //!
-//! A question wakes a drive and makes it warmer, so they are few: once before the first step, then
-//! after each one, and every ten seconds in between. With one request in flight at a time, and
-//! while the drive is left alone, nothing is asked at all.
+//! A query can wake a drive and delays other commands, so queries are few: one before the first
+//! step, one after each step, and one every ten seconds within a step. The rig sends none within a
+//! step that measures an idle drive or a single request in flight.
 
 use crate::pass_through::{CommandError, PassThrough};
-use crate::query;
+use crate::query::{self, CommandSet};
 use crate::sysfs_device::SysfsDevice;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity, Sink};
 use std::sync::Arc;
@@ -14,19 +13,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How often a drive is asked within a step, where nobody says otherwise.
-pub const USUAL: Duration = Duration::from_secs(10);
-/// How often the thread that asks looks whether the step has ended.
-const GLANCE: Duration = Duration::from_millis(100);
-/// Answers that wait; a step of a day at the usual rate has 8,640.
-const MOST_WAITING: usize = 16_384;
+/// The default period of queries within a step.
+pub const DEFAULT_PERIOD: Duration = Duration::from_secs(10);
+/// The period at which the poller checks whether the step has ended.
+const STOP_CHECK_PERIOD: Duration = Duration::from_millis(100);
+/// The length of the queue of snapshots; a step of a day has 8,640 at the default period.
+const MAX_QUEUED: usize = 16_384;
 
-/// What a drive counts of itself, at one moment.
+/// The SMART data of a drive at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SmartSnapshot {
-    /// The values, by quantity with its unit.
+    /// The values, by quantity with its unit as suffix.
     values: Vec<(String, f64)>,
-    /// Warnings in words.
+    /// The critical warnings in words.
     warnings: Vec<&'static str>,
 }
 
@@ -36,33 +35,27 @@ impl SmartSnapshot {
     }
 }
 
-/// Which questions a drive understands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Nvme,
-    Ata,
-}
-
-/// Asks a drive how it feels.
+/// Queries the SMART data of a drive during a run.
 pub struct HealthMonitor {
     pass_through: Arc<dyn PassThrough>,
-    kind: Kind,
-    every: Option<Duration>,
+    command_set: CommandSet,
+    /// The period of queries within a step; `None` for none.
+    period: Option<Duration>,
     last: Option<SmartSnapshot>,
-    /// Whether it was said that the drive does not answer.
-    is_silent: bool,
-    beat: Option<Poller>,
+    /// Whether the first query failed. No other is sent then, and one finding reports it.
+    is_unavailable: bool,
+    poller: Option<Poller>,
 }
 
 impl std::fmt::Debug for HealthMonitor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HealthMonitor").field("every", &self.every).finish_non_exhaustive()
+        f.debug_struct("HealthMonitor").field("period", &self.period).finish_non_exhaustive()
     }
 }
 
-/// The thread that asks within a step; it ends by itself soon after this is dropped.
+/// The thread that queries within a step. It ends soon after this value is dropped.
 struct Poller {
-    answers: Receiver<(Instant, SmartSnapshot)>,
+    snapshots: Receiver<(Instant, SmartSnapshot)>,
     ended: Arc<AtomicBool>,
 }
 
@@ -73,103 +66,130 @@ impl Drop for Poller {
 }
 
 impl HealthMonitor {
-    /// Returns what asks the drive at `place`; `None` where it understands no such question.
-    pub fn of(place: &SysfsDevice, pass_through: Arc<dyn PassThrough>) -> Option<HealthMonitor> {
-        let kind = match (place.namespace(), place.is_scsi()) {
-            (Some(_), _) => Kind::Nvme,
-            (None, true) => Kind::Ata,
+    /// Returns the health monitor of `device`; `None` for a device without SMART queries.
+    pub fn for_device(
+        device: &SysfsDevice,
+        pass_through: Arc<dyn PassThrough>,
+    ) -> Option<HealthMonitor> {
+        let command_set = match (device.namespace(), device.is_scsi()) {
+            (Some(_), _) => CommandSet::Nvme,
+            (None, true) => CommandSet::Ata,
             (None, false) => return None,
         };
-        let every = Some(USUAL);
-        Some(HealthMonitor { pass_through, kind, every, last: None, is_silent: false, beat: None })
+        Some(HealthMonitor {
+            pass_through,
+            command_set,
+            period: Some(DEFAULT_PERIOD),
+            last: None,
+            is_unavailable: false,
+            poller: None,
+        })
     }
 
-    /// Chooses how often the drive is asked within a step; `None` for never.
-    pub fn ask_every(&mut self, period: Option<Duration>) {
-        self.every = period;
+    /// Sets the period of queries within a step; `None` for none.
+    pub fn set_period(&mut self, period: Option<Duration>) {
+        self.period = period;
     }
 
-    /// Begins a step; `within` says whether the drive may be asked in it, too.
+    /// Begins a step. `within` allows queries during the step.
     pub fn begin(&mut self, within: bool, sink: &mut dyn Sink) {
-        if self.last.is_none() && !self.is_silent {
-            match ask_drive(self.pass_through.as_ref(), self.kind) {
-                Ok(pulse) => self.keep(Nanos::ZERO, pulse, sink),
+        if self.last.is_none() && !self.is_unavailable {
+            match read_snapshot(self.pass_through.as_ref(), self.command_set) {
+                Ok(snapshot) => self.record(Nanos::ZERO, snapshot, sink),
                 Err(reason) => {
-                    self.is_silent = true;
+                    self.is_unavailable = true;
                     sink.finding(Finding::new(
                         FindingKind::NotMeasured,
                         Severity::Note,
-                        format!("the health of the drive is not read in this run: {reason}"),
+                        format!("the health of the drive is not recorded in this run: {reason}"),
                         "",
                     ));
                 }
             }
         }
-        let every = self.every.filter(|_| within && !self.is_silent);
-        self.beat = every.map(|every| beat(Arc::clone(&self.pass_through), self.kind, every));
+        let period = self.period.filter(|_| within && !self.is_unavailable);
+        self.poller = period
+            .map(|period| Poller::start(Arc::clone(&self.pass_through), self.command_set, period));
     }
 
-    /// Ends the step that began at `since` and lasted for `elapsed`. Where it went wrong the drive
-    /// is not asked: it may be gone, or may never answer.
-    pub fn end(&mut self, since: Instant, elapsed: Nanos, went_well: bool, sink: &mut dyn Sink) {
-        let within = self.beat.take().map(|beat| beat.answers.try_iter().collect::<Vec<_>>());
+    /// Ends the step that began at `since` and lasted for `elapsed`. After a step that failed no
+    /// query is sent: a drive that is gone or hangs would delay the run by the time limit.
+    pub fn end(
+        &mut self,
+        since: Instant,
+        elapsed: Nanos,
+        has_succeeded: bool,
+        sink: &mut dyn Sink,
+    ) {
+        let within =
+            self.poller.take().map(|poller| poller.snapshots.try_iter().collect::<Vec<_>>());
         let before = self.last.clone();
-        for (at, pulse) in within.into_iter().flatten() {
+        for (at, snapshot) in within.into_iter().flatten() {
             let at = at.saturating_duration_since(since).as_nanos() as u64;
-            self.keep(Nanos(at.min(elapsed.0)), pulse, sink);
+            self.record(Nanos(at.min(elapsed.0)), snapshot, sink);
         }
-        if went_well
-            && !self.is_silent
-            && let Ok(pulse) = ask_drive(self.pass_through.as_ref(), self.kind)
+        if has_succeeded
+            && !self.is_unavailable
+            && let Ok(snapshot) = read_snapshot(self.pass_through.as_ref(), self.command_set)
         {
-            self.keep(elapsed, pulse, sink);
+            self.record(elapsed, snapshot, sink);
         }
         if let (Some(before), Some(after)) = (before, &self.last) {
             changes(&before, after).into_iter().for_each(|finding| sink.finding(finding));
         }
     }
 
-    fn keep(&mut self, at: Nanos, pulse: SmartSnapshot, sink: &mut dyn Sink) {
-        for (quantity, value) in &pulse.values {
+    fn record(&mut self, at: Nanos, snapshot: SmartSnapshot, sink: &mut dyn Sink) {
+        for (quantity, value) in &snapshot.values {
             let (instrument, quantity) = ("SMART".into(), quantity.clone());
             sink.reading(&Reading { at, instrument, quantity, value: *value });
         }
-        self.last = Some(pulse);
+        self.last = Some(snapshot);
     }
 }
 
-fn beat(pass_through: Arc<dyn PassThrough>, kind: Kind, every: Duration) -> Poller {
-    let (sender, answers) = sync_channel(MOST_WAITING);
-    let ended = Arc::new(AtomicBool::new(false));
-    let is_over = Arc::clone(&ended);
-    std::thread::spawn(move || {
-        let mut due = Instant::now() + every;
-        while !is_over.load(Ordering::Relaxed) {
-            std::thread::sleep(GLANCE.min(every));
-            let now = Instant::now();
-            if now < due || is_over.load(Ordering::Relaxed) {
-                continue;
+impl Poller {
+    fn start(
+        pass_through: Arc<dyn PassThrough>,
+        command_set: CommandSet,
+        period: Duration,
+    ) -> Poller {
+        debug_assert!(!period.is_zero(), "a period of zero would query without a pause");
+        let (sender, snapshots) = sync_channel(MAX_QUEUED);
+        let ended = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&ended);
+        std::thread::spawn(move || {
+            let mut due = Instant::now() + period;
+            while !is_over.load(Ordering::Relaxed) {
+                std::thread::sleep(STOP_CHECK_PERIOD.min(period));
+                let now = Instant::now();
+                if now < due || is_over.load(Ordering::Relaxed) {
+                    continue;
+                }
+                // A late query is skipped: two in a row would disturb the step for one value.
+                due = now + period;
+                if let Ok(snapshot) = read_snapshot(pass_through.as_ref(), command_set)
+                    && sender.try_send((now, snapshot)).is_err()
+                {
+                    break;
+                }
             }
-            // A late turn is left out, never caught up with.
-            due = now + every;
-            if let Ok(pulse) = ask_drive(pass_through.as_ref(), kind)
-                && sender.try_send((now, pulse)).is_err()
-            {
-                break;
-            }
-        }
-    });
-    Poller { answers, ended }
+        });
+        Poller { snapshots, ended }
+    }
 }
 
-fn ask_drive(pass_through: &dyn PassThrough, kind: Kind) -> Result<SmartSnapshot, CommandError> {
-    let mut pulse = SmartSnapshot::default();
+fn read_snapshot(
+    pass_through: &dyn PassThrough,
+    command_set: CommandSet,
+) -> Result<SmartSnapshot, CommandError> {
+    let mut snapshot = SmartSnapshot::default();
     let mut add = |quantity: &str, value: Option<f64>| {
-        pulse.values.extend(value.map(|value| (quantity.to_owned(), value)));
+        snapshot.values.extend(value.map(|value| (quantity.to_owned(), value)));
     };
     let count = |count: Option<u64>| count.map(|count| count as f64);
-    match kind {
-        Kind::Nvme => {
+    match command_set {
+        CommandSet::Nvme => {
             let health = query::health(pass_through)?;
             add("smart_temperature_c", health.composite_c);
             for (number, celsius) in &health.sensors_c {
@@ -187,9 +207,9 @@ fn ask_drive(pass_through: &dyn PassThrough, kind: Kind) -> Result<SmartSnapshot
             add("heavy_throttles", Some(health.heavy_throttles.into()));
             add("light_throttle_s", Some(health.light_throttle_s.into()));
             add("heavy_throttle_s", Some(health.heavy_throttle_s.into()));
-            pulse.warnings = health.warnings();
+            snapshot.warnings = health.warnings();
         }
-        Kind::Ata => {
+        CommandSet::Ata => {
             let statistics = query::ata_statistics(pass_through)?;
             add("smart_temperature_c", statistics.temperature_c.map(f64::from));
             add("used_percent", count(statistics.used_percent));
@@ -199,66 +219,66 @@ fn ask_drive(pass_through: &dyn PassThrough, kind: Kind) -> Result<SmartSnapshot
             add("warning_minutes", count(statistics.overheated_minutes));
         }
     }
-    Ok(pulse)
+    Ok(snapshot)
 }
 
-/// Counters that only grow, and that heat moves, in words.
-const HEAT: [(&str, &str); 6] = [
-    ("light_throttles", "light throttlings"),
-    ("heavy_throttles", "heavy throttlings"),
+/// Counters of throttling and overheating, which never decrease, with their units in words.
+const THROTTLE_COUNTERS: [(&str, &str); 6] = [
+    ("light_throttles", "transitions to light throttling"),
+    ("heavy_throttles", "transitions to heavy throttling"),
     ("light_throttle_s", "s of light throttling"),
     ("heavy_throttle_s", "s of heavy throttling"),
     ("warning_minutes", "min above the warning temperature"),
     ("critical_minutes", "min above the critical temperature"),
 ];
-/// Other counters that only grow.
-const GROWING: [&str; 3] = ["host_written_bytes", "host_read_bytes", "media_errors"];
+/// Other counters that never decrease.
+const OTHER_COUNTERS: [&str; 3] = ["host_written_bytes", "host_read_bytes", "media_errors"];
 
-/// Returns what changed between two moments and bears on what was measured in between.
+/// Returns findings about the changes within a step.
 fn changes(before: &SmartSnapshot, after: &SmartSnapshot) -> Vec<Finding> {
-    let grown = |quantity: &str| Some(after.get(quantity)? - before.get(quantity)?);
+    let increase = |quantity: &str| Some(after.get(quantity)? - before.get(quantity)?);
     let mut findings = Vec::new();
-    let hot: Vec<String> = HEAT
+    let throttling: Vec<String> = THROTTLE_COUNTERS
         .iter()
         .filter_map(|(quantity, words)| {
-            grown(quantity).filter(|more| *more > 0.0).map(|more| format!("{more} {words}"))
+            increase(quantity).filter(|more| *more > 0.0).map(|more| format!("{more} {words}"))
         })
         .collect();
-    if !hot.is_empty() {
+    if !throttling.is_empty() {
         findings.push(Finding::new(
             FindingKind::Throttled,
             Severity::Warning,
-            format!("the drive slowed down because of heat: it counts {} more", hot.join(", ")),
-            "cool the drive, or say with the numbers how it was cooled",
+            format!("the drive was throttled in this step: {}", throttling.join(", ")),
+            "cool the drive, or publish the cooling with the results",
         ));
     }
-    if let Some(more) = grown("media_errors").filter(|more| *more > 0.0) {
+    if let Some(more) = increase("media_errors").filter(|more| *more > 0.0) {
         findings.push(Finding::new(
             FindingKind::HealthWarning,
             Severity::Invalid,
-            format!("the drive counts {more} media errors more than before this step"),
-            "save what is on it; its numbers are those of a failing drive",
+            format!("the media errors of the drive increased by {more} in this step"),
+            "back up its data; the results are those of a failing drive",
         ));
     }
     for warning in after.warnings.iter().filter(|one| !before.warnings.contains(one)) {
         findings.push(Finding::new(
             FindingKind::HealthWarning,
             Severity::Warning,
-            format!("the drive began to warn in this step: {warning}"),
-            "look at its health before you trust any number",
+            format!("a critical warning of the drive appeared in this step: {warning}"),
+            "check its health before using any result",
         ));
     }
-    let heat = HEAT.iter().map(|(quantity, _)| *quantity);
-    let back: Vec<&str> = heat
-        .chain(GROWING)
-        .filter(|quantity| grown(quantity).is_some_and(|more| more < 0.0))
+    let throttle = THROTTLE_COUNTERS.iter().map(|(quantity, _)| *quantity);
+    let decreased: Vec<&str> = throttle
+        .chain(OTHER_COUNTERS)
+        .filter(|quantity| increase(quantity).is_some_and(|more| more < 0.0))
         .collect();
-    if !back.is_empty() {
+    if !decreased.is_empty() {
         findings.push(Finding::new(
             FindingKind::Implausible,
             Severity::Warning,
-            format!("counters of the drive went backwards: {}", back.join(", ")),
-            "it was reset in the middle, or its counters cannot be believed",
+            format!("counters of the drive decreased: {}", decreased.join(", ")),
+            "the drive was reset, or its counters are wrong; do not use them",
         ));
     }
     findings
@@ -267,17 +287,16 @@ fn changes(before: &SmartSnapshot, after: &SmartSnapshot) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::Tree;
-    use crate::fixture::{self, Fixture};
+    use crate::fixture::{self, Fixture, SysfsTree};
     use ssdgauge_core::Recording;
 
-    fn vitals(drive: Fixture) -> HealthMonitor {
-        let tree = Tree::new();
-        let place = tree.plain_nvme("16.0 GT/s PCIe", "4");
-        HealthMonitor::of(&place, Arc::new(drive)).unwrap()
+    fn monitor_of(drive: Fixture) -> HealthMonitor {
+        let tree = SysfsTree::new();
+        let place = tree.nvme_without_multipath("16.0 GT/s PCIe", "4");
+        HealthMonitor::for_device(&place, Arc::new(drive)).unwrap()
     }
 
-    fn later(change: impl FnOnce(&mut Vec<u8>)) -> Arc<dyn PassThrough> {
+    fn changed(change: impl FnOnce(&mut Vec<u8>)) -> Arc<dyn PassThrough> {
         let mut smart = fixture::smart();
         change(&mut smart);
         let mut drive = Fixture::nvme();
@@ -286,40 +305,44 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_is_asked_before_the_first_step_and_after_each() {
-        let mut vitals = vitals(Fixture::nvme());
+    fn smart_is_read_before_the_first_step_and_after_each() {
+        let mut monitor = monitor_of(Fixture::nvme());
         let mut seen = Recording::default();
         for _ in 0..2 {
-            vitals.begin(false, &mut seen);
-            vitals.end(Instant::now(), Nanos::SECOND, true, &mut seen);
+            monitor.begin(false, &mut seen);
+            monitor.end(Instant::now(), Nanos::SECOND, true, &mut seen);
         }
-        let of = |quantity: &str| {
-            let of = seen.readings.iter().filter(|reading| reading.quantity == quantity);
-            of.map(|reading| (reading.at.0, reading.value)).collect::<Vec<_>>()
+        let values = |quantity: &str| {
+            let readings = seen.readings.iter().filter(|reading| reading.quantity == quantity);
+            readings.map(|reading| (reading.at.0, reading.value)).collect::<Vec<_>>()
         };
         let second = Nanos::SECOND.0;
         let expected = [(0, 1_024_000_000.0), (second, 1_024_000_000.0), (second, 1_024_000_000.0)];
-        assert_eq!(of("host_written_bytes"), expected);
-        assert_eq!(of("smart_temperature_c")[0], (0, 36.85));
+        assert_eq!(values("host_written_bytes"), expected);
+        assert_eq!(values("smart_temperature_c")[0], (0, 36.85));
         assert_eq!(seen.findings, []);
     }
 
     #[test]
-    fn what_heat_and_wear_did_in_a_step_are_findings() {
+    fn throttling_media_errors_and_warnings_of_a_step_are_findings() {
         type Change = fn(&mut Vec<u8>);
         let cases: [(Change, FindingKind, &str); 5] = [
-            (|log| log[216] = 5, FindingKind::Throttled, "3 light throttlings"),
+            (|log| log[216] = 5, FindingKind::Throttled, "3 transitions to light throttling"),
             (|log| log[192] = 1, FindingKind::Throttled, "1 min above the warning"),
-            (|log| log[160] = 2, FindingKind::HealthWarning, "2 media errors"),
+            (
+                |log| log[160] = 2,
+                FindingKind::HealthWarning,
+                "media errors of the drive increased by 2",
+            ),
             (|log| log[0] = 2, FindingKind::HealthWarning, "temperature"),
             (|log| log[48] = 1, FindingKind::Implausible, "host_written_bytes"),
         ];
         for (change, kind, words) in cases {
-            let mut vitals = vitals(Fixture::nvme());
+            let mut monitor = monitor_of(Fixture::nvme());
             let mut seen = Recording::default();
-            vitals.begin(false, &mut seen);
-            vitals.pass_through = later(change);
-            vitals.end(Instant::now(), Nanos::SECOND, true, &mut seen);
+            monitor.begin(false, &mut seen);
+            monitor.pass_through = changed(change);
+            monitor.end(Instant::now(), Nanos::SECOND, true, &mut seen);
             assert_eq!(seen.findings.len(), 1, "{words}: {:?}", seen.findings);
             assert_eq!(seen.findings[0].kind, kind);
             assert!(seen.findings[0].text.contains(words), "{}", seen.findings[0].text);
@@ -327,35 +350,35 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_that_does_not_answer_is_said_once_and_one_that_failed_is_not_asked() {
-        let mut vitals = vitals(Fixture::mute());
+    fn an_unsupported_log_is_reported_once_and_a_failed_step_sends_no_query() {
+        let mut monitor = monitor_of(Fixture::without_responses());
         let mut seen = Recording::default();
         for _ in 0..3 {
-            vitals.begin(true, &mut seen);
-            vitals.end(Instant::now(), Nanos::SECOND, true, &mut seen);
+            monitor.begin(true, &mut seen);
+            monitor.end(Instant::now(), Nanos::SECOND, true, &mut seen);
         }
         let kinds: Vec<_> = seen.findings.iter().map(|finding| finding.kind).collect();
         assert_eq!(kinds, [FindingKind::NotMeasured]);
-        let mut vitals = super::tests::vitals(Fixture::nvme());
+        let mut monitor = monitor_of(Fixture::nvme());
         let mut seen = Recording::default();
-        vitals.begin(false, &mut seen);
-        let asked = seen.readings.len();
-        vitals.end(Instant::now(), Nanos::SECOND, false, &mut seen);
-        assert_eq!(seen.readings.len(), asked);
+        monitor.begin(false, &mut seen);
+        let before = seen.readings.len();
+        monitor.end(Instant::now(), Nanos::SECOND, false, &mut seen);
+        assert_eq!(seen.readings.len(), before);
     }
 
     #[test]
-    fn a_long_step_is_asked_within() {
-        let mut vitals = vitals(Fixture::nvme());
-        vitals.ask_every(Some(Duration::from_millis(1)));
+    fn a_long_step_is_queried_within() {
+        let mut monitor = monitor_of(Fixture::nvme());
+        monitor.set_period(Some(Duration::from_millis(1)));
         let mut seen = Recording::default();
         let since = Instant::now();
-        vitals.begin(true, &mut seen);
-        // The first answer of the thread, however long that takes; it stays in the queue.
-        let beat = vitals.beat.as_ref().unwrap();
-        let first = beat.answers.recv_timeout(Duration::from_secs(60)).unwrap();
+        monitor.begin(true, &mut seen);
+        // The first snapshot of the thread, however long that takes.
+        let poller = monitor.poller.as_ref().unwrap();
+        let first = poller.snapshots.recv_timeout(Duration::from_secs(60)).unwrap();
         assert!(first.0 > since);
-        vitals.end(since, Nanos::SECOND, true, &mut seen);
-        assert!(vitals.beat.is_none());
+        monitor.end(since, Nanos::SECOND, true, &mut seen);
+        assert!(monitor.poller.is_none());
     }
 }

@@ -1,5 +1,7 @@
-//! The client of the privileged helper process, which carries out a fixed list of requests for a
-//! process that has given up its privileges.
+//! The client of the privileged helper process, which executes a fixed list of requests for a
+//! process without privileges.
+//!
+//! The client checks nothing: the helper decides which requests it executes.
 
 pub mod message;
 
@@ -11,7 +13,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Longer than a format or an erase may take beyond its own limit.
+/// The time beyond the limit of a command after which the helper counts as ended. The kernel aborts
+/// and resets a drive after that limit, which takes several seconds.
 const GRACE: Duration = Duration::from_secs(30);
 
 /// The connection to the privileged helper process of this run; clones share it.
@@ -19,13 +22,14 @@ const GRACE: Duration = Duration::from_secs(30);
 pub struct HelperClient(Arc<Mutex<UnixStream>>);
 
 impl HelperClient {
-    /// Returns the client of the helper at the other end of `socket`, once it is ready.
+    /// Returns the client of the helper at the other end of `socket`, as soon as the helper
+    /// responds.
     ///
     /// # Errors
     /// The helper could not open its drive, or has ended.
     pub fn connect(socket: UnixStream) -> io::Result<HelperClient> {
         let client = HelperClient(Arc::new(Mutex::new(socket)));
-        match client.request(&Request::look())?.status {
+        match client.request(&Request::writers())?.status {
             0 => Ok(client),
             status => Err(io::Error::from_raw_os_error(status)),
         }
@@ -41,12 +45,12 @@ impl HelperClient {
         Reply::receive(&mut *socket)
     }
 
-    /// Returns which processes have the drive open for writing, one line each.
+    /// Returns the processes that have the drive open for writing, one line each.
     ///
     /// # Errors
-    /// The helper could not look, or has ended: whether the drive is free is then unknown.
+    /// The helper could not list them, or has ended: they are then unknown.
     pub fn writers(&self) -> io::Result<Vec<String>> {
-        match self.request(&Request::look())? {
+        match self.request(&Request::writers())? {
             Reply { status: 0, data, .. } => {
                 Ok(String::from_utf8_lossy(&data).lines().map(str::to_owned).collect())
             }
@@ -57,7 +61,7 @@ impl HelperClient {
     /// Sends an NVMe admin command as [`ssdgauge_os::ioctl::nvme_admin`] does.
     ///
     /// # Errors
-    /// The command is not on the helper's list, the kernel refused it, or the helper has ended.
+    /// The command is not on the helper's list, the kernel rejected it, or the helper has ended.
     pub fn nvme_admin(
         &self,
         opcode: u8,
@@ -67,7 +71,7 @@ impl HelperClient {
         timeout_ms: u32,
     ) -> io::Result<(u16, u32)> {
         let reply = self.request(&Request::nvme(opcode, namespace, words, data, timeout_ms)?)?;
-        reply.give(data)?;
+        reply.copy_data_to(data)?;
         let status = u16::try_from(reply.values[0]).map_err(|_| io::ErrorKind::InvalidData)?;
         Ok((status, reply.values[1]))
     }
@@ -75,7 +79,7 @@ impl HelperClient {
     /// Sends a SCSI command as [`ssdgauge_os::ioctl::scsi`] does.
     ///
     /// # Errors
-    /// The command is not on the helper's list, the kernel refused it, or the helper has ended.
+    /// The command is not on the helper's list, the kernel rejected it, or the helper has ended.
     pub fn scsi(
         &self,
         command: &[u8; 16],
@@ -84,7 +88,7 @@ impl HelperClient {
         timeout_ms: u32,
     ) -> io::Result<ScsiAnswer> {
         let reply = self.request(&Request::scsi(command, direction, data, timeout_ms)?)?;
-        reply.give(data)?;
+        reply.copy_data_to(data)?;
         let [kind, first, second, third] = reply.values;
         let byte = |value: u32| value.to_le_bytes()[0];
         Ok(match kind {
@@ -97,8 +101,8 @@ impl HelperClient {
     /// Writes `text` into a file of sysfs.
     ///
     /// # Errors
-    /// The file is not on the helper's list, the kernel refused it, or the helper has ended.
+    /// The file is not on the helper's list, the kernel rejected it, or the helper has ended.
     pub fn write_attribute(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.request(&Request::attribute(path, text)?)?.give(&mut [])
+        self.request(&Request::attribute(path, text)?)?.copy_data_to(&mut [])
     }
 }

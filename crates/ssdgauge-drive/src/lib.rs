@@ -1,14 +1,15 @@
 //! Drive identity, settings and health: decoders, sysfs readers, query commands.
 //!
 //! Decoders turn bytes of a drive into plain structs (`controller`, `health`, `power_log`, `state`,
-//! `ata`) and treat every byte as hostile. `sysfs_device` reads what the kernel shows,
-//! `pass_through` carries commands to the drive, directly or through the privileged helper process
-//! (`helper`). `query` holds the commands that only read; [`describe`] puts everything together,
-//! and `health_monitor` reads SMART data beside a run.
+//! `ata`) and check every byte, because firmware can return anything. `sysfs_device` reads the
+//! attributes of the kernel, `pass_through` sends commands to the drive, directly or through the
+//! privileged helper process (`helper`). `query` has the commands that read; [`describe`] combines
+//! their results into the drive description, and `health_monitor` reads SMART data during a run.
 //!
-//! This crate never makes a command that changes a drive.
+//! This crate never builds a command that changes the data or a lasting setting of a drive.
 
 pub mod ata;
+mod byte_reader;
 pub mod controller;
 mod description;
 #[cfg(any(test, feature = "fixtures"))]
@@ -19,8 +20,7 @@ pub mod helper;
 pub mod pass_through;
 pub mod power_log;
 pub mod query;
-mod record;
 pub mod state;
 pub mod sysfs_device;
 
-pub use description::{CardError, card, doubts};
+pub use description::{DescribeError, describe, drive_findings};

@@ -1,8 +1,8 @@
-//! Commands to the drive itself: NVMe admin commands and ATA commands through SCSI.
+//! Pass-through of commands to a drive: NVMe admin commands, and ATA commands through SCSI.
 //!
-//! A command says by its type whether it only asks. This module sends what it is given; what may
-//! be given is decided where commands are made: `ask` for questions, `preparation` for what
-//! changes a drive.
+//! This module sends every command that it receives and never builds one. `query` builds the
+//! commands that read; commands that change a drive are built only in the preparation and the
+//! settings of the host crate, behind the guard.
 
 use crate::helper::HelperClient;
 use ssdgauge_os::ioctl::{ScsiAnswer, ScsiDirection};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// How long a question may take.
+/// The time limit of a query command, far above the exit latency of every power state.
 pub const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An NVMe admin command.
@@ -24,14 +24,14 @@ pub struct NvmeCommand {
     pub namespace: u32,
     /// Command words 10 to 15.
     pub words: [u32; 6],
-    /// How long it may take.
+    /// The time limit.
     pub timeout: Duration,
 }
 
-/// An ATA command of 48 bits.
+/// An ATA command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AtaCommand {
-    /// The command.
+    /// The command code.
     pub command: u8,
     /// The features field.
     pub feature: u16,
@@ -41,16 +41,16 @@ pub struct AtaCommand {
     pub lba: u64,
     /// The direction of its data.
     pub direction: AtaDirection,
-    /// Whether it is one of the commands of 48 bits.
+    /// Whether it is a 48-bit command.
     pub extended: bool,
-    /// How long it may take.
+    /// The time limit.
     pub timeout: Duration,
 }
 
-/// Which way the data of an ATA command goes.
+/// The direction of the data of an ATA command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtaDirection {
-    /// It has none.
+    /// No data.
     #[default]
     None,
     /// From the drive.
@@ -59,21 +59,21 @@ pub enum AtaDirection {
     Out,
 }
 
-/// Why a drive did not do what it was told.
+/// Failure of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
-    /// The drive refused; NVMe status field without the phase bit.
-    #[error("the drive refuses: {words} (status {0:#x})", words = status_words(*.0))]
+    /// The drive rejected the command; NVMe status field without the phase bit.
+    #[error("the drive rejects the command: {words} (status {0:#x})", words = status_words(*.0))]
     Status(u16),
-    /// The drive refused; sense key, code and qualifier of SCSI.
-    #[error("the drive refuses (sense {0:02x} {1:02x} {2:02x})")]
+    /// The drive rejected the command; SCSI sense key, code and qualifier.
+    #[error("the drive rejects the command (sense {0:02x} {1:02x} {2:02x})")]
     Sense(u8, u8, u8),
-    /// The kernel did not pass the command on.
+    /// The kernel or the driver did not send the command, or the command was lost.
     #[error("{0}")]
     System(String),
-    /// The kernel wants more rights.
-    #[error("asking the drive itself needs root")]
-    Rights,
+    /// The process lacks the privileges for the command.
+    #[error("commands to the drive need root")]
+    Unprivileged,
     /// The drive is no longer there.
     #[error("the drive is gone")]
     Gone,
@@ -82,48 +82,55 @@ pub enum CommandError {
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> CommandError {
         match error.raw_os_error() {
-            Some(libc::EACCES | libc::EPERM) => CommandError::Rights,
+            Some(libc::EACCES | libc::EPERM) => CommandError::Unprivileged,
             Some(libc::ENODEV | libc::ENXIO) => CommandError::Gone,
             Some(libc::ENOTTY | libc::EINVAL) => {
-                CommandError::System("its driver passes no such commands".into())
+                CommandError::System("its driver does not pass such commands through".into())
             }
             _ => CommandError::System(error.to_string()),
         }
     }
 }
 
-/// Status codes of the NVM Express Base Specification 2.0, figures 92 to 95.
+/// Returns the meaning of an NVMe status: NVM Express Base Specification 2.0, figures 92 to 95.
 fn status_words(status: u16) -> &'static str {
     match status & 0x7ff {
-        0x001 => "it does not know the command",
-        0x002 => "it does not take these values",
+        0x001 => "invalid opcode",
+        0x002 => "invalid field in command",
         0x006 => "internal error",
-        0x007 => "the command was taken back",
-        0x00b => "no such namespace",
-        0x015 => "the operation is denied",
+        0x007 => "command aborted",
+        0x00b => "invalid namespace",
+        0x015 => "operation denied",
         0x01c => "the last sanitize failed",
-        0x01d => "a sanitize is running",
+        0x01d => "a sanitize is in progress",
         0x020 => "the namespace is write protected",
-        0x084 => "a format is running",
-        0x109 => "it has no such log",
-        0x10a => "it has no such format",
-        0x10d => "the feature cannot be kept",
+        0x084 => "a format is in progress",
+        0x109 => "invalid log page",
+        0x10a => "invalid format",
+        0x10d => "the feature cannot be saved",
         0x10e => "the feature cannot be changed",
         0x371 => "the path to the drive is lost",
-        _ => "see the specification",
+        _ => "see the NVMe specification",
     }
 }
 
-/// Whatever takes commands for one drive.
+/// A connection that sends commands to one drive.
 pub trait PassThrough: Send + Sync {
-    /// Sends an NVMe command with its data, and returns the first word of the answer.
+    /// Sends an NVMe admin command and returns dword 0 of its completion. `data` is sent or filled,
+    /// by the direction of the opcode.
+    ///
+    /// # Errors
+    /// The drive rejected the command, the kernel did not send it, or the time limit passed.
     fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError>;
 
-    /// Sends an ATA command with its data.
+    /// Sends an ATA command. `data` is sent or filled, by the direction of the command.
+    ///
+    /// # Errors
+    /// The drive rejected the command, the kernel did not send it, or the time limit passed.
     fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError>;
 }
 
-/// A drive that is open, and how commands reach it.
+/// An open drive, with the privileged helper process where this process has no privileges.
 #[derive(Clone, Debug)]
 pub struct OpenDevice {
     file: Arc<File>,
@@ -131,13 +138,14 @@ pub struct OpenDevice {
 }
 
 impl OpenDevice {
-    /// Returns the drive that is open as `file`; its commands need the privileges of this process.
+    /// Returns the drive that is open as `file`. Commands are sent directly, with the privileges of
+    /// this process.
     pub fn new(file: Arc<File>) -> OpenDevice {
         OpenDevice { file, helper: None }
     }
 
-    /// Returns the drive that is open as `file`; its commands go through `helper` where there is
-    /// one.
+    /// Returns the drive that is open as `file`. Commands are sent through `helper`, or directly
+    /// without one.
     pub fn through(file: Arc<File>, helper: Option<HelperClient>) -> OpenDevice {
         OpenDevice { file, helper }
     }
@@ -155,7 +163,7 @@ impl PassThrough for OpenDevice {
         };
         match status {
             0 => Ok(result),
-            // Bits 14 and 13 say "do not retry" and "more": the code is below.
+            // Bits 14 (do not retry) and 13 (more) are no part of the status code.
             status if status & 0x7ff == 0x371 => Err(CommandError::Gone),
             status => Err(CommandError::Status(status)),
         }
@@ -167,13 +175,13 @@ impl PassThrough for OpenDevice {
             AtaDirection::In => ScsiDirection::In,
             AtaDirection::Out => ScsiDirection::Out,
         };
-        let cdb = pass_through(command);
+        let cdb = ata_pass_through(command);
         let limit = millis(command.timeout);
-        let answer = match &self.helper {
+        let outcome = match &self.helper {
             Some(helper) => helper.scsi(&cdb, direction, data, limit)?,
             None => ssdgauge_os::ioctl::scsi(&self.file, &cdb, direction, data, limit)?,
         };
-        match answer {
+        match outcome {
             ScsiAnswer::Good => Ok(()),
             ScsiAnswer::Sense(key, code, qualifier) => {
                 Err(CommandError::Sense(key, code, qualifier))
@@ -189,9 +197,9 @@ fn millis(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX)
 }
 
-/// Returns ATA PASS-THROUGH (16) of SAT-3, section 12.2.2.
-fn pass_through(command: &AtaCommand) -> [u8; 16] {
-    // Protocol, and how the length of the data is told: in blocks, by the sector count.
+/// Returns the command descriptor block of ATA PASS-THROUGH (16): SAT-3, section 12.2.2.
+fn ata_pass_through(command: &AtaCommand) -> [u8; 16] {
+    // Protocol (non-data, PIO in, PIO out), and transfer length in blocks by the count field.
     let (protocol, transfer) = match command.direction {
         AtaDirection::None => (3, 0),
         AtaDirection::In => (4, 1 << 3 | 1 << 2 | 2),
@@ -218,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_of_ata_are_wrapped_as_sat_says() {
+    fn ata_commands_are_encoded_as_sat_pass_through() {
         let identify = AtaCommand {
             command: 0xec,
             count: 1,
@@ -226,7 +234,7 @@ mod tests {
             ..AtaCommand::default()
         };
         let expected = [0x85, 8, 0x0e, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xec, 0];
-        assert_eq!(pass_through(&identify), expected);
+        assert_eq!(ata_pass_through(&identify), expected);
         let log = AtaCommand {
             command: 0x2f,
             count: 1,
@@ -236,13 +244,13 @@ mod tests {
             ..AtaCommand::default()
         };
         let expected = [0x85, 9, 0x0e, 0, 0, 0, 1, 0, 4, 0, 7, 0, 0, 0, 0x2f, 0];
-        assert_eq!(pass_through(&log), expected);
+        assert_eq!(ata_pass_through(&log), expected);
     }
 
     #[test]
-    fn refusals_say_what_the_drive_said() {
+    fn a_rejected_command_is_reported_with_its_status() {
         let text = CommandError::Status(0x4001).to_string();
-        assert_eq!(text, "the drive refuses: it does not know the command (status 0x4001)");
+        assert_eq!(text, "the drive rejects the command: invalid opcode (status 0x4001)");
         let gone = io::Error::from_raw_os_error(libc::ENODEV);
         assert_eq!(CommandError::from(gone), CommandError::Gone);
     }

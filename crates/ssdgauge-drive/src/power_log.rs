@@ -1,86 +1,86 @@
-//! NVMe: the power that a drive measures of itself over a time, with its distribution.
+//! The decoder of the NVMe power measurement log, which contains a distribution.
 //!
 //! Layouts: log 25h and feature 25h of the NVM Express Base Specification 2.2 and later, as
-//! libnvme 3.0 has them. This module never talks to a drive.
+//! libnvme 3.0 has them. This module never sends a command.
 
+use crate::byte_reader::{ByteReader, bit};
 use crate::health::scaled_power;
-use crate::record::{Record, bit};
 
-/// Bytes before the histogram.
-pub(crate) const HEAD_LENGTH: usize = 64;
-/// Bytes of one entry of the histogram.
+/// The bytes before the histogram.
+pub(crate) const HEADER_LENGTH: usize = 64;
+/// The bytes of one entry of the histogram.
 pub(crate) const ENTRY: usize = 8;
-/// The most bytes of the log that are read: a thousand entries, 250 W in bins of 250 mW.
-const MOST_LENGTH: usize = HEAD_LENGTH + 1_000 * ENTRY;
+/// The maximum bytes of the log that are read: a thousand entries, 250 W in bins of 250 mW.
+const MAX_LENGTH: usize = HEADER_LENGTH + 1_000 * ENTRY;
 
-/// What a drive has measured since it was told to.
+/// The power that a drive has measured since the last start of the measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PowerLog {
-    /// Samples in all.
+    /// The number of samples.
     pub count: u32,
-    /// Mean power in watts.
+    /// The mean power in watts; `None` where not reported.
     pub mean_w: Option<f64>,
-    /// Highest power of an interval in watts.
-    pub most_w: Option<f64>,
-    /// The error that the maker states, in percent.
+    /// The maximum power of an interval in watts; `None` where not reported.
+    pub max_w: Option<f64>,
+    /// The measurement error that the vendor states, in percent; `None` where not reported.
     pub error_percent: Option<u8>,
-    /// The drive calculates its power from what it does, and does not measure it.
+    /// Whether the power is estimated from the activity of the drive instead of measured.
     pub is_estimated: bool,
-    /// The samples do not cover the whole time.
+    /// Whether the samples do not cover the whole time.
     pub has_gaps: bool,
-    /// Samples that found no place in the histogram.
+    /// The samples beyond the last bin.
     pub overflow: u16,
-    /// The lower and the upper end of each bin in watts, with its samples.
+    /// The lower and upper limit of each bin in watts, and its samples.
     pub bins: Vec<(f64, f64, u32)>,
 }
 
-/// Returns how many bytes the log has, by its head; `None` where that is no head of such a log.
-pub(crate) fn length(head: &[u8]) -> Option<usize> {
-    let told = Record(head).u32(4)? as usize;
-    // Reads are in words of four bytes.
-    (told >= HEAD_LENGTH).then(|| told.min(MOST_LENGTH).next_multiple_of(4))
+/// Returns the length of the log in bytes, from its header; `None` where that is malformed.
+pub(crate) fn length(header: &[u8]) -> Option<usize> {
+    let reported = ByteReader(header).u32(4)? as usize;
+    // Get Log Page transfers whole words of four bytes.
+    (reported >= HEADER_LENGTH).then(|| reported.min(MAX_LENGTH).next_multiple_of(4))
 }
 
 impl PowerLog {
-    /// Reads the log; `None` where it is no such log. One that was never filled has no samples.
+    /// Decodes the log; `None` where it is malformed. Without a measurement it has no samples.
     pub(crate) fn decode(data: &[u8]) -> Option<PowerLog> {
-        let record = Record(data.get(..HEAD_LENGTH)?);
-        let entries = usize::from(record.u16(12)?);
-        let entry = usize::from(record.u16(24)?);
-        let width_w = f64::from(record.u16(26)?) * 1e-3;
-        let log = Record(data.get(HEAD_LENGTH..)?);
+        let reader = ByteReader(data.get(..HEADER_LENGTH)?);
+        let entries = usize::from(reader.u16(12)?);
+        let entry = usize::from(reader.u16(24)?);
+        let width_w = f64::from(reader.u16(26)?) * 1e-3;
+        let log = ByteReader(data.get(HEADER_LENGTH..)?);
         if entries > 0 && (entry != ENTRY || width_w <= 0.0 || entries * ENTRY > log.0.len()) {
             return None;
         }
-        // An entry is the number of its bin, and the samples in it.
+        // An entry is the number of its bin and the samples in it.
         let bin = |index: usize| {
-            let place = f64::from(log.u32(index * ENTRY)?);
+            let number = f64::from(log.u32(index * ENTRY)?);
             let samples = log.u32(index * ENTRY + 4)?;
-            Some((place * width_w, (place + 1.0) * width_w, samples))
+            Some((number * width_w, (number + 1.0) * width_w, samples))
         };
-        let attributes = record.u16(2)?;
+        let attributes = reader.u16(2)?;
         Some(PowerLog {
-            count: record.u32(8)?,
-            mean_w: scaled_power(record.u32(40)?),
-            most_w: scaled_power(record.u32(44)?),
-            error_percent: record.u8(56).filter(|percent| *percent != 255),
+            count: reader.u32(8)?,
+            mean_w: scaled_power(reader.u32(40)?),
+            max_w: scaled_power(reader.u32(44)?),
+            error_percent: reader.u8(56).filter(|percent| *percent != 255),
             is_estimated: bit(attributes, 2),
             has_gaps: bit(attributes, 1),
-            overflow: record.u16(32)?,
+            overflow: reader.u16(32)?,
             bins: (0..entries).map(bin).collect::<Option<_>>()?,
         })
     }
 }
 
-/// Returns the value of feature 25h that starts or stops a measurement of the whole drive: the
-/// action in bits 3:0, type 0 in bits 7:4, no time after which it stops by itself in bits 31:16.
-pub(crate) fn measurement(start: bool) -> u32 {
+/// Returns the value of feature 25h that starts or stops a measurement of the whole drive: action
+/// in bits 3:0, type 0 in bits 7:4, no time limit in bits 31:16.
+pub(crate) fn measurement_value(start: bool) -> u32 {
     u32::from(start)
 }
 
-/// Returns whether the list of supported logs (log 00h, four bytes each, bit 0) has log `id`.
+/// Returns whether log `id` is in the list of supported log pages (log 00h; bit 0 of four bytes).
 pub(crate) fn is_supported(list: &[u8], id: u8) -> bool {
-    Record(list).u32(4 * usize::from(id)).is_some_and(|entry| bit(entry, 0))
+    ByteReader(list).u32(4 * usize::from(id)).is_some_and(|entry| bit(entry, 0))
 }
 
 #[cfg(test)]
@@ -89,9 +89,9 @@ mod tests {
     use crate::fixture::power_log;
 
     #[test]
-    fn the_log_is_a_distribution() {
+    fn the_histogram_is_decoded_with_its_limits_in_watts() {
         let found = PowerLog::decode(&power_log()).unwrap();
-        assert_eq!((found.count, found.mean_w, found.most_w), (100, Some(3.1), Some(7.2)));
+        assert_eq!((found.count, found.mean_w, found.max_w), (100, Some(3.1), Some(7.2)));
         assert_eq!((found.error_percent, found.overflow), (None, 3));
         assert_eq!(found.bins, [(2.75, 3.0, 60), (6.75, 7.0, 40)]);
         assert!(!found.is_estimated && !found.has_gaps);
@@ -104,24 +104,24 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_lies_about_itself_is_none() {
-        assert_eq!(PowerLog::decode(&power_log()[..72]), None, "shorter than it says");
+    fn a_log_with_inconsistent_lengths_is_rejected() {
+        assert_eq!(PowerLog::decode(&power_log()[..72]), None, "shorter than reported");
         assert_eq!(PowerLog::decode(&power_log()[..20]), None);
         for (at, byte) in [(24, 0), (24, 9), (26, 0), (13, 0xff)] {
             let mut wrong = power_log();
             wrong[at] = byte;
             assert_eq!(PowerLog::decode(&wrong), None, "{at}");
         }
-        let empty = PowerLog::decode(&[0; HEAD_LENGTH]).unwrap();
-        assert_eq!((empty.count, empty.mean_w), (0, None), "it was never filled");
-        assert_eq!(length(&[0; HEAD_LENGTH]), None);
+        let empty = PowerLog::decode(&[0; HEADER_LENGTH]).unwrap();
+        assert_eq!((empty.count, empty.mean_w), (0, None), "nothing was measured");
+        assert_eq!(length(&[0; HEADER_LENGTH]), None);
         let mut huge = power_log();
         huge[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
-        assert_eq!(length(&huge), Some(MOST_LENGTH));
+        assert_eq!(length(&huge), Some(MAX_LENGTH));
     }
 
     #[test]
-    fn a_list_of_logs_names_those_that_are_there() {
+    fn a_log_is_supported_where_the_list_contains_it() {
         let mut list = vec![0; 1_024];
         list[4 * 0x25] = 1;
         assert!(is_supported(&list, 0x25) && !is_supported(&list, 0x24));

@@ -1,5 +1,11 @@
-//! The questions that a drive is asked. None of them changes anything; what starts and stops a
-//! measurement of its power stands beside its question.
+//! Query commands: identify, log pages, features, security protocols, ATA data.
+//!
+//! None of them changes the data or a lasting setting of a drive. [`measure_power`] sets one
+//! feature, which starts or stops a measurement and is cleared by the next reset.
+//!
+//! # Errors
+//! Every function fails where the drive rejects the command, the kernel does not send it, or the
+//! data that the drive returns is malformed.
 
 use crate::ata::{self, SECTOR};
 use crate::controller::{Controller, IDENTIFY_LENGTH, Namespace, namespace_list};
@@ -10,10 +16,10 @@ use crate::pass_through::{
 use crate::power_log::{self, PowerLog};
 use crate::state::{PROTOCOL_TCG, SanitizeLog, Security, security_protocols};
 
-/// Every namespace, in commands about the whole drive.
-const ALL: u32 = u32::MAX;
+/// The namespace identifier of commands to the whole drive.
+const ALL_NAMESPACES: u32 = u32::MAX;
 
-/// What a feature is asked for: its value now.
+/// Feature identifiers of Get Features and Set Features.
 pub mod feature {
     /// Power management.
     pub const POWER_STATE: u8 = 0x02;
@@ -29,98 +35,129 @@ pub mod feature {
     pub(crate) const POWER_MEASUREMENT: u8 = 0x25;
 }
 
-/// The log of that measurement.
+/// The identifier of the power measurement log.
 const POWER_LOG: u8 = 0x25;
-/// The bytes of the list of supported logs.
+/// The length of the list of supported log pages in bytes.
 const SUPPORTED_LENGTH: usize = 1_024;
 
-fn unreadable(what: &str) -> CommandError {
-    CommandError::System(format!("what the drive answers is no {what}"))
+fn malformed(what: &str) -> CommandError {
+    CommandError::System(format!("the {what} that the drive returned is malformed"))
 }
 
 fn identify(
     pass_through: &dyn PassThrough,
-    kind: u8,
+    structure: u8,
     namespace: u32,
 ) -> Result<Vec<u8>, CommandError> {
     let mut data = vec![0; IDENTIFY_LENGTH];
-    let words = [u32::from(kind), 0, 0, 0, 0, 0];
+    let words = [u32::from(structure), 0, 0, 0, 0, 0];
     pass_through
         .nvme(&NvmeCommand { opcode: 0x06, namespace, words, timeout: QUERY_TIMEOUT }, &mut data)?;
     Ok(data)
 }
 
-/// Asks the controller what it is.
+/// Returns the Identify Controller data.
+///
+/// # Errors
+/// See the [module](self).
 pub fn controller(pass_through: &dyn PassThrough) -> Result<Controller, CommandError> {
-    Controller::decode(&identify(pass_through, 1, 0)?).ok_or_else(|| unreadable("controller"))
+    Controller::decode(&identify(pass_through, 1, 0)?).ok_or_else(|| malformed("controller data"))
 }
 
-/// Asks namespace `number` what it is.
+/// Returns the Identify Namespace data of namespace `number`.
+///
+/// # Errors
+/// See the [module](self).
 pub fn namespace(pass_through: &dyn PassThrough, number: u32) -> Result<Namespace, CommandError> {
-    Namespace::decode(&identify(pass_through, 0, number)?).ok_or_else(|| unreadable("namespace"))
+    Namespace::decode(&identify(pass_through, 0, number)?)
+        .ok_or_else(|| malformed("namespace data"))
 }
 
-/// Asks which namespaces the controller has in use.
+/// Returns the namespaces that are attached to the controller.
+///
+/// # Errors
+/// See the [module](self).
 pub fn active_namespaces(pass_through: &dyn PassThrough) -> Result<Vec<u32>, CommandError> {
     identify(pass_through, 2, 0).map(|data| namespace_list(&data))
 }
 
-/// Asks which namespaces exist on the drive, whoever uses them.
+/// Returns the namespaces that exist on the drive, attached or not.
+///
+/// # Errors
+/// See the [module](self).
 pub fn allocated_namespaces(pass_through: &dyn PassThrough) -> Result<Vec<u32>, CommandError> {
     identify(pass_through, 0x10, 0).map(|data| namespace_list(&data))
 }
 
-/// Reads `length` bytes of log `log`.
+/// Returns the first `length` bytes of log page `log`.
+///
+/// # Errors
+/// See the [module](self).
 pub fn log(
     pass_through: &dyn PassThrough,
     log: u8,
     length: usize,
 ) -> Result<Vec<u8>, CommandError> {
+    assert!(length >= 4 && length.is_multiple_of(4), "a log page is read in whole dwords");
     let mut data = vec![0; length];
-    // The length is told in words of four bytes, less one, in two parts.
+    // The length is a count of dwords, less one, in two fields (NUMDL, NUMDU).
     let dwords = (length / 4 - 1) as u32;
     let words = [u32::from(log) | (dwords & 0xffff) << 16, dwords >> 16, 0, 0, 0, 0];
-    let command = NvmeCommand { opcode: 0x02, namespace: ALL, words, timeout: QUERY_TIMEOUT };
+    let command =
+        NvmeCommand { opcode: 0x02, namespace: ALL_NAMESPACES, words, timeout: QUERY_TIMEOUT };
     pass_through.nvme(&command, &mut data)?;
     Ok(data)
 }
 
-/// Asks for the health of an NVMe drive.
+/// Returns the SMART / Health Information log.
+///
+/// # Errors
+/// See the [module](self).
 pub fn health(pass_through: &dyn PassThrough) -> Result<Health, CommandError> {
     let data = log(pass_through, 0x02, SMART_LENGTH)?;
-    Health::decode(&data).ok_or_else(|| unreadable("health log"))
+    Health::decode(&data).ok_or_else(|| malformed("health log"))
 }
 
-/// Asks for the power that the drive has measured of itself. A drive that does not list the log is
-/// not asked for it: every refusal would stand in its error log.
+/// Returns the power measurement log. It is read only where the list of supported log pages
+/// contains it, because the drive stores every rejected command in its error log.
+///
+/// # Errors
+/// The drive does not support the log; otherwise see the [module](self).
 pub fn power_log(pass_through: &dyn PassThrough) -> Result<PowerLog, CommandError> {
-    let has_list = controller(pass_through)?.lists_its_logs;
+    let has_list = controller(pass_through)?.has_log_list;
     if !has_list || !power_log::is_supported(&log(pass_through, 0, SUPPORTED_LENGTH)?, POWER_LOG) {
-        return Err(CommandError::System(
-            "the drive does not measure its power over a time".into(),
-        ));
+        return Err(CommandError::System("the drive has no power measurement log".into()));
     }
-    let head = log(pass_through, POWER_LOG, power_log::HEAD_LENGTH)?;
-    let length = power_log::length(&head).ok_or_else(|| unreadable("power log"))?;
-    PowerLog::decode(&log(pass_through, POWER_LOG, length)?).ok_or_else(|| unreadable("power log"))
+    let header = log(pass_through, POWER_LOG, power_log::HEADER_LENGTH)?;
+    let length = power_log::length(&header).ok_or_else(|| malformed("power log"))?;
+    PowerLog::decode(&log(pass_through, POWER_LOG, length)?).ok_or_else(|| malformed("power log"))
 }
 
-/// Starts or stops the measurement of that power. It changes nothing else of the drive, and is
-/// forgotten with the next reset.
+/// Starts or stops the power measurement (Set Features 25h, not saved). The next reset clears it.
+///
+/// # Errors
+/// See the [module](self).
 pub fn measure_power(pass_through: &dyn PassThrough, start: bool) -> Result<(), CommandError> {
     let id = u32::from(feature::POWER_MEASUREMENT);
-    let words = [id, power_log::measurement(start), 0, 0, 0, 0];
+    let words = [id, power_log::measurement_value(start), 0, 0, 0, 0];
     let command = NvmeCommand { opcode: 0x09, namespace: 0, words, timeout: QUERY_TIMEOUT };
     pass_through.nvme(&command, &mut []).map(|_| ())
 }
 
-/// Asks what became of the last sanitize operation.
+/// Returns the Sanitize Status log.
+///
+/// # Errors
+/// See the [module](self).
 pub fn sanitize_log(pass_through: &dyn PassThrough) -> Result<SanitizeLog, CommandError> {
-    SanitizeLog::decode(&log(pass_through, 0x81, 32)?).ok_or_else(|| unreadable("sanitize status"))
+    SanitizeLog::decode(&log(pass_through, 0x81, 32)?).ok_or_else(|| malformed("sanitize status"))
 }
 
-/// Asks for the value of a feature; `data` takes its table, where it has one.
-pub fn value_of(
+/// Returns the current value of feature `id`; `data` is filled with its data structure, where it
+/// has one.
+///
+/// # Errors
+/// See the [module](self).
+pub fn feature_value(
     pass_through: &dyn PassThrough,
     id: u8,
     data: &mut [u8],
@@ -130,28 +167,28 @@ pub fn value_of(
         .nvme(&NvmeCommand { opcode: 0x0a, namespace: 0, words, timeout: QUERY_TIMEOUT }, data)
 }
 
-/// Which way security questions go.
+/// The command set of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum CommandSet {
     Nvme,
     Ata,
 }
 
 fn security_receive(
     pass_through: &dyn PassThrough,
-    family: Family,
+    command_set: CommandSet,
     protocol: u8,
     specific: u16,
 ) -> Result<Vec<u8>, CommandError> {
     let mut data = vec![0; SECTOR];
-    match family {
-        Family::Nvme => {
+    match command_set {
+        CommandSet::Nvme => {
             let first = u32::from(protocol) << 24 | u32::from(specific) << 8;
             let words = [first, SECTOR as u32, 0, 0, 0, 0];
             let command = NvmeCommand { opcode: 0x82, namespace: 0, words, timeout: QUERY_TIMEOUT };
             pass_through.nvme(&command, &mut data)?;
         }
-        Family::Ata => {
+        CommandSet::Ata => {
             let command = AtaCommand {
                 command: 0x5c,
                 feature: protocol.into(),
@@ -167,22 +204,22 @@ fn security_receive(
     Ok(data)
 }
 
-/// Asks which security protocols the drive speaks.
+/// Returns the security protocols that the drive supports.
 pub(crate) fn protocols(
     pass_through: &dyn PassThrough,
-    family: Family,
+    command_set: CommandSet,
 ) -> Result<Vec<u8>, CommandError> {
-    let data = security_receive(pass_through, family, 0, 0)?;
-    security_protocols(&data).ok_or_else(|| unreadable("list of protocols"))
+    let data = security_receive(pass_through, command_set, 0, 0)?;
+    security_protocols(&data).ok_or_else(|| malformed("list of security protocols"))
 }
 
-/// Asks for Level 0 Discovery.
+/// Returns the data of TCG Level 0 Discovery.
 pub(crate) fn discovery(
     pass_through: &dyn PassThrough,
-    family: Family,
+    command_set: CommandSet,
 ) -> Result<Security, CommandError> {
-    let data = security_receive(pass_through, family, PROTOCOL_TCG, 1)?;
-    Security::decode(&data).ok_or_else(|| unreadable("discovery"))
+    let data = security_receive(pass_through, command_set, PROTOCOL_TCG, 1)?;
+    Security::decode(&data).ok_or_else(|| malformed("level 0 discovery"))
 }
 
 fn ata_read(pass_through: &dyn PassThrough, command: AtaCommand) -> Result<Vec<u8>, CommandError> {
@@ -193,28 +230,32 @@ fn ata_read(pass_through: &dyn PassThrough, command: AtaCommand) -> Result<Vec<u
     Ok(data)
 }
 
-/// Asks an ATA drive what it is.
+/// Returns the IDENTIFY DEVICE data of an ATA drive.
+///
+/// # Errors
+/// See the [module](self).
 pub fn ata_identity(pass_through: &dyn PassThrough) -> Result<ata::Identity, CommandError> {
     let data = ata_read(pass_through, AtaCommand { command: 0xec, ..AtaCommand::default() })?;
-    ata::Identity::decode(&data).ok_or_else(|| unreadable("ATA identity"))
+    ata::Identity::decode(&data).ok_or_else(|| malformed("ATA identify data"))
 }
 
-/// Asks an ATA drive for its SMART attributes.
+/// Returns the SMART attributes of an ATA drive.
 pub(crate) fn ata_attributes(
     pass_through: &dyn PassThrough,
-) -> Result<Vec<ata::Attribute>, CommandError> {
-    // The signature of SMART stands in the middle and high byte of the address.
+) -> Result<Vec<ata::SmartAttribute>, CommandError> {
+    // SMART READ DATA; the LBA contains the signature 4Fh, C2h that SMART commands require.
     let command = AtaCommand { command: 0xb0, feature: 0xd0, lba: 0xc2_4f00, ..Default::default() };
     let data = ata_read(pass_through, command)?;
-    ata::attributes(&data).ok_or_else(|| unreadable("SMART data"))
+    ata::smart_attributes(&data).ok_or_else(|| malformed("SMART data"))
 }
 
-/// Asks an ATA drive for its device statistics; pages that it does not have stay empty.
+/// Returns the device statistics of an ATA drive. The fields of unsupported pages are `None`; it is
+/// an error where no page can be read.
 pub(crate) fn ata_statistics(
     pass_through: &dyn PassThrough,
-) -> Result<ata::Statistics, CommandError> {
-    let mut statistics = ata::Statistics::default();
-    let mut refusal = None;
+) -> Result<ata::DeviceStatistics, CommandError> {
+    let mut statistics = ata::DeviceStatistics::default();
+    let mut rejection = None;
     for page in ata::STATISTICS_PAGES {
         let command = AtaCommand {
             command: 0x2f,
@@ -223,12 +264,12 @@ pub(crate) fn ata_statistics(
             ..AtaCommand::default()
         };
         match ata_read(pass_through, command) {
-            Ok(data) => statistics.add(page, &data),
-            Err(error) => refusal = Some(error),
+            Ok(data) => statistics.add_page(page, &data),
+            Err(error) => rejection = Some(error),
         }
     }
-    match (refusal, statistics == ata::Statistics::default()) {
-        (Some(refusal), true) => Err(refusal),
+    match (rejection, statistics == ata::DeviceStatistics::default()) {
+        (Some(rejection), true) => Err(rejection),
         (Some(_) | None, _) => Ok(statistics),
     }
 }

@@ -1,46 +1,47 @@
-//! NVMe: what a drive is doing and how it is set: sanitize status, features, security.
+//! Decoders of the NVMe sanitize status, of features, and of TCG Level 0 Discovery.
 //!
-//! Offsets follow the NVM Express Base Specification 2.0 (Sanitize Status log, figure 288; features,
-//! section 5.27) and the TCG Storage Architecture Core Specification 2.01, section 3.3.6 (Level 0
-//! Discovery). This module never talks to a drive.
+//! Offsets follow the NVM Express Base Specification 2.0 (Sanitize Status log, figure 288;
+//! features, section 5.27) and the TCG Storage Architecture Core Specification 2.01, section 3.3.6
+//! (Level 0 Discovery). This module never sends a command.
 
+use crate::byte_reader::{ByteReader, bit};
 use crate::controller::celsius;
-use crate::record::{Record, bit};
 
-/// What became of the last sanitize operation.
+/// The state of the most recent sanitize operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SanitizeState {
-    /// Never sanitized.
+    /// No sanitize was ever started.
     Never,
-    /// The last sanitize succeeded.
+    /// The most recent sanitize completed.
     Completed,
-    /// A sanitize is running.
+    /// A sanitize is in progress.
     Running,
-    /// The last sanitize failed.
+    /// The most recent sanitize failed.
     Failed,
-    /// A number of a later specification.
+    /// A value of a later specification.
     Unknown(u8),
 }
 
 /// The Sanitize Status log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SanitizeLog {
-    /// The state of the last sanitize (SSTAT, bits 2:0).
+    /// The state of the most recent sanitize (SSTAT, bits 2:0).
     pub state: SanitizeState,
-    /// How far it is, in 65,536ths.
+    /// The progress in 65,536ths (SPROG).
     pub progress: u16,
-    /// How long an overwrite, a block erase and a cryptographic erase take, in seconds.
+    /// The estimated seconds of an overwrite, a block erase and a crypto erase; `None` where not
+    /// reported.
     pub estimates_s: [Option<u32>; 3],
 }
 
 impl SanitizeLog {
-    /// Reads the log; `None` where it is cut short.
+    /// Decodes the log; `None` where it is truncated.
     pub(crate) fn decode(data: &[u8]) -> Option<SanitizeLog> {
-        let record = Record(data);
-        let estimate = |at| record.u32(at).map(|s| Some(s).filter(|s| *s != u32::MAX && *s > 0));
+        let reader = ByteReader(data);
+        let estimate = |at| reader.u32(at).map(|s| Some(s).filter(|s| *s != u32::MAX && *s > 0));
         Some(SanitizeLog {
-            progress: record.u16(0)?,
-            state: match record.u8(2)? & 7 {
+            progress: reader.u16(0)?,
+            state: match reader.u8(2)? & 7 {
                 0 => SanitizeState::Never,
                 // Completed, and completed with all blocks deallocated.
                 1 | 4 => SanitizeState::Completed,
@@ -53,7 +54,7 @@ impl SanitizeLog {
     }
 }
 
-/// One transition that the drive makes by itself.
+/// One autonomous power state transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transition {
     pub(crate) from: u8,
@@ -61,33 +62,33 @@ pub(crate) struct Transition {
     pub(crate) after_ms: u32,
 }
 
-/// Reads the table of feature 0Ch; entries without a time are not in use.
+/// Decodes the table of feature 0Ch. An entry with an idle time of 0 is not in use.
 pub(crate) fn transitions(data: &[u8]) -> Vec<Transition> {
-    let record = Record(data);
+    let reader = ByteReader(data);
     let entry = |from: u8| {
-        let entry = record.u64(8 * usize::from(from))?;
+        let entry = reader.u64(8 * usize::from(from))?;
         let after_ms = (entry >> 8 & 0x00ff_ffff) as u32;
         (after_ms > 0).then_some(Transition { from, to: (entry >> 3 & 31) as u8, after_ms })
     };
     (0..32).filter_map(entry).collect()
 }
 
-/// Returns the two temperatures of the host's thermal management (feature 10h), in degrees
-/// Celsius: from where the drive throttles lightly, and heavily.
+/// Returns the thresholds of light and heavy throttling (TMT1, TMT2 of feature 10h) in degrees
+/// Celsius; `None` where a threshold is not set.
 pub(crate) fn thermal_management(feature: u32) -> (Option<f64>, Option<f64>) {
     (celsius((feature >> 16) as u16), celsius(feature as u16))
 }
 
-/// What Level 0 Discovery says of the drive's encryption.
+/// The data of Level 0 Discovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Security {
-    /// The standards that the drive names, such as `Opal 2`.
+    /// The names of the supported TCG standards, such as `Opal 2`.
     pub(crate) standards: Vec<String>,
-    /// What it says of its locking feature, where it has one.
+    /// The locking feature; `None` where it is not supported.
     pub(crate) locking: Option<Locking>,
 }
 
-/// The locking feature.
+/// The locking feature descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Locking {
     pub(crate) supported: bool,
@@ -97,21 +98,21 @@ pub(crate) struct Locking {
 }
 
 impl Security {
-    /// Reads a Level 0 Discovery; `None` where it is none.
+    /// Decodes Level 0 Discovery; `None` where it is malformed.
     pub(crate) fn decode(data: &[u8]) -> Option<Security> {
         const HEADER: usize = 48;
-        let record = Record(data);
-        // The length counts what follows itself.
-        let end = (record.be_u32(0)? as usize).checked_add(4)?.min(data.len());
+        let reader = ByteReader(data);
+        // The length field does not count its own four bytes.
+        let end = (reader.be_u32(0)? as usize).checked_add(4)?.min(data.len());
         if end < HEADER {
             return None;
         }
         let mut security = Security::default();
         let mut at = HEADER;
         while at + 4 <= end {
-            let code = record.be_u16(at)?;
+            let code = reader.be_u16(at)?;
             if code == 2 {
-                let flags = record.u8(at + 4)?;
+                let flags = reader.u8(at + 4)?;
                 security.locking = Some(Locking {
                     supported: bit(flags, 0),
                     enabled: bit(flags, 1),
@@ -120,7 +121,8 @@ impl Security {
                 });
             }
             security.standards.extend(standard(code).map(str::to_owned));
-            at += 4 + usize::from(record.u8(at + 3)?);
+            // At least 4, so that the loop ends for any data.
+            at += 4 + usize::from(reader.u8(at + 3)?);
         }
         Some(security)
     }
@@ -139,16 +141,17 @@ fn standard(code: u16) -> Option<&'static str> {
     })
 }
 
-/// The protocol of IEEE 1667 in the list of security protocols.
+/// The security protocol of IEEE 1667.
 pub(crate) const PROTOCOL_1667: u8 = 0xee;
-/// The protocol of TCG.
+/// The security protocol of TCG.
 pub(crate) const PROTOCOL_TCG: u8 = 0x01;
 
-/// Reads the list of security protocols (protocol 00h): SPC-4, section 7.7.1.
+/// Decodes the list of security protocols (protocol 00h; SPC-4, section 7.7.1); `None` where it is
+/// truncated.
 pub(crate) fn security_protocols(data: &[u8]) -> Option<Vec<u8>> {
-    let record = Record(data);
-    let length = usize::from(record.be_u16(6)?).min(data.len().checked_sub(8)?);
-    Some(record.bytes(8, length)?.to_vec())
+    let reader = ByteReader(data);
+    let length = usize::from(reader.be_u16(6)?).min(data.len().checked_sub(8)?);
+    Some(reader.bytes(8, length)?.to_vec())
 }
 
 #[cfg(test)]
@@ -156,9 +159,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_discovery_names_its_standards_and_its_locks() {
+    fn level_0_discovery_lists_standards_and_the_locking_state() {
         let mut data = vec![0u8; 48];
-        // TPer, Locking (supported, enabled, encrypting), Opal 2, and a feature of tomorrow.
+        // TPer, Locking (supported, enabled, encrypting), Opal 2, and an unknown feature.
         for (code, body) in [(1u16, 0x11u8), (2, 0b1011), (0x0203, 0), (0x9999, 0)] {
             data.extend(code.to_be_bytes());
             data.extend([0x10, 12, body]);
@@ -174,17 +177,17 @@ mod tests {
     }
 
     #[test]
-    fn a_discovery_that_lies_about_its_length_is_read_to_its_end_only() {
+    fn a_wrong_length_of_level_0_discovery_is_limited_to_the_data() {
         let mut data = vec![0u8; 64];
         data[..4].copy_from_slice(&u32::MAX.to_be_bytes());
         data[48..52].copy_from_slice(&[2, 3, 0x10, 255]);
         assert_eq!(Security::decode(&data).unwrap().standards, ["Opal 2"]);
-        assert_eq!(Security::decode(&[0; 512]), None, "nothing was answered");
+        assert_eq!(Security::decode(&[0; 512]), None, "the drive returned no data");
         assert_eq!(Security::decode(&[0, 0]), None);
     }
 
     #[test]
-    fn a_sanitize_log_tells_how_far_it_is() {
+    fn a_sanitize_log_has_progress_and_estimates() {
         let mut log = [0u8; 32];
         log[..4].copy_from_slice(&[0, 0x80, 2, 0]);
         log[8..12].copy_from_slice(&u32::MAX.to_le_bytes());

@@ -1,58 +1,60 @@
-//! What the kernel knows of a drive: its place in /sys, its link, its queues, what lies below it.
+//! The sysfs attributes of a block device: controller, link, queue, sensors, devices below it.
 //!
-//! The root of the tree is a parameter, so that tests use a tree of their own. Nothing here opens
-//! the drive.
+//! The root of sysfs is a parameter, so that tests use a tree of files. This module never opens the
+//! drive.
 
 use ssdgauge_core::{Finding, FindingKind, Severity};
-use ssdgauge_os::sysfs::attribute;
-use ssdgauge_os::sysfs::unit_serial;
+use ssdgauge_os::sysfs::{attribute, unit_serial};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Stacks of devices are followed this far down; nobody builds higher ones.
-const MOST_LAYERS: usize = 8;
+/// The maximum depth of a stack of devices. Real stacks (file system, crypt, LVM, RAID, drive) have
+/// up to five; the limit ends a loop in a malformed tree.
+const MAX_LAYERS: usize = 8;
 
-/// A block device in a tree of /sys.
+/// A block device in sysfs.
 #[derive(Clone, Debug)]
 pub struct SysfsDevice {
-    /// The root of the tree, usually `/sys`.
+    /// The root of sysfs, usually `/sys`.
     root: PathBuf,
-    /// The folder of the block device that was named.
+    /// The folder of the block device.
     pub folder: PathBuf,
-    /// The folder with the queue of the drive itself: behind a multipath head, that of its path.
+    /// The folder of the device with the hardware queue: the block device, or the first path below
+    /// a multipath head.
     pub(crate) queue: PathBuf,
-    /// The folder of the NVMe controller, where it is one.
+    /// The folder of the NVMe controller; `None` for other drives.
     pub controller: Option<PathBuf>,
-    /// How many controllers lead to the drive.
+    /// The number of NVMe controllers that lead to the drive.
     pub(crate) paths: usize,
 }
 
 impl SysfsDevice {
-    /// Returns the device `major:minor` in the tree under `root`; for a partition, its drive.
-    pub fn of_number(root: &Path, major: u32, minor: u32) -> Option<SysfsDevice> {
+    /// Returns the block device `major:minor` below `root`; for a partition, its drive.
+    pub fn from_number(root: &Path, major: u32, minor: u32) -> Option<SysfsDevice> {
         let folder = fs::canonicalize(root.join(format!("dev/block/{major}:{minor}"))).ok()?;
         match folder.join("partition").exists() {
-            true => Some(SysfsDevice::of_folder(root, folder.parent()?)),
-            false => Some(SysfsDevice::of_folder(root, &folder)),
+            true => Some(SysfsDevice::from_folder(root, folder.parent()?)),
+            false => Some(SysfsDevice::from_folder(root, &folder)),
         }
     }
 
-    /// Returns the device whose folder is `folder`.
-    pub fn of_folder(root: &Path, folder: &Path) -> SysfsDevice {
+    /// Returns the block device with the folder `folder`.
+    pub fn from_folder(root: &Path, folder: &Path) -> SysfsDevice {
         let folder = folder.to_owned();
-        let mut place = SysfsDevice {
+        let mut device = SysfsDevice {
             root: root.to_owned(),
             queue: folder.clone(),
             folder,
             controller: None,
             paths: 0,
         };
-        place.find_controller();
-        place
+        device.find_controller();
+        device
     }
 
-    /// A namespace lies below its controller; a multipath head below its subsystem, and each
-    /// controller that leads to it has a hidden device of its own, such as `nvme0c1n1`.
+    /// Finds the controllers of an NVMe namespace. A namespace is a folder below its controller. A
+    /// multipath head is below its subsystem instead, and each controller that leads to it has a
+    /// hidden device, such as `nvme0c1n1`.
     fn find_controller(&mut self) {
         let name = self.name();
         if !name.starts_with("nvme") {
@@ -75,12 +77,12 @@ impl SysfsDevice {
         }
     }
 
-    /// Returns whether the device speaks SCSI, as SATA and USB drives do to the kernel.
+    /// Returns whether the device is a SCSI device of the kernel, as SATA and USB drives are.
     pub fn is_scsi(&self) -> bool {
         self.folder.join("device/scsi_level").exists()
     }
 
-    /// Returns the kernel's name of the device.
+    /// Returns the kernel name of the device.
     pub fn name(&self) -> String {
         file_name(&self.folder)
     }
@@ -90,31 +92,33 @@ impl SysfsDevice {
         self.controller.as_deref().map(file_name)
     }
 
-    /// Returns an attribute of the drive's own queue.
-    pub fn queue(&self, name: &str) -> Option<String> {
+    /// Returns an attribute of the hardware queue, or of the block device where that has none.
+    pub fn queue_attribute(&self, name: &str) -> Option<String> {
         let own = attribute(&self.queue.join("queue").join(name));
         own.or_else(|| attribute(&self.folder.join("queue").join(name)))
     }
 
     /// Returns an attribute of the controller, or of the SCSI device.
-    pub(crate) fn device(&self, name: &str) -> Option<String> {
+    pub(crate) fn device_attribute(&self, name: &str) -> Option<String> {
         match &self.controller {
             Some(controller) => attribute(&controller.join(name)),
             None => attribute(&self.folder.join("device").join(name)),
         }
     }
 
-    /// Returns the number of the namespace.
+    /// Returns the NVMe namespace identifier; `None` for other devices.
     pub fn namespace(&self) -> Option<u32> {
-        let told =
+        let number =
             attribute(&self.queue.join("nsid")).or_else(|| attribute(&self.folder.join("nsid")));
-        told?.parse().ok()
+        number?.parse().ok()
     }
 
-    /// Returns the serial number, from wherever the kernel has it.
+    /// Returns the serial number: of the controller, the SCSI unit, or the block device.
     pub(crate) fn serial(&self) -> Option<String> {
-        let of_folder = |name: &str| attribute(&self.folder.join(name));
-        self.device("serial").or_else(|| unit_serial(&self.folder)).or_else(|| of_folder("serial"))
+        let own = |name: &str| attribute(&self.folder.join(name));
+        self.device_attribute("serial")
+            .or_else(|| unit_serial(&self.folder))
+            .or_else(|| own("serial"))
     }
 
     /// Returns the world-wide name.
@@ -122,9 +126,9 @@ impl SysfsDevice {
         attribute(&self.folder.join("wwid")).or_else(|| attribute(&self.folder.join("device/wwid")))
     }
 
-    /// Returns what carries requests to the drive, such as `pcie`, `sata`, `usb`.
+    /// Returns the transport, such as `pcie`, `sata`, `usb`.
     pub(crate) fn transport(&self) -> Option<String> {
-        if let Some(transport) = self.device("transport") {
+        if let Some(transport) = self.device_attribute("transport") {
             return Some(transport);
         }
         let real = fs::canonicalize(&self.folder).ok()?;
@@ -135,13 +139,13 @@ impl SysfsDevice {
                 rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
             })
         };
-        // A drive in a USB case lies below both.
+        // The path of a SATA drive in a USB enclosure may contain both: USB is checked first.
         let known = [("usb", "usb"), ("ata", "sata"), ("virtio", "virtio"), ("mmc", "mmc")];
         let known = known.iter().find(|(prefix, _)| has(prefix)).map(|(_, name)| *name);
         known.or_else(|| parts.contains(&"virtual").then_some("none")).map(str::to_owned)
     }
 
-    /// Returns the PCI device of the drive or of what it is attached to.
+    /// Returns the folder of the PCI device: the drive itself, or its host adapter.
     pub(crate) fn pci(&self) -> Option<PathBuf> {
         let start = match &self.controller {
             Some(controller) => controller.clone(),
@@ -156,26 +160,29 @@ impl SysfsDevice {
             .map(Path::to_owned)
     }
 
-    /// Returns the PCIe link, where the drive itself is what it leads to.
-    pub(crate) fn link(&self) -> Option<Link> {
+    /// Returns the PCIe link of an NVMe drive; `None` for other drives, whose host adapter has it.
+    pub(crate) fn link(&self) -> Option<PcieLink> {
         self.controller.as_ref()?;
         let pci = self.pci()?;
         let get = |name: &str| attribute(&pci.join(name));
-        Some(Link {
+        Some(PcieLink {
             speed_gt: gigatransfers(&get("current_link_speed")?)?,
             width: lanes(&get("current_link_width")?)?,
-            most_speed_gt: gigatransfers(&get("max_link_speed")?)?,
-            most_width: lanes(&get("max_link_width")?)?,
+            max_speed_gt: gigatransfers(&get("max_link_speed")?)?,
+            max_width: lanes(&get("max_link_width")?)?,
         })
     }
 
-    /// Returns the node of memory that the drive is nearest to; `None` where there is only one.
+    /// Returns the NUMA node of the drive; `None` on a host with one node, for which
+    /// the kernel reports -1.
     pub(crate) fn numa_node(&self) -> Option<u32> {
-        let told = self.device("numa_node").or_else(|| attribute(&self.pci()?.join("numa_node")));
-        told?.parse::<i64>().ok()?.try_into().ok()
+        let node = self
+            .device_attribute("numa_node")
+            .or_else(|| attribute(&self.pci()?.join("numa_node")));
+        node?.parse::<i64>().ok()?.try_into().ok()
     }
 
-    /// Returns the folders of the sensors that the kernel reads for this drive.
+    /// Returns the hwmon folders of the drive.
     pub(crate) fn sensors(&self) -> Vec<PathBuf> {
         let near = match &self.controller {
             Some(controller) => {
@@ -193,11 +200,11 @@ impl SysfsDevice {
         found
     }
 
-    /// Returns this device and everything below it, from the top down.
+    /// Returns the folders of this device and of all devices below it, from the top down.
     pub fn layers(&self) -> Vec<PathBuf> {
         let mut layers = vec![self.folder.clone()];
         let mut level = vec![self.folder.clone()];
-        for _ in 0..MOST_LAYERS {
+        for _ in 0..MAX_LAYERS {
             let below: Vec<PathBuf> = level
                 .iter()
                 .filter_map(|folder| fs::read_dir(folder.join("slaves")).ok())
@@ -229,59 +236,60 @@ fn is_path_of(child: &str, head: &str) -> bool {
         let (subsystem, namespace) = name.strip_prefix("nvme")?.split_once('n')?;
         Some((subsystem.to_owned(), namespace.to_owned()))
     };
-    let (Some((path, of)), Some((subsystem, namespace))) = (split(child), split(head)) else {
+    let (Some((path, path_namespace)), Some((subsystem, namespace))) = (split(child), split(head))
+    else {
         return false;
     };
-    path.split_once('c').is_some_and(|(name, _)| name == subsystem) && of == namespace
+    path.split_once('c').is_some_and(|(name, _)| name == subsystem) && path_namespace == namespace
 }
 
-/// Returns the last part of a path.
+/// Returns the last component of a path.
 pub fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// How fast the drive and the host talk, and how fast the drive could.
+/// The speed (GT/s per lane) and width (lanes) of a PCIe link, negotiated and maximum of the drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Link {
+pub(crate) struct PcieLink {
     pub(crate) speed_gt: f64,
     pub(crate) width: u32,
-    pub(crate) most_speed_gt: f64,
-    pub(crate) most_width: u32,
+    pub(crate) max_speed_gt: f64,
+    pub(crate) max_width: u32,
 }
 
-impl Link {
-    /// Returns the share of its capability that the link runs at.
+impl PcieLink {
+    /// Returns the negotiated share of the maximum throughput.
     pub(crate) fn share(&self) -> f64 {
-        self.speed_gt * f64::from(self.width) / (self.most_speed_gt * f64::from(self.most_width))
+        self.speed_gt * f64::from(self.width) / (self.max_speed_gt * f64::from(self.max_width))
     }
 
-    /// Returns the finding where the link runs below the drive's capability.
+    /// Returns a finding where the link is below the capability of the drive.
     pub(crate) fn finding(&self) -> Option<Finding> {
-        let Link { speed_gt, width, most_speed_gt, most_width } = self;
-        // Speeds are exact in the kernel's words; the margin is for their last digit only.
+        let PcieLink { speed_gt, width, max_speed_gt, max_width } = self;
+        // The margin is for rounding: the kernel prints exact speeds, and a lost lane halves them.
         (self.share() < 0.999).then(|| {
             Finding::new(
                 FindingKind::LinkBelowCapability,
                 Severity::Warning,
                 format!(
-                    "the PCIe link runs at {speed_gt} GT/s × {width}, the drive can {most_speed_gt} \
-                     GT/s × {most_width}: {:.0} % of it is left",
+                    "the PCIe link runs at {speed_gt} GT/s × {width}, the drive supports \
+                     {max_speed_gt} GT/s × {max_width}: {:.0} % of its throughput is available",
                     self.share() * 100.0
                 ),
-                "use a slot with all lanes of the right generation, and look at riser, cable and \
+                "use a slot with all lanes of this PCIe generation; check riser, cable and \
                  firmware settings",
             )
         })
     }
 }
 
-/// Reads a text such as `8.0 GT/s PCIe`.
+/// Returns the gigatransfers per second of a text such as `8.0 GT/s PCIe`.
 fn gigatransfers(text: &str) -> Option<f64> {
     let number: f64 = text.split(' ').next()?.parse().ok()?;
     (number > 0.0 && number.is_finite()).then_some(number)
 }
 
-/// 0 and 255 stand for an unknown number of lanes.
+/// Returns the number of lanes; `None` for 0 and 255, which mean unknown.
 fn lanes(text: &str) -> Option<u32> {
     text.parse().ok().filter(|lanes| (1..=32).contains(lanes))
 }

@@ -344,7 +344,7 @@ const CRITICAL_WARNINGS: u8 = 0b1_1101;
 /// Refuses an NVMe drive that reports a critical warning. A drive that does not respond to the
 /// query is not refused: many USB bridges and virtual drives have no SMART log.
 fn check_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
-    if SysfsDevice::of_folder(Path::new("/sys"), folder).controller.is_none() {
+    if SysfsDevice::from_folder(Path::new("/sys"), folder).controller.is_none() {
         return Ok(());
     }
     match query::health(&OpenDevice::new(Arc::clone(file))) {

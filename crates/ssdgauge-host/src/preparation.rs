@@ -82,7 +82,7 @@ impl From<CommandError> for PreparationError {
             CommandError::Status(_)
             | CommandError::Sense(..)
             | CommandError::System(_)
-            | CommandError::Rights => PreparationError::Ineffective(error.to_string()),
+            | CommandError::Unprivileged => PreparationError::Ineffective(error.to_string()),
         }
     }
 }

@@ -166,7 +166,10 @@ impl Rig for LinuxRig {
         let number = self.backing.as_ref().map(|backing| backing.number);
         let mut findings = monitor::check_host(Path::new("/"), number, self.is_block());
         if let Some(target) = self.purge_target() {
-            findings.extend(ssdgauge_drive::doubts(&target.device, target.pass_through.as_ref()));
+            findings.extend(ssdgauge_drive::drive_findings(
+                &target.device,
+                target.pass_through.as_ref(),
+            ));
         }
         findings
     }

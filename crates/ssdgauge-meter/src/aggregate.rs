@@ -1,56 +1,75 @@
-//! The samples of one channel in one step: from moments to seconds, energy and doubts.
+//! The aggregation of one channel in one step: samples to means per second, energy and findings.
 //!
-//! Pure arithmetic: it knows no clock, and never invents a reading for a second without one.
+//! Pure arithmetic: this module never reads a clock, and never interpolates a reading for a second
+//! without samples.
 
 use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity};
 
-/// A meter is thought to be stuck after so many equal readings over at least [`STUCK_FOR`].
-const STUCK_AFTER: u64 = 30;
-/// See [`STUCK_AFTER`].
-const STUCK_FOR: Nanos = Nanos::from_secs(20);
-/// A silence from this length on is a gap.
-const LEAST_GAP: Nanos = Nanos::from_secs(5);
-/// The energy of a step is told where its samples span at least this share of it.
-const LEAST_COVER: f64 = 0.9;
+/// The equal samples, over at least [`STUCK_DURATION`], that mean a stuck meter. Smart plugs and
+/// coarse sensors repeat a value for a few seconds; both limits together exclude that.
+const STUCK_SAMPLES: u64 = 30;
+/// See [`STUCK_SAMPLES`].
+const STUCK_DURATION: Nanos = Nanos::from_secs(20);
+/// The shortest time without samples that is a gap: more than two periods of the slowest default
+/// source (1 s) and a failed reading.
+const MIN_GAP: Nanos = Nanos::from_secs(5);
+/// The share of a step that its samples must span for its energy to be reported.
+const MIN_COVERAGE: f64 = 0.9;
 
-/// What a channel reads.
+/// The kind of values of a channel.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
-    /// Watts, with what can be, and the quantity of the energy of a step, where it is told.
-    Power { least: f64, most: f64, energy: Option<&'static str> },
+pub enum ChannelKind {
+    /// Power in watts.
+    Power {
+        /// The lower end of the plausible range.
+        least: f64,
+        /// The upper end of the plausible range.
+        most: f64,
+        /// The quantity of the energy of a step, where this channel reports it.
+        energy: Option<&'static str>,
+    },
     /// Degrees Celsius.
     Temperature,
-    /// An alarm of the drive: 0 or 1.
+    /// A temperature alarm of the drive: 0 or 1.
     Alarm,
 }
+
+/// The kind, text and advice of a finding.
+type Warning = (FindingKind, String, &'static str);
 
 /// The samples of one channel in one step.
 #[derive(Clone, Debug)]
 pub struct Aggregate {
     instrument: String,
     quantity: String,
-    kind: Kind,
-    /// The second at work.
+    kind: ChannelKind,
+    /// The index of the second that is open.
     second: u64,
+    /// The sum, count and maximum of the samples of the open second.
     sum: f64,
     n: u64,
     most: f64,
-    /// When the last sample of the second at work was taken.
+    /// The time of the last sample of the open second.
     at: Nanos,
-    /// The first and the last sample of the step.
+    /// The times of the first and of the last sample of the step, and the value of the last.
     ends: Option<(Nanos, Nanos, f64)>,
-    /// The integral over time, in joules for watts.
+    /// The integral over time by the trapezoidal rule, in joules for watts.
     integral: f64,
-    taken: u64,
+    /// The samples of the step.
+    total: u64,
+    /// The samples of the step that are not 0.
     alarms: u64,
-    refused: Option<(f64, u64)>,
+    /// The first implausible value, and the count of all.
+    implausible: Option<(f64, u64)>,
+    /// Whether all samples of the step are equal.
     is_constant: bool,
+    /// The longest time without samples.
     gap: Nanos,
 }
 
 impl Aggregate {
-    /// Returns the aggregation of one channel: `quantity` of `instrument`, integrated as `kind` says.
-    pub fn new(instrument: &str, quantity: &str, kind: Kind) -> Aggregate {
+    /// Returns an empty aggregation of `quantity`, which `instrument` measures.
+    pub fn new(instrument: &str, quantity: &str, kind: ChannelKind) -> Aggregate {
         Aggregate {
             instrument: instrument.into(),
             quantity: quantity.into(),
@@ -62,25 +81,25 @@ impl Aggregate {
             at: Nanos::ZERO,
             ends: None,
             integral: 0.0,
-            taken: 0,
+            total: 0,
             alarms: 0,
-            refused: None,
+            implausible: None,
             is_constant: true,
             gap: Nanos::ZERO,
         }
     }
 
-    /// Forgets everything: a new step begins.
+    /// Begins a step, without the samples of the one before.
     pub fn begin(&mut self) {
         *self = Aggregate::new(&self.instrument, &self.quantity, self.kind.clone());
     }
 
-    /// Takes a sample `at` a time from the start of the step; returns the readings of the second
-    /// that it ends.
+    /// Adds a sample that was taken at `at` from the start of the step. Returns the readings of the
+    /// second that it completes.
     pub fn sample(&mut self, at: Nanos, value: f64) -> Vec<Reading> {
-        if !value.is_finite() || !self.can_be(value) {
-            let first = self.refused.map_or((value, 0), |refused| refused);
-            self.refused = Some((first.0, first.1 + 1));
+        if !value.is_finite() || !self.is_plausible(value) {
+            let (first, n) = self.implausible.unwrap_or((value, 0));
+            self.implausible = Some((first, n + 1));
             return Vec::new();
         }
         let mut readings = Vec::new();
@@ -99,7 +118,7 @@ impl Aggregate {
             self.gap = at;
             self.ends = Some((at, at, value));
         }
-        self.taken += 1;
+        self.total += 1;
         self.alarms += u64::from(value != 0.0);
         self.sum += value;
         self.n += 1;
@@ -108,12 +127,12 @@ impl Aggregate {
         readings
     }
 
-    fn can_be(&self, value: f64) -> bool {
+    fn is_plausible(&self, value: f64) -> bool {
         match self.kind {
-            Kind::Power { least, most, .. } => (least..=most).contains(&value),
-            // Zero kelvin, and what melts solder.
-            Kind::Temperature => (-273.15..=250.0).contains(&value),
-            Kind::Alarm => true,
+            ChannelKind::Power { least, most, .. } => (least..=most).contains(&value),
+            // 0 K, and above the reflow temperature of solder.
+            ChannelKind::Temperature => (-273.15..=250.0).contains(&value),
+            ChannelKind::Alarm => true,
         }
     }
 
@@ -124,7 +143,7 @@ impl Aggregate {
             return Vec::new();
         }
         let mut readings = vec![self.reading(&self.quantity, self.at, sum / n as f64)];
-        if let (Kind::Power { .. }, 2..) = (&self.kind, n) {
+        if let (ChannelKind::Power { .. }, 2..) = (&self.kind, n) {
             let quantity = self.quantity.replacen("power", "power_max", 1);
             readings.push(self.reading(&quantity, self.at, most));
         }
@@ -135,78 +154,99 @@ impl Aggregate {
         Reading { at, instrument: self.instrument.clone(), quantity: quantity.into(), value }
     }
 
-    /// Ends the step after `elapsed`: what is left of its last second, its energy, its doubts.
+    /// Ends the step with the duration `elapsed`. Returns the readings of its last second and its
+    /// energy, and its findings.
     pub fn finish(&mut self, elapsed: Nanos) -> (Vec<Reading>, Vec<Finding>) {
         let mut readings = self.close_second();
-        // What was read while the last requests drained still belongs to the step.
+        // Samples taken while the last requests complete belong to the step, and no reading may be
+        // later than its end.
         readings.iter_mut().for_each(|reading| reading.at = reading.at.min(elapsed));
         readings.extend(self.energy(elapsed));
-        (readings, self.doubts(elapsed))
+        (readings, self.findings(elapsed))
     }
 
     fn energy(&self, elapsed: Nanos) -> Option<Reading> {
-        let Kind::Power { energy: Some(energy), .. } = self.kind else { return None };
+        let ChannelKind::Power { energy: Some(energy), .. } = self.kind else { return None };
         let (first, last, _) = self.ends?;
         let covered = (last.0 - first.0) as f64 / elapsed.0.max(1) as f64;
-        // What lies before the first and behind the last sample is taken as the mean.
+        // The time before the first and after the last sample counts with the mean power.
         let mean = self.integral / Nanos(last.0 - first.0).as_secs_f64();
-        (covered >= LEAST_COVER && self.gap < LEAST_GAP)
+        (covered >= MIN_COVERAGE && self.gap < MIN_GAP)
             .then(|| self.reading(energy, elapsed, mean * elapsed.as_secs_f64()))
     }
 
-    fn doubts(&self, elapsed: Nanos) -> Vec<Finding> {
-        let name = &self.instrument;
-        let mut doubts = Vec::new();
-        let mut doubt = |kind, text: String, advice: &str| {
-            doubts.push(Finding::new(kind, Severity::Warning, text, advice));
+    fn findings(&self, elapsed: Nanos) -> Vec<Finding> {
+        let findings = [
+            self.implausible_values(),
+            self.stuck(elapsed),
+            self.longest_gap(elapsed),
+            self.alarm(),
+        ];
+        let warning = |(kind, text, advice)| Finding::new(kind, Severity::Warning, text, advice);
+        findings.into_iter().flatten().map(warning).collect()
+    }
+
+    fn implausible_values(&self) -> Option<Warning> {
+        let (first, n) = self.implausible?;
+        let what = match self.kind {
+            ChannelKind::Power { least, most, .. } => format!("outside {least} to {most} W"),
+            ChannelKind::Temperature => "outside -273.15 to 250 °C".to_owned(),
+            ChannelKind::Alarm => "no alarm".to_owned(),
         };
-        if let Some((first, n)) = self.refused {
-            let what = match self.kind {
-                Kind::Power { least, most, .. } => format!("outside {least} to {most} W"),
-                Kind::Temperature => "no temperature of a drive".to_owned(),
-                Kind::Alarm => "no alarm".to_owned(),
-            };
-            let text = format!("{name} read {first}, {what}; {n} readings were left out");
-            doubt(
-                FindingKind::Meter,
-                text,
-                "check the unit (scale=0.001@ for milliwatts) and the scope of the meter",
-            );
-        }
+        Some((
+            FindingKind::Meter,
+            format!("{} read {first}, {what}; {n} readings were left out", self.instrument),
+            "check the unit (scale=0.001@ for milliwatts) and the scope of the meter",
+        ))
+    }
+
+    fn stuck(&self, elapsed: Nanos) -> Option<Warning> {
         let (first, last) = self.ends.map_or((elapsed, elapsed), |(first, last, _)| (first, last));
-        let is_power = matches!(self.kind, Kind::Power { .. });
-        if is_power && self.is_constant && self.taken >= STUCK_AFTER && last - first >= STUCK_FOR {
-            let value = self.ends.map_or(0.0, |(.., value)| value);
-            let text = format!("{name} read exactly {value} W in all {} readings", self.taken);
-            doubt(
+        let value = self.ends.map_or(0.0, |(.., value)| value);
+        let is_stuck = self.is_power()
+            && self.is_constant
+            && self.total >= STUCK_SAMPLES
+            && last - first >= STUCK_DURATION;
+        is_stuck.then(|| {
+            let (name, total) = (&self.instrument, self.total);
+            (
                 FindingKind::Meter,
-                text,
-                "the sensor is stuck, or too coarse for this drive: do not trust the power",
-            );
-        }
-        let behind = Nanos(elapsed.0.saturating_sub(last.0));
-        let silence = if self.taken == 0 { elapsed } else { self.gap.max(behind) };
-        if is_power && silence >= LEAST_GAP {
-            let seconds = silence.as_secs_f64();
-            let text = format!("{name} gave no reading for {seconds:.1} s");
-            doubt(
+                format!("{name} read exactly {value} W in all {total} readings"),
+                "the sensor is stuck, or its resolution is too low for this drive; do not use the \
+                 power of this step",
+            )
+        })
+    }
+
+    fn longest_gap(&self, elapsed: Nanos) -> Option<Warning> {
+        let last = self.ends.map_or(elapsed, |(_, last, _)| last);
+        let after_last = Nanos(elapsed.0.saturating_sub(last.0));
+        let gap = if self.total == 0 { elapsed } else { self.gap.max(after_last) };
+        (self.is_power() && gap >= MIN_GAP).then(|| {
+            (
                 FindingKind::Meter,
-                text,
-                "the mean power of the step rests on the other seconds",
-            );
-        }
-        if self.kind == Kind::Alarm && self.alarms > 0 {
-            let text = format!(
-                "{name} was on in {} of {} readings: the drive was too hot or too cold",
-                self.alarms, self.taken
-            );
-            doubt(
+                format!("{} gave no reading for {:.1} s", self.instrument, gap.as_secs_f64()),
+                "the mean power of the step is computed from the other seconds",
+            )
+        })
+    }
+
+    fn alarm(&self) -> Option<Warning> {
+        (self.kind == ChannelKind::Alarm && self.alarms > 0).then(|| {
+            (
                 FindingKind::Throttled,
-                text,
-                "cool it: a drive that reports an alarm may have slowed down",
-            );
-        }
-        doubts
+                format!(
+                    "{} was on in {} of {} readings: a temperature of the drive was beyond its \
+                     limits",
+                    self.instrument, self.alarms, self.total
+                ),
+                "cool the drive: a drive that reports a temperature alarm may be throttled",
+            )
+        })
+    }
+
+    fn is_power(&self) -> bool {
+        matches!(self.kind, ChannelKind::Power { .. })
     }
 }
 
@@ -218,11 +258,11 @@ mod tests {
         Aggregate::new(
             "meter",
             "power_w",
-            Kind::Power { least: -0.5, most: 100.0, energy: Some("energy_j") },
+            ChannelKind::Power { least: -0.5, most: 100.0, energy: Some("energy_j") },
         )
     }
 
-    /// Feeds samples (ms, W) and ends the step; returns readings (quantity, ms, value), findings.
+    /// Adds samples (ms, W) and ends the step; returns readings (quantity, ms, value) and findings.
     fn play(
         mut aggregate: Aggregate,
         samples: impl IntoIterator<Item = (u64, f64)>,
@@ -240,21 +280,21 @@ mod tests {
     }
 
     #[test]
-    fn every_second_has_its_mean_and_its_most_and_the_step_its_energy() {
+    fn a_second_has_its_mean_and_maximum_and_a_step_its_energy() {
         let samples = [(0, 1.0), (500, 3.0), (1_000, 5.0), (1_500, 5.0), (2_000, 5.0)];
         let (readings, findings) = play(power(), samples, 2_000);
-        let of = |quantity: &str| {
-            let of = readings.iter().filter(|reading| reading.0 == quantity);
-            of.map(|reading| (reading.1, reading.2)).collect::<Vec<_>>()
+        let values = |quantity: &str| {
+            let readings = readings.iter().filter(|reading| reading.0 == quantity);
+            readings.map(|reading| (reading.1, reading.2)).collect::<Vec<_>>()
         };
-        assert_eq!(of("power_w"), [(500, 2.0), (1_500, 5.0), (2_000, 5.0)]);
-        assert_eq!(of("power_max_w"), [(500, 3.0), (1_500, 5.0)]);
-        assert_eq!(of("energy_j"), [(2_000, 1.0 + 2.0 + 2.5 + 2.5)]);
+        assert_eq!(values("power_w"), [(500, 2.0), (1_500, 5.0), (2_000, 5.0)]);
+        assert_eq!(values("power_max_w"), [(500, 3.0), (1_500, 5.0)]);
+        assert_eq!(values("energy_j"), [(2_000, 1.0 + 2.0 + 2.5 + 2.5)]);
         assert_eq!(findings, [""; 0]);
     }
 
     #[test]
-    fn a_second_without_a_sample_has_no_reading_and_a_long_silence_is_told() {
+    fn a_second_without_samples_has_no_reading_and_a_long_gap_is_a_finding() {
         let (readings, findings) = play(power(), [(100, 2.0), (8_000, 2.0), (9_900, 4.0)], 10_000);
         let times: Vec<u64> = readings.iter().map(|reading| reading.1).collect();
         assert_eq!(times, [100, 8_000, 9_900], "no energy over a gap either");
@@ -262,11 +302,11 @@ mod tests {
         let (readings, findings) = play(power(), [], 6_000);
         assert_eq!((readings.len(), findings.len()), (0, 1));
         let (_, short) = play(power(), [], 900);
-        assert_eq!(short, [""; 0], "a burst is shorter than a period");
+        assert_eq!(short, [""; 0], "a step may be shorter than a period");
     }
 
     #[test]
-    fn what_cannot_be_is_left_out_and_told() {
+    fn implausible_values_are_left_out_with_a_finding() {
         let (readings, findings) =
             play(power(), [(0, 5_000.0), (500, 5.0), (900, f64::NAN)], 1_000);
         assert_eq!(readings[0].2, 5.0);
@@ -274,19 +314,19 @@ mod tests {
     }
 
     #[test]
-    fn a_sensor_that_never_moves_is_doubted_and_one_that_moves_is_not() {
+    fn a_constant_power_is_a_finding_and_a_constant_temperature_is_not() {
         let flat = (0..300).map(|n| (n * 100, 2.5));
         let (_, findings) = play(power(), flat, 30_000);
         assert_eq!(findings, ["meter read exactly 2.5 W in all 300 readings"]);
         let alive = (0..300).map(|n| (n * 100, 2.5 + (n % 2) as f64 * 0.001));
         assert_eq!(play(power(), alive, 30_000).1, [""; 0]);
-        let heat = Aggregate::new("nvme", "temperature_c", Kind::Temperature);
+        let heat = Aggregate::new("nvme", "temperature_c", ChannelKind::Temperature);
         assert_eq!(play(heat, (0..60).map(|n| (n * 1_000, 40.0)), 60_000).1, [""; 0]);
     }
 
     #[test]
-    fn an_alarm_is_a_hint_at_throttling() {
-        let alarm = Aggregate::new("nvme alarm", "temperature_alarm", Kind::Alarm);
+    fn an_alarm_is_a_throttling_finding() {
+        let alarm = Aggregate::new("nvme alarm", "temperature_alarm", ChannelKind::Alarm);
         let (_, findings) = play(alarm, [(0, 0.0), (1_000, 1.0), (2_000, 1.0)], 3_000);
         assert!(findings[0].starts_with("nvme alarm was on in 2 of 3 readings"), "{findings:?}");
     }

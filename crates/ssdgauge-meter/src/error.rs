@@ -1,58 +1,60 @@
-//! Why a meter cannot be used.
+//! Reasons why a power meter cannot be used.
 
+use crate::source::KINDS;
 use thiserror::Error;
 
-/// Why a meter cannot be used. Nothing was written.
+/// A power meter that cannot be used. It is reported before anything is written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MeterError {
-    /// The text means no meter.
+    /// The specification is malformed.
     #[error("'{text}' is no power meter: {what}")]
     Spec {
-        /// What was asked for.
+        /// The specification.
         text: String,
-        /// What is wrong with it.
+        /// The part that is malformed.
         what: String,
     },
-    /// There is no such meter, or it does not speak.
+    /// The meter does not exist, or does not respond.
     #[error("the power meter {meter} cannot be read: {what}")]
     Absent {
-        /// What was asked for.
+        /// The specification, without its options.
         meter: String,
-        /// What happened.
+        /// The cause.
         what: String,
     },
-    /// Its readings are no watts of what it is said to measure.
-    #[error("the power meter {meter} reads {value} W, and {scope} takes {least} to {most} W")]
+    /// The first reading is outside the range of the scope.
+    #[error("the power meter {meter} reads {value} W, but {scope} takes {least} to {most} W")]
     Implausible {
-        /// What was asked for.
+        /// The specification, without its options.
         meter: String,
-        /// The reading.
+        /// The reading in watts.
         value: String,
-        /// What it is said to measure.
+        /// The scope in words.
         scope: &'static str,
-        /// The least that can be.
+        /// The lower end of the range in watts.
         least: String,
-        /// The most that can be.
+        /// The upper end of the range in watts.
         most: String,
     },
 }
 
 impl MeterError {
-    /// Returns what to do next.
+    /// Returns the hint that follows the error.
     pub fn hint(&self) -> String {
         match self {
             MeterError::Spec { .. } => {
-                "write hwmon:NAME/power1, qis:HOST:PORT/MODULE, nvme, command:PROGRAM ARGS, \
-                 http://HOST/PATH#/POINTER, or the path of a .toml file with [[power]]; options \
-                 stand before it, as in scope=host-ac,scale=0.001@command:PROGRAM"
-                    .into()
+                let forms = KINDS.map(|kind| kind.form).join(", ");
+                format!(
+                    "write {forms}, or the path of a .toml file with [[power]]; options precede \
+                     it, as in scope=host-ac,scale=0.001@command:PROGRAM"
+                )
             }
             MeterError::Absent { .. } => {
-                "nothing was written; `ssdgauge meters` lists what this machine offers".into()
+                "nothing was written; `ssdgauge meters` lists the meters of this machine".into()
             }
             MeterError::Implausible { .. } => {
-                "nothing was written; if it counts in milliwatts add scale=0.001@ before it, and \
-                 if it measures a whole host scope=host-dc@ or scope=host-ac@"
+                "nothing was written; for a meter that reports milliwatts add scale=0.001@ before \
+                 it, and for a meter of a whole host add scope=host-dc@ or scope=host-ac@"
                     .into()
             }
         }

@@ -1,32 +1,28 @@
-//! Meters: power and temperature read beside the requests, each source on a thread of its own.
+//! Meters: power and temperature, read during the requests by one thread per source.
 //!
-//! A [`MeterSpec`] names a meter as a person does; a source is one that was opened; a sampler
-//! thread reads it and never touches an I/O thread; the aggregation puts its samples into the
-//! seconds of a step. A meter that fails in mid-test costs a finding, never the run.
+//! A [`MeterSpec`] is parsed from the command line and names a power meter; a source is an open
+//! meter; a sampler thread reads it; an [`Aggregate`] turns its samples into readings per second
+//! and the energy of a step. A meter that fails during a test causes a finding and never ends the
+//! run.
 //!
 //! This crate never touches an I/O thread or the data of the drive.
 
 mod aggregate;
-mod answer;
-mod command;
 mod distribution;
 mod error;
-mod http;
-mod hwmon;
 mod monotonic;
-mod nvme;
-mod quarch;
+mod parse;
 mod sample;
 mod sampler;
 mod source;
 mod spec;
-mod thermometer;
 
-pub use aggregate::Aggregate;
+pub use aggregate::{Aggregate, ChannelKind};
 pub use distribution::Distribution;
 pub use error::MeterError;
-pub use hwmon::{Sensor, sensors};
-pub use nvme::LogReader;
-pub use sampler::{Live, Message, Meters, folder_of};
+pub use sample::{Batch, Sample};
+pub use sampler::{LiveReading, Message, Meters, RunningMeter};
+pub use source::hwmon::{Sensor, sensors};
+pub use source::interface::LogReader;
+pub use source::thermometer::Thermometer;
 pub use spec::MeterSpec;
-pub use thermometer::Thermometer;

@@ -1,33 +1,33 @@
-//! The time stamps of a meter's own clock: whether they go on, or back.
+//! The check that the time stamps of a meter's own clock increase.
 
-/// Watches the time stamps of a meter.
+/// Counts time stamps that do not increase.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MonotonicCheck {
     last: Option<f64>,
-    backwards: u64,
+    rejected: u64,
 }
 
 impl MonotonicCheck {
-    /// Takes the next stamp; returns whether it lies behind the one before. After a stamp that
-    /// does not, the stamps are watched from there on, because the meter may have begun anew.
-    pub(crate) fn goes_on(&mut self, stamp: f64) -> bool {
-        let goes_on = self.last.is_none_or(|last| stamp > last);
+    /// Returns whether `stamp` is later than the stamp before it, and counts it otherwise. The next
+    /// stamp is compared with this one in either case, because a meter that restarts its clock
+    /// would otherwise lose every reading until the old time is reached.
+    pub(crate) fn accepts(&mut self, stamp: f64) -> bool {
+        let is_later = self.last.is_none_or(|last| stamp > last);
         self.last = Some(stamp);
-        self.backwards += u64::from(!goes_on);
-        goes_on
+        self.rejected += u64::from(!is_later);
+        is_later
     }
 
-    /// Forgets the stamps so far.
-    pub(crate) fn begin_anew(&mut self) {
+    /// Drops the last stamp: the clock of the meter restarts.
+    pub(crate) fn reset(&mut self) {
         self.last = None;
     }
 
-    /// Returns in words what was wrong since it was last asked; `None` where nothing was.
-    pub(crate) fn remark(&mut self) -> Option<String> {
-        let backwards = std::mem::take(&mut self.backwards);
-        (backwards > 0).then(|| {
-            format!("its time stamps stood still or went backwards, {backwards} readings left out")
-        })
+    /// Returns a warning with the stamps rejected since the last call; `None` without any.
+    pub(crate) fn take_warning(&mut self) -> Option<String> {
+        let rejected = std::mem::take(&mut self.rejected);
+        (rejected > 0)
+            .then(|| format!("its time stamps did not increase; {rejected} readings were left out"))
     }
 }
 
@@ -36,12 +36,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_that_goes_back_is_told_once() {
-        let mut order = MonotonicCheck::default();
+    fn stamps_that_do_not_increase_are_reported_once() {
+        let mut check = MonotonicCheck::default();
         let stamps = [1.0, 2.0, 2.0, 1.5, 1.6];
-        let goes_on: Vec<bool> = stamps.iter().map(|stamp| order.goes_on(*stamp)).collect();
-        assert_eq!(goes_on, [true, true, false, false, true]);
-        assert!(order.remark().unwrap().contains("2 readings left out"));
-        assert_eq!(order.remark(), None);
+        let accepted: Vec<bool> = stamps.iter().map(|stamp| check.accepts(*stamp)).collect();
+        assert_eq!(accepted, [true, true, false, false, true]);
+        assert!(check.take_warning().unwrap().contains("2 readings were left out"));
+        assert_eq!(check.take_warning(), None);
     }
 }

@@ -1,11 +1,11 @@
-//! Samples of a source, and the pace at which sources are read.
+//! Samples of a source, the timer that paces polled sources, and their limit of failed readings.
 
 use std::time::{Duration, Instant};
 
-/// One value of one channel of a source, in the units of the source.
+/// One value of one channel of a source, in the unit of the source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// When it was taken, by the clock of this host.
+    /// The time of the reading, by the monotonic clock of this host.
     pub at: Instant,
     /// The channel of the source, from 0.
     pub channel: usize,
@@ -13,27 +13,39 @@ pub struct Sample {
     pub(crate) value: f64,
 }
 
-/// What a source had to say.
+/// The samples that one read of a source returned.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
+    /// The samples, oldest first.
     pub samples: Vec<Sample>,
-    /// What bears on the samples, such as an overrun.
-    pub remarks: Vec<String>,
+    /// Conditions that make samples incomplete, such as a buffer overrun.
+    pub warnings: Vec<String>,
 }
 
-/// Reads at even times; a late turn is left out, never caught up with.
+impl Batch {
+    /// Returns a batch with at most one sample of channel 0.
+    pub(crate) fn from_value(at: Instant, value: Option<f64>) -> Batch {
+        let samples = value.map(|value| Sample { at, channel: 0, value }).into_iter().collect();
+        Batch { samples, warnings: Vec::new() }
+    }
+}
+
+/// A timer with a fixed period. A late poll is skipped: polling twice in a row to catch up would
+/// return the same reading of the meter twice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PollTimer {
-    pub period: Duration,
+    pub(crate) period: Duration,
     due: Instant,
 }
 
 impl PollTimer {
-    pub(crate) fn every(period: Duration) -> PollTimer {
+    /// Returns a timer that is due at once and then after each `period`.
+    pub(crate) fn with_period(period: Duration) -> PollTimer {
+        debug_assert!(!period.is_zero(), "a period of zero would poll without a pause");
         PollTimer { period, due: Instant::now() }
     }
 
-    /// Waits for the next turn, at most `timeout`; returns whether it has come.
+    /// Waits until the timer is due, for `timeout` at most; returns whether it is due.
     pub(crate) fn wait(&mut self, timeout: Duration) -> bool {
         let now = Instant::now();
         if self.due > now {
@@ -52,22 +64,27 @@ impl PollTimer {
     }
 }
 
-/// The failed readings in a row that a polled meter survives.
-const MOST_FAILURES: u32 = 3;
+/// The consecutive failed readings that end a polled meter: one lost response of a smart plug is
+/// common, three in a row are not.
+const MAX_FAILURES: u32 = 3;
 
-/// Counts failed readings of a polled meter: a single one is a gap, several in a row its end.
+/// A count of consecutive failed readings.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Failures(u32);
+pub(crate) struct ConsecutiveFailures(u32);
 
-impl Failures {
-    /// Takes the outcome of one reading.
-    pub(crate) fn judge(&mut self, result: Result<f64, String>) -> Result<Option<f64>, String> {
+impl ConsecutiveFailures {
+    /// Counts the outcome of one reading. Returns its value, or `None` for a failure below the
+    /// limit, which leaves a gap.
+    ///
+    /// # Errors
+    /// The limit is reached; the error is the cause of the last failure.
+    pub(crate) fn record(&mut self, result: Result<f64, String>) -> Result<Option<f64>, String> {
         match result {
             Ok(value) => {
                 self.0 = 0;
                 Ok(Some(value))
             }
-            Err(cause) if self.0 + 1 >= MOST_FAILURES => Err(cause),
+            Err(cause) if self.0 + 1 >= MAX_FAILURES => Err(cause),
             Err(_) => {
                 self.0 += 1;
                 Ok(None)

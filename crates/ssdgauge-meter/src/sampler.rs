@@ -1,83 +1,81 @@
-//! The threads that read meters, and what they have read so far.
+//! Sampler threads: one per open meter, and the readings that they have delivered.
 //!
-//! A sampler thread hands its samples over a queue of limited length and touches nothing else. It
-//! is never waited for: a meter that hangs hangs alone.
+//! A sampler thread sends its samples through a queue of limited length and shares nothing else but
+//! flags. It is never joined: a meter that does not respond must not delay the run.
 
-use crate::aggregate::Kind;
-use crate::command::Command;
+use crate::aggregate::ChannelKind;
 use crate::error::MeterError;
-use crate::http::Http;
-use crate::hwmon;
-use crate::nvme;
-use crate::quarch::Quarch;
-use crate::sample::Batch;
-use crate::sample::Sample;
-use crate::source::FIRST;
-use crate::source::Source;
+use crate::sample::{Batch, Sample};
+use crate::source::interface::{LogReader, OpenContext, Source};
+use crate::source::thermometer::Thermometer;
 use crate::spec::MeterSpec;
-use crate::spec::SourceSpec;
-use crate::thermometer::Thermometer;
 use ssdgauge_core::PowerScope;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// The batches that wait to be taken; the control thread looks ten times a second.
-const MOST_WAITING: usize = 4_096;
-/// How long a source waits before it looks whether it shall end.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// The batches of a queue. The control thread empties it ten times per second, so it fills only
+/// where that thread has stopped.
+const MAX_QUEUED_BATCHES: usize = 4_096;
+/// The time after which a waiting source returns, so that its thread sees the stop flag.
+const STOP_CHECK_PERIOD: Duration = Duration::from_millis(200);
+/// The period at which a paused thread checks its flags.
+const PAUSE_CHECK_PERIOD: Duration = Duration::from_millis(20);
+/// The time limit of the first reading.
+const FIRST_READING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Some power meters that read, from the first opened to the last.
+/// Open meters with their threads, in the order of their specifications.
 #[derive(Debug, Default)]
 pub struct Meters {
-    /// The meters whose threads run.
-    pub running: Vec<Running>,
+    /// The meters.
+    pub running: Vec<RunningMeter>,
 }
 
-/// What a power meter has to say at a moment.
+/// A reading of a power meter, for a live display.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Live {
-    /// Its place among the meters, from 0.
+pub struct LiveReading {
+    /// The index of the meter, from 0.
     pub meter: usize,
-    /// When it was read.
+    /// The time of the reading.
     pub at: Instant,
-    /// Watts, or why there will be no more.
+    /// Power in watts, or the cause of the failure after which no readings follow.
     pub value: Result<f64, String>,
 }
 
-/// A meter with its thread.
+/// An open meter with its thread. The thread ends soon after this value is dropped.
 #[derive(Debug)]
-pub struct Running {
-    /// What it is called.
+pub struct RunningMeter {
+    /// The name of the meter.
     pub name: String,
-    /// How it is read, for the run file.
-    pub(crate) manner: String,
-    /// What its channels read: instrument, quantity, kind.
-    pub channels: Vec<(String, String, Kind)>,
-    /// What it measures, where it is a power meter.
+    /// The sampling period and the clock of the time stamps, as the run file records them.
+    pub(crate) sampling: String,
+    /// The channels: instrument, quantity, kind.
+    pub channels: Vec<(String, String, ChannelKind)>,
+    /// The scope of a power meter; `None` for a thermometer.
     pub scope: Option<PowerScope>,
+    /// The queue of the thread.
     pub messages: Receiver<Message>,
     scale: f64,
-    /// Batches that nobody took in time.
+    /// The batches that were dropped because the queue was full.
     pub lost: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     paused: Arc<AtomicBool>,
 }
 
-/// What a sampler thread says.
+/// A message of a sampler thread.
 #[derive(Debug)]
 pub enum Message {
-    /// Samples that were read.
+    /// Samples.
     Batch(Batch),
-    /// The meter is gone, and why.
+    /// The meter failed for this cause, and its thread has ended.
     Gone(String),
 }
 
-/// Returns what can be in `scope`, in watts. A drive in a slot takes at most 75 W (PCIe CEM), one
-/// with a power connector of its own more; negative values of a few milliwatts are offsets.
-fn plausible(scope: PowerScope) -> (f64, f64) {
+/// Returns the plausible range of power in `scope`, in watts. A PCIe slot supplies at most 75 W
+/// (PCI Express Card Electromechanical Specification), a drive with its own power connector takes
+/// more. Values slightly below 0 are offsets of a meter.
+fn plausible_range(scope: PowerScope) -> (f64, f64) {
     match scope {
         PowerScope::Drive => (-0.5, 150.0),
         PowerScope::HostDc => (-0.5, 5_000.0),
@@ -86,157 +84,140 @@ fn plausible(scope: PowerScope) -> (f64, f64) {
 }
 
 impl Meters {
-    /// Opens every meter of `specs` and waits for its first reading. `drive` reads log pages of
-    /// the drive under test, where there is one that has them.
+    /// Opens every meter of `specs` and waits for its first reading. `log_reader` returns the log
+    /// reader of the drive under test; `None` without an NVMe drive.
     ///
     /// # Errors
-    /// The first meter that is not there, does not speak, or reads what cannot be.
-    pub fn open_with(
+    /// A meter does not exist, does not respond, or reads an implausible value. The meters before
+    /// it are closed again.
+    pub fn open(
         specs: &[MeterSpec],
-        mut drive: impl FnMut() -> Option<nvme::LogReader>,
+        mut log_reader: impl FnMut() -> Option<LogReader>,
     ) -> Result<Meters, MeterError> {
         let mut meters = Meters::default();
         for spec in specs {
             let absent = |what| MeterError::Absent { meter: spec.text.clone(), what };
-            let source = open(spec, Path::new(hwmon::CLASS), &mut drive).map_err(absent)?;
+            let context = OpenContext { period: spec.period, log_reader: &mut log_reader };
+            let source = spec.source.open(context).map_err(absent)?;
             let before = meters.running.iter().filter(|other| other.scope == Some(spec.scope));
             let channel = channel(spec, before.count());
-            let running =
-                Running::start(&spec.name, source, vec![channel], Some(spec.scope), spec.scale);
-            let mut running = running.map_err(absent)?;
-            running.first(spec)?;
-            meters.running.push(running);
+            let (channels, scope) = (vec![channel], Some(spec.scope));
+            let meter = RunningMeter::start(&spec.name, source, channels, scope, spec.scale);
+            let meter = meter.map_err(absent)?;
+            meter.check_first_reading(spec)?;
+            meters.running.push(meter);
         }
         Ok(meters)
     }
 
-    /// Returns for each meter of `specs` its name, and what it measures how, as a run file keeps
-    /// them.
+    /// Returns the name of each meter of `specs`, with its scope, sampling and scale in words, as
+    /// the run file records them.
     pub fn described(&self, specs: &[MeterSpec]) -> Vec<(String, String)> {
-        let describe = |(running, spec): (&Running, &MeterSpec)| {
-            let said = if spec.scope_is_said { "" } else { " (usual for its kind)" };
+        debug_assert_eq!(self.running.len(), specs.len(), "the meters of other specifications");
+        let describe = |(running, spec): (&RunningMeter, &MeterSpec)| {
+            let origin = if spec.scope_is_explicit { "" } else { " (default)" };
             let scale =
                 if spec.scale == 1.0 { String::new() } else { format!(", × {}", spec.scale) };
-            let text = format!("{}{said}, {}{scale}", spec.scope.name(), running.manner);
+            let text = format!("{}{origin}, {}{scale}", spec.scope.name(), running.sampling);
             (spec.name.clone(), text)
         };
         self.running.iter().zip(specs).map(describe).collect()
     }
 
-    /// Returns what the meters said since the last call, oldest first for each.
-    pub fn live(&mut self) -> Vec<Live> {
-        let mut lives = Vec::new();
+    /// Returns the readings since the last call, oldest first for each meter.
+    pub fn live(&mut self) -> Vec<LiveReading> {
+        let mut readings = Vec::new();
         for (meter, running) in self.running.iter_mut().enumerate() {
             while let Ok(message) = running.messages.try_recv() {
                 match message {
                     Message::Batch(batch) => {
-                        lives.extend(batch.samples.iter().map(|sample| Live {
+                        readings.extend(batch.samples.iter().map(|sample| LiveReading {
                             meter,
                             at: sample.at,
-                            value: Ok(sample.value * running.scale),
+                            value: Ok(running.scaled(sample)),
                         }));
                     }
                     Message::Gone(cause) => {
-                        lives.push(Live { meter, at: Instant::now(), value: Err(cause) });
+                        let value = Err(cause);
+                        readings.push(LiveReading { meter, at: Instant::now(), value });
                     }
                 }
             }
         }
-        lives
+        readings
     }
 
     /// Adds the temperature sensors of the drive.
     pub fn add_thermometer(&mut self, thermometer: Thermometer) {
         let channels = thermometer.channels.iter().map(|channel| {
-            let kind = if channel.is_alarm { Kind::Alarm } else { Kind::Temperature };
-            (channel.instrument.clone(), channel.quantity.clone(), kind)
+            (channel.instrument.clone(), channel.quantity.clone(), channel.kind.clone())
         });
         let channels = channels.collect();
-        let source = Source::Thermometer(thermometer);
-        // A drive that cannot be felt is tested all the same.
-        self.running.extend(Running::start("temperature", source, channels, None, 1.0));
+        let source = Box::new(thermometer);
+        // Temperatures are additional data: without a thread for them the run continues.
+        self.running.extend(RunningMeter::start("temperature", source, channels, None, 1.0));
     }
 
-    /// Keeps silent whatever asks something of the drive, or lets it go on.
-    pub fn keep_quiet(&self, quiet: bool) {
-        self.running.iter().for_each(|running| running.paused.store(quiet, Ordering::Relaxed));
+    /// Pauses or resumes the sources that send commands to the drive.
+    pub fn pause_drive_queries(&self, paused: bool) {
+        self.running.iter().for_each(|running| running.paused.store(paused, Ordering::Relaxed));
     }
 }
 
-/// Returns what a power meter reads: the first of its scope is the one that counts.
-fn channel(spec: &MeterSpec, before: usize) -> (String, String, Kind) {
-    let (least, most) = plausible(spec.scope);
+/// Returns the channel of a power meter with `before` meters of the same scope before it. The first
+/// one has the quantity of the scope and reports energy; the others are numbered.
+fn channel(spec: &MeterSpec, before: usize) -> (String, String, ChannelKind) {
+    let (least, most) = plausible_range(spec.scope);
     let quantity = match before {
         0 => spec.scope.quantity().to_owned(),
         n => spec.scope.quantity().replacen("power", &format!("power{}", n + 1), 1),
     };
     let energy = (before == 0).then(|| spec.scope.energy_quantity());
-    (spec.name.clone(), quantity, Kind::Power { least, most, energy })
+    (spec.name.clone(), quantity, ChannelKind::Power { least, most, energy })
 }
 
-fn open(
-    spec: &MeterSpec,
-    hwmon: &Path,
-    drive: &mut dyn FnMut() -> Option<nvme::LogReader>,
-) -> Result<Source, String> {
-    let period = spec.period;
-    Ok(match &spec.source {
-        SourceSpec::Hwmon { chip, channel } => {
-            Source::Hwmon(hwmon::Hwmon::open(hwmon, chip, *channel, period)?)
-        }
-        SourceSpec::Quarch { address, module } => {
-            Source::Quarch(Box::new(Quarch::open(address, module, period)?))
-        }
-        SourceSpec::Nvme => {
-            let read = drive().ok_or("the target is no NVMe drive that can be asked")?;
-            Source::Nvme(nvme::NvmePower::open(read, period)?)
-        }
-        SourceSpec::Command { words, pointer } => {
-            Source::Command(Command::open(words, pointer.as_deref(), period)?)
-        }
-        SourceSpec::Http { url, pointer } => {
-            Source::Http(Box::new(Http::open(url, pointer, period)?))
-        }
-    })
-}
-
-impl Running {
+impl RunningMeter {
     fn start(
         name: &str,
-        mut source: Source,
-        channels: Vec<(String, String, Kind)>,
+        mut source: Box<dyn Source>,
+        channels: Vec<(String, String, ChannelKind)>,
         scope: Option<PowerScope>,
         scale: f64,
-    ) -> Result<Running, String> {
-        let (sender, messages) = sync_channel(MOST_WAITING);
+    ) -> Result<RunningMeter, String> {
+        let (sender, messages) = sync_channel(MAX_QUEUED_BATCHES);
         let (stop, paused) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let lost = Arc::new(AtomicU64::new(0));
-        let manner = source.manner();
+        let sampling = source.sampling();
         let flags = (stop.clone(), paused.clone(), lost.clone());
         std::thread::Builder::new()
             .name("ssdgauge-meter".into())
-            .spawn(move || sample(&mut source, &sender, &flags))
+            .spawn(move || run_sampler(source.as_mut(), &sender, &flags))
             .map_err(|error| format!("cannot start a thread: {error}"))?;
         let name = name.to_owned();
-        Ok(Running { name, manner, channels, scope, messages, scale, lost, stop, paused })
+        Ok(RunningMeter { name, sampling, channels, scope, messages, scale, lost, stop, paused })
     }
 
-    /// Waits for the first reading, and sees whether it can be.
-    fn first(&mut self, spec: &MeterSpec) -> Result<(), MeterError> {
+    /// Waits for the first reading and checks that it is plausible: a wrong unit or scope is found
+    /// before a run of hours.
+    fn check_first_reading(&self, spec: &MeterSpec) -> Result<(), MeterError> {
         let absent = |what: String| MeterError::Absent { meter: spec.text.clone(), what };
-        let end = Instant::now() + FIRST;
+        let end = Instant::now() + FIRST_READING_TIMEOUT;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let value = match self.messages.recv_timeout(left) {
                 Ok(Message::Batch(batch)) => batch.samples.first().map(|sample| sample.value),
                 Ok(Message::Gone(cause)) => return Err(absent(cause)),
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(absent(format!("it gave no reading within {FIRST:?}")));
+                    return Err(absent(format!(
+                        "it gave no reading within {FIRST_READING_TIMEOUT:?}"
+                    )));
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(absent("it is gone".into())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(absent("its thread has ended".into()));
+                }
             };
             let Some(value) = value.map(|value| value * spec.scale) else { continue };
-            let (least, most) = plausible(spec.scope);
+            let (least, most) = plausible_range(spec.scope);
             if !(least..=most).contains(&value) {
                 return Err(MeterError::Implausible {
                     meter: spec.text.clone(),
@@ -254,34 +235,35 @@ impl Running {
         }
     }
 
-    /// Returns a sample in the units of readings.
+    /// Returns the value of a sample in the unit of readings.
     pub fn scaled(&self, sample: &Sample) -> f64 {
         sample.value * self.scale
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningMeter {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// The life of a sampler thread.
-fn sample(
-    source: &mut Source,
+/// Runs a sampler thread until it is stopped or its meter fails.
+fn run_sampler(
+    source: &mut dyn Source,
     sender: &SyncSender<Message>,
     (stop, paused, lost): &(Arc<AtomicBool>, Arc<AtomicBool>, Arc<AtomicU64>),
 ) {
     while !stop.load(Ordering::Relaxed) {
-        if source.asks_the_drive() && paused.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(20));
+        if source.wakes_drive() && paused.load(Ordering::Relaxed) {
+            std::thread::sleep(PAUSE_CHECK_PERIOD);
             continue;
         }
-        let message = match source.next(PATIENCE) {
+        let message = match source.next(STOP_CHECK_PERIOD) {
             Ok(batch) if batch == Batch::default() => continue,
             Ok(batch) => Message::Batch(batch),
             Err(cause) => {
-                // The last word: it may wait for the queue, but not for a reader that is gone.
+                // The last message blocks on a full queue; it must not be dropped like a batch. It
+                // fails where the receiver is dropped, and nothing is left to report to.
                 let _ = sender.send(Message::Gone(cause));
                 return;
             }
@@ -290,9 +272,4 @@ fn sample(
             lost.fetch_add(1, Ordering::Relaxed);
         }
     }
-}
-
-/// Returns the folder in /sys of the block device called `name`.
-pub fn folder_of(name: &str) -> PathBuf {
-    Path::new("/sys/class/block").join(name)
 }

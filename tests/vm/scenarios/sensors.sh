@@ -135,12 +135,12 @@ a_drive_that_grows_too_hot_in_a_step_is_told() {
     # The drive is at 49.85 degrees (323 K), and warns above 310 K.
     nvme set-feature /dev/nvme0 -f 4 -v 310 >/dev/null || fail 'the threshold was not set'
     gauge_ends 0
-    finds a.ssdg health-warning 'the drive began to warn in this step'
+    finds a.ssdg health-warning 'a critical warning of the drive appeared in this step'
     finds a.ssdg throttled 'nvme alarm was on in'
     gauge 0 drives /dev/nvme0n1
-    grep -q 'WARNING: the drive warns' out || fail "no warning in the drive description: $(head -n 5 out)"
+    grep -q 'WARNING: the drive reports a critical warning' out || fail "no warning in the drive description: $(head -n 5 out)"
     gauge 0 report a.ssdg -o a.html
-    grep -q 'began to warn' a.html || fail 'the page has no warning'
+    grep -q 'a critical warning of the drive appeared' a.html || fail 'the page has no warning'
     nvme set-feature /dev/nvme0 -f 4 -v 343 >/dev/null
 }
 

@@ -1,6 +1,6 @@
-//! Where the facts of a card come from, and why one is missing.
+//! Sources of facts, and reasons for missing ones.
 
-use super::{Answer, Answers, NO_ATA, NO_NVME};
+use super::{NOT_ATA, NOT_NVME, QueryResult, QueryResults};
 use crate::controller::Controller;
 use ssdgauge_core::Value;
 
@@ -14,29 +14,29 @@ pub(super) const POWER_LOG: &str = "power measurement log";
 pub(super) const SYSFS: &str = "sysfs";
 pub(super) const HWMON: &str = "hwmon";
 
-/// Returns what `get` finds in an answer, or why there is none.
-pub(super) fn of<T, V: Into<Value>>(
-    answer: &Answer<T>,
+/// Returns the value that `get` takes from a query result, or the reason why the result is missing.
+pub(super) fn reported<T, V: Into<Value>>(
+    result: &QueryResult<T>,
     get: impl FnOnce(&T) -> Option<V>,
 ) -> Value {
-    match answer {
-        Ok(answer) => get(answer).into(),
+    match result {
+        Ok(data) => get(data).into(),
         Err(reason) => Value::Missing(reason.clone()),
     }
 }
 
-/// Returns what the kernel says, or that it says nothing.
-pub(super) fn kernel<V: Into<Value>>(value: Option<V>) -> Value {
-    value.map_or_else(|| Value::Missing("the kernel does not say".into()), Into::into)
+/// Returns a value from sysfs, or that the kernel does not report it.
+pub(super) fn from_kernel<V: Into<Value>>(value: Option<V>) -> Value {
+    value.map_or_else(|| Value::Missing("not reported by the kernel".into()), Into::into)
 }
 
-/// Returns the first that is known; else the last reason.
-pub(super) fn first(values: impl IntoIterator<Item = Value>) -> Value {
-    let mut last = Value::Missing("nobody says".into());
+/// Returns the first value that is not missing; otherwise the last reason.
+pub(super) fn first_known(values: impl IntoIterator<Item = Value>) -> Value {
+    let mut last = Value::Missing("not reported".into());
     for value in values {
         match value {
-            // Why the other kind of drive is silent tells nobody anything.
-            Value::Missing(ref reason) if reason == NO_ATA || reason == NO_NVME => {}
+            // That the drive has another command set is no reason that helps a reader.
+            Value::Missing(ref reason) if reason == NOT_ATA || reason == NOT_NVME => {}
             Value::Missing(_) => last = value,
             known => return known,
         }
@@ -44,23 +44,23 @@ pub(super) fn first(values: impl IntoIterator<Item = Value>) -> Value {
     last
 }
 
-/// Returns the answer of NVMe, or where the drive is of the other kind that of ATA.
-pub(super) fn either<V: Into<Value>, W: Into<Value>>(
-    answers: &Answers,
+/// Returns the value of an NVMe drive, or that of an ATA drive.
+pub(super) fn nvme_or_ata<V: Into<Value>, W: Into<Value>>(
+    results: &QueryResults,
     nvme: impl FnOnce(&Controller) -> Option<V>,
     ata: impl FnOnce(&crate::ata::Identity) -> Option<W>,
 ) -> Value {
-    match (&answers.controller, &answers.ata) {
+    match (&results.controller, &results.ata) {
         (Ok(controller), _) => nvme(controller).into(),
         (Err(_), Ok(identity)) => ata(identity).into(),
         (Err(reason), Err(other)) => {
-            let nvme_only = reason == NO_NVME;
+            let nvme_only = reason == NOT_NVME;
             Value::Missing(if nvme_only { other.clone() } else { reason.clone() })
         }
     }
 }
 
-/// A count of bytes that may be wider than 64 bits.
+/// Returns a count of bytes; `None` where it exceeds 64 bits.
 pub(super) fn bytes(count: Option<u128>) -> Option<u64> {
     count.and_then(|count| count.try_into().ok())
 }

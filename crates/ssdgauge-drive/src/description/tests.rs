@@ -1,33 +1,32 @@
-//! Cards of made-up drives in made-up trees of /sys.
+//! Descriptions of simulated drives in a simulated sysfs.
 
 use super::*;
-use crate::fixture::Tree;
-use crate::fixture::{self, Fixture};
+use crate::fixture::{self, Fixture, SysfsTree};
 use ssdgauge_core::{Table, Value};
 
-fn nvme_card(drive: &Fixture, speed: &str) -> DriveCard {
-    let tree = Tree::new();
-    let place = tree.plain_nvme(speed, "4");
+fn describe_nvme(drive: &Fixture, speed: &str) -> DriveCard {
+    let tree = SysfsTree::new();
+    let device = tree.nvme_without_multipath(speed, "4");
     tree.file(
-        &format!("{}/size", place.folder.strip_prefix(tree.root()).unwrap().display()),
+        &format!("{}/size", device.folder.strip_prefix(tree.root()).unwrap().display()),
         "1000215216",
     );
-    assemble("/dev/nvme0n1", &place, &Answers::of(&place, drive))
+    assemble("/dev/nvme0n1", &device, &QueryResults::query(&device, drive))
 }
 
-fn check(card: &DriveCard, expected: &[(&str, &str, Value)]) {
+fn check(description: &DriveCard, expected: &[(&str, &str, Value)]) {
     for (section, key, value) in expected {
-        let found = card.value(section, key);
+        let found = description.value(section, key);
         assert_eq!(found, Some(value), "{section}.{key}");
     }
 }
 
 #[test]
-fn an_nvme_drive_tells_everything_with_its_units() {
-    let card = nvme_card(&Fixture::nvme(), "16.0 GT/s PCIe");
+fn an_nvme_drive_is_described_with_all_values_in_their_units() {
+    let description = describe_nvme(&Fixture::nvme(), "16.0 GT/s PCIe");
     let text = |text: &str| Value::Text(text.into());
     check(
-        &card,
+        &description,
         &[
             ("identity", "nvme_version", text("1.3.0")),
             ("identity", "ieee_oui", text("002538")),
@@ -58,17 +57,17 @@ fn an_nvme_drive_tells_everything_with_its_units() {
             ("security", "ieee_1667", Value::Flag(true)),
         ],
     );
-    assert_eq!(card.findings, []);
+    assert_eq!(description.findings, []);
 }
 
 #[test]
-fn power_states_keep_their_scales_and_their_silences() {
+fn power_states_are_scaled_and_unreported_values_are_missing() {
     let drive = Fixture::nvme();
     let controller = query::controller(&drive).unwrap();
     let states: Vec<_> = controller
         .power_states
         .iter()
-        .map(|state| (state.most_w, state.operational, state.entry_us, state.exit_us))
+        .map(|state| (state.max_w, state.operational, state.entry_us, state.exit_us))
         .collect();
     let expected = [
         (Some(6.2), true, None, None),
@@ -83,15 +82,15 @@ fn power_states_keep_their_scales_and_their_silences() {
 }
 
 #[test]
-fn a_drive_that_measures_its_power_shows_the_distribution() {
+fn a_power_measurement_log_is_described_with_its_distribution() {
     let mut drive = Fixture::nvme();
-    drive.has_power_log(fixture::power_log());
-    let card = nvme_card(&drive, "16.0 GT/s PCIe");
+    drive.add_power_log(fixture::power_log());
+    let description = describe_nvme(&drive, "16.0 GT/s PCIe");
     let row = |from, to, samples| vec![Value::Real(from), Value::Real(to), Value::Count(samples)];
     let rows = vec![row(2.75, 3.0, 60), row(6.75, 7.0, 40)];
     let table = Table { columns: vec!["from_w", "to_w", "samples"], rows };
     check(
-        &card,
+        &description,
         &[
             ("measured_power", "mean_w", Value::Real(3.1)),
             ("measured_power", "highest_w", Value::Real(7.2)),
@@ -99,33 +98,34 @@ fn a_drive_that_measures_its_power_shows_the_distribution() {
             ("measured_power", "distribution", Value::Table(table)),
         ],
     );
-    let plain = nvme_card(&Fixture::nvme(), "16.0 GT/s PCIe");
-    assert_eq!(plain.value("measured_power", "mean_w"), None, "it is not available, never 0");
+    let without_log = describe_nvme(&Fixture::nvme(), "16.0 GT/s PCIe");
+    assert_eq!(without_log.value("measured_power", "mean_w"), None, "it is missing, never 0");
 }
 
 #[test]
-fn what_a_drive_does_not_answer_is_not_available_and_never_zero() {
-    let card = nvme_card(&Fixture::mute(), "16.0 GT/s PCIe");
+fn values_that_a_drive_does_not_report_are_missing_and_never_zero() {
+    let description = describe_nvme(&Fixture::without_responses(), "16.0 GT/s PCIe");
     for section in ["health", "power", "security"] {
-        let facts = &card.sections.iter().find(|one| one.key == section).unwrap().facts;
+        let facts = &description.sections.iter().find(|one| one.key == section).unwrap().facts;
         for fact in facts {
             assert!(matches!(fact.value, Value::Missing(_)), "{}: {:?}", fact.key, fact.value);
         }
     }
-    check(&card, &[("identity", "model", Value::Text("Fixture NVMe".into()))]);
-    assert_eq!(card.findings, []);
+    check(&description, &[("identity", "model", Value::Text("Fixture NVMe".into()))]);
+    assert_eq!(description.findings, []);
 }
 
 #[test]
-fn a_sata_drive_tells_what_is_standard_and_shows_the_rest_raw() {
-    let tree = Tree::new();
+fn a_sata_drive_is_described_from_identify_device_and_device_statistics() {
+    let tree = SysfsTree::new();
     tree.file("devices/pci0/ata3/host2/block/sda/dev", "8:0");
     tree.file("devices/pci0/ata3/host2/block/sda/device/scsi_level", "6");
     tree.link("dev/block/8:0", "devices/pci0/ata3/host2/block/sda");
-    let place = SysfsDevice::of_number(&tree.root(), 8, 0).unwrap();
-    let card = assemble("/dev/sda", &place, &Answers::of(&place, &Fixture::sata()));
+    let device = SysfsDevice::from_number(&tree.root(), 8, 0).unwrap();
+    let description =
+        assemble("/dev/sda", &device, &QueryResults::query(&device, &Fixture::sata()));
     check(
-        &card,
+        &description,
         &[
             ("identity", "model", Value::Text("Fixture SATA SSD".into())),
             ("link", "sata_gbit_s", Value::Real(3.0)),
@@ -135,32 +135,33 @@ fn a_sata_drive_tells_what_is_standard_and_shows_the_rest_raw() {
             ("erasing", "trimmed_reads_as", Value::Text("zeros".into())),
         ],
     );
-    assert_eq!(card.findings.len(), 1, "{:?}", card.findings);
-    assert_eq!(card.findings[0].kind, FindingKind::LinkBelowCapability);
-    assert_eq!(card.value("health", "read_bytes"), None, "that statistic is not there");
+    assert_eq!(description.findings.len(), 1, "{:?}", description.findings);
+    assert_eq!(description.findings[0].kind, FindingKind::LinkBelowCapability);
+    assert_eq!(description.value("health", "read_bytes"), None, "the statistic is not valid");
 }
 
 #[test]
-fn a_device_of_another_kind_has_a_card_of_what_the_kernel_knows() {
-    let tree = Tree::new();
+fn a_device_without_query_commands_is_described_from_sysfs() {
+    let tree = SysfsTree::new();
     tree.file("loop0/queue/scheduler", "[none] mq-deadline").file("loop0/size", "2048");
-    let place = SysfsDevice::of_folder(&tree.root(), &tree.root().join("loop0"));
-    let card = assemble("/dev/loop0", &place, &Answers::of(&place, &Fixture::nvme()));
+    let device = SysfsDevice::from_folder(&tree.root(), &tree.root().join("loop0"));
+    let description =
+        assemble("/dev/loop0", &device, &QueryResults::query(&device, &Fixture::nvme()));
     check(
-        &card,
+        &description,
         &[
             ("identity", "capacity_bytes", Value::Count(1 << 20)),
             ("queue", "scheduler", Value::Text("none".into())),
         ],
     );
-    let reasons: Vec<_> = card.sections.iter().flat_map(|section| &section.facts).collect();
-    let about_kinds =
+    let reasons: Vec<_> = description.sections.iter().flat_map(|section| &section.facts).collect();
+    let names_a_command_set =
         |value: &Value| matches!(value, Value::Missing(text) if text.contains("drive"));
-    assert!(!reasons.iter().any(|fact| about_kinds(&fact.value)), "{reasons:?}");
+    assert!(!reasons.iter().any(|fact| names_a_command_set(&fact.value)), "{reasons:?}");
 }
 
 #[test]
-fn lies_are_named_and_not_shown_as_numbers() {
+fn implausible_values_are_findings_and_missing_in_the_description() {
     let mut drive = Fixture::nvme();
     let mut smart = fixture::smart();
     smart[1..3].copy_from_slice(&[0, 0]);
@@ -172,10 +173,11 @@ fn lies_are_named_and_not_shown_as_numbers() {
     namespace[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
     namespace[26] = 7;
     drive.identify.insert((0, 1), namespace);
-    let card = nvme_card(&drive, "16.0 GT/s PCIe");
-    let lies: Vec<&str> = card.findings.iter().map(|finding| finding.text.as_str()).collect();
-    for lie in ["0 K", "200 %", "bytes written", "9999 K", "in use", "format 7"] {
-        assert!(lies.iter().any(|text| text.contains(lie)), "{lie}: {lies:?}");
+    let description = describe_nvme(&drive, "16.0 GT/s PCIe");
+    let texts: Vec<&str> =
+        description.findings.iter().map(|finding| finding.text.as_str()).collect();
+    for words in ["0 K", "200 %", "bytes written", "9999 K", "utilization", "format 7"] {
+        assert!(texts.iter().any(|text| text.contains(words)), "{words}: {texts:?}");
     }
     for (section, key) in [
         ("thermal", "temperature_c"),
@@ -183,24 +185,27 @@ fn lies_are_named_and_not_shown_as_numbers() {
         ("health", "written_bytes"),
         ("blocks", "used_bytes"),
     ] {
-        assert_eq!(card.value(section, key), None, "{key}");
+        assert_eq!(description.value(section, key), None, "{key}");
     }
 }
 
 #[test]
-fn a_slow_link_and_a_sick_drive_are_findings() {
+fn a_slow_link_and_critical_warnings_are_findings() {
     let mut drive = Fixture::nvme();
     let mut smart = fixture::smart();
     smart[0] = 0b101;
     drive.logs.insert(2, smart);
-    let kinds: Vec<_> =
-        nvme_card(&drive, "8.0 GT/s PCIe").findings.iter().map(|finding| finding.kind).collect();
-    let sick = FindingKind::HealthWarning;
-    assert_eq!(kinds, [FindingKind::LinkBelowCapability, sick, sick]);
+    let kinds: Vec<_> = describe_nvme(&drive, "8.0 GT/s PCIe")
+        .findings
+        .iter()
+        .map(|finding| finding.kind)
+        .collect();
+    let warning = FindingKind::HealthWarning;
+    assert_eq!(kinds, [FindingKind::LinkBelowCapability, warning, warning]);
 }
 
 #[test]
-fn no_bytes_of_a_drive_bring_a_decoder_down() {
+fn decoders_accept_random_and_truncated_data_without_a_panic() {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut noise = |length: usize| -> Vec<u8> {
         (0..length)
@@ -212,7 +217,7 @@ fn no_bytes_of_a_drive_bring_a_decoder_down() {
     };
     for round in 0..60 {
         let mut drive = Fixture::nvme();
-        // Every second drive answers with too few bytes, too.
+        // Every second drive returns truncated data, too.
         let cut = |length: usize| if round % 2 == 0 { length } else { length * round / 60 };
         drive.identify.insert((1, 0), noise(cut(4_096)));
         drive.identify.insert((0, 1), noise(cut(4_096)));
@@ -224,12 +229,12 @@ fn no_bytes_of_a_drive_bring_a_decoder_down() {
         drive.features.insert(0x0c, (u32::MAX, noise(cut(256))));
         drive.security.insert((1, 1), noise(cut(512)));
         drive.security.insert((0, 0), noise(cut(512)));
-        let card = nvme_card(&drive, "16.0 GT/s PCIe");
-        assert!(card.sections.len() > 7);
+        let description = describe_nvme(&drive, "16.0 GT/s PCIe");
+        assert!(description.sections.len() > 7);
         drive.ata.insert((0xec, 0), noise(512));
-        let tree = Tree::new();
+        let tree = SysfsTree::new();
         tree.file("sda/dev", "8:0").file("sda/device/scsi_level", "6");
-        let place = SysfsDevice::of_folder(&tree.root(), &tree.root().join("sda"));
-        assert!(assemble("x", &place, &Answers::of(&place, &drive)).sections.len() > 5);
+        let device = SysfsDevice::from_folder(&tree.root(), &tree.root().join("sda"));
+        assert!(assemble("x", &device, &QueryResults::query(&device, &drive)).sections.len() > 5);
     }
 }

@@ -126,7 +126,7 @@ fn selected(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_drive::fixture::{Fixture, Switched};
+    use ssdgauge_drive::fixture::{Fixture, WriteCacheFixture};
 
     #[test]
     fn the_first_value_is_restored_and_a_restored_value_is_not_written_again() {
@@ -139,7 +139,7 @@ mod tests {
         let policy = file("policy", "max_performance\n");
         let scheduler = file("scheduler", "[none] mq-deadline\n");
         let put_back = file("put_back", "1\n");
-        let drive = Fixture::mute();
+        let drive = Fixture::without_responses();
         let mut settings = SettingsRestorer::new(&drive);
         for (path, text) in [
             (&policy, "medium_power"),
@@ -165,7 +165,7 @@ mod tests {
         for (path, fixture) in
             [(CachePath::Nvme, Fixture::nvme()), (CachePath::Ata, Fixture::sata())]
         {
-            let drive = Switched::new(fixture, true);
+            let drive = WriteCacheFixture::new(fixture, true);
             // A run that is killed after: off, on, off.
             let mut settings = SettingsRestorer::new(&drive);
             for on in [false, true, false] {
@@ -178,13 +178,13 @@ mod tests {
                 write_cache::switch(path, &drive, on).unwrap();
             }
             settings.restore();
-            assert_eq!(*drive.told.lock().unwrap(), [false, true, false, true], "{path:?}");
+            assert_eq!(*drive.requested.lock().unwrap(), [false, true, false, true], "{path:?}");
             // A cache that the run restored itself is not switched again.
             let mut settings = SettingsRestorer::new(&drive);
             settings.save_cache(path, false);
             settings.save_cache(path, true);
             settings.restore();
-            assert_eq!(drive.told.lock().unwrap().len(), 4, "{path:?}");
+            assert_eq!(drive.requested.lock().unwrap().len(), 4, "{path:?}");
         }
     }
 }

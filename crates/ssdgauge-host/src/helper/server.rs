@@ -11,7 +11,7 @@ use crate::settings::write_cache::CachePath;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
 };
-use ssdgauge_drive::helper::message::{Kind, Reply, Request};
+use ssdgauge_drive::helper::message::{Reply, Request, RequestKind};
 use ssdgauge_drive::pass_through::OpenDevice;
 use std::fs::File;
 use std::io;
@@ -75,12 +75,12 @@ pub fn serve(device: &str) -> io::Result<()> {
     let mut serve_one = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
         let reply = match request.kind {
-            Kind::Look => Ok(list_writers(device, parent)),
-            Kind::Nvme => nvme(&file, namespace, &request, &mut settings),
-            Kind::Scsi => scsi(&file, &request, &mut settings),
-            Kind::Attribute => attribute(&request.data, &mut settings),
+            RequestKind::Writers => Ok(list_writers(device, parent)),
+            RequestKind::Nvme => nvme(&file, namespace, &request, &mut settings),
+            RequestKind::Scsi => scsi(&file, &request, &mut settings),
+            RequestKind::Attribute => attribute(&request.data, &mut settings),
         };
-        Reply::of(reply).send(&mut socket).map(|()| true)
+        Reply::from_result(reply).send(&mut socket).map(|()| true)
     };
     let ended = loop {
         match serve_one() {

@@ -64,7 +64,7 @@ impl Namespaces {
     /// namespace exists, or it is unknown whether one does. It would lose data that was not
     /// confirmed.
     pub(super) fn reaches_others(&self, reaches_all: bool) -> Option<String> {
-        let is_only = self.controller.most_namespaces == 1;
+        let is_only = self.controller.max_namespaces == 1;
         let others = |list: &[u32]| list.iter().filter(|other| **other != self.number).count();
         match &self.active {
             Ok(list) if others(list) > 0 => {
@@ -150,12 +150,12 @@ mod tests {
                 l.controller.format.formats_all = false;
             }),
             ("no list, room for many", Some("unknown"), |l| {
-                l.active = Err(fixture::UNKNOWN);
-                l.controller.most_namespaces = 8;
+                l.active = Err(fixture::INVALID_OPCODE);
+                l.controller.max_namespaces = 8;
             }),
             ("no list of the allocated, room for many", Some("does not list"), |l| {
-                l.allocated = Err(fixture::UNKNOWN);
-                l.controller.most_namespaces = 8;
+                l.allocated = Err(fixture::INVALID_OPCODE);
+                l.controller.max_namespaces = 8;
                 l.controller.optional_admin |= 8;
             }),
             ("no format at all", Some("does not support"), |l| l.controller.optional_admin = 0),

@@ -26,7 +26,8 @@ impl Probe {
     /// # Errors
     /// A write failed or was short.
     pub(super) fn write(target: &PurgeTarget, offset: Bytes, span: Bytes) -> io::Result<Probe> {
-        let grid = target.device.queue("discard_granularity").and_then(|text| text.parse().ok());
+        let grid =
+            target.device.queue_attribute("discard_granularity").and_then(|text| text.parse().ok());
         let places = places(offset.0, span.0, grid.unwrap_or(PROBE));
         for place in &places {
             let data = pattern(*place)?;

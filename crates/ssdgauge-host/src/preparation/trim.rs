@@ -170,11 +170,11 @@ fn drive_can_trim(device: &SysfsDevice, pass_through: &dyn PassThrough) -> Optio
 mod tests {
     use super::*;
     use ssdgauge_drive::fixture::Fixture;
-    use ssdgauge_drive::fixture::Tree;
+    use ssdgauge_drive::fixture::SysfsTree;
 
     #[test]
     fn the_layer_that_does_not_pass_discards_on_is_named() {
-        let tree = Tree::new();
+        let tree = SysfsTree::new();
         for (name, most, hardware) in [
             ("sda", "0", "0"),
             ("sdb", "4096", "4096"),
@@ -194,7 +194,7 @@ mod tests {
         tree.link("block/dm-2/slaves/sdb", "block/sdb");
         let found = |name: &str, pass_through: &Fixture| {
             obstacle(
-                &SysfsDevice::of_folder(&tree.root(), &tree.root().join("block").join(name)),
+                &SysfsDevice::from_folder(&tree.root(), &tree.root().join("block").join(name)),
                 pass_through,
             )
         };

@@ -51,7 +51,7 @@ impl Instruments {
     /// Returns the temperature sensor of the block device whose folder in sysfs is `folder`.
     pub(crate) fn for_drive(folder: Option<&Path>) -> Instruments {
         let mut meters = Meters::default();
-        if let Some(thermometer) = folder.and_then(Thermometer::of) {
+        if let Some(thermometer) = folder.and_then(Thermometer::open) {
             meters.add_thermometer(thermometer);
         }
         Instruments::new(meters)
@@ -96,7 +96,7 @@ impl Instruments {
 
     /// Begins a step: earlier readings are discarded.
     pub(crate) fn begin(&mut self, policy: PollPolicy) {
-        self.meters.keep_quiet(policy != PollPolicy::Poll);
+        self.meters.pause_drive_queries(policy != PollPolicy::Poll);
         let now = Instant::now();
         self.poll_from =
             (policy == PollPolicy::AfterFirstSecond).then(|| now + Duration::from_secs(1));
@@ -115,7 +115,7 @@ impl Instruments {
     fn forward_readings(&mut self, sink: &mut dyn Sink) {
         if self.poll_from.is_some_and(|at| at <= Instant::now()) {
             self.poll_from = None;
-            self.meters.keep_quiet(false);
+            self.meters.pause_drive_queries(false);
         }
         for (meter, running) in self.meters.running.iter().enumerate() {
             // A limit, so that a fast meter cannot delay the check for a stop.
@@ -137,7 +137,7 @@ impl Instruments {
                     let readings = aggregate.sample(at, running.scaled(sample));
                     readings.iter().for_each(|reading| sink.reading(reading));
                 }
-                for remark in &batch.remarks {
+                for remark in &batch.warnings {
                     self.remarks[meter] += 1;
                     if self.remarks[meter] <= MOST_REMARKS {
                         sink.finding(meter_remark(&running.name, remark));

@@ -23,16 +23,16 @@ impl LinuxRig {
         let name = self.backing.as_ref().map(|backing| name_of(&backing.folder));
         let nvme = name.filter(|name| name.starts_with("nvme"));
         let drive = nvme.and_then(|_| self.file().cloned());
-        let meters = Meters::open_with(specs, || {
+        let meters = Meters::open(specs, || {
             drive.as_ref().map(|drive| log_reader(drive, self.helper.clone()))
         })?;
         let mut described = meters.described(specs);
         self.instruments.add(meters);
-        let own = specs.iter().position(MeterSpec::is_of_the_drive);
+        let own = specs.iter().position(MeterSpec::reads_drive);
         if let (Some(place), Some(drive)) = (own, drive) {
             let pass_through: Arc<dyn PassThrough> =
                 Arc::new(OpenDevice::through(drive, self.helper.clone()));
-            let words = match Distribution::of(pass_through) {
+            let words = match Distribution::open(pass_through) {
                 Ok(distribution) => {
                     self.instruments.distribution = Some(distribution);
                     ", with the distribution of each step (log 25h)".to_owned()
@@ -130,5 +130,5 @@ pub fn open_meters(specs: &[MeterSpec], drive: Option<&Path>) -> Result<Meters, 
         }
     };
     let drive = drive.map(open).transpose()?;
-    Meters::open_with(specs, || drive.as_ref().map(|drive| log_reader(drive, None)))
+    Meters::open(specs, || drive.as_ref().map(|drive| log_reader(drive, None)))
 }

@@ -233,8 +233,8 @@ fn health_monitor(
     helper: Option<&HelperClient>,
 ) -> Option<(HealthMonitor, u64)> {
     let (device, pass_through) = command_path(drive, helper)?;
-    let mut health = HealthMonitor::of(&device, pass_through)?;
-    let seconds = every_s.unwrap_or(health_monitor::USUAL.as_secs());
-    health.ask_every((seconds > 0).then(|| Duration::from_secs(seconds)));
+    let mut health = HealthMonitor::for_device(&device, pass_through)?;
+    let seconds = every_s.unwrap_or(health_monitor::DEFAULT_PERIOD.as_secs());
+    health.set_period((seconds > 0).then(|| Duration::from_secs(seconds)));
     Some((health, seconds))
 }

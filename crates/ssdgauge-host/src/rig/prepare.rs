@@ -174,6 +174,6 @@ pub(super) fn command_path(
 ) -> Option<(SysfsDevice, Arc<dyn PassThrough>)> {
     let number = file.metadata().ok()?.rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let device = SysfsDevice::of_number(Path::new("/sys"), major, minor)?;
+    let device = SysfsDevice::from_number(Path::new("/sys"), major, minor)?;
     Some((device, Arc::new(OpenDevice::through(Arc::clone(file), helper.cloned()))))
 }

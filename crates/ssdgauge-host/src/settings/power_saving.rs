@@ -223,13 +223,13 @@ pub(crate) fn state_setter(
 /// The drive refuses a command, or stays in another state.
 fn set_state(pass_through: &dyn PassThrough, number: u8) -> Result<u8, CommandError> {
     let state = |value: u32| (value & 0x1f) as u8;
-    let before = state(query::value_of(pass_through, feature::POWER_STATE, &mut [])?);
+    let before = state(query::feature_value(pass_through, feature::POWER_STATE, &mut [])?);
     let words = [u32::from(feature::POWER_STATE), u32::from(number & 0x1f), 0, 0, 0, 0];
     pass_through.nvme(
         &NvmeCommand { opcode: 0x09, namespace: 0, words, timeout: QUERY_TIMEOUT },
         &mut [],
     )?;
-    let now = state(query::value_of(pass_through, feature::POWER_STATE, &mut [])?);
+    let now = state(query::feature_value(pass_through, feature::POWER_STATE, &mut [])?);
     match now == number {
         true => Ok(before),
         false => Err(CommandError::System(format!("it stayed in power state {now}"))),

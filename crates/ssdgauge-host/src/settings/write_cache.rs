@@ -131,7 +131,7 @@ pub(crate) fn is_on(
             if !query::controller(pass_through)?.has_volatile_cache {
                 return Ok(None);
             }
-            let value = query::value_of(pass_through, feature::WRITE_CACHE, &mut [])?;
+            let value = query::feature_value(pass_through, feature::WRITE_CACHE, &mut [])?;
             Ok(Some(value & 1 == 1))
         }
         CachePath::Ata => {
@@ -153,25 +153,25 @@ fn finding(wanted: WriteCache, cause: &str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_drive::fixture::{Fixture, Switched, UNKNOWN};
+    use ssdgauge_drive::fixture::{Fixture, INVALID_OPCODE, WriteCacheFixture};
 
     #[test]
     fn a_cache_is_switched_off_and_restored_as_found() {
         for (path, fixture) in
             [(CachePath::Nvme, Fixture::nvme()), (CachePath::Ata, Fixture::sata())]
         {
-            let drive = Arc::new(Switched::new(fixture, true));
+            let drive = Arc::new(WriteCacheFixture::new(fixture, true));
             let mut switch = CacheSwitch::new(Some((path, drive.clone())));
             let off = ("write cache off".to_owned(), None);
             assert_eq!(switch.apply(WriteCache::Off), off, "{path:?}");
             // The same request again sends no command, and the state found is still known.
             assert_eq!(switch.apply(WriteCache::Off), off, "{path:?}");
             drop(switch);
-            assert_eq!(*drive.told.lock().unwrap(), [false, true], "{path:?}");
+            assert_eq!(*drive.requested.lock().unwrap(), [false, true], "{path:?}");
             let mut switch = CacheSwitch::new(Some((path, drive.clone())));
             assert_eq!(switch.apply(WriteCache::On), ("write cache on".to_owned(), None));
             assert_eq!(switch.apply(WriteCache::AsFound), ("as found".to_owned(), None));
-            assert_eq!(drive.told.lock().unwrap().len(), 2, "it was on: no command was sent");
+            assert_eq!(drive.requested.lock().unwrap().len(), 2, "it was on: no command was sent");
         }
     }
 
@@ -182,12 +182,12 @@ mod tests {
             let (words, found) = switch.apply(wanted);
             (words, found.map(|finding| finding.text).unwrap_or_default())
         };
-        let mut ignores = Switched::new(Fixture::nvme(), true);
-        ignores.obeys = false;
+        let mut ignores = WriteCacheFixture::new(Fixture::nvme(), true);
+        ignores.applies_requests = false;
         let (words, found) = text(Arc::new(ignores), WriteCache::Off);
         assert!(words == "unknown" && found.contains("did not change state"), "{found}");
         let mut refuses = Fixture::nvme();
-        refuses.changes.insert(0x09, UNKNOWN);
+        refuses.changes.insert(0x09, INVALID_OPCODE);
         let (_, found) = text(Arc::new(refuses), WriteCache::Off);
         assert!(found.contains("does not know the command"), "{found}");
         // Byte 525 of the identity, bit 0.

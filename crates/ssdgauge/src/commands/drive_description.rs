@@ -5,7 +5,7 @@ use crate::target::{SizeRequest, Target};
 use crate::terminal;
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_core::{Bytes, DriveCard, Fact, FindingKind, Severity, Table, Value};
-use ssdgauge_drive::CardError;
+use ssdgauge_drive::DescribeError;
 use ssdgauge_report::{sanitize_device, sanitize_prose};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn show(target: &str, as_json: bool) -> Result<(), Failure> {
     let card = match target.starts_with("sim:") {
         true => virtual_card(target)?,
-        false => ssdgauge_drive::card(&device(target))?,
+        false => ssdgauge_drive::describe(&device(target))?,
     };
     match as_json {
         true => {
@@ -46,13 +46,13 @@ fn device(target: &str) -> PathBuf {
     }
 }
 
-impl From<CardError> for Failure {
-    fn from(error: CardError) -> Failure {
+impl From<DescribeError> for Failure {
+    fn from(error: DescribeError) -> Failure {
         let hint = match &error {
-            CardError::System { .. } => {
+            DescribeError::System { .. } => {
                 "nothing was written; `ssdgauge drives` lists what is there"
             }
-            CardError::NoDrive(_) => {
+            DescribeError::NotBlockDevice(_) => {
                 "nothing was written; name a block device such as /dev/nvme0n1, or sim:PROFILE"
             }
         };

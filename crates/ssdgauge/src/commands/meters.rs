@@ -8,7 +8,7 @@ use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::Nanos;
 use ssdgauge_host::open_meters;
-use ssdgauge_meter::{Live, MeterSpec, Meters, Sensor, sensors};
+use ssdgauge_meter::{LiveReading, MeterSpec, Meters, Sensor, sensors};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub(crate) fn show(arguments: &arguments::Meters) -> Result<(), Failure> {
         return Ok(());
     }
     let specs = specs(&arguments.specs)?;
-    let of_the_drive = specs.iter().find(|spec| spec.is_of_the_drive());
+    let of_the_drive = specs.iter().find(|spec| spec.reads_drive());
     if let (Some(spec), None) = (of_the_drive, &arguments.drive) {
         return Err(Failure::new(
             Kind::Usage,
@@ -93,7 +93,7 @@ struct Card {
 }
 
 impl Card {
-    fn take(&mut self, live: Live) {
+    fn take(&mut self, live: LiveReading) {
         match live.value {
             Ok(value) => {
                 self.taken += 1;

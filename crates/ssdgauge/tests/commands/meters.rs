@@ -205,7 +205,7 @@ fn meters_in_the_network_measure_and_a_server_that_hangs_up_costs_a_finding() {
     let run = &report["runs"][0];
     assert_eq!(run["complete"], true);
     let facts = run["environment"].to_string();
-    assert!(facts.contains("means of 100000us made by QIS"), "{facts}");
+    assert!(facts.contains("means of 100000us computed by QIS"), "{facts}");
     let read = &run["tests"][0];
     let power = read["points"][0]["metrics"]["power_w"].as_f64().unwrap();
     assert!((4.8..=5.04).contains(&power), "the module counts, not the plug: {power}");

@@ -2,8 +2,8 @@
 
 use super::*;
 use ssdgauge_core::{Interval, Reading};
-use ssdgauge_drive::fixture::Tree;
-use ssdgauge_drive::fixture::{self, Fixture, UNKNOWN};
+use ssdgauge_drive::fixture::SysfsTree;
+use ssdgauge_drive::fixture::{self, Fixture, INVALID_OPCODE};
 use ssdgauge_drive::pass_through::{AtaCommand, CommandError, PassThrough};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -59,15 +59,15 @@ impl Sink for RecordingSink {
 }
 
 struct Bench {
-    _tree: Tree,
+    _tree: SysfsTree,
     target: PurgeTarget,
     drive: Arc<Drive>,
     sink: RecordingSink,
 }
 
 fn bench(answers: Fixture, used: u64, without_effect: bool) -> Bench {
-    let tree = Tree::new();
-    let device = tree.plain_nvme("16.0 GT/s PCIe", "4");
+    let tree = SysfsTree::new();
+    let device = tree.nvme_without_multipath("16.0 GT/s PCIe", "4");
     let folder = device.folder.strip_prefix(tree.root()).unwrap().display().to_string();
     tree.file(&format!("{folder}/size"), &(SIZE / 512).to_string());
     let file = Arc::new(tempfile::tempfile().unwrap());
@@ -126,7 +126,7 @@ fn a_part_that_stays_unused_after_a_purge_is_recorded() {
 #[test]
 fn each_failed_method_is_named_in_the_finding() {
     let mut answers = Fixture::nvme();
-    answers.changes.insert(0x80, UNKNOWN);
+    answers.changes.insert(0x80, INVALID_OPCODE);
     let mut bench = bench(answers, SIZE, false);
     // A regular file does not support BLKDISCARD.
     let prepared = bench.purge(None).unwrap();
@@ -144,7 +144,7 @@ fn a_lesser_purge_is_reported_with_its_reason() {
     impl PassThrough for OnlyCryptographic {
         fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
             match command.opcode == 0x80 && command.words[0] >> 9 & 7 == 1 {
-                true => Err(UNKNOWN),
+                true => Err(INVALID_OPCODE),
                 false => self.0.nvme(command, data),
             }
         }

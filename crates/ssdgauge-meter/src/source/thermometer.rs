@@ -1,13 +1,13 @@
-//! The temperature sensors of the drive under test, as the kernel shows them.
+//! The temperature sensors of the drive under test, through its kernel driver (hwmon).
 //!
-//! The driver asks the drive for them. That is why they are silent while a drive is left alone:
-//! a question each second keeps a drive awake, and made one 20 K warmer (lm-sensors issue 511).
+//! For each reading the driver sends a command to the drive. The sensors are therefore not read
+//! while a drive is idle: one query per second keeps a drive awake, and raised the temperature of
+//! one by 20 K (lm-sensors issue 511).
 
-use crate::hwmon::{names, number, read};
-use crate::sample::Batch;
-use crate::sample::Failures;
-use crate::sample::PollTimer;
-use crate::sample::Sample;
+use super::hwmon::{names, number, read};
+use super::interface::Source;
+use crate::aggregate::ChannelKind;
+use crate::sample::{Batch, ConsecutiveFailures, PollTimer, Sample};
 use ssdgauge_os::sysfs::attribute;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,30 +18,30 @@ pub struct Thermometer {
     files: Vec<PathBuf>,
     factors: Vec<f64>,
     timer: PollTimer,
-    failures: Failures,
-    /// What each channel is.
-    pub(crate) channels: Vec<HeatChannel>,
+    failures: ConsecutiveFailures,
+    pub(crate) channels: Vec<TemperatureChannel>,
 }
 
-/// What a channel of a thermometer reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HeatChannel {
+/// A channel of a thermometer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TemperatureChannel {
     /// The instrument, such as `nvme Composite`.
     pub(crate) instrument: String,
-    /// The quantity; the first sensor is `temperature_c`, because the others are parts.
+    /// The quantity: `temperature_c` for the first sensor, which is the composite temperature of an
+    /// NVMe drive, and `temperature_N_c` for the others.
     pub(crate) quantity: String,
-    /// Whether it is an alarm, 0 or 1, and no temperature.
-    pub(crate) is_alarm: bool,
+    /// A temperature or an alarm.
+    pub(crate) kind: ChannelKind,
 }
 
 impl Thermometer {
-    /// How often the sensors are read.
+    /// The sampling period.
     pub const PERIOD: Duration = Duration::from_secs(1);
 
-    /// Returns the sensors of the block device whose folder in /sys is `folder`; `None` where
-    /// the kernel shows none.
-    pub fn of(folder: &Path) -> Option<Thermometer> {
-        let chip = chip_of(folder)?;
+    /// Returns the sensors of the block device with the sysfs folder `folder`; `None` without a
+    /// kernel driver for them.
+    pub fn open(folder: &Path) -> Option<Thermometer> {
+        let chip = find_chip(folder)?;
         let name = attribute(&chip.join("name")).unwrap_or_else(|| "drive".into());
         let (mut files, mut factors, mut channels) = (Vec::new(), Vec::new(), Vec::new());
         let mut numbers: Vec<u32> = names(&chip)
@@ -49,54 +49,68 @@ impl Thermometer {
             .filter_map(|name| number(name.strip_suffix("_input")?, "temp"))
             .collect();
         numbers.sort_unstable();
-        for (place, sensor) in numbers.iter().enumerate() {
+        for (index, sensor) in numbers.iter().enumerate() {
             let label = attribute(&chip.join(format!("temp{sensor}_label")));
             let label = label.unwrap_or_else(|| format!("sensor {sensor}"));
-            let quantity = match place {
+            let quantity = match index {
                 0 => "temperature_c".to_owned(),
-                _ => format!("temperature_{}_c", place + 1),
+                _ => format!("temperature_{}_c", index + 1),
             };
             files.push(chip.join(format!("temp{sensor}_input")));
             factors.push(1e-3);
             let instrument = format!("{name} {label}");
-            channels.push(HeatChannel { instrument, quantity, is_alarm: false });
+            let kind = ChannelKind::Temperature;
+            channels.push(TemperatureChannel { instrument, quantity, kind });
         }
         let alarm = chip.join("temp1_alarm");
         if alarm.is_file() {
             files.push(alarm);
             factors.push(1.0);
             let (instrument, quantity) = (format!("{name} alarm"), "temperature_alarm".to_owned());
-            channels.push(HeatChannel { instrument, quantity, is_alarm: true });
+            channels.push(TemperatureChannel { instrument, quantity, kind: ChannelKind::Alarm });
         }
-        let (timer, failures) = (PollTimer::every(Thermometer::PERIOD), Failures::default());
+        debug_assert_eq!((files.len(), factors.len()), (channels.len(), channels.len()));
+        let timer = PollTimer::with_period(Thermometer::PERIOD);
+        let failures = ConsecutiveFailures::default();
         (!files.is_empty()).then_some(Thermometer { files, factors, timer, failures, channels })
     }
+}
 
-    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+impl Source for Thermometer {
+    fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
         let at = Instant::now();
         let mut samples = Vec::new();
         for (channel, (file, factor)) in self.files.iter().zip(&self.factors).enumerate() {
-            // One sensor that fails is a gap; the first one speaks for the drive.
+            // Another sensor that fails leaves a gap; the first one is the temperature of the
+            // drive, and ends the meter when it keeps failing.
             match (read(file), channel) {
                 (Ok(value), _) => samples.push(Sample { at, channel, value: value * factor }),
                 (Err(cause), 0) => {
-                    self.failures.judge(Err(cause))?;
-                    return Ok(Batch { samples, remarks: Vec::new() });
+                    self.failures.record(Err(cause))?;
+                    return Ok(Batch { samples, warnings: Vec::new() });
                 }
                 (Err(_), _) => {}
             }
         }
-        self.failures = Failures::default();
-        Ok(Batch { samples, remarks: Vec::new() })
+        self.failures = ConsecutiveFailures::default();
+        Ok(Batch { samples, warnings: Vec::new() })
+    }
+
+    fn wakes_drive(&self) -> bool {
+        true
+    }
+
+    fn sampling(&self) -> String {
+        format!("every {:?}, host clock", Thermometer::PERIOD)
     }
 }
 
-/// Returns the folder of the drive's own chip: below the controller of an NVMe drive, or below
-/// the SCSI device (`drivetemp`), directly or in a folder called `hwmon`.
-fn chip_of(folder: &Path) -> Option<PathBuf> {
+/// Returns the hwmon folder of the drive: below the controller of an NVMe drive, or below the SCSI
+/// device (`drivetemp`), directly or in a folder called `hwmon`.
+fn find_chip(folder: &Path) -> Option<PathBuf> {
     let device = folder.join("device");
     [device.join("hwmon"), device.clone(), device.join("device/hwmon")]
         .iter()
@@ -113,7 +127,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn every_sensor_of_the_drive_is_read_and_the_first_one_is_the_drive() {
+    fn every_sensor_is_read_and_the_first_one_is_the_temperature_of_the_drive() {
         let root = tempfile::tempdir().unwrap();
         let chip = root.path().join("device/hwmon4");
         fs::create_dir_all(&chip).unwrap();
@@ -127,7 +141,7 @@ mod tests {
         ] {
             fs::write(chip.join(name), text).unwrap();
         }
-        let mut thermometer = Thermometer::of(root.path()).unwrap();
+        let mut thermometer = Thermometer::open(root.path()).unwrap();
         let batch = thermometer.next(Duration::from_secs(1)).unwrap();
         let values: Vec<f64> = batch.samples.iter().map(|sample| sample.value).collect();
         assert_eq!(values, [49.85, 48.0, 61.85, 1.0]);
@@ -141,6 +155,6 @@ mod tests {
     #[test]
     fn a_drive_without_sensors_has_no_thermometer() {
         let root = tempfile::tempdir().unwrap();
-        assert!(Thermometer::of(root.path()).is_none());
+        assert!(Thermometer::open(root.path()).is_none());
     }
 }

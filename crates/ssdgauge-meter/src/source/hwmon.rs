@@ -1,50 +1,115 @@
-//! Sensor chips that the kernel drives: files in /sys/class/hwmon.
+//! Sensor chips with a kernel driver: files in /sys/class/hwmon.
 //!
-//! Units are those of Documentation/hwmon/sysfs-interface.rst: µW, mV, mA, m°C, ms.
+//! Units follow Documentation/hwmon/sysfs-interface.rst: µW, mV, mA, m°C, ms.
 
-use crate::sample::Batch;
-use crate::sample::Failures;
-use crate::sample::PollTimer;
-use crate::sample::Sample;
-use crate::spec::Channel;
+use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
+use crate::sample::{Batch, ConsecutiveFailures, PollTimer};
+use ssdgauge_core::PowerScope;
 use ssdgauge_os::sysfs::attribute;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Where the chips are.
-pub(crate) const CLASS: &str = "/sys/class/hwmon";
+/// The folder of the chips.
+const CLASS: &str = "/sys/class/hwmon";
 
-/// How often a chip is read that does not say how often it measures.
-const USUAL: Duration = Duration::from_millis(100);
+/// The sampling period of a chip that does not state its update interval.
+const DEFAULT_PERIOD: Duration = Duration::from_millis(100);
+/// The shortest sampling period that follows from an update interval.
+const MIN_DERIVED_PERIOD: Duration = Duration::from_millis(10);
+
+/// A channel of a sensor chip.
+pub(crate) const KIND: SourceKind =
+    SourceKind { keywords: &["hwmon"], form: "hwmon:NAME/power1", takes_pointer: false, parse };
+
+#[derive(Debug, PartialEq, Eq)]
+struct HwmonSpec {
+    chip: String,
+    channel: Channel,
+}
+
+/// The inputs of a chip that give watts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Channel {
+    /// The number of a power input.
+    Power(u32),
+    /// The numbers of a voltage input and a current input, which are multiplied.
+    Product(u32, u32),
+}
+
+fn parse(spec: &str, _pointer: Option<String>) -> ParsedSpec {
+    Ok(Box::new(HwmonSpec::parse(spec)?))
+}
+
+impl HwmonSpec {
+    fn parse(spec: &str) -> Result<HwmonSpec, String> {
+        // A name with a slash would leave the folder of the chips.
+        let (chip, channel) = after_keyword(spec)
+            .rsplit_once('/')
+            .filter(|(chip, _)| !chip.is_empty() && !chip.contains('/'))
+            .ok_or(
+                "write hwmon:NAME/power1, or hwmon:NAME/in1*curr1 for a voltage times a current",
+            )?;
+        let product = channel
+            .split_once('*')
+            .and_then(|(volts, amperes)| Some((number(volts, "in")?, number(amperes, "curr")?)));
+        let channel = match (number(channel, "power"), product) {
+            (Some(number), _) => Channel::Power(number),
+            (None, Some((volts, amperes))) => Channel::Product(volts, amperes),
+            (None, None) => return Err(format!("'{channel}' is neither power1 nor in1*curr1")),
+        };
+        Ok(HwmonSpec { chip: chip.to_owned(), channel })
+    }
+}
+
+/// Drivers that measure a host, or a part of it other than a drive (Documentation/hwmon).
+const HOST_CHIPS: [&str; 7] =
+    ["power_meter", "ibmpowernv", "occ-hwmon", "fam15h_power", "amdgpu", "corsairpsu", "macsmc"];
+
+impl SourceSpec for HwmonSpec {
+    fn default_scope(&self) -> PowerScope {
+        match HOST_CHIPS.iter().any(|known| self.chip.starts_with(known)) {
+            true => PowerScope::HostDc,
+            false => PowerScope::Drive,
+        }
+    }
+
+    fn reads_drive(&self) -> bool {
+        false
+    }
+
+    fn open(&self, context: OpenContext<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(Hwmon::open(Path::new(CLASS), &self.chip, self.channel, context.period)?))
+    }
+}
 
 /// A power channel of a chip.
 #[derive(Debug)]
-pub(crate) struct Hwmon {
+struct Hwmon {
     files: Vec<PathBuf>,
     channel: Channel,
     timer: PollTimer,
-    failures: Failures,
+    failures: ConsecutiveFailures,
 }
 
-/// Something that a chip of this machine measures.
+/// A channel that a chip of this machine measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensor {
-    /// The kernel's name of its place, such as `hwmon3`.
+    /// The kernel name of the chip, such as `hwmon3`.
     pub place: String,
     /// The name of the chip.
     pub chip: String,
     /// The channel, such as `power1` or `temp2`.
     pub channel: String,
-    /// What the driver calls it; empty where it has no label.
+    /// The label of the driver; empty without one.
     pub label: String,
-    /// The value now in W, V, A or °C; `None` where it cannot be read.
+    /// The present value in `unit`; `None` where it cannot be read.
     pub value: Option<f64>,
-    /// Its unit.
+    /// `W`, `V`, `A` or `°C`.
     pub unit: &'static str,
 }
 
-/// Returns everything that the chips below `class` measure of power and temperature.
+/// Returns every power, voltage, current and temperature channel of the chips below `class`.
 pub fn sensors(class: &Path) -> Vec<Sensor> {
     let mut sensors = Vec::new();
     for (place, folder, chip) in chips(class) {
@@ -71,7 +136,7 @@ pub fn sensors(class: &Path) -> Vec<Sensor> {
     sensors
 }
 
-/// Returns each chip below `class`: the name of its place, its folder, the name of the chip.
+/// Returns each chip below `class`: its kernel name, its folder, its chip name.
 fn chips(class: &Path) -> Vec<(String, PathBuf, String)> {
     let mut chips: Vec<(String, PathBuf, String)> = names(class)
         .into_iter()
@@ -85,8 +150,8 @@ fn chips(class: &Path) -> Vec<(String, PathBuf, String)> {
     chips
 }
 
-/// Returns the names in `folder`, in order.
-pub(super) fn names(folder: &Path) -> Vec<String> {
+/// Returns the file names in `folder`, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -94,21 +159,21 @@ pub(super) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the number behind `prefix`.
-pub(super) fn number(name: &str, prefix: &str) -> Option<u32> {
+/// Returns the number after `prefix` in `name`.
+pub(crate) fn number(name: &str, prefix: &str) -> Option<u32> {
     name.strip_prefix(prefix)?.parse().ok()
 }
 
-/// Reads one number.
-pub(super) fn read(path: &Path) -> Result<f64, String> {
+/// Reads one integer from the file at `path`.
+pub(crate) fn read(path: &Path) -> Result<f64, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let text = text.trim();
     text.parse::<i64>().map(|value| value as f64).map_err(|_| format!("'{text}' is no number"))
 }
 
 impl Hwmon {
-    /// Opens a channel of the chip called `chip`, by its name or the kernel's name of its place.
-    pub(super) fn open(
+    /// Opens a channel of the chip `chip`, which is a chip name or a kernel name.
+    fn open(
         class: &Path,
         chip: &str,
         channel: Channel,
@@ -128,7 +193,7 @@ impl Hwmon {
             several => {
                 let places: Vec<&str> = several.iter().map(|(place, ..)| place.as_str()).collect();
                 return Err(format!(
-                    "several chips are called {chip}: say {}",
+                    "several chips are called {chip}; name {}",
                     places.join(" or ")
                 ));
             }
@@ -148,18 +213,16 @@ impl Hwmon {
                 vec![input(format!("in{volts}"))?, input(format!("curr{amperes}"))?]
             }
         };
-        let own = attribute(&folder.join("update_interval")).and_then(|text| text.parse().ok());
-        // Half the time between two measurements, so that none is missed.
-        let usual = own
-            .map_or(USUAL, |ms: u64| Duration::from_millis(ms / 2).max(Duration::from_millis(10)));
-        let timer = PollTimer::every(period.unwrap_or(usual));
-        let mut hwmon = Hwmon { files, channel, timer, failures: Failures::default() };
+        let interval =
+            attribute(&folder.join("update_interval")).and_then(|text| text.parse().ok());
+        // Half the update interval, so that no measurement is missed.
+        let default = interval.map_or(DEFAULT_PERIOD, |ms: u64| {
+            Duration::from_millis(ms / 2).max(MIN_DERIVED_PERIOD)
+        });
+        let timer = PollTimer::with_period(period.unwrap_or(default));
+        let mut hwmon = Hwmon { files, channel, timer, failures: ConsecutiveFailures::default() };
         hwmon.watts()?;
         Ok(hwmon)
-    }
-
-    pub(super) fn period(&self) -> Duration {
-        self.timer.period
     }
 
     fn watts(&mut self) -> Result<f64, String> {
@@ -168,19 +231,29 @@ impl Hwmon {
             (Channel::Product(..), [volts, amperes]) => {
                 Ok(read(volts)? * 1e-3 * (read(amperes)? * 1e-3))
             }
-            (Channel::Power(_) | Channel::Product(..), _) => Err("it has no files".into()),
+            (Channel::Power(_) | Channel::Product(..), _) => {
+                unreachable!("open() collects one file for each input of the channel")
+            }
         }
     }
+}
 
-    pub(super) fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
+impl Source for Hwmon {
+    fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         if !self.timer.wait(timeout) {
             return Ok(Batch::default());
         }
         let at = Instant::now();
         let result = self.watts();
-        let value = self.failures.judge(result)?;
-        let samples = value.map(|value| Sample { at, channel: 0, value }).into_iter().collect();
-        Ok(Batch { samples, remarks: Vec::new() })
+        Ok(Batch::from_value(at, self.failures.record(result)?))
+    }
+
+    fn wakes_drive(&self) -> bool {
+        false
+    }
+
+    fn sampling(&self) -> String {
+        format!("every {:?}, host clock", self.timer.period)
     }
 }
 
@@ -211,41 +284,54 @@ mod tests {
         root
     }
 
-    fn once(class: &Path, chip: &str, channel: Channel) -> Result<f64, String> {
+    fn read_once(class: &Path, chip: &str, channel: Channel) -> Result<f64, String> {
         let mut hwmon = Hwmon::open(class, chip, channel, None)?;
         Ok(hwmon.next(Duration::from_secs(1))?.samples[0].value)
     }
 
     #[test]
-    fn watts_are_read_from_power_or_from_volts_and_amperes() {
-        let root = class();
-        assert_eq!(once(root.path(), "ina226", Channel::Power(1)), Ok(4.25));
-        assert_eq!(once(root.path(), "hwmon2", Channel::Power(1)), Ok(4.25));
-        let product = once(root.path(), "ltc4151", Channel::Product(1, 1)).unwrap();
-        assert!((product - 4.2035).abs() < 1e-9, "{product}");
-        let ina = Hwmon::open(root.path(), "ina226", Channel::Power(1), None).unwrap();
-        assert_eq!(ina.period(), Duration::from_millis(18));
+    fn a_specification_names_a_chip_and_its_inputs() {
+        let parse = |text| HwmonSpec::parse(text).map(|spec| (spec.chip, spec.channel));
+        assert_eq!(parse("hwmon:ina226/power1"), Ok(("ina226".into(), Channel::Power(1))));
+        let product = Channel::Product(1, 2);
+        assert_eq!(parse("hwmon:hwmon3/in1*curr2"), Ok(("hwmon3".into(), product)));
+        let scope = |text| HwmonSpec::parse(text).unwrap().default_scope();
+        assert_eq!(scope("hwmon:ina226/power1"), PowerScope::Drive);
+        assert_eq!(scope("hwmon:corsairpsu/power1"), PowerScope::HostDc);
     }
 
     #[test]
-    fn a_chip_that_is_not_there_names_those_that_are() {
+    fn watts_are_read_from_power_or_from_volts_and_amperes() {
         let root = class();
-        let error = |chip, channel| once(root.path(), chip, channel).unwrap_err();
+        assert_eq!(read_once(root.path(), "ina226", Channel::Power(1)), Ok(4.25));
+        assert_eq!(read_once(root.path(), "hwmon2", Channel::Power(1)), Ok(4.25));
+        let product = read_once(root.path(), "ltc4151", Channel::Product(1, 1)).unwrap();
+        assert!((product - 4.2035).abs() < 1e-9, "{product}");
+        let ina = Hwmon::open(root.path(), "ina226", Channel::Power(1), None).unwrap();
+        assert_eq!(ina.timer.period, Duration::from_millis(18));
+    }
+
+    #[test]
+    fn a_missing_chip_is_an_error_that_lists_the_chips() {
+        let root = class();
+        let error = |chip, channel| read_once(root.path(), chip, channel).unwrap_err();
         let missing = error("ina219", Channel::Power(1));
         assert!(missing.contains("ina226 (hwmon2)") && missing.contains("ltc4151"), "{missing}");
         assert_eq!(
             error("nvme", Channel::Power(1)),
-            "several chips are called nvme: say hwmon0 or hwmon1"
+            "several chips are called nvme; name hwmon0 or hwmon1"
         );
         assert_eq!(error("ltc4151", Channel::Power(1)), "ltc4151 has no power1");
         let empty = tempfile::tempdir().unwrap();
         assert!(
-            once(empty.path(), "x", Channel::Power(1)).unwrap_err().contains("no sensor chips")
+            read_once(empty.path(), "x", Channel::Power(1))
+                .unwrap_err()
+                .contains("no sensor chips")
         );
     }
 
     #[test]
-    fn a_chip_that_goes_away_ends_after_three_readings_and_not_after_one() {
+    fn one_failed_reading_is_a_gap_and_three_in_a_row_end_the_meter() {
         let root = class();
         let period = Some(Duration::from_millis(2));
         let mut hwmon = Hwmon::open(root.path(), "ina226", Channel::Power(1), period).unwrap();
@@ -260,17 +346,17 @@ mod tests {
     }
 
     #[test]
-    fn sensors_are_listed_with_their_units_and_what_cannot_be_read_has_no_value() {
+    fn sensors_are_listed_with_units_and_an_unreadable_one_has_no_value() {
         let root = class();
         let all = sensors(root.path());
-        let of = |place: &str, channel: &str| {
+        let sensor = |place: &str, channel: &str| {
             all.iter().find(|s| s.place == place && s.channel == channel).unwrap().clone()
         };
-        let composite = of("hwmon0", "temp1");
+        let composite = sensor("hwmon0", "temp1");
         assert_eq!((composite.value, composite.unit), (Some(41.85), "°C"));
         assert_eq!(composite.label, "Composite");
-        assert_eq!(of("hwmon1", "temp1").value, None);
-        assert_eq!(of("hwmon2", "power1").value, Some(4.25));
+        assert_eq!(sensor("hwmon1", "temp1").value, None);
+        assert_eq!(sensor("hwmon2", "power1").value, Some(4.25));
         assert_eq!(all.len(), 5);
     }
 }
