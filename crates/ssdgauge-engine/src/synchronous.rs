@@ -50,7 +50,7 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             break;
         }
         let request = source.deal();
-        assert!(
+        debug_assert!(
             request.offset + block_size as u64 <= span_end,
             "a request at byte {} exceeds the span",
             request.offset
