@@ -3,9 +3,7 @@
 //! A byte limit is exact. The bytes that a step writes within a time limit depend on the drive, so
 //! a write rate is assumed for them; every figure states which of the two it is based on.
 
-use ssdgauge_core::{
-    Access, Action, Bytes, DriveInfo, Nanos, Plan, Preparation, Step, Stream, Test,
-};
+use ssdgauge_core::{Access, Action, Bytes, DriveInfo, Nanos, Plan, Step, Stream, Test};
 use thiserror::Error;
 
 /// Assumed write rate in bytes per second where only time limits a step: what a client drive on
@@ -48,20 +46,12 @@ pub struct Estimate {
 impl Estimate {
     /// Adds `step`, executed `times` times.
     fn add(&mut self, step: &Step, times: u64) {
-        match &step.action {
-            Action::Prepare(Preparation::Fill { span, .. }) => self.filled += *span * times,
-            Action::Prepare(
-                Preparation::Purge
-                | Preparation::PurgeBy(_)
-                | Preparation::Trim { .. }
-                | Preparation::Power(_)
-                | Preparation::WriteCache(_),
-            ) => {}
-            Action::Rest(time) | Action::Idle(time) => self.timed += *time * times,
-            Action::Run { until, .. } => {
-                let time = until.time.unwrap_or_default();
-                self.timed += (time + step.rest.after(time)) * times;
-            }
+        let (preparation, until) = (step.action.preparation(), step.action.until());
+        self.filled += preparation.map_or(Bytes(0), |preparation| preparation.writes()) * times;
+        self.timed += step.action.idle_time().unwrap_or_default() * times;
+        if let Some(until) = until {
+            let time = until.time.unwrap_or_default();
+            self.timed += (time + step.rest.after(time)) * times;
         }
         match step.action.writes_at_most() {
             Some(bytes) => self.written_at_most += bytes * times,

@@ -6,10 +6,9 @@ mod repetitions;
 mod seconds;
 mod tracked;
 
-use crate::model::plan::NO_LOAD;
 use crate::model::{RecordedRepetition, RecordedRun, ReportError, StepFinding};
 use ssdgauge_core::search::{self, Next};
-use ssdgauge_core::{Action, PhaseKind, Test};
+use ssdgauge_core::{PhaseKind, Test};
 use ssdgauge_runfile::{FindingRecord, RunFile, StepId, StepRecord};
 use std::path::Path;
 
@@ -65,11 +64,7 @@ fn read_repetition(
         for (step_index, step) in phase.steps.iter().enumerate() {
             let records = counted.get(&(phase_index, step_index));
             complete &= records.is_some() || !test.is_in_order(phase_index);
-            let workload = match &step.action {
-                Action::Run { workload, .. } => workload.clone(),
-                Action::Idle(_) => NO_LOAD,
-                Action::Prepare(_) | Action::Rest(_) => continue,
-            };
+            let Some(workload) = step.action.measured_workload() else { continue };
             if phase.kind == PhaseKind::Measure {
                 let is_search = test.search.is_some() && !test.is_in_order(phase_index);
                 planned += usize::from(records.is_some() || !is_search);
@@ -77,7 +72,7 @@ fn read_repetition(
                     points.push(point::read(
                         file,
                         step,
-                        &workload,
+                        workload,
                         attempts::window(test, records),
                     )?);
                 }

@@ -94,22 +94,14 @@ impl<'a> Progress<'a> {
 
 /// Returns how long a step is thought to take.
 fn expected(step: &Step, fill_rate: f64) -> Nanos {
-    match &step.action {
-        Action::Prepare(Preparation::Fill { span, .. }) => {
-            Nanos((span.0 as f64 / fill_rate * 1e9) as u64)
-        }
-        Action::Prepare(
-            Preparation::Purge
-            | Preparation::PurgeBy(_)
-            | Preparation::Trim { .. }
-            | Preparation::Power(_)
-            | Preparation::WriteCache(_),
-        ) => Nanos::SECOND,
-        Action::Rest(time) | Action::Idle(time) => *time,
-        Action::Run { until, .. } => {
-            let time = until.time.unwrap_or(Nanos::from_secs(60));
-            time + step.rest.after(time)
-        }
+    let action = &step.action;
+    if let Some(until) = action.until() {
+        let time = until.time.unwrap_or(Nanos::from_secs(60));
+        return time + step.rest.after(time);
+    }
+    match action.preparation().and_then(Preparation::fill_span) {
+        Some(span) => Nanos((span.0 as f64 / fill_rate * 1e9) as u64),
+        None => action.idle_time().unwrap_or(Nanos::SECOND),
     }
 }
 
@@ -197,7 +189,8 @@ impl Watcher for Progress<'_> {
             ios => rates(ios, self.bytes, elapsed),
         };
         self.say(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
-        if let (Action::Prepare(Preparation::Fill { span, .. }), 1..) = (&step.action, elapsed.0) {
+        let fill = step.action.preparation().and_then(Preparation::fill_span);
+        if let (Some(span), 1..) = (fill, elapsed.0) {
             self.fill_rate = span.0 as f64 / elapsed.as_secs_f64();
         }
     }

@@ -97,10 +97,7 @@ pub(super) fn remaining(
         for place in &all[..anew] {
             let kind = plan.tests[place.test].phases[place.phase].kind;
             let action = &step_at(plan, *place).action;
-            let is_setting = matches!(
-                action,
-                Action::Prepare(Preparation::Power(_) | Preparation::WriteCache(_))
-            );
+            let is_setting = action.preparation().is_some_and(Preparation::is_setting);
             if is_setting {
                 // Settings end with their test, and a test with settings starts again (rule 2), so
                 // a setting before `anew` has no effect on the remaining steps.

@@ -92,21 +92,21 @@ fn rates(point: &PointRun, metric: Metric) -> Vec<f64> {
 }
 
 fn settled(test: &TestRun) -> Option<String> {
-    let Score::MeanOfLast { metric, window } = &test.test.score else { return None };
+    let (metric, window) = test.test.score.mean_of_last()?;
     let [point] = test.points.as_slice() else { return None };
     let is_random = |stream: &Stream| stream.access == Access::Random;
     if metric.needs_power() || !point.workload.streams.iter().all(is_random) {
         return None;
     }
     let value = test.headline.value?;
-    let all = rates(point, *metric);
+    let all = rates(point, metric);
     let best_minute = all.chunks_exact(60).filter_map(summary::mean).fold(0.0, f64::max);
     let full: Vec<&Totals> =
         point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
     let last: Vec<f64> = window
         .of(&full)?
         .iter()
-        .map(|second| second.value(*metric, Scope::All).unwrap_or(0.0))
+        .map(|second| second.value(metric, Scope::All).unwrap_or(0.0))
         .collect();
     let way = match consistency::classify(&last)? {
         Consistency::Steady => "stable".to_owned(),
@@ -121,7 +121,7 @@ fn settled(test: &TestRun) -> Option<String> {
     };
     Some(format!(
         "Sustains {} in the {window}{share}; {way} ({}).",
-        number::with_unit(value, *metric),
+        number::with_unit(value, metric),
         title(test)
     ))
 }
@@ -130,7 +130,9 @@ fn settled(test: &TestRun) -> Option<String> {
 fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
     let span = |test: &TestRun| test.points.first()?.workload.streams.first().map(|s| s.span);
     let settled: Vec<&TestRun> = tests
-        .filter(|test| matches!(test.test.score, Score::MeanOfLast { metric: Metric::Iops, .. }))
+        .filter(|test| {
+            test.test.score.mean_of_last().is_some_and(|(metric, _)| metric == Metric::Iops)
+        })
         .filter(|test| test.headline.value.is_some())
         .collect();
     let [whole, part, ..] = settled.as_slice() else { return None };
@@ -155,7 +157,7 @@ fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<Stri
 }
 
 fn knee(test: &TestRun) -> Option<String> {
-    let Score::Knee(metric) = test.test.score else { return None };
+    let metric = test.test.score.depth_knee()?;
     let (rungs, found) = headline_points::depth_sweep(test, metric)?;
     let end = match rungs.as_slice() {
         // A plateau has its best anywhere; only what still climbs may climb further.

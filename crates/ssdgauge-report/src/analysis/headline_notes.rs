@@ -9,7 +9,7 @@ use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::{knee, summary};
-use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, Totals, Window};
+use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, ScoreFamily, Totals, Window};
 
 /// Returns the notes on the headline of `test`; empty where it has no value.
 pub(crate) fn notes(test: &TestRun) -> Vec<String> {
@@ -17,17 +17,19 @@ pub(crate) fn notes(test: &TestRun) -> Vec<String> {
         return Vec::new();
     }
     let mut notes: Vec<String> = repeated(test).into_iter().collect();
-    notes.extend::<Vec<String>>(match test.test.score {
-        Score::Knee(metric) => knee_words(test, metric).into_iter().collect(),
-        Score::MeanOf(metric) | Score::MeanAt { metric, .. } => {
-            harmonic(test, metric).into_iter().collect()
+    let score = &test.test.score;
+    let metric = score.metric();
+    notes.extend::<Vec<String>>(match (score.family(), score.last_part()) {
+        (ScoreFamily::Knee, _) => match score.depth_knee() {
+            Some(metric) => knee_words(test, metric).into_iter().collect(),
+            None => knee_of_load(test).into_iter().collect(),
+        },
+        (ScoreFamily::Mean, _) => harmonic(test, metric).into_iter().collect(),
+        (ScoreFamily::Point, _) if score.position().is_none() => {
+            best(test, metric).into_iter().collect()
         }
-        Score::BestOf(metric) => best(test, metric).into_iter().collect(),
-        Score::MeanOfLast { metric, window } | Score::MeanOverSigmaOfLast { metric, window } => {
-            over_last(test, metric, window)
-        }
-        Score::KneeOfLoad(_) => knee_of_load(test).into_iter().collect(),
-        Score::At { .. } | Score::HighestBorne | Score::HighestBorneFromSending => Vec::new(),
+        (ScoreFamily::LastPart, Some((metric, window))) => over_last(test, metric, window),
+        (ScoreFamily::Point | ScoreFamily::LastPart | ScoreFamily::HighestLoad, _) => Vec::new(),
     });
     notes.extend(from_sending(test));
     notes.extend(also(test));
@@ -173,8 +175,7 @@ fn from_sending(test: &TestRun) -> Option<String> {
 
 /// The harmonic mean, which is the rate at which equal parts take the same total time (D5).
 fn harmonic(test: &TestRun, metric: Metric) -> Option<String> {
-    let points =
-        || test.points.iter().filter(|point| test.test.score.rests_on(point.point.position));
+    let points = || test.points.iter().filter(|point| test.test.score.needs(point.point.position));
     if !metric.more_is_better() || points().count() < 2 {
         return None;
     }

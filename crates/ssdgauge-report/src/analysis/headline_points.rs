@@ -3,7 +3,7 @@
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
 use ssdgauge_core::statistics::knee::{self, Knee, Rung};
-use ssdgauge_core::{BORNE, Metric, Scope, Score};
+use ssdgauge_core::{BORNE, Metric, Scope, Score, ScoreFamily};
 
 /// Returns the points that the headline of `test` is taken from: the knee of a ladder, the best
 /// point, the highest load borne, or all that a mean is over.
@@ -12,33 +12,29 @@ use ssdgauge_core::{BORNE, Metric, Scope, Score};
 pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
     let Some(value) = test.headline.value else { return Vec::new() };
     let all = || test.points.iter();
-    match &test.test.score {
-        Score::Knee(metric) => {
-            let depth = depth_sweep(test, *metric).map(|(_, knee)| f64::from(knee.depth));
-            all().filter(|point| Some(point.point.position) == depth).collect()
+    let score = &test.test.score;
+    let has_value =
+        |point: &&PointRun| metrics::value(point, score.metric(), Scope::All) == Some(value);
+    match score.family() {
+        ScoreFamily::Knee => match score.depth_knee() {
+            Some(metric) => {
+                let depth = depth_sweep(test, metric).map(|(_, knee)| f64::from(knee.depth));
+                all().filter(|point| Some(point.point.position) == depth).collect()
+            }
+            None => all().filter(has_value).take(1).collect(),
+        },
+        ScoreFamily::HighestLoad => {
+            // By the due times, a load that ran and did not pass stands at the same position.
+            let passed = |point: &&PointRun| {
+                score != &Score::HighestBorne || point.point.totals.reading(BORNE) == Some(1.0)
+            };
+            all().filter(passed).filter(|point| point.point.position == value).collect()
         }
-        Score::BestOf(metric) => all()
-            .filter(|point| metrics::value(point, *metric, Scope::All) == Some(value))
-            .take(1)
-            .collect(),
-        Score::HighestBorne => {
-            let borne = |point: &&PointRun| point.point.totals.reading(BORNE) == Some(1.0);
-            all().filter(borne).filter(|point| point.point.position == value).collect()
+        ScoreFamily::Point if score.position().is_none() => {
+            all().filter(has_value).take(1).collect()
         }
-        Score::HighestBorneFromSending => {
-            let of_load = |point: &&PointRun| point.point.position == value;
-            all().filter(of_load).collect()
-        }
-        Score::KneeOfLoad(metric) => all()
-            .filter(|point| metrics::value(point, *metric, Scope::All) == Some(value))
-            .take(1)
-            .collect(),
-        score @ (Score::At { .. }
-        | Score::MeanOf(_)
-        | Score::MeanAt { .. }
-        | Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. }) => {
-            all().filter(|point| score.rests_on(point.point.position)).collect()
+        ScoreFamily::Point | ScoreFamily::Mean | ScoreFamily::LastPart => {
+            all().filter(|point| score.needs(point.point.position)).collect()
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::group::Group;
 use crate::model::plan::measured_steps;
-use ssdgauge_core::{Access, Action, Score, Stream};
+use ssdgauge_core::{Access, Stream};
 
 /// How many numbers a drive has in the conclusions: readers want one answer, and the tests have the
 /// rest.
@@ -56,10 +56,8 @@ pub(crate) fn select<'a>(groups: &'a [Group<'a>]) -> Vec<(usize, &'a Group<'a>)>
 
 fn kind(group: &Group<'_>) -> Option<Kind> {
     let streams: Vec<&Stream> = measured_steps(&group.first().test.test)
-        .flat_map(|step| match &step.action {
-            Action::Run { workload, .. } => workload.streams.as_slice(),
-            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => &[],
-        })
+        .filter_map(|step| step.action.workload())
+        .flat_map(|workload| &workload.streams)
         .collect();
     let access = streams.first()?.access;
     if streams.iter().any(|stream| stream.access != access) {
@@ -78,18 +76,10 @@ fn kind(group: &Group<'_>) -> Option<Kind> {
 
 /// Returns how far beyond the SLC cache a test of writes goes; equal for all tests of reads.
 fn lasting(group: &Group<'_>) -> u8 {
-    match (kind(group), &group.first().test.test.score) {
-        (Some(Kind::RandomWrite | Kind::SequentialWrite), score) => match score {
-            Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => 2,
-            Score::Knee(_) => 1,
-            Score::MeanOf(_)
-            | Score::MeanAt { .. }
-            | Score::BestOf(_)
-            | Score::At { .. }
-            | Score::KneeOfLoad(_)
-            | Score::HighestBorne
-            | Score::HighestBorneFromSending => 0,
-        },
-        (Some(Kind::RandomRead | Kind::SequentialRead | Kind::Mixed) | None, _) => 0,
+    let score = &group.first().test.test.score;
+    match kind(group) {
+        Some(Kind::RandomWrite | Kind::SequentialWrite) if score.last_part().is_some() => 2,
+        Some(Kind::RandomWrite | Kind::SequentialWrite) => u8::from(score.depth_knee().is_some()),
+        Some(Kind::RandomRead | Kind::SequentialRead | Kind::Mixed) | None => 0,
     }
 }

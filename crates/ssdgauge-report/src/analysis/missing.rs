@@ -3,7 +3,7 @@
 use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
 use crate::text::number;
-use ssdgauge_core::{Finding, FindingKind, Metric, Scope, Score, Severity};
+use ssdgauge_core::{Finding, FindingKind, Metric, Scope, Severity};
 
 /// Returns a finding for everything that is missing in `run`.
 pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {
@@ -73,7 +73,7 @@ fn point_findings(point: &PointRun) -> Vec<StepFinding> {
             continue;
         }
         let seen = point.point.totals.latency(scope).count();
-        match fewest(metric) {
+        match metric.least_requests() {
             Some(needed) if seen < needed => few.add(metric, scope, key, (needed, seen)),
             Some(_) => others.push(key),
             // Efficiency also needs a power above zero; the meter's finding is that of the test.
@@ -140,31 +140,6 @@ fn lower(title: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Returns the fewest requests that `metric` needs, where it is a statistic of requests.
-///
-/// A percentile needs a sample beyond it (definition D1): 1 ÷ (1 − p) requests.
-fn fewest(metric: Metric) -> Option<u64> {
-    match metric {
-        Metric::LatMeanUs | Metric::LatMaxUs => Some(1),
-        Metric::LatP50Us => Some(2),
-        Metric::LatP99Us => Some(100),
-        Metric::LatP999Us => Some(1_000),
-        Metric::LatP9999Us => Some(10_000),
-        Metric::LatP99999Us => Some(100_000),
-        Metric::Iops
-        | Metric::ThroughputMbS
-        | Metric::PowerW
-        | Metric::EnergyJ
-        | Metric::EfficiencyMbSW
-        | Metric::EfficiencyKiopsW
-        | Metric::InFlightMean
-        | Metric::WriteAmplification
-        | Metric::EffectiveOverProvisioning
-        | Metric::MeanOverSigma
-        | Metric::LoadMultiple => None,
-    }
-}
-
 fn headline_finding(run: &TestRun) -> Option<StepFinding> {
     let headline = &run.headline;
     let (kind, text) = match (headline.value, headline.low) {
@@ -186,20 +161,13 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
 }
 
 fn lacking(run: &TestRun) -> String {
-    match run.test.score {
-        Score::At { position, .. } if run.points.iter().all(|p| p.point.position != position) => {
-            format!("the headline is {}, but no such step was measured", run.test.score.words())
+    let score = &run.test.score;
+    let is_measured = |position| run.points.iter().any(|point| point.point.position == position);
+    match score.position() {
+        Some(position) if !is_measured(position) => {
+            format!("the headline is {}, but no such step was measured", score.words())
         }
-        Score::At { .. }
-        | Score::MeanOf(_)
-        | Score::MeanAt { .. }
-        | Score::BestOf(_)
-        | Score::Knee(_)
-        | Score::KneeOfLoad(_)
-        | Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. }
-        | Score::HighestBorne
-        | Score::HighestBorneFromSending => {
+        Some(_) | None => {
             let key = run.headline.metric.key();
             format!("the headline needs {key} at every step; it is missing for some of them")
         }

@@ -2,7 +2,7 @@
 
 use crate::model::{PointRun, Repetition, StepFinding, TestRun};
 use ssdgauge_core::statistics::repetition;
-use ssdgauge_core::{Action, Finding, FindingKind, Headline, PhaseKind, Severity, Totals};
+use ssdgauge_core::{Finding, FindingKind, Headline, PhaseKind, Severity, Totals};
 use std::collections::BTreeMap;
 
 /// Merges the repetitions of a test: headlines become means, and each point takes the samples of
@@ -64,11 +64,8 @@ fn merge_totals(totals: &BTreeMap<(usize, usize), Totals>, run: &mut TestRun) {
     let mut points = run.points.iter_mut().peekable();
     for (phase_index, phase) in run.test.phases.iter().enumerate() {
         for (step_index, step) in phase.steps.iter().enumerate() {
-            match &step.action {
-                Action::Run { .. } | Action::Idle(_) if phase.kind == PhaseKind::Measure => {}
-                Action::Run { .. } | Action::Idle(_) | Action::Prepare(_) | Action::Rest(_) => {
-                    continue;
-                }
+            if phase.kind != PhaseKind::Measure || step.action.measured_workload().is_none() {
+                continue;
             }
             // A step that the shown repetition has not reached has no point.
             let is_here = |point: &&mut PointRun| {

@@ -5,9 +5,7 @@ use crate::model::{CachePlace, PointRun, StepFinding, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::cache::{self, Edge};
-use ssdgauge_core::{
-    Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Preparation, Severity,
-};
+use ssdgauge_core::{Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Severity};
 
 /// Returns the end of the SLC cache that `test` shows: a single step that writes sequentially.
 pub(crate) fn cache_edge(test: &TestRun) -> Option<Edge> {
@@ -56,13 +54,10 @@ fn classify_test(test: &mut TestRun, edge: &Edge) {
         for step in &phase.steps {
             let mut rest = Nanos::ZERO;
             match &step.action {
-                Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) => held = 0,
-                Action::Prepare(Preparation::Fill { span, .. }) => {
-                    held = held.saturating_add(span.0);
+                Action::Prepare(preparation) if preparation.is_purge() => held = 0,
+                Action::Prepare(preparation) => {
+                    held = held.saturating_add(preparation.writes().0);
                 }
-                Action::Prepare(
-                    Preparation::Trim { .. } | Preparation::Power(_) | Preparation::WriteCache(_),
-                ) => {}
                 Action::Rest(time) | Action::Idle(time) => rest = *time,
                 Action::Run { workload, .. } if phase.kind != PhaseKind::Measure => {
                     // Preconditioning writes more than any cache holds; its volume is not needed.

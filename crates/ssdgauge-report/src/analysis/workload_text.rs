@@ -37,28 +37,14 @@ pub(crate) fn rule(test: &Test, score: &Score) -> String {
         let step = measured_steps(test).find(|step| step.position == *position);
         step.map_or_else(|| position.to_string(), |step| sanitize::prose(&step.label))
     };
-    match score {
-        Score::At { position, .. } => format!("at {}", label(position)),
-        Score::MeanAt { positions, .. } => {
-            let labels: Vec<String> = positions.iter().map(label).collect();
-            format!("arithmetic mean over {}", labels.join(", "))
-        }
-        Score::MeanOf(_)
-        | Score::BestOf(_)
-        | Score::Knee(_)
-        | Score::KneeOfLoad(_)
-        | Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. }
-        | Score::HighestBorne
-        | Score::HighestBorneFromSending => score.words(),
-    }
+    score.describe(|position| label(&position))
 }
 
 fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
     let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
-    phases.flat_map(|phase| &phase.steps).filter_map(|step| match &step.action {
-        Action::Run { workload, until, .. } => Some((workload, until)),
-        Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
+    phases.flat_map(|phase| &phase.steps).filter_map(|step| {
+        let action = &step.action;
+        action.workload().zip(action.until())
     })
 }
 

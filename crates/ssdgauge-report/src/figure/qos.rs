@@ -9,7 +9,7 @@ use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::metrics;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Metric, Scope, Score};
+use ssdgauge_core::{Metric, Scope};
 
 /// The latencies that the enterprise reviews of 2018 to 2020 show beside throughput.
 const PARTS: [(Metric, &str); 3] =
@@ -26,18 +26,7 @@ pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
         streams.map(|stream| stream.read_percent).collect()
     };
     let is_mix = group.members.iter().flat_map(steps).any(|read| read > 0 && read < 100);
-    let fits = match score {
-        Score::Knee(_) => true,
-        Score::At { .. } => !is_mix,
-        Score::MeanOf(_)
-        | Score::MeanAt { .. }
-        | Score::BestOf(_)
-        | Score::MeanOfLast { .. }
-        | Score::MeanOverSigmaOfLast { .. }
-        | Score::KneeOfLoad(_)
-        | Score::HighestBorne
-        | Score::HighestBorneFromSending => false,
-    };
+    let fits = score.depth_knee().is_some() || (score.position().is_some() && !is_mix);
     if !fits {
         return None;
     }

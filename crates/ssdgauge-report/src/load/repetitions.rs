@@ -1,9 +1,8 @@
 //! Tests that were carried out several times: one entry with all of its repetitions.
 
 use crate::load::{attempts, point};
-use crate::model::plan::NO_LOAD;
 use crate::model::{RecordedRepetition, RecordedTest, ReportError};
-use ssdgauge_core::{Action, PhaseKind, Step, Test, Totals, Workload};
+use ssdgauge_core::{PhaseKind, Step, Test, Totals, Workload};
 use ssdgauge_runfile::{RunFile, StepRecord};
 use std::collections::BTreeMap;
 
@@ -64,11 +63,7 @@ fn measured(test: &Test) -> Vec<((usize, usize), &Step, Workload)> {
     let mut measured = Vec::new();
     for (phase_index, phase) in test.phases.iter().enumerate() {
         for (step_index, step) in phase.steps.iter().enumerate() {
-            let workload = match &step.action {
-                Action::Run { workload, .. } => workload.clone(),
-                Action::Idle(_) => NO_LOAD,
-                Action::Prepare(_) | Action::Rest(_) => continue,
-            };
+            let Some(workload) = step.action.measured_workload().cloned() else { continue };
             if phase.kind == PhaseKind::Measure {
                 measured.push(((phase_index, step_index), step, workload));
             }

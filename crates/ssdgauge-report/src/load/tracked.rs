@@ -2,7 +2,7 @@
 
 use crate::load::attempts::CountedAttempts;
 use crate::model::{ReportError, Tracked};
-use ssdgauge_core::{Action, Nanos, Scope, SteadyRule, Test, Totals};
+use ssdgauge_core::{Nanos, Scope, SteadyRule, Test, Totals};
 use ssdgauge_runfile::{RunFile, StepId};
 
 /// More rounds of one step than any suite has; it bounds memory.
@@ -21,7 +21,7 @@ pub(crate) fn tracked(
         };
         let rounds =
             test.rounds.filter(|rounds| (rounds.phase, rounds.tracking) == (*phase, *place));
-        let (metric, round, values) = match (rounds, &step.action) {
+        let (metric, round, values) = match (rounds, step.action.steady()) {
             (Some(rounds), _) => {
                 let mut values = Vec::with_capacity(records.len());
                 for record in records {
@@ -31,13 +31,11 @@ pub(crate) fn tracked(
                 }
                 (rounds.metric, "all steps of the test".to_owned(), values)
             }
-            (None, Action::Run { steady: Some(rule), .. }) => {
+            (None, Some(rule)) => {
                 let Some(record) = records.last() else { continue };
-                (rule.metric, rule.round.to_string(), in_rounds(file, record.id, *rule)?)
+                (rule.metric, rule.round.to_string(), in_rounds(file, record.id, rule)?)
             }
-            (None, Action::Run { .. } | Action::Prepare(_) | Action::Rest(_) | Action::Idle(_)) => {
-                continue;
-            }
+            (None, None) => continue,
         };
         all.push(Tracked { step: step.label.clone(), metric, round, values });
     }

@@ -6,7 +6,7 @@ use crate::suite_choice::{endurance_of, find, options_of, size_for};
 use crate::target::Target;
 use crate::terminal;
 use serde_json::{Value, json};
-use ssdgauge_core::{Action, DriveInfo, Nanos, Plan, Preparation, Rest, Stream, TargetKind};
+use ssdgauge_core::{DriveInfo, Nanos, Plan, Rest};
 use ssdgauge_lab::{Endurance, Estimate, check_wear, estimate, wear};
 
 /// Prints the plan of a run without doing anything.
@@ -47,38 +47,10 @@ fn as_json(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Value {
             "allowed_share": wish.share,
             "refused": check_wear(&wear, drive, &wish).err().map(|error| error.to_string()),
         })),
-        "cannot": cannot(plan, drive),
+        "cannot": plan.missing_on(drive.kind),
         "drive": drive,
         "destructive": plan.is_destructive(),
     })
-}
-
-/// Returns what of the protocol this kind of target cannot give, which the run will be marked with.
-fn cannot(plan: &Plan, drive: &DriveInfo) -> Vec<String> {
-    let purges =
-        plan.steps().any(|(_, _, step)| matches!(step.action, Action::Prepare(Preparation::Purge)));
-    let purge = match drive.kind {
-        TargetKind::File => Some("a purge: a file cannot make its drive as if fresh"),
-        TargetKind::Null => Some("a purge: there is no drive"),
-        TargetKind::Block | TargetKind::Virtual => None,
-    };
-    let whole = match drive.kind {
-        TargetKind::File => Some(
-            "the whole drive: shares of the target are shares of the scratch file, and what else \
-             the drive holds is not known",
-        ),
-        TargetKind::Block | TargetKind::Virtual | TargetKind::Null => None,
-    };
-    let switches = plan
-        .steps()
-        .any(|(_, _, step)| matches!(step.action, Action::Prepare(Preparation::WriteCache(_))));
-    let cache = match drive.kind {
-        TargetKind::File => Some("a switch of the write cache: a file has none of its own"),
-        TargetKind::Null => Some("a switch of the write cache: there is no drive"),
-        TargetKind::Block | TargetKind::Virtual => None,
-    };
-    let words = purge.filter(|_| purges).into_iter().chain(cache.filter(|_| switches)).chain(whole);
-    words.map(str::to_owned).collect()
 }
 
 /// Returns the plan for people.
@@ -101,7 +73,7 @@ fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
         for phase in &test.phases {
             for step in &phase.steps {
                 let kind = phase.kind.name();
-                let action = action_in_words(&step.action);
+                let action = step.action.describe();
                 let rest = rest_in_words(step.rest);
                 text.push_str(&format!("  {kind:<9} {:<18} {action}{rest}\n", step.label));
             }
@@ -111,7 +83,7 @@ fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
         }
     }
     text.push('\n');
-    for words in cannot(plan, drive) {
+    for words in plan.missing_on(drive.kind) {
         text.push_str(&format!("Not possible here: {words}\n"));
     }
     text.push_str(&cost_in_words(&cost));
@@ -152,45 +124,6 @@ fn endurance_in_words(cost: &Estimate, drive: &DriveInfo, wish: &Endurance) -> S
         text.push_str(&format!("A run is refused: {error}\n"));
     }
     text
-}
-
-fn action_in_words(action: &Action) -> String {
-    match action {
-        Action::Prepare(Preparation::Purge) => "make the drive as if fresh".into(),
-        Action::Prepare(Preparation::PurgeBy(method)) => {
-            format!("make the drive as if fresh, by {}", method.name())
-        }
-        Action::Prepare(Preparation::Trim { span, .. }) => format!("trim the first {span}"),
-        Action::Prepare(Preparation::Fill { access, block_size, span, .. }) => {
-            let order = format!("{access:?}").to_lowercase();
-            format!("write {span} once, {order}, {block_size} each")
-        }
-        Action::Prepare(Preparation::Power(saving)) => format!("set the power saving: {saving}"),
-        Action::Prepare(Preparation::WriteCache(switch)) => {
-            format!("set the volatile write cache: {switch}")
-        }
-        Action::Idle(time) => format!("leave the drive alone for {time}, and ask nothing of it"),
-        Action::Rest(time) => format!("leave the drive alone for {time}"),
-        Action::Run { workload, until, steady } => {
-            let streams: Vec<String> = workload.streams.iter().map(stream_in_words).collect();
-            let time = until.time.map(|time| time.to_string());
-            let bytes = until.bytes.map(|bytes| bytes.to_string());
-            let steady = steady
-                .map(|rule| format!("steady ({} in rounds of {})", rule.metric.key(), rule.round));
-            let limits: Vec<String> = time.into_iter().chain(bytes).chain(steady).collect();
-            format!("{}, until {}", streams.join(" and "), limits.join(" or "))
-        }
-    }
-}
-
-fn stream_in_words(stream: &Stream) -> String {
-    let access = format!("{:?}", stream.access).to_lowercase();
-    let (size, percent, span) = (stream.block_size, stream.read_percent, stream.span);
-    let load = match stream.arrival.per_second() {
-        Some(rate) => format!("{rate:.2} requests/s"),
-        None => format!("QD{} × {}", stream.queue_depth, stream.threads),
-    };
-    format!("{access} {size}, {percent} % read, {load}, span {span}")
 }
 
 fn rest_in_words(rest: Rest) -> String {

@@ -5,7 +5,7 @@ use crate::model::{PointRun, Run};
 use crate::output::terminal::style::Style;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Access, Action, Metric, PhaseKind, Scope, Stream, Workload};
+use ssdgauge_core::{Access, Metric, PhaseKind, Scope, Stream, Workload};
 use std::cmp::Reverse;
 
 const LABEL: usize = 15;
@@ -75,7 +75,7 @@ fn rows(run: &Run) -> Vec<Row<'_>> {
     for test in &run.tests {
         let phases = test.test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
         for step in phases.flat_map(|phase| &phase.steps) {
-            let Action::Run { workload, .. } = &step.action else { continue };
+            let Some(workload) = step.action.workload() else { continue };
             let point = test.points.iter().find(|point| {
                 point.point.label == step.label && point.point.position == step.position
             });
