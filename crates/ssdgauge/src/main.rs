@@ -13,7 +13,7 @@ mod page_file;
 mod process;
 mod progress;
 mod request_log;
-mod suite_choice;
+mod suite_options;
 mod target;
 mod terminal;
 mod text_file;

@@ -5,7 +5,7 @@
 use crate::arguments;
 use crate::failure::{Failure, Kind};
 use crate::process::{self, StopFlag};
-use crate::{page_file, suite_choice, terminal};
+use crate::{page_file, suite_options, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, Glimpse, Options, Watcher};
@@ -45,7 +45,7 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
         }
     }
     page_file::check_page(&page, &[])?;
-    let suite = suite_choice::find("demo")?;
+    let suite = suite_options::find("demo")?;
     let rigs = DRIVES.iter().map(|drive| {
         let rig = VirtualRig::open(drive, 1);
         rig.map_err(|error| Failure::new(Kind::Broke, error.to_string(), "please report it"))

@@ -2,7 +2,7 @@
 
 use crate::arguments::{self, Choice};
 use crate::failure::Failure;
-use crate::suite_choice::{endurance_of, find, options_of, size_for};
+use crate::suite_options::{endurance_of, find, options_of, size_for};
 use crate::target::Target;
 use crate::terminal;
 use serde_json::{Value, json};

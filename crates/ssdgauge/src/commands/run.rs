@@ -6,7 +6,7 @@ use crate::failure::{Failure, Kind};
 use crate::page_file::{self, conclude};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
-use crate::suite_choice::{USUAL_SIZE, endurance_of, find, options_of, size_for};
+use crate::suite_options::{USUAL_SIZE, endurance_of, find, options_of, size_for};
 use crate::target::{Confirmation, OpenedRig, Origin, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::{DriveInfo, Plan};

@@ -2,7 +2,7 @@
 
 use crate::arguments;
 use crate::failure::Failure;
-use crate::suite_choice::find;
+use crate::suite_options::find;
 use crate::terminal;
 use serde_json::json;
 use ssdgauge_lab::{Suite, built_in};

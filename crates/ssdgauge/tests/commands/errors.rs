@@ -51,7 +51,7 @@ fn targets_that_cannot_be_tested() {
     check(&["quick", ".", "--size", "0"], 3, file!["snapshots/size-zero.txt"]);
     check(&["quick", ".", "--size", "4XB"], 2, file!["snapshots/size-unit.txt"]);
     check(&["quick", "sim:no-such-profile"], 2, file!["snapshots/no-such-profile.txt"]);
-    check(&["quick", "sim:tiny", "--size", "1TB"], 2, file!["snapshots/beyond-the-drive.txt"]);
+    check(&["quick", "sim:tiny", "--size", "1TB"], 2, file!["snapshots/capacity-exceeded.txt"]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn suites_that_do_not_exist_or_make_no_sense() {
 fn suites_that_would_wear_the_drive_too_much() {
     // Ten hours of random writes at 500 MB/s on a drive that is rated for 1 TB.
     let wears = ["run", "wears.toml", "sim:tiny", "--endurance", "1TBW"];
-    check(&wears, 3, file!["snapshots/wears-too-much.txt"]);
+    check(&wears, 3, file!["snapshots/endurance-exceeded.txt"]);
 }
 
 #[test]

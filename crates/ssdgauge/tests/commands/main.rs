@@ -4,15 +4,15 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod bench;
-mod card;
+mod drive_description;
 mod engine;
 mod errors;
 mod fio;
+mod hostile_files;
 mod interruption;
 mod meters;
 mod outputs;
 mod quick;
 mod review;
 mod shortened;
-mod strangers;
 mod support;

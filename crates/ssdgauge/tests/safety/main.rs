@@ -8,6 +8,6 @@ mod bench;
 mod contents;
 mod in_use;
 mod names;
+mod privileges;
 mod resume;
-mod rights;
 mod table;

@@ -15,7 +15,7 @@ fn a_virtual_drive_has_a_card_from_its_profile() {
             None => format!("{line}\n"),
         })
         .collect();
-    assert_data_eq!(words, file!["snapshots/card-of-a-model.txt"]);
+    assert_data_eq!(words, file!["snapshots/virtual-drive-description.txt"]);
     let json: serde_json::Value =
         serde_json::from_str(&bench.print(&["drives", "sim:tiny", "--json"])).unwrap();
     assert_eq!(json["schema_version"], 1);
