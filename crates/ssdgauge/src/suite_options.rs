@@ -1,45 +1,51 @@
-//! The suite of a command and what was chosen of it: tests, sizes, endurance.
+//! The suite of a command, and the options of its plan: tests, target size, endurance.
 
-use crate::arguments::Choice;
-use crate::failure::{Failure, Kind};
+use crate::arguments::PlanOptions;
+use crate::failure::{Failure, FailureKind};
 use crate::target::SizeRequest;
 use crate::text_file::read_text_file;
 use ssdgauge_core::Bytes;
 use ssdgauge_lab::{Endurance, Options, Suite, find_built_in, needed_span};
 
-/// The scratch file of a suite that names no size, and the part of a drive that `quick` uses.
-pub(crate) const USUAL_SIZE: Bytes = Bytes(4 << 30);
+/// The size of the scratch file of a suite without sizes, and of the range of a drive that `quick`
+/// tests.
+pub(crate) const DEFAULT_SIZE: Bytes = Bytes(4 << 30);
 
-/// Finds the suite `name`: one of the list, or a file.
-pub(crate) fn find(name: &str) -> Result<Suite, Failure> {
+/// Finds the suite `name`: a built-in one, or a file if the name has a `/` or ends in `.toml`.
+///
+/// # Errors
+///
+/// Fails where there is no such suite, or the file is not a valid suite.
+pub(crate) fn find_suite(name: &str) -> Result<Suite, Failure> {
     let is_path = name.contains('/') || name.ends_with(".toml");
     if !is_path {
         return Ok(find_built_in(name)?);
     }
-    let hint = "`ssdgauge suites` lists the suites that come with the program";
-    let text = read_text_file(name).map_err(|error| Failure::new(Kind::Usage, error, hint))?;
+    let hint = "`ssdgauge suites` lists the built-in suites";
+    let text =
+        read_text_file(name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
     Ok(Suite::parse(name, &text)?)
 }
 
-/// Returns how large a target has to be for `suite`.
-pub(crate) fn size_for(suite: &Suite, choice: &Choice, exact: Option<Bytes>) -> SizeRequest {
-    let needed = needed_span(suite, &choice.tests).filter(|_| !choice.scale_spans);
-    SizeRequest { exact, scratch: needed.unwrap_or(USUAL_SIZE), at_most: None }
+/// Returns the target size for `suite`: `exact` if given, otherwise the span that its tests need.
+pub(crate) fn size_for(suite: &Suite, options: &PlanOptions, exact: Option<Bytes>) -> SizeRequest {
+    let needed = needed_span(suite, &options.tests).filter(|_| !options.scale_spans);
+    SizeRequest { exact, scratch: needed.unwrap_or(DEFAULT_SIZE), at_most: None }
 }
 
-/// Returns what is wished of the drive's endurance.
-pub(crate) fn endurance_of(choice: &Choice) -> Endurance {
-    Endurance { rated: choice.endurance, share: choice.endurance_share / 100.0 }
+/// Returns the rated endurance and the share of it that a run may write.
+pub(crate) fn endurance_from(options: &PlanOptions) -> Endurance {
+    Endurance { rated: options.endurance, share: options.endurance_share / 100.0 }
 }
 
-/// Returns what the planner is asked.
-pub(crate) fn options_of(choice: &Choice) -> Options {
+/// Returns the options of the planner.
+pub(crate) fn planner_options_from(options: &PlanOptions) -> Options {
     Options {
-        only: choice.tests.clone(),
-        shorten: choice.shorten,
-        scale_spans: choice.scale_spans,
-        seed: choice.seed,
-        repeat: choice.repeat,
-        purge: choice.purge,
+        only: options.tests.clone(),
+        shorten: options.shorten,
+        scale_spans: options.scale_spans,
+        seed: options.seed,
+        repeat: options.repeat,
+        purge: options.purge,
     }
 }

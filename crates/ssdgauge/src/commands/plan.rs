@@ -1,35 +1,39 @@
-//! Showing a plan: what would be done, how long it takes, what it writes.
+//! `ssdgauge plan`: prints the steps of a run, its duration and the bytes that it writes.
 
-use crate::arguments::{self, Choice};
+use crate::arguments::{self, PlanOptions};
 use crate::failure::Failure;
-use crate::suite_options::{endurance_of, find, options_of, size_for};
+use crate::suite_options::{endurance_from, find_suite, planner_options_from, size_for};
 use crate::target::Target;
 use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::{Action, DriveInfo, Nanos, Plan, Preparation, Rest, Stream, TargetKind};
 use ssdgauge_lab::{Endurance, Estimate, admit, estimate, wear};
 
-/// Prints the plan of a run without doing anything.
-pub(crate) fn show(arguments: &arguments::Plan) -> Result<(), Failure> {
-    let suite = find(&arguments.suite)?;
-    let choice = &arguments.choice;
-    let size = size_for(&suite, choice, arguments.size);
-    let target = Target::find(&arguments.target, size, choice.seed)?;
-    let plan = ssdgauge_lab::plan(&suite, target.info(), &options_of(choice))?;
-    target.check_room()?;
+/// Prints the plan of a run. Nothing is written to the target.
+///
+/// # Errors
+///
+/// Fails where `ssdgauge run` would refuse the suite or the target before the confirmation.
+pub(crate) fn execute(arguments: &arguments::PlanArguments) -> Result<(), Failure> {
+    let suite = find_suite(&arguments.suite)?;
+    let options = &arguments.options;
+    let size = size_for(&suite, options, arguments.size);
+    let target = Target::find(&arguments.target, size, options.seed)?;
+    let plan = ssdgauge_lab::plan(&suite, target.info(), &planner_options_from(options))?;
+    target.check_free_space()?;
     let drive = target.info();
     if arguments.json {
-        terminal::print(&format!("{:#}\n", as_json(&plan, drive, choice)));
+        terminal::print(&format!("{:#}\n", to_json(&plan, drive, options)));
     } else {
-        terminal::print_words(&in_words(&plan, drive, choice));
+        terminal::print_text(&to_text(&plan, drive, options));
     }
     Ok(())
 }
 
-fn as_json(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Value {
-    let cost = estimate(plan, choice.write_rate);
-    let wish = endurance_of(choice);
-    let wear = wear(&cost, drive, &wish);
+fn to_json(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> Value {
+    let cost = estimate(plan, options.write_rate);
+    let endurance = endurance_from(options);
+    let wear = wear(&cost, drive, &endurance);
     json!({
         "schema_version": 1,
         "plan": plan,
@@ -44,28 +48,29 @@ fn as_json(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Value {
             "rated_bytes": wear.rated.0,
             "left_bytes": wear.left.map(|left| left.0),
             "share": wear.share,
-            "allowed_share": wish.share,
-            "refused": admit(&wear, drive, &wish).err().map(|error| error.to_string()),
+            "allowed_share": endurance.share,
+            "refused": admit(&wear, drive, &endurance).err().map(|error| error.to_string()),
         })),
-        "cannot": cannot(plan, drive),
+        "cannot": unsupported(plan, drive),
         "drive": drive,
         "destructive": plan.is_destructive(),
     })
 }
 
-/// Returns what of the protocol this kind of target cannot give, which the run will be marked with.
-fn cannot(plan: &Plan, drive: &DriveInfo) -> Vec<String> {
+/// Returns the parts of the protocol that this kind of target does not support; the run gets a
+/// finding for each.
+fn unsupported(plan: &Plan, drive: &DriveInfo) -> Vec<String> {
     let purges =
         plan.steps().any(|(_, _, step)| matches!(step.action, Action::Prepare(Preparation::Purge)));
     let purge = match drive.kind {
-        TargetKind::File => Some("a purge: a file cannot make its drive as if fresh"),
-        TargetKind::Null => Some("a purge: there is no drive"),
+        TargetKind::File => Some("purge (a scratch file cannot purge its drive)"),
+        TargetKind::Null => Some("purge (null: is no drive)"),
         TargetKind::Block | TargetKind::Virtual => None,
     };
     let whole = match drive.kind {
         TargetKind::File => Some(
-            "the whole drive: shares of the target are shares of the scratch file, and what else \
-             the drive holds is not known",
+            "test of the whole drive (shares of the target are shares of the scratch file; other data \
+             on the drive is unknown)",
         ),
         TargetKind::Block | TargetKind::Virtual | TargetKind::Null => None,
     };
@@ -73,17 +78,17 @@ fn cannot(plan: &Plan, drive: &DriveInfo) -> Vec<String> {
         .steps()
         .any(|(_, _, step)| matches!(step.action, Action::Prepare(Preparation::WriteCache(_))));
     let cache = match drive.kind {
-        TargetKind::File => Some("a switch of the write cache: a file has none of its own"),
-        TargetKind::Null => Some("a switch of the write cache: there is no drive"),
+        TargetKind::File => Some("switch of the write cache (a scratch file has none of its own)"),
+        TargetKind::Null => Some("switch of the write cache (null: is no drive)"),
         TargetKind::Block | TargetKind::Virtual => None,
     };
-    let words = purge.filter(|_| purges).into_iter().chain(cache.filter(|_| switches)).chain(whole);
-    words.map(str::to_owned).collect()
+    let texts = purge.filter(|_| purges).into_iter().chain(cache.filter(|_| switches)).chain(whole);
+    texts.map(str::to_owned).collect()
 }
 
-/// Returns the plan for people.
-fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
-    let cost = estimate(plan, choice.write_rate);
+/// Returns the plan as text.
+fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
+    let cost = estimate(plan, options.write_rate);
     let mut text = format!("{} on {} ({})\n", plan.suite.title, drive.name(), drive.capacity);
     if plan.shortened > 1 {
         text.push_str(&format!("SHORTENED: all limits divided by {}\n", plan.shortened));
@@ -92,17 +97,17 @@ fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
         text.push_str("SPANS SCALED to the target\n");
     }
     for test in &plan.tests {
-        let again = match test.repetition {
+        let repetition = match test.repetition {
             1 => String::new(),
-            repetition => format!(", repetition {repetition}"),
+            number => format!(", repetition {number}"),
         };
         let (id, revision, title) = (&test.id, test.revision, &test.title);
-        text.push_str(&format!("\n{id} (revision {revision}){again}: {title}\n"));
+        text.push_str(&format!("\n{id} (revision {revision}){repetition}: {title}\n"));
         for phase in &test.phases {
             for step in &phase.steps {
                 let kind = phase.kind.name();
-                let action = action_in_words(&step.action);
-                let rest = rest_in_words(step.rest);
+                let action = action_text(&step.action);
+                let rest = rest_text(step.rest);
                 text.push_str(&format!("  {kind:<9} {:<18} {action}{rest}\n", step.label));
             }
         }
@@ -111,28 +116,28 @@ fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
         }
     }
     text.push('\n');
-    for words in cannot(plan, drive) {
-        text.push_str(&format!("Not possible here: {words}\n"));
+    for part in unsupported(plan, drive) {
+        text.push_str(&format!("Not supported on this target: {part}\n"));
     }
-    text.push_str(&cost_in_words(&cost));
-    text.push_str(&endurance_in_words(&cost, drive, &endurance_of(choice)));
+    text.push_str(&cost_text(&cost));
+    text.push_str(&endurance_text(&cost, drive, &endurance_from(options)));
     text
 }
 
-fn cost_in_words(cost: &Estimate) -> String {
-    let rate = format!("{} a second", cost.rate.about());
-    let mut text = format!("Time: at most {} by the limits of its steps", cost.timed);
+fn cost_text(cost: &Estimate) -> String {
+    let rate = format!("{}/s", cost.rate.about());
+    let mut text = format!("Time: at most {} by the time limits of the steps", cost.timed);
     if cost.filled.0 > 0 {
         let filling = Nanos::from_secs(cost.filled.0.div_ceil(cost.rate.0.max(1)));
-        text.push_str(&format!(", and about {filling} to write {} at {rate}", cost.filled));
+        text.push_str(&format!(", plus about {filling} to fill {} at {rate}", cost.filled));
     }
     if cost.searches {
-        text.push_str("\nA search counts with its most probes and one full trial");
+        text.push_str("\nA search is counted with its maximum number of probes and one full step");
     }
     text.push_str(&match cost.writes_without_limit {
         true => format!(
-            "\nWritten: about {} if the drive writes {rate} in large requests, a quarter of it in \
-             small random ones; steps without a byte limit decide\n",
+            "\nWritten: about {} at {rate} in large requests and a quarter of it in small random \
+             ones; not limited, because some steps have no byte limit\n",
             cost.written_at_rate.about()
         ),
         false => format!("\nWritten: at most {}\n", cost.written_at_most),
@@ -140,39 +145,40 @@ fn cost_in_words(cost: &Estimate) -> String {
     text
 }
 
-fn endurance_in_words(cost: &Estimate, drive: &DriveInfo, wish: &Endurance) -> String {
-    let Some(wear) = wear(cost, drive, wish) else {
-        return "Rated endurance: not available; name it with --endurance, such as 600TBW\n".into();
+fn endurance_text(cost: &Estimate, drive: &DriveInfo, endurance: &Endurance) -> String {
+    let Some(wear) = wear(cost, drive, endurance) else {
+        return "Rated endurance: not available; set it with --endurance, such as 600TBW\n".into();
     };
     let left = wear.left.map_or(String::new(), |left| format!(", {} left", left.about()));
     let share = wear.share * 100.0;
     let rated = wear.rated.about();
-    let mut text = format!("Rated endurance: {rated}{left}; this run takes about {share:.2} %\n");
-    if let Err(error) = admit(&wear, drive, wish) {
-        text.push_str(&format!("A run is refused: {error}\n"));
+    let mut text =
+        format!("Rated endurance: {rated}{left}; this run writes about {share:.2} % of it\n");
+    if let Err(error) = admit(&wear, drive, endurance) {
+        text.push_str(&format!("This run would be refused: {error}\n"));
     }
     text
 }
 
-fn action_in_words(action: &Action) -> String {
+fn action_text(action: &Action) -> String {
     match action {
-        Action::Prepare(Preparation::Purge) => "make the drive as if fresh".into(),
+        Action::Prepare(Preparation::Purge) => "purge the drive".into(),
         Action::Prepare(Preparation::PurgeBy(method)) => {
-            format!("make the drive as if fresh, by {}", method.name())
+            format!("purge the drive by {}", method.name())
         }
         Action::Prepare(Preparation::Trim { span, .. }) => format!("trim the first {span}"),
         Action::Prepare(Preparation::Fill { access, block_size, span, .. }) => {
             let order = format!("{access:?}").to_lowercase();
             format!("write {span} once, {order}, {block_size} each")
         }
-        Action::Prepare(Preparation::Power(saving)) => format!("set the power saving: {saving}"),
+        Action::Prepare(Preparation::Power(saving)) => format!("set power saving: {saving}"),
         Action::Prepare(Preparation::WriteCache(switch)) => {
-            format!("set the volatile write cache: {switch}")
+            format!("set volatile write cache: {switch}")
         }
-        Action::Idle(time) => format!("leave the drive alone for {time}, and ask nothing of it"),
-        Action::Rest(time) => format!("leave the drive alone for {time}"),
+        Action::Idle(time) => format!("idle for {time}, without any command to the drive"),
+        Action::Rest(time) => format!("rest for {time}"),
         Action::Run { workload, until, steady } => {
-            let streams: Vec<String> = workload.streams.iter().map(stream_in_words).collect();
+            let streams: Vec<String> = workload.streams.iter().map(stream_text).collect();
             let time = until.time.map(|time| time.to_string());
             let bytes = until.bytes.map(|bytes| bytes.to_string());
             let steady = steady
@@ -183,7 +189,7 @@ fn action_in_words(action: &Action) -> String {
     }
 }
 
-fn stream_in_words(stream: &Stream) -> String {
+fn stream_text(stream: &Stream) -> String {
     let access = format!("{:?}", stream.access).to_lowercase();
     let (size, percent, span) = (stream.block_size, stream.read_percent, stream.span);
     let load = match stream.arrival.per_second() {
@@ -193,10 +199,10 @@ fn stream_in_words(stream: &Stream) -> String {
     format!("{access} {size}, {percent} % read, {load}, span {span}")
 }
 
-fn rest_in_words(rest: Rest) -> String {
+fn rest_text(rest: Rest) -> String {
     match rest {
         Rest::None => String::new(),
-        Rest::For(time) => format!(", then rest {time}"),
+        Rest::For(time) => format!(", then rest for {time}"),
         Rest::DutyCycle { busy, at_most } => {
             format!(", then rest for a duty cycle of {:.0} %, at most {at_most}", busy * 100.0)
         }
