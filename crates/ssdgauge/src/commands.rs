@@ -14,30 +14,38 @@ mod run;
 mod suites;
 
 use crate::arguments::Command;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
-/// Carries out `command`.
-pub(crate) fn carry_out(command: Command) -> Result<(), Failure> {
+/// Executes `command`.
+///
+/// # Errors
+///
+/// Returns the failure of the command; its kind decides the exit code.
+pub(crate) fn execute(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Quick(quick) => run::quick(&quick),
-        Command::Run(run) => run::run(&run),
-        Command::Plan(plan) => plan::show(&plan),
-        Command::Resume(resume) => resume::resume(&resume),
-        Command::Suites(suites) => suites::list(&suites),
-        Command::Drives(drives) => match &drives.target {
-            Some(target) => drive_description::show(target, drives.json),
-            None => drives::list(&drives),
+        Command::Quick(arguments) => run::execute_quick(&arguments),
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Plan(arguments) => plan::execute(&arguments),
+        Command::Resume(arguments) => resume::execute(&arguments),
+        Command::Suites(arguments) => suites::execute(&arguments),
+        Command::Drives(arguments) => match &arguments.target {
+            Some(target) => drive_description::print(target, arguments.json),
+            None => {
+                drives::print_list(arguments.json);
+                Ok(())
+            }
         },
-        Command::Meters(meters) => meters::show(&meters),
-        Command::Report(report) => report::report(&report),
-        Command::Demo(demo) => demo::demo(&demo),
-        Command::Compare(compare) => compare::compare(&compare),
-        Command::Log(log) => log::print(&log.file),
-        Command::Bench(bench) => bench::bench(&bench),
-        Command::PrivilegedHelper(helper) => ssdgauge_host::serve_as_helper(&helper.device)
-            .map_err(|error| {
+        Command::Meters(arguments) => meters::execute(&arguments),
+        Command::Report(arguments) => report::execute(&arguments),
+        Command::Demo(arguments) => demo::execute(&arguments),
+        Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Log(arguments) => log::print(&arguments.file),
+        Command::Bench(arguments) => bench::execute(&arguments),
+        Command::PrivilegedHelper(part) => {
+            ssdgauge_host::serve_as_helper(&part.device).map_err(|error| {
                 let hint = "this command is started by the program itself";
-                Failure::new(Kind::Usage, format!("cannot serve: {error}"), hint)
-            }),
+                Failure::new(FailureKind::Usage, format!("cannot serve: {error}"), hint)
+            })
+        }
     }
 }

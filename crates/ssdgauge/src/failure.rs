@@ -1,4 +1,7 @@
-//! What a person is told when something does not work: an error, a hint, an exit code.
+//! Failures of a command: an error, a hint and an exit code.
+//!
+//! The exact errors of the crates become a [`Failure`] here and nowhere else, so that every hint
+//! is in one file. A hint of a command that could have written to a drive reports whether it did.
 
 use ssdgauge_core::RigError;
 use ssdgauge_guard::{Refusal, TargetError};
@@ -10,41 +13,47 @@ use std::ops::Range;
 
 /// The kinds of failure; the kind alone decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The run broke.
-    Broke,
-    /// The command line or an input file makes no sense.
+pub(crate) enum FailureKind {
+    /// The run or another action failed.
+    Failed,
+    /// The command line or an input file is invalid.
     Usage,
     /// Refused, and nothing was written to the drive.
     Refused,
     /// A criterion was not met.
     Criterion,
-    /// Interrupted; the run can go on.
+    /// Interrupted; the run can be resumed.
     Interrupted,
 }
 
-/// A failure in words.
+/// A failure of a command, as it is printed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FailureKind,
     pub(crate) error: String,
     pub(crate) hint: String,
-    /// The lines of a file that an error points into, drawn.
+    /// The lines of the input file around the error, drawn with a marker.
     excerpt: Option<String>,
 }
 
 impl Failure {
-    pub(crate) fn new(kind: Kind, error: impl Into<String>, hint: impl Into<String>) -> Failure {
+    /// Returns a failure without an excerpt of a file.
+    pub(crate) fn new(
+        kind: FailureKind,
+        error: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Failure {
         Failure { kind, error: error.into(), hint: hint.into(), excerpt: None }
     }
 
+    /// Returns the exit code: 1, 2, 3, 4, or 75 (EX_TEMPFAIL of sysexits.h) for a resumable run.
     pub(crate) fn exit_code(&self) -> u8 {
         match self.kind {
-            Kind::Broke => 1,
-            Kind::Usage => 2,
-            Kind::Refused => 3,
-            Kind::Criterion => 4,
-            Kind::Interrupted => 75,
+            FailureKind::Failed => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Refused => 3,
+            FailureKind::Criterion => 4,
+            FailureKind::Interrupted => 75,
         }
     }
 
@@ -66,18 +75,18 @@ impl From<SuiteError> for Failure {
     fn from(error: SuiteError) -> Failure {
         let span = error.span.clone();
         let excerpt = span.and_then(|span| excerpt(&error.file, &error.text, span, &error.message));
-        Failure { excerpt, ..Failure::new(Kind::Usage, error.to_string(), error.hint) }
+        Failure { excerpt, ..Failure::new(FailureKind::Usage, error.to_string(), error.hint) }
     }
 }
 
 impl From<SpecificationError> for Failure {
     fn from(error: SpecificationError) -> Failure {
         let excerpt = excerpt(&error.file, &error.text, error.span.clone(), &error.message);
-        Failure { excerpt, ..Failure::new(Kind::Usage, error.to_string(), error.hint) }
+        Failure { excerpt, ..Failure::new(FailureKind::Usage, error.to_string(), error.hint) }
     }
 }
 
-/// Draws the line of a file that an error points at.
+/// Draws the lines of `file` around `span`; `None` where the span is outside of the text.
 fn excerpt(file: &str, text: &str, span: Range<usize>, message: &str) -> Option<String> {
     let label = miette::LabeledSpan::at(span, "here");
     let report = miette::miette!(labels = vec![label], "{}", message)
@@ -88,7 +97,7 @@ fn excerpt(file: &str, text: &str, span: Range<usize>, message: &str) -> Option<
         .with_width(100)
         .render_report(&mut drawn, report.as_ref())
         .ok()?;
-    // The message stands above already.
+    // The report begins with the message, which the line `error:` has already.
     let from = drawn.find('╭')?;
     let start = drawn[..from].rfind('\n').map_or(0, |at| at + 1);
     Some(drawn[start..].to_owned())
@@ -98,22 +107,22 @@ impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Failure {
         let (kind, hint) = match &error {
             PlanError::UnknownTest { known, .. } => {
-                (Kind::Usage, format!("its tests are: {known}"))
+                (FailureKind::Usage, format!("its tests are: {known}"))
             }
             PlanError::TooSmall { .. } => (
-                Kind::Refused,
-                "nothing was written; use a larger target, or --scale-spans for a trial that is \
-                 marked as such"
+                FailureKind::Refused,
+                "nothing was written; use a larger target, or --scale-spans for a test run that is \
+                 marked"
                     .into(),
             ),
             PlanError::Misaligned { logical_block, .. } => (
-                Kind::Refused,
+                FailureKind::Refused,
                 format!(
                     "nothing was written; use block sizes that are multiples of {logical_block}"
                 ),
             ),
-            PlanError::Shorten(_) => (Kind::Usage, "use 1 for the full length".into()),
-            PlanError::Repeat(_) => (Kind::Usage, "use --repeat 1 to 100".into()),
+            PlanError::Shorten(_) => (FailureKind::Usage, "use 1 for the full length".into()),
+            PlanError::Repeat(_) => (FailureKind::Usage, "use --repeat 1 to 100".into()),
         };
         Failure::new(kind, error.to_string(), hint)
     }
@@ -121,14 +130,18 @@ impl From<PlanError> for Failure {
 
 impl From<WearError> for Failure {
     fn from(error: WearError) -> Failure {
-        let remedy = match &error {
+        let advice = match &error {
             WearError::MoreThanLeft { .. } => "run fewer tests (--test), or use another drive",
             WearError::MoreThanAllowed { .. } => {
-                "raise --endurance-share, run fewer tests (--test), or name what the drive really \
-                 writes in a second (--write-rate)"
+                "raise --endurance-share, run fewer tests (--test), or set the write rate of the \
+                 drive (--write-rate)"
             }
         };
-        Failure::new(Kind::Refused, error.to_string(), format!("nothing was written; {remedy}"))
+        Failure::new(
+            FailureKind::Refused,
+            error.to_string(),
+            format!("nothing was written; {advice}"),
+        )
     }
 }
 
@@ -148,14 +161,14 @@ impl From<TargetError> for Failure {
             TargetError::Unfit { .. } => "nothing was written; name another target".into(),
             TargetError::Size(_) => "nothing was written; choose another --size".into(),
             TargetError::NoRoom { free, .. } => match (free.0 / 10 * 9) >> 30 {
-                0 => "nothing was written; name a folder on a drive with room".into(),
+                0 => "nothing was written; name a folder on a drive with more free space".into(),
                 most => {
                     format!("nothing was written; use --size {most}GiB or less, or another folder")
                 }
             },
-            TargetError::Refused(refusal) => return refused(refusal),
+            TargetError::Refused(refusal) => return from_refusal(refusal),
             TargetError::Privileges(_) => {
-                "nothing was written; this is a fault of ours: please report it".into()
+                "nothing was written; this is a bug in ssdgauge: please report it".into()
             }
             TargetError::System { cause, .. } => match cause.kind() {
                 std::io::ErrorKind::PermissionDenied => {
@@ -165,16 +178,16 @@ impl From<TargetError> for Failure {
                     "nothing was written; use a folder on a file system that is writable".into()
                 }
                 std::io::ErrorKind::StorageFull => {
-                    "nothing was written; make room, or use a smaller --size".into()
+                    "nothing was written; free disk space, or use a smaller --size".into()
                 }
                 _ => "nothing was written".to_owned(),
             },
         };
-        Failure::new(Kind::Refused, error.to_string(), hint)
+        Failure::new(FailureKind::Refused, error.to_string(), hint)
     }
 }
 
-fn refused(refusal: &Refusal) -> Failure {
+fn from_refusal(refusal: &Refusal) -> Failure {
     let hint = match refusal {
         Refusal::InUse { .. } => {
             "nothing was written; release the drive, or name another one".into()
@@ -183,56 +196,60 @@ fn refused(refusal: &Refusal) -> Failure {
             format!("nothing was written; the whole drive is {whole}")
         }
         Refusal::Protected { .. } => {
-            "nothing was written; nothing overrides this: name another drive".into()
+            "nothing was written; no option overrides this: name another drive".into()
         }
         Refusal::ReadOnly { .. } => "nothing was written; name another drive".into(),
         Refusal::Unhealthy { .. } => {
-            "nothing was written; save what is on it, and test another drive".into()
+            "nothing was written; back up its data, and test another drive".into()
         }
-        Refusal::Changed { .. } => "nothing was written; look at the drive and start again".into(),
+        Refusal::Changed { .. } => {
+            "nothing was written; check which drive this is, and start again".into()
+        }
         Refusal::Holds { expected, .. } | Refusal::AttachedAgain { expected, .. } => format!(
-            "nothing was written; if all of that may be lost, add --erase {expected} and \
+            "nothing was written; if all of this data may be lost, add --erase {expected} and \
              --confirm {expected}"
         ),
         Refusal::NotConfirmed { expected, .. } | Refusal::WrongConfirmation { expected, .. } => {
-            format!("nothing was written; if this is the drive you mean, add --confirm {expected}")
+            format!(
+                "nothing was written; if this is the drive to be tested, add --confirm {expected}"
+            )
         }
         Refusal::Denied { .. } => {
             "nothing was written; whole drives need root and exclusive access".to_owned()
         }
     };
-    Failure::new(Kind::Refused, refusal.to_string(), hint)
+    Failure::new(FailureKind::Refused, refusal.to_string(), hint)
 }
 
 impl From<RunFileError> for Failure {
     fn from(error: RunFileError) -> Failure {
         let (kind, hint) = match &error {
-            RunFileError::Missing(_) => (Kind::Usage, "check the path".to_owned()),
+            RunFileError::Missing(_) => (FailureKind::Usage, "check the path".to_owned()),
             RunFileError::Exists(_) => (
-                Kind::Refused,
-                "nothing was written; name another --out, or go on with `ssdgauge resume`".into(),
+                FailureKind::Refused,
+                "nothing was written; name another --out, or continue the run with `ssdgauge resume`".into(),
             ),
             RunFileError::Foreign { .. } => {
-                (Kind::Usage, "the file was left as it is; run files end in .ssdg".into())
+                (FailureKind::Usage, "the file was not changed; run files end in .ssdg".into())
             }
             RunFileError::Newer { .. } => {
-                (Kind::Usage, "the file was left as it is; use a newer ssdgauge".into())
+                (FailureKind::Usage, "the file was not changed; use a newer ssdgauge".into())
             }
-            RunFileError::Busy(_) => (Kind::Refused, "wait for the other process".into()),
+            RunFileError::Busy(_) => (FailureKind::Refused, "wait until the other process ends".into()),
             RunFileError::Damaged { .. } => {
-                (Kind::Broke, "the file was left as it is; use a copy of it".into())
+                (FailureKind::Failed, "the file was not changed; restore it from a copy".into())
             }
             RunFileError::Full(_) => (
-                Kind::Interrupted,
-                "make room and go on with `ssdgauge resume`; finished steps are safe".into(),
+                FailureKind::Interrupted,
+                "free disk space, then continue with `ssdgauge resume`; finished steps are safe".into(),
             ),
             RunFileError::System { cause, .. }
                 if cause.kind() == std::io::ErrorKind::StorageFull =>
             {
-                (Kind::Interrupted, "make room, then try again".into())
+                (FailureKind::Interrupted, "free disk space, then try again".into())
             }
             RunFileError::System { .. } | RunFileError::Sqlite { .. } => {
-                (Kind::Broke, "see whether the folder is writable; use --out to choose".into())
+                (FailureKind::Failed, "check that the folder is writable, or choose another with --out".into())
             }
         };
         Failure::new(kind, error.to_string(), hint)
@@ -241,29 +258,29 @@ impl From<RunFileError> for Failure {
 
 impl From<ConductError> for Failure {
     fn from(error: ConductError) -> Failure {
-        let goes_on = "finished steps are safe; `ssdgauge resume FILE` goes on from there";
+        let resume = "finished steps are safe; continue with `ssdgauge resume FILE`";
         match error {
             ConductError::RunFile(error) => error.into(),
             ConductError::Rig(RigError::Refused(_)) => Failure::new(
-                Kind::Refused,
+                FailureKind::Refused,
                 error.to_string(),
-                "let the suite fill what it reads: prepare = [{ fill = \"sequential\" }]",
+                "fill the range in the suite before it is read: prepare = [{ fill = \"sequential\" }]",
             ),
             ConductError::Rig(RigError::CannotPurge { .. }) => Failure::new(
-                Kind::Refused,
+                FailureKind::Refused,
                 error.to_string(),
-                "leave --purge out to take the best way that the drive has; `ssdgauge drives \
-                 TARGET` shows what it offers",
+                "omit --purge to use the best method that the drive supports; `ssdgauge drives \
+                 TARGET` lists them",
             ),
             ConductError::Rig(_) | ConductError::Faults(_) => Failure::new(
-                Kind::Broke,
+                FailureKind::Failed,
                 error.to_string(),
-                format!("look at the kernel's log and at the drive's health; {goes_on}"),
+                format!("check the kernel log (dmesg) and the health of the drive; {resume}"),
             ),
             ConductError::OtherDrive { .. } => Failure::new(
-                Kind::Refused,
+                FailureKind::Refused,
                 error.to_string(),
-                "nothing was written; attach the drive that the run began with",
+                "nothing was written; attach the drive that the run was started on",
             ),
         }
     }
@@ -272,8 +289,8 @@ impl From<ConductError> for Failure {
 impl From<MeterError> for Failure {
     fn from(error: MeterError) -> Failure {
         let kind = match error {
-            MeterError::Spec { .. } => Kind::Usage,
-            MeterError::Absent { .. } | MeterError::Implausible { .. } => Kind::Refused,
+            MeterError::Spec { .. } => FailureKind::Usage,
+            MeterError::Absent { .. } | MeterError::Implausible { .. } => FailureKind::Refused,
         };
         Failure::new(kind, error.to_string(), error.hint())
     }
@@ -282,13 +299,12 @@ impl From<MeterError> for Failure {
 impl From<CompareError> for Failure {
     fn from(error: CompareError) -> Failure {
         let hint = match error {
-            CompareError::Firmware { .. } => "add --any-firmware to compare them all the same",
+            CompareError::Firmware { .. } => "add --any-firmware to compare them anyway",
             CompareError::NothingInCommon(_) => {
-                "compare runs of the same tests and revisions, all in full length or all shortened \
-                 alike"
+                "compare runs of the same tests and revisions, with the same --shorten"
             }
         };
-        Failure::new(Kind::Usage, error.to_string(), hint)
+        Failure::new(FailureKind::Usage, error.to_string(), hint)
     }
 }
 
@@ -297,11 +313,12 @@ impl From<ReportError> for Failure {
         match error {
             ReportError::RunFile(error) => error.into(),
             ReportError::Picture { .. } => {
-                let hint = "the run file is untouched; this is a fault of ours: please report it";
-                Failure::new(Kind::Broke, error.to_string(), hint)
+                let hint =
+                    "the run file was not changed; this is a bug in ssdgauge: please report it";
+                Failure::new(FailureKind::Failed, error.to_string(), hint)
             }
             ReportError::Impossible { .. } => {
-                Failure::new(Kind::Usage, error.to_string(), "the file was left as it is")
+                Failure::new(FailureKind::Usage, error.to_string(), "the file was not changed")
             }
         }
     }

@@ -1,8 +1,7 @@
 //! ssdgauge: the SSD review lab in one binary.
 //!
-//! This crate holds words and wiring: it reads the command line, opens a rig for the target that
-//! was named, lets the lab conduct, shows progress and turns failures into exit codes. It never
-//! computes a result.
+//! Parses the command line, opens the rig of a target, starts the lab, prints progress, and maps
+//! failures to exit codes. It never computes a result.
 
 mod arguments;
 mod commands;
@@ -13,7 +12,7 @@ mod page_file;
 mod process;
 mod progress;
 mod request_log;
-mod suite_choice;
+mod suite_options;
 mod target;
 mod terminal;
 mod text_file;
@@ -23,12 +22,11 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A reader that goes away, such as `head`, is no error: see `terminal::print`.
     let arguments = Arguments::parse();
-    match commands::carry_out(arguments.command) {
+    match commands::execute(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            terminal::talk(&failure.render());
+            terminal::print_message(&failure.render());
             ExitCode::from(failure.exit_code())
         }
     }

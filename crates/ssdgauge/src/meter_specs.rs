@@ -1,24 +1,25 @@
-//! Power meters as they are named on the command line and recorded in a run file.
+//! Power meters: the specifications of `--power` and of meter files, and their entries in the
+//! environment of a run.
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::text_file::read_text_file;
 use serde::Deserialize;
 use ssdgauge_core::{Finding, FindingKind, Severity};
 use ssdgauge_meter::MeterSpec;
 use std::collections::BTreeMap;
 
-/// A file of meters.
+/// A meter file, in TOML.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct MeterFile {
     #[serde(default)]
-    power: Vec<Entry>,
+    power: Vec<MeterEntry>,
 }
 
-/// A meter of a file: the text of `--power`, its options as keys.
+/// A meter of a meter file: the specification as in `--power`, with its options as keys.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct MeterEntry {
     spec: String,
     name: Option<String>,
     scope: Option<String>,
@@ -27,10 +28,10 @@ struct Entry {
     pointer: Option<String>,
 }
 
-impl Entry {
-    /// Returns the text of `--power`.
-    fn text(&self) -> String {
-        let Entry { spec, name, scope, scale, period, pointer } = self;
+impl MeterEntry {
+    /// Returns the same specification in the syntax of `--power`.
+    fn to_spec(&self) -> String {
+        let MeterEntry { spec, name, scope, scale, period, pointer } = self;
         let scale = scale.map(|scale| scale.to_string());
         let options = [
             ("name", name),
@@ -50,65 +51,70 @@ impl Entry {
     }
 }
 
-/// Returns the meters that `texts` name; one that ends in `.toml` is a file of them.
-pub(crate) fn specs(texts: &[String]) -> Result<Vec<MeterSpec>, Failure> {
+/// Parses specifications of meters; one that ends in `.toml` is the path of a meter file.
+///
+/// # Errors
+///
+/// Fails on an invalid specification, an unreadable meter file, or two meters of one name.
+pub(crate) fn parse(texts: &[String]) -> Result<Vec<MeterSpec>, Failure> {
     let mut specs = Vec::new();
     for text in texts {
         match text.ends_with(".toml") && !text.contains(':') {
-            true => specs.extend(of_file(text)?),
+            true => specs.extend(read_file(text)?),
             false => specs.push(MeterSpec::parse(text)?),
         }
     }
-    for (place, spec) in specs.iter().enumerate() {
-        if specs[..place].iter().any(|other| other.name == spec.name) {
+    for (index, spec) in specs.iter().enumerate() {
+        if specs[..index].iter().any(|other| other.name == spec.name) {
             return Err(Failure::new(
-                Kind::Usage,
-                format!("there are two power meters called '{}'", spec.name),
-                "give each a name: name=plug@SPEC",
+                FailureKind::Usage,
+                format!("two power meters have the name '{}'", spec.name),
+                "give each its own name: name=plug@SPEC",
             ));
         }
     }
     Ok(specs)
 }
 
-fn of_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
-    let hint = "a file of meters has [[power]] with spec = \"hwmon:NAME/power1\", and name, scope, \
-                scale, period or pointer where they are needed; docs/meters.md";
-    let failure = |error: String| Failure::new(Kind::Usage, error, hint);
+fn read_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
+    let hint = "a meter file has [[power]] entries with spec = \"hwmon:NAME/power1\", and optionally \
+                name, scope, scale, period and pointer: docs/meters.md";
+    let failure = |error: String| Failure::new(FailureKind::Usage, error, hint);
     let text = read_text_file(path).map_err(failure)?;
-    let file: File = toml::from_str(&text).map_err(|error| failure(format!("{path}: {error}")))?;
+    let file: MeterFile =
+        toml::from_str(&text).map_err(|error| failure(format!("{path}: {error}")))?;
     if file.power.is_empty() {
-        return Err(failure(format!("{path} names no power meter")));
+        return Err(failure(format!("{path} has no [[power]] entry")));
     }
-    file.power.iter().map(|entry| Ok(MeterSpec::parse(&entry.text())?)).collect()
+    file.power.iter().map(|entry| Ok(MeterSpec::parse(&entry.to_spec())?)).collect()
 }
 
-/// What the facts about meters begin with.
-const FACT: &str = "power_meter ";
+/// The prefix of the environment keys of meters.
+const KEY_PREFIX: &str = "power_meter ";
 
-/// Returns how meters are read, as facts of the surroundings.
-pub(crate) fn facts(described: &[(String, String)]) -> Vec<(String, String)> {
-    let fact = |(name, text): &(String, String)| (format!("{FACT}{name}"), text.clone());
-    described.iter().map(fact).collect()
+/// Returns the environment entries of meters, from their names and descriptions.
+pub(crate) fn environment_entries(described: &[(String, String)]) -> Vec<(String, String)> {
+    let entry = |(name, text): &(String, String)| (format!("{KEY_PREFIX}{name}"), text.clone());
+    described.iter().map(entry).collect()
 }
 
-/// Returns what bears on a run that was begun in the surroundings of `before` and goes on with the
-/// meters of `described`; `None` where they are the same.
-pub(crate) fn changed(
+/// Returns the finding of a run that was started in the environment `before` and is resumed with
+/// the meters of `described`; `None` if they are the same.
+pub(crate) fn change_finding(
     before: &BTreeMap<String, String>,
     described: &[(String, String)],
 ) -> Option<Finding> {
-    let now: BTreeMap<String, String> = facts(described).into_iter().collect();
-    let is_meter = |(key, _): &(&String, &String)| key.starts_with(FACT);
+    let now: BTreeMap<String, String> = environment_entries(described).into_iter().collect();
+    let is_meter = |(key, _): &(&String, &String)| key.starts_with(KEY_PREFIX);
     let before: BTreeMap<String, String> =
         before.iter().filter(is_meter).map(|(key, value)| (key.clone(), value.clone())).collect();
-    let names = |facts: &BTreeMap<String, String>| match facts.is_empty() {
+    let names = |meters: &BTreeMap<String, String>| match meters.is_empty() {
         true => "none".to_owned(),
         false => {
             let name = |(key, text): (&String, &String)| {
-                format!("{} ({text})", key.strip_prefix(FACT).unwrap_or(key))
+                format!("{} ({text})", key.strip_prefix(KEY_PREFIX).unwrap_or(key))
             };
-            facts.iter().map(name).collect::<Vec<_>>().join(", ")
+            meters.iter().map(name).collect::<Vec<_>>().join(", ")
         }
     };
     (before != now).then(|| {
@@ -116,12 +122,12 @@ pub(crate) fn changed(
             FindingKind::Meter,
             Severity::Warning,
             format!(
-                "the run goes on with other power meters than it was begun with: before {}; now {}",
+                "the run was resumed with other power meters: before {}; now {}",
                 names(&before),
                 names(&now)
             ),
-            "name the same meters with --power when you resume; power before and behind the pause \
-             cannot be compared",
+            "pass the same meters with --power when you resume; power before and after the \
+             interruption cannot be compared",
         )
     })
 }

@@ -1,15 +1,17 @@
-//! Files that commands write. One rule holds for all of them: no output replaces an input, a run
-//! file, or anything that ssdgauge has not written itself.
+//! Output files of commands: report pages and charts.
+//!
+//! One rule holds for all of them: no output replaces an input, a run file, or a file that ssdgauge
+//! did not write.
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What a file is, so that an older one of the same form can be told from a stranger's.
+/// The format of an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum Format {
     /// A report in HTML.
     Page,
     /// A chart as SVG.
@@ -20,68 +22,80 @@ pub(crate) enum Form {
     VegaLite,
 }
 
-impl Form {
+impl Format {
     fn name(self) -> &'static str {
         match self {
-            Form::Page => "report",
-            Form::Svg | Form::Png | Form::VegaLite => "chart",
+            Format::Page => "report",
+            Format::Svg | Format::Png | Format::VegaLite => "chart",
         }
     }
 
-    /// Returns the bytes by which a file of this form that ssdgauge wrote is recognised.
-    fn mark(self) -> &'static [u8] {
+    /// Returns the bytes that identify a file of this format as written by ssdgauge.
+    fn signature(self) -> &'static [u8] {
         match self {
-            Form::Page => ssdgauge_report::PAGE_MARK.as_bytes(),
-            Form::Svg => ssdgauge_report::SVG_MARK.as_bytes(),
-            Form::Png => ssdgauge_report::PNG_MARK,
-            Form::VegaLite => ssdgauge_report::VEGA_LITE_MARK.as_bytes(),
+            Format::Page => ssdgauge_report::PAGE_MARK.as_bytes(),
+            Format::Svg => ssdgauge_report::SVG_MARK.as_bytes(),
+            Format::Png => ssdgauge_report::PNG_MARK,
+            Format::VegaLite => ssdgauge_report::VEGA_LITE_MARK.as_bytes(),
         }
     }
 
-    /// Returns within how many first bytes the mark has to stand.
-    fn marked_within(self) -> u64 {
+    /// Returns the number of leading bytes that are searched for the signature.
+    fn search_length(self) -> u64 {
         match self {
-            Form::Page | Form::Svg | Form::Png => 4_096,
-            // Its keys are in alphabetical order, so the mark comes behind the data.
-            Form::VegaLite => 64 << 20,
+            Format::Page | Format::Svg | Format::Png => 4_096,
+            // Its keys are in alphabetical order, so the signature follows the data.
+            Format::VegaLite => 64 << 20,
         }
     }
 }
 
-/// Ends the name of a file that is not whole yet, after the number of its process.
+/// The suffix of a file that is not complete, after the number of the process that writes it.
 const PARTIAL: &str = ".partial";
 
-/// Refuses `path` where a file of `form` must not be written; `inputs` are the files that the
-/// command reads. Nothing is written.
-pub(crate) fn check(path: &Path, form: Form, inputs: &[&Path]) -> Result<(), Failure> {
-    replaces(path, form, inputs).map(drop)
+/// Checks that a file of `format` may be written at `path`; `inputs` are the files that the command
+/// reads. Nothing is written.
+///
+/// # Errors
+///
+/// Refuses the name of a run file, an input, and an existing file that ssdgauge did not write in
+/// this format.
+pub(crate) fn check(path: &Path, format: Format, inputs: &[&Path]) -> Result<(), Failure> {
+    check_existing(path, format, inputs).map(drop)
 }
 
-/// Writes a file of `form` with `bytes` at `path`, in the place of an older one of the same form
-/// that may be there.
+/// Writes `bytes` as a file of `format` at `path`; an existing one of the same format is replaced.
 ///
-/// It is written under a new name first: no half file is ever seen, and a link is replaced, not
-/// followed.
+/// The bytes are written under a temporary name first: a reader never sees a partial file, and a
+/// symbolic link is replaced, not followed.
+///
+/// # Errors
+///
+/// Refuses what [`check`] refuses, and fails where the file cannot be written.
 pub(crate) fn write(
     path: &Path,
-    form: Form,
+    format: Format,
     inputs: &[&Path],
     bytes: &[u8],
 ) -> Result<(), Failure> {
-    let replaces = replaces(path, form, inputs)?;
-    put(path, bytes, replaces).map_err(|error| {
+    let exists = check_existing(path, format, inputs)?;
+    write_atomically(path, bytes, exists).map_err(|error| {
         let text = format!("cannot write {}: {error}", path.display());
-        Failure::new(Kind::Broke, text, "the run files are untouched; choose another place")
+        Failure::new(
+            FailureKind::Failed,
+            text,
+            "the run files were not changed; choose another folder",
+        )
     })
 }
 
-/// Returns whether there is a file at `path` that may be replaced.
-fn replaces(path: &Path, form: Form, inputs: &[&Path]) -> Result<bool, Failure> {
+/// Returns whether `path` exists and may be replaced; `false` if it does not exist.
+fn check_existing(path: &Path, format: Format, inputs: &[&Path]) -> Result<bool, Failure> {
     let refused = |what: &str| {
-        let name = form.name();
+        let name = format.name();
         let text = format!("{} {what}, and is not replaced by a {name}", path.display());
         let hint = format!("nothing was written; name another file for the {name}");
-        Err(Failure::new(Kind::Refused, text, hint))
+        Err(Failure::new(FailureKind::Refused, text, hint))
     };
     if path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("ssdg")) {
         return refused("has the name of a run file");
@@ -89,30 +103,33 @@ fn replaces(path: &Path, form: Form, inputs: &[&Path]) -> Result<bool, Failure> 
     if path.symlink_metadata().is_err() {
         return Ok(false);
     }
-    let Ok(there) = path.metadata() else { return refused("is a link that leads nowhere") };
+    let Ok(existing) = path.metadata() else { return refused("is a dangling symbolic link") };
     let is_same = |input: &&Path| {
-        input.metadata().is_ok_and(|input| (input.dev(), input.ino()) == (there.dev(), there.ino()))
+        input
+            .metadata()
+            .is_ok_and(|input| (input.dev(), input.ino()) == (existing.dev(), existing.ino()))
     };
     if inputs.iter().any(is_same) {
         return refused("is read by this command");
     }
-    if !there.is_file() {
-        return refused("is no regular file");
+    if !existing.is_file() {
+        return refused("is not a regular file");
     }
     let mut head = Vec::new();
     let read =
-        File::open(path).and_then(|file| file.take(form.marked_within()).read_to_end(&mut head));
-    let mark = form.mark();
-    match read.is_ok() && head.windows(mark.len()).any(|bytes| bytes == mark) {
+        File::open(path).and_then(|file| file.take(format.search_length()).read_to_end(&mut head));
+    let signature = format.signature();
+    match read.is_ok() && head.windows(signature.len()).any(|bytes| bytes == signature) {
         true => Ok(true),
         false => refused("exists and was not written by ssdgauge"),
     }
 }
 
-fn put(path: &Path, bytes: &[u8], replaces: bool) -> io::Result<()> {
-    // Half files of killed writers; one that cannot be removed does no harm.
-    for left in ssdgauge_runfile::stale_temp_files(path, PARTIAL) {
-        let _ = std::fs::remove_file(left);
+/// Writes a temporary file and renames it to `path`, which is replaced only if `replaces`.
+fn write_atomically(path: &Path, bytes: &[u8], replaces: bool) -> io::Result<()> {
+    // Partial files of killed processes; one that cannot be removed does no harm.
+    for stale in ssdgauge_runfile::stale_temp_files(path, PARTIAL) {
+        let _ = std::fs::remove_file(stale);
     }
     let mut partial = path.as_os_str().to_owned();
     partial.push(format!(".{}{PARTIAL}", std::process::id()));
@@ -120,22 +137,22 @@ fn put(path: &Path, bytes: &[u8], replaces: bool) -> io::Result<()> {
     let mut file = File::create_new(partial)?;
     let result = file.write_all(bytes).and_then(|()| match replaces {
         true => std::fs::rename(partial, path),
-        false => name_anew(partial, path),
+        false => rename_without_replacing(partial, path),
     });
     if result.is_err() {
-        // It is ours; the error that is reported is the first one.
+        // The temporary file is our own; the first error is the one to report.
         let _ = std::fs::remove_file(partial);
     }
     result
 }
 
-/// Gives the file `partial` the name `path`, which must still be free: a second name fails where
-/// another program has taken it since the check, which a rename would replace.
-fn name_anew(partial: &Path, path: &Path) -> io::Result<()> {
+/// Renames `partial` to `path`, and fails if `path` exists. A hard link fails where another program
+/// has created the name since the check; a rename would replace that file.
+fn rename_without_replacing(partial: &Path, path: &Path) -> io::Result<()> {
     match std::fs::hard_link(partial, path) {
         Ok(()) => std::fs::remove_file(partial),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // Not every file system has second names.
+        // FAT and exFAT have no hard links.
         Err(_) => std::fs::rename(partial, path),
     }
 }
@@ -147,14 +164,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_leaves_no_half_file_of_a_killed_writer_beside_it() {
+    fn writing_a_page_removes_the_partial_files_of_killed_processes_only() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.html");
-        // No process has a number that large; process 1 lives.
+        // The first number is above the largest process id of Linux (4,194,304); process 1 is running.
         for name in ["a.html.4194305.partial", "a.html.1.partial", "b.html.4194305.partial"] {
-            std::fs::write(folder.path().join(name), "half").unwrap();
+            std::fs::write(folder.path().join(name), "partial").unwrap();
         }
-        write(&path, Form::Page, &[], b"whole").unwrap();
+        write(&path, Format::Page, &[], b"complete").unwrap();
         let mut names: Vec<_> =
             std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
@@ -162,28 +179,29 @@ mod tests {
     }
 
     #[test]
-    fn only_older_files_of_the_same_form_are_replaced() {
+    fn only_existing_outputs_of_the_same_format_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str, bytes: &[u8]| {
             let path = folder.path().join(name);
             std::fs::write(&path, bytes).unwrap();
             path
         };
-        let forms = [Form::Page, Form::Svg, Form::Png, Form::VegaLite];
-        for form in forms {
-            let own = file("own", &[b"<x>", form.mark()].concat());
-            write(&own, form, &[], b"new").unwrap();
+        let formats = [Format::Page, Format::Svg, Format::Png, Format::VegaLite];
+        for format in formats {
+            let own = file("own", &[b"<x>", format.signature()].concat());
+            write(&own, format, &[], b"new").unwrap();
             assert_eq!(std::fs::read(&own).unwrap(), b"new");
-            for other in forms.into_iter().filter(|other| *other != form) {
-                let foreign = file("foreign", other.mark());
-                assert!(write(&foreign, form, &[], b"new").is_err());
-                assert_eq!(std::fs::read(&foreign).unwrap(), other.mark());
+            for other in formats.into_iter().filter(|other| *other != format) {
+                let foreign = file("foreign", other.signature());
+                assert!(write(&foreign, format, &[], b"new").is_err());
+                assert_eq!(std::fs::read(&foreign).unwrap(), other.signature());
             }
         }
-        let mark = Form::Page.mark();
-        let late = file("late", &[&vec![b' '; Form::Page.marked_within() as usize], mark].concat());
-        let run_file = file("a.SSDG", mark);
-        let input = file("input.html", mark);
+        let signature = Format::Page.signature();
+        let late =
+            file("late", &[&vec![b' '; Format::Page.search_length() as usize], signature].concat());
+        let run_file = file("a.SSDG", signature);
+        let input = file("input.html", signature);
         let linked = folder.path().join("second.html");
         std::fs::hard_link(&input, &linked).unwrap();
         let link = folder.path().join("link.html");
@@ -192,23 +210,23 @@ mod tests {
         std::os::unix::fs::symlink("missing", &nowhere).unwrap();
         for path in [&late, &run_file, &input, &linked, &link, &nowhere, &folder.path().to_owned()]
         {
-            let error = write(path, Form::Page, &[&input], b"new").unwrap_err();
+            let error = write(path, Format::Page, &[&input], b"new").unwrap_err();
             assert!(error.hint.contains("nothing was written"), "{}", error.error);
         }
-        assert_eq!(std::fs::read(&input).unwrap(), mark);
+        assert_eq!(std::fs::read(&input).unwrap(), signature);
         assert!(!folder.path().join("missing").exists());
         // A link to an older report is replaced itself.
-        write(&link, Form::Page, &[], b"new").unwrap();
+        write(&link, Format::Page, &[], b"new").unwrap();
         assert!(!link.is_symlink());
-        assert_eq!(std::fs::read(&input).unwrap(), mark);
+        assert_eq!(std::fs::read(&input).unwrap(), signature);
     }
 
     #[test]
-    fn a_name_that_was_taken_meanwhile_is_left_alone() {
+    fn a_file_created_since_the_check_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.html");
         std::fs::write(&path, "theirs").unwrap();
-        assert!(put(&path, b"ours", false).is_err());
+        assert!(write_atomically(&path, b"ours", false).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }

@@ -1,23 +1,31 @@
-//! The page beside a run file, and the summary at the end of a run.
+//! The report page of a run file, and the summary at the end of a run.
 
-use crate::failure::{Failure, Kind};
-use crate::output::{self, Form};
+use crate::failure::{Failure, FailureKind};
+use crate::output::{self, Format};
 use crate::terminal;
 use ssdgauge_lab::{Completion, ConductError};
 use ssdgauge_report::{PageOptions, Run};
 use std::path::{Path, PathBuf};
 
-/// Returns where the page of a run file stands.
+/// Returns the default path of the page of a run file: the same name with the suffix `.html`.
 pub(crate) fn page_beside(file: &Path) -> PathBuf {
     file.with_extension("html")
 }
 
-/// Refuses `page` where no report must be written; `inputs` are the files that it is made from.
+/// Checks that `page` may be written; `inputs` are the files that it is made from.
+///
+/// # Errors
+///
+/// Refuses the name of a run file, an input, or a file that is not a report of ssdgauge.
 pub(crate) fn check_page(page: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    output::check(page, Form::Page, inputs)
+    output::check(page, Format::Page, inputs)
 }
 
 /// Writes the page of `runs`, which were read from `inputs`.
+///
+/// # Errors
+///
+/// Fails as [`output::write`] does.
 pub(crate) fn write_page(
     output: &Path,
     inputs: &[&Path],
@@ -25,11 +33,15 @@ pub(crate) fn write_page(
     options: &PageOptions,
 ) -> Result<(), Failure> {
     let page = ssdgauge_report::page(runs, options);
-    output::write(output, Form::Page, inputs, page.as_bytes())
+    output::write(output, Format::Page, inputs, page.as_bytes())
 }
 
-/// Shows what came of a run.
-pub(crate) fn conclude(
+/// Finishes a run: prints its summary or JSON, and writes its page.
+///
+/// # Errors
+///
+/// Fails where the run failed or was interrupted, and where the page cannot be written.
+pub(crate) fn finish_run(
     result: Result<Completion, ConductError>,
     file: &Path,
     json: bool,
@@ -40,8 +52,9 @@ pub(crate) fn conclude(
         failure
     })?;
     if completion == Completion::Interrupted {
-        let hint = format!("`ssdgauge resume {}` goes on; finished steps are safe", file.display());
-        return Err(Failure::new(Kind::Interrupted, "interrupted", hint));
+        let hint =
+            format!("finished steps are safe; continue with `ssdgauge resume {}`", file.display());
+        return Err(Failure::new(FailureKind::Interrupted, "interrupted", hint));
     }
     let run = ssdgauge_report::read(file)?;
     let page = page_beside(file);
@@ -49,11 +62,12 @@ pub(crate) fn conclude(
         let value = ssdgauge_report::json(std::slice::from_ref(&run));
         terminal::print(&format!("{value:#}\n"));
     } else {
+        // The width that the help texts have too.
         let width = 100;
         terminal::print(&ssdgauge_report::terminal_summary(&run, width, terminal::has_colour()));
     }
     let runs = std::slice::from_ref(&run);
     write_page(&page, &[file], runs, &PageOptions::default())?;
-    terminal::talk(&format!("run file: {}\nreport:   {}", file.display(), page.display()));
+    terminal::print_message(&format!("run file: {}\nreport:   {}", file.display(), page.display()));
     Ok(())
 }

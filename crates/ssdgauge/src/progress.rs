@@ -1,4 +1,4 @@
-//! Progress of a run: a bar where people look at a terminal, plain lines elsewhere.
+//! Progress of a run: a bar on a terminal, plain lines elsewhere.
 
 use crate::process::{self, StopFlag};
 use crate::terminal;
@@ -9,38 +9,45 @@ use ssdgauge_core::{
 use ssdgauge_lab::{SecondSummary, Watcher};
 use std::time::{Duration, Instant};
 
-/// How fast a fill is thought to be before one was seen, in bytes per second.
-const LIKELY_FILL_RATE: f64 = 1e9;
-/// How often a line is written in a long step. By the clock on the wall: virtual time runs faster
-/// than people read.
-const LINE_EVERY: Duration = Duration::from_secs(30);
+/// The assumed rate of a fill before one was measured, in bytes per second.
+const ASSUMED_FILL_RATE: f64 = 1e9;
+/// The interval between two lines of a long step. By the wall clock: a virtual drive runs an hour of
+/// virtual time within seconds.
+const LINE_INTERVAL: Duration = Duration::from_secs(30);
 
-/// How long a run waits for room for its results, and how often it looks.
-const WAIT_FOR_ROOM: Duration = Duration::from_secs(30);
-const LOOK_FOR_ROOM: Duration = Duration::from_millis(250);
+/// How long a run waits for free disk space for its results.
+const SPACE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The interval between two attempts to store the results.
+const SPACE_POLL: Duration = Duration::from_millis(250);
 
-/// Looks on while a run goes its way.
+/// The progress display of a run.
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
     plan: &'a Plan,
     stop: StopFlag,
     bar: Option<ProgressBar>,
+    /// The expected duration of all steps.
     total: Nanos,
+    /// The expected duration of the steps before the current one.
     done: Nanos,
+    /// The rate of the last fill, in bytes per second.
     fill_rate: f64,
     steps: usize,
+    /// The number of the current step, from 1.
     step: usize,
-    current: Nanos,
-    spoke: Instant,
+    /// The expected duration of the current step.
+    expected: Nanos,
+    /// When the last line of this step was written.
+    last_line: Instant,
     title: String,
     ios: u64,
     bytes: Bytes,
-    /// Since when the results find no room.
-    full: Option<Instant>,
+    /// Since when there is no space for the results.
+    full_since: Option<Instant>,
 }
 
 impl<'a> Progress<'a> {
-    /// Begins to look on.
+    /// Returns the display of a run of `plan`, which `stop` can end.
     pub(crate) fn new(plan: &'a Plan, stop: StopFlag) -> Progress<'a> {
         let bar = terminal::has_terminal().then(|| {
             let style = "{bar:24} {percent:>3}%  {msg}";
@@ -49,51 +56,52 @@ impl<'a> Progress<'a> {
             bar.set_style(style.progress_chars("━╸─"));
             bar
         });
-        let expected = |step: &Step| expected(step, LIKELY_FILL_RATE);
+        let duration = |step: &Step| expected_duration(step, ASSUMED_FILL_RATE);
         Progress {
             plan,
             stop,
             bar,
-            total: plan.steps().map(|(_, _, step)| expected(step)).sum(),
+            total: plan.steps().map(|(_, _, step)| duration(step)).sum(),
             done: Nanos::ZERO,
-            fill_rate: LIKELY_FILL_RATE,
+            fill_rate: ASSUMED_FILL_RATE,
             steps: plan.steps().count(),
             step: 0,
-            current: Nanos::ZERO,
-            spoke: Instant::now(),
+            expected: Nanos::ZERO,
+            last_line: Instant::now(),
             title: String::new(),
             ios: 0,
             bytes: Bytes(0),
-            full: None,
+            full_since: None,
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 
-    fn say(&self, line: &str) {
+    fn print_line(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(terminal::tame(line)),
-            None => terminal::talk(line),
+            Some(bar) => bar.println(terminal::sanitize(line)),
+            None => terminal::print_message(line),
         }
     }
 
-    fn draw(&self, words: &str, within: Nanos) {
+    /// Draws the bar `within` the current step, with `message` behind the title.
+    fn draw(&self, message: &str, within: Nanos) {
         let Some(bar) = &self.bar else { return };
-        let at = self.done + within.min(self.current);
+        let at = self.done + within.min(self.expected);
         let left = self.total.saturating_sub(at);
         bar.set_position((at.0 as f64 / self.total.0.max(1) as f64 * 1_000.0) as u64);
         let left = Nanos::from_secs(left.0 / 1_000_000_000);
-        bar.set_message(format!("{}  {words}  {left} left", self.title));
+        bar.set_message(format!("{}  {message}  {left} left", self.title));
     }
 }
 
-/// Returns how long a step is thought to take.
-fn expected(step: &Step, fill_rate: f64) -> Nanos {
+/// Returns the expected duration of a step.
+fn expected_duration(step: &Step, fill_rate: f64) -> Nanos {
     let action = &step.action;
     if let Some(until) = action.until() {
         let time = until.time.unwrap_or(Nanos::from_secs(60));
@@ -105,6 +113,7 @@ fn expected(step: &Step, fill_rate: f64) -> Nanos {
     }
 }
 
+/// Returns throughput and IOPS over `elapsed`, in columns.
 fn rates(ios: u64, bytes: Bytes, elapsed: Nanos) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let (mb, iops) = (bytes.0 as f64 / seconds / 1e6, ios as f64 / seconds);
@@ -121,13 +130,13 @@ impl Watcher for Progress<'_> {
     }
 
     fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step) {
-        // By its place in the plan, because a resumed run does not begin with the first step.
+        // Counted in the plan, because a resumed run does not start with its first step.
         let is_this = |other: &Step| std::ptr::eq(other, step);
         let before = self.plan.steps().map(|(_, _, step)| step).take_while(|other| !is_this(other));
         (self.step, self.done) = before.fold((1, Nanos::ZERO), |(number, done), step| {
-            (number + 1, done + expected(step, LIKELY_FILL_RATE))
+            (number + 1, done + expected_duration(step, ASSUMED_FILL_RATE))
         });
-        self.current = expected(step, self.fill_rate);
+        self.expected = expected_duration(step, self.fill_rate);
         self.title = match step.action {
             Action::Run { .. } => format!("{} {}", test.id, step.label),
             Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
@@ -138,8 +147,8 @@ impl Watcher for Progress<'_> {
                 }
             }
         };
-        self.spoke = Instant::now();
-        self.full = None;
+        self.last_line = Instant::now();
+        self.full_since = None;
         (self.ios, self.bytes) = (0, Bytes(0));
         self.draw("", Nanos::ZERO);
     }
@@ -148,38 +157,38 @@ impl Watcher for Progress<'_> {
         self.ios += glimpse.ios;
         self.bytes += glimpse.bytes;
         let p99 = glimpse.lat_p99.map_or("-".into(), |p99| Nanos(p99).to_string());
-        let words = format!("{}  p99 {p99}", rates(glimpse.ios, glimpse.bytes, glimpse.length));
+        let message = format!("{}  p99 {p99}", rates(glimpse.ios, glimpse.bytes, glimpse.length));
         let within = Nanos::SECOND * u64::from(glimpse.second + 1);
-        self.draw(&words, within);
-        if self.bar.is_none() && self.spoke.elapsed() >= LINE_EVERY {
-            self.spoke = Instant::now();
-            self.say(&format!("        {:<34} {words}", self.title));
+        self.draw(&message, within);
+        if self.bar.is_none() && self.last_line.elapsed() >= LINE_INTERVAL {
+            self.last_line = Instant::now();
+            self.print_line(&format!("        {:<34} {message}", self.title));
         }
     }
 
     fn pause_began(&mut self, duration: Nanos) {
-        self.draw(&format!("resting for {duration}"), self.current);
+        self.draw(&format!("rest of {duration}"), self.expected);
     }
 
     fn finding_recorded(&mut self, finding: &Finding) {
-        let word = match finding.severity {
+        let severity = match finding.severity {
             Severity::Note => "note",
             Severity::Warning => "warning",
             Severity::Invalid => "invalid",
         };
-        self.say(&format!("{word}: {}", finding.text));
+        self.print_line(&format!("{severity}: {}", finding.text));
     }
 
     fn wait_for_room(&mut self) -> bool {
-        if self.full.is_none_or(|since| since.elapsed() > 2 * WAIT_FOR_ROOM) {
-            self.full = Some(Instant::now());
-            self.say(&format!(
-                "no space left for the results: make room within {} s, or the run stops",
-                WAIT_FOR_ROOM.as_secs()
+        if self.full_since.is_none_or(|since| since.elapsed() > 2 * SPACE_TIMEOUT) {
+            self.full_since = Some(Instant::now());
+            self.print_line(&format!(
+                "no space left for the results: free disk space within {} s, or the run stops",
+                SPACE_TIMEOUT.as_secs()
             ));
         }
-        std::thread::sleep(LOOK_FOR_ROOM);
-        !self.stop.is_set() && self.full.is_some_and(|since| since.elapsed() < WAIT_FOR_ROOM)
+        std::thread::sleep(SPACE_POLL);
+        !self.stop.is_set() && self.full_since.is_some_and(|since| since.elapsed() < SPACE_TIMEOUT)
     }
 
     fn step_ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {
@@ -188,7 +197,7 @@ impl Watcher for Progress<'_> {
             0 => String::new(),
             ios => rates(ios, self.bytes, elapsed),
         };
-        self.say(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
+        self.print_line(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
         let fill = step.action.preparation().and_then(Preparation::fill_span);
         if let (Some(span), 1..) = (fill, elapsed.0) {
             self.fill_rate = span.0 as f64 / elapsed.as_secs_f64();

@@ -1,13 +1,17 @@
-//! The log of single requests beside a run.
+//! The request log that `--log-ios` writes.
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use ssdgauge_host::LinuxRig;
 use std::path::Path;
 
-/// Begins the log of every request that `rig` will measure.
-pub(crate) fn begin(rig: &mut LinuxRig, path: &Path) -> Result<(), Failure> {
+/// Starts a log of all requests that `rig` measures, in the new file `path`.
+///
+/// # Errors
+///
+/// Refuses a file that exists already or cannot be created.
+pub(crate) fn start(rig: &mut LinuxRig, path: &Path) -> Result<(), Failure> {
     rig.log_ios(path).map_err(|error| {
         let text = format!("{}: {error}", path.display());
-        Failure::new(Kind::Refused, text, "nothing was written; name a new file for the log")
+        Failure::new(FailureKind::Refused, text, "nothing was written; name a new file for the log")
     })
 }

@@ -1,7 +1,7 @@
-//! What the engine itself costs: processor time for each request, full histograms included.
+//! `ssdgauge bench`: the processor time of the engine per request, with full histograms.
 
 use crate::arguments;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::{
@@ -13,24 +13,27 @@ use ssdgauge_host::LinuxRig;
 use ssdgauge_lab::PlanError;
 use std::path::Path;
 
-/// Measures and prints the cost of each request.
-pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
+/// Measures and prints the processor time per request.
+///
+/// # Errors
+///
+/// Fails where the target is refused, a request fails, or polled completions are not available.
+pub(crate) fn execute(arguments: &arguments::BenchArguments) -> Result<(), Failure> {
     let (mut rig, span) = open(arguments)?;
-    // A single run has no warm-up in which the clock could get ready.
+    // The clock is calibrated first: a single run has no warm-up in which that could happen.
     rig.settle();
     if arguments.polled {
-        let advice = "nothing was measured; give the driver queues that poll \
-                      (nvme.poll_queues=1 on the command line of the kernel)";
-        rig.poll().map_err(|cause| Failure::new(Kind::Refused, cause, advice))?;
+        let advice = "nothing was measured; enable the polling queues of the driver (kernel \
+                      parameter nvme.poll_queues=1)";
+        rig.poll().map_err(|cause| Failure::new(FailureKind::Refused, cause, advice))?;
     }
     if let Some(path) = &arguments.log_ios {
-        crate::request_log::begin(&mut rig, path)?;
+        crate::request_log::start(&mut rig, path)?;
     }
-    // A run before the first warms up.
     let warm_up = u32::from(arguments.runs > 1);
     let mut runs = Vec::new();
     for number in 0..arguments.runs + warm_up {
-        let run = once(&mut rig, arguments, span)?;
+        let run = run_once(&mut rig, arguments, span)?;
         if number < warm_up {
             continue;
         }
@@ -40,20 +43,20 @@ pub(crate) fn bench(arguments: &arguments::Bench) -> Result<(), Failure> {
         runs.push(run);
     }
     if !arguments.json {
-        show(arguments, &runs)?;
+        print_summary(arguments, &runs)?;
     }
-    match runs.iter().map(|run| run.seen.errors).sum::<u64>() {
+    match runs.iter().map(|run| run.totals.errors).sum::<u64>() {
         0 => Ok(()),
         failed => {
-            let what = format!("{failed} requests failed: what is told holds for the others");
-            let hint = "see the findings, and the kernel's log (dmesg)";
-            Err(Failure::new(Kind::Broke, what, hint))
+            let what = format!("{failed} requests failed; the figures are those of the others");
+            let hint = "check the findings and the kernel log (dmesg)";
+            Err(Failure::new(FailureKind::Failed, what, hint))
         }
     }
 }
 
-/// Refuses requests that the target does not take.
-fn check_block(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
+/// Refuses block sizes that are not multiples of the logical block of `drive`.
+fn check_block_size(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
     if block.0.is_multiple_of(drive.logical_block.0) {
         return Ok(());
     }
@@ -65,17 +68,19 @@ fn check_block(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
     }))
 }
 
-fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
+/// Opens and fills the target; returns the rig and the size of the tested range.
+fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Failure> {
     let path = Path::new(&arguments.target);
     if path.is_file() {
-        let refused = |cause: String| Failure::new(Kind::Refused, cause, "nothing was written");
+        let refused =
+            |cause: String| Failure::new(FailureKind::Refused, cause, "nothing was written");
         if arguments.read_percent < 100 {
             return Err(refused(format!("{} exists already", path.display())));
         }
         let rig = LinuxRig::reading(path, !arguments.cached)
             .map_err(|error| refused(format!("cannot read {}: {error}", path.display())))?;
         if !arguments.cached {
-            check_block(arguments.block_size, rig.drive())?;
+            check_block_size(arguments.block_size, rig.drive())?;
         }
         let span = Bytes(rig.drive().capacity.0.min(arguments.size.0));
         return Ok((rig, span));
@@ -87,7 +92,7 @@ fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
             found.sized(arguments.size)?
         }
     };
-    check_block(arguments.block_size, &candidate.info)?;
+    check_block_size(arguments.block_size, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
     let confirm = arguments.confirm.as_deref();
     let options =
@@ -100,43 +105,48 @@ fn open(arguments: &arguments::Bench) -> Result<(LinuxRig, Bytes), Failure> {
         span,
     };
     if !arguments.no_fill {
-        rig.prepare(&fill, &mut Keeper::default()).map_err(broke)?;
+        rig.prepare(&fill, &mut Totals::default()).map_err(rig_failure)?;
     }
     Ok((rig, span))
 }
 
-fn broke(error: RigError) -> Failure {
-    Failure::new(Kind::Broke, error.to_string(), "see the kernel's log (dmesg)")
+fn rig_failure(error: RigError) -> Failure {
+    Failure::new(FailureKind::Failed, error.to_string(), "check the kernel log (dmesg)")
 }
 
-/// One run.
-struct Run {
+/// The result of one run of the benchmark.
+struct BenchRun {
     report: EngineReport,
     elapsed: Nanos,
-    seen: Keeper,
+    totals: Totals,
 }
 
-impl Run {
+impl BenchRun {
     fn json(&self) -> serde_json::Value {
-        let us = |share| self.seen.latency.percentile(share).map(|ns| ns as f64 / 1e3);
+        let us = |share| self.totals.latency.percentile(share).map(|ns| ns as f64 / 1e3);
         json!({
-            "ios": self.seen.ios,
-            "bytes": self.seen.bytes,
-            "errors": self.seen.errors,
+            "ios": self.totals.ios,
+            "bytes": self.totals.bytes,
+            "errors": self.totals.errors,
             "elapsed_s": self.elapsed.as_secs_f64(),
             "cpu_ns_per_io": self.report.cpu_per_io.map(|cost| cost.0),
             "lat_p50_us": us(0.5),
             "lat_p95_us": us(0.95),
             "lat_p99_us": us(0.99),
             "lat_p999_us": us(0.999),
-            "lat_mean_us": self.seen.latency.mean().map(|ns| ns / 1e3),
+            "lat_mean_us": self.totals.latency.mean().map(|ns| ns / 1e3),
             "engine": self.report,
-            "findings": self.seen.findings,
+            "findings": self.totals.findings,
         })
     }
 }
 
-fn once(rig: &mut LinuxRig, arguments: &arguments::Bench, span: Bytes) -> Result<Run, Failure> {
+/// Runs the workload of `arguments` on the first `span` bytes.
+fn run_once(
+    rig: &mut LinuxRig,
+    arguments: &arguments::BenchArguments,
+    span: Bytes,
+) -> Result<BenchRun, Failure> {
     let per_second = arguments.rate.unwrap_or_default();
     let arrival = match (arguments.rate.is_some(), arguments.poisson) {
         (false, _) => Arrival::Closed,
@@ -144,8 +154,8 @@ fn once(rig: &mut LinuxRig, arguments: &arguments::Bench, span: Bytes) -> Result
         (true, true) => Arrival::Poisson { per_second },
     };
     if span.blocks_of(arguments.block_size) == 0 {
-        let text = "the target holds no whole request";
-        return Err(Failure::new(Kind::Usage, text, "name a larger --size"));
+        let text = "the tested range is smaller than one request";
+        return Err(Failure::new(FailureKind::Usage, text, "use a larger --size"));
     }
     let stream = Stream {
         name: "main".into(),
@@ -166,27 +176,28 @@ fn once(rig: &mut LinuxRig, arguments: &arguments::Bench, span: Bytes) -> Result
         time: Some(Nanos((arguments.seconds * 1e9) as u64)),
         bytes: arguments.requests.map(|n| Bytes(n.saturating_mul(arguments.block_size.0))),
     };
-    let mut seen = Keeper::default();
-    let ended = rig.run(&workload, &until, &mut seen).map_err(broke)?;
-    Ok(Run { report: ended.engine, elapsed: ended.elapsed, seen })
+    let mut totals = Totals::default();
+    let ended = rig.run(&workload, &until, &mut totals).map_err(rig_failure)?;
+    Ok(BenchRun { report: ended.engine, elapsed: ended.elapsed, totals })
 }
 
-fn show(arguments: &arguments::Bench, runs: &[Run]) -> Result<(), Failure> {
-    for finding in runs.last().iter().flat_map(|run| &run.seen.findings) {
-        terminal::talk(&format!("finding: {}", finding.text));
+/// Prints the run with the median cost, the range of all costs, and the findings of the last run.
+fn print_summary(arguments: &arguments::BenchArguments, runs: &[BenchRun]) -> Result<(), Failure> {
+    for finding in runs.last().iter().flat_map(|run| &run.totals.findings) {
+        terminal::print_message(&format!("finding: {}", finding.text));
     }
-    let mut costs: Vec<(u64, &Run)> =
+    let mut costs: Vec<(u64, &BenchRun)> =
         runs.iter().filter_map(|run| Some((run.report.cpu_per_io?.0, run))).collect();
     costs.sort_by_key(|(cost, _)| *cost);
     let Some((median, run)) = costs.get(costs.len() / 2) else {
-        let hint = "see the findings, or give it more --seconds";
-        return Err(Failure::new(Kind::Broke, "nothing completed", hint));
+        let hint = "check the findings, or raise --seconds";
+        return Err(Failure::new(FailureKind::Failed, "no request completed", hint));
     };
     let (least, most) = (costs[0].0, costs[costs.len() - 1].0);
     let report = &run.report;
     terminal::print(&format!(
-        "engine {} ({}), {}\n{} QD{}: {median} ns of processor time for each I/O [{least}-{most}], \
-         median of {} runs of {} s; {:.1} I/Os a call, {:.1} in flight; full histograms\n",
+        "engine {} ({}), {}\n{} QD{}: {median} ns of processor time per I/O [{least}-{most}], \
+         median of {} runs of {} s; {:.1} I/Os per system call, {:.1} in flight; full histograms\n",
         report.engine,
         report.setup,
         report.clock,
@@ -198,22 +209,22 @@ fn show(arguments: &arguments::Bench, runs: &[Run]) -> Result<(), Failure> {
         report.in_flight.unwrap_or_default(),
     ));
     for open in &report.open_loop {
-        let late = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.3}"));
+        let lateness = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.3}"));
         terminal::print(&format!(
-            "asked {} a second, sent {:.1}; late p50 {}, p90 {}, p99 {} us\n",
+            "scheduled {} requests/s, submitted {:.1} requests/s; lateness p50 {}, p90 {}, p99 {} us\n",
             open.asked_per_second,
             open.sent_per_second,
-            late(open.lateness_p50_us),
-            late(open.lateness_p90_us),
-            late(open.lateness_p99_us),
+            lateness(open.lateness_p50_us),
+            lateness(open.lateness_p90_us),
+            lateness(open.lateness_p99_us),
         ));
     }
     Ok(())
 }
 
-/// Adds up what a run did.
+/// The sums over all intervals of a run, and its findings.
 #[derive(Default)]
-struct Keeper {
+struct Totals {
     ios: u64,
     bytes: u64,
     errors: u64,
@@ -221,7 +232,7 @@ struct Keeper {
     findings: Vec<Finding>,
 }
 
-impl Sink for Keeper {
+impl Sink for Totals {
     fn interval(&mut self, interval: &Interval) {
         self.ios += interval.ios;
         self.bytes += interval.bytes;

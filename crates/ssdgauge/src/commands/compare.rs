@@ -1,12 +1,17 @@
-//! `ssdgauge compare`: the differences between two runs, with a gate.
+//! `ssdgauge compare`: the differences between two runs, with a pass or fail by threshold.
 
 use crate::arguments;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::terminal;
 use ssdgauge_report::{CompareOptions, Gate};
 
-/// Tells how a run differs from another.
-pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
+/// Prints the comparison of two runs.
+///
+/// # Errors
+///
+/// Fails where a file cannot be read or the runs have no test in common; with exit code 4 where the
+/// threshold is exceeded or a test could not be compared.
+pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Failure> {
     let share = |percent: f64| percent / 100.0;
     let options = CompareOptions {
         any_firmware: arguments.any_firmware,
@@ -22,13 +27,15 @@ pub(crate) fn compare(arguments: &arguments::Compare) -> Result<(), Failure> {
         (_, _, true) => comparison.junit(),
         (false, false, false) => comparison.text(),
     });
-    let failure = |words: &str| {
-        let hint = "each test is judged above; --threshold and --noise set what is allowed";
-        Err(Failure::new(Kind::Criterion, words, hint))
+    let failure = |error: &str| {
+        let hint = "the comparison above lists each test; --threshold and --noise set the limits";
+        Err(Failure::new(FailureKind::Criterion, error, hint))
     };
     match comparison.gate {
         Some(Gate::Failed) => failure("a test is worse than the threshold allows"),
-        Some(Gate::Undecided) => failure("a test could not be judged, so the gate stays shut"),
+        Some(Gate::Undecided) => {
+            failure("a test could not be compared, so the threshold is not met")
+        }
         Some(Gate::Passed) | None => Ok(()),
     }
 }

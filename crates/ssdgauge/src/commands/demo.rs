@@ -1,11 +1,11 @@
-//! The demonstration: a comparative review of six virtual drives, for people without a spare one.
+//! `ssdgauge demo`: a comparative review of six virtual drives.
 //!
-//! Nothing of it touches a real drive, and everything that comes from it says MODEL.
+//! It never opens a real drive, and marks all of its results MODEL.
 
 use crate::arguments;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
-use crate::{page_file, suite_choice, terminal};
+use crate::{page_file, suite_options, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, Options, SecondSummary, Watcher};
@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// One drive of each class. The capacity bounds the time: a fill of 64 GB takes seconds, and spare
-/// area and caches keep their share.
+/// One drive of each class. The capacity limits the time: a fill of 64 GB takes seconds, and spare
+/// area and caches scale with it.
 const DRIVES: [&str; 6] = [
     "tlc-client?capacity=64GB",
     "mlc-client?capacity=64GB",
@@ -27,35 +27,44 @@ const DRIVES: [&str; 6] = [
     "xpoint-like?capacity=64GB",
 ];
 
-/// Runs the demonstration and draws its page.
-pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
+/// Runs the demonstration suite on all drives and writes the page.
+///
+/// # Errors
+///
+/// Refuses existing outputs; fails where a run fails, is interrupted, or an output cannot be written.
+pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failure> {
     let now = process::unix_ms();
-    let page = arguments
-        .output
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(format!("ssdgauge-demo-{}.html", process::stamp(now))));
+    let page = arguments.output.clone().unwrap_or_else(|| {
+        PathBuf::from(format!("ssdgauge-demo-{}.html", process::file_timestamp(now)))
+    });
     let folder = runs_beside(&page);
     for path in [&page, &folder] {
         if path.symlink_metadata().is_ok() {
             return Err(Failure::new(
-                Kind::Refused,
+                FailureKind::Refused,
                 format!("{} exists already", path.display()),
                 "nothing was written; name another page with -o FILE",
             ));
         }
     }
     page_file::check_page(&page, &[])?;
-    let suite = suite_choice::find("demo")?;
+    let suite = suite_options::find_suite("demo")?;
     let rigs = DRIVES.iter().map(|drive| {
         let rig = VirtualRig::open(drive, 1);
-        rig.map_err(|error| Failure::new(Kind::Broke, error.to_string(), "please report it"))
+        rig.map_err(|error| {
+            Failure::new(
+                FailureKind::Failed,
+                error.to_string(),
+                "this is a bug in ssdgauge: please report it",
+            )
+        })
     });
-    let mut works = Vec::new();
+    let mut runs = Vec::new();
     for rig in rigs {
         let rig = rig?;
         let plan = ssdgauge_lab::plan(&suite, rig.drive(), &Options::default())?;
         let name = rig.drive().name().to_lowercase().replace(|c: char| !c.is_alphanumeric(), "-");
-        works.push(Work {
+        runs.push(DemoRun {
             file: folder.join(format!("{}.ssdg", name.trim_start_matches("model-"))),
             plan,
             rig,
@@ -63,46 +72,62 @@ pub(crate) fn demo(arguments: &arguments::Demo) -> Result<(), Failure> {
     }
     std::fs::create_dir_all(&folder).map_err(|error| {
         let text = format!("cannot create {}: {error}", folder.display());
-        Failure::new(Kind::Refused, text, "nothing was written; name another page with -o FILE")
+        Failure::new(
+            FailureKind::Refused,
+            text,
+            "nothing was written; name another page with -o FILE",
+        )
     })?;
     let stop = StopFlag::listen()?;
-    terminal::talk(&format!("demo: six virtual drives (MODEL), run files in {}", folder.display()));
-    let files: Vec<PathBuf> = works.iter().map(|work| work.file.clone()).collect();
-    let board = Board::new(works.iter().map(|work| work.plan.steps().count()).sum());
-    carry_out(works, &board, &stop, now)?;
-    board.finish();
+    terminal::print_message(&format!(
+        "demo: six virtual drives (MODEL), run files in {}",
+        folder.display()
+    ));
+    let files: Vec<PathBuf> = runs.iter().map(|run| run.file.clone()).collect();
+    let progress = DemoProgress::new(runs.iter().map(|run| run.plan.steps().count()).sum());
+    run_all(runs, &progress, &stop, now)?;
+    progress.finish();
     let runs = ssdgauge_report::read_all(&files)?;
     let title = Some("Six virtual drives compared".to_owned());
     let options = PageOptions { title, ..PageOptions::default() };
     page_file::write_page(&page, &[], &runs, &options)?;
-    terminal::talk(&format!("run files: {}\nreport:    {}", folder.display(), page.display()));
+    terminal::print_message(&format!(
+        "run files: {}\nreport:    {}",
+        folder.display(),
+        page.display()
+    ));
     if terminal::has_desktop() && open(&page).is_err() {
-        terminal::talk("no browser was found: open the report in one");
+        terminal::print_message("no browser was started (xdg-open failed): open the report in one");
     }
     Ok(())
 }
 
-/// Returns the folder of the run files of a page.
+/// Returns the folder of the run files of a page: `NAME-runs` beside `NAME.html`.
 fn runs_beside(page: &Path) -> PathBuf {
     let name = page.file_stem().unwrap_or(page.as_os_str()).to_string_lossy();
     page.with_file_name(format!("{name}-runs"))
 }
 
-/// One drive that goes through the suite.
-struct Work {
+/// The run of one drive.
+struct DemoRun {
     file: PathBuf,
     plan: Plan,
     rig: VirtualRig,
 }
 
-/// Runs every drive, as many at once as there are processors.
-fn carry_out(works: Vec<Work>, board: &Board, stop: &StopFlag, now: i64) -> Result<(), Failure> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(works.len());
-    // From the end of the list: the drive that takes longest stands there, and begins first.
-    let queue = Mutex::new(works);
+/// Runs all drives, as many in parallel as there are processors; returns the first failure.
+fn run_all(
+    runs: Vec<DemoRun>,
+    progress: &DemoProgress,
+    stop: &StopFlag,
+    now: i64,
+) -> Result<(), Failure> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(runs.len());
+    // Taken from the end of the list: the drive that takes longest is last, and starts first.
+    let queue = Mutex::new(runs);
     let failures: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
-    let next = || queue.lock().map(|mut works| works.pop()).unwrap_or_default();
-    let keep = |failure: Failure| {
+    let next = || queue.lock().map(|mut runs| runs.pop()).unwrap_or_default();
+    let record = |failure: Failure| {
         if let Ok(mut failures) = failures.lock() {
             failures.push(failure);
         }
@@ -110,9 +135,9 @@ fn carry_out(works: Vec<Work>, board: &Board, stop: &StopFlag, now: i64) -> Resu
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                while let Some(work) = next() {
-                    if let Err(failure) = one(work, board, stop, now) {
-                        keep(failure);
+                while let Some(run) = next() {
+                    if let Err(failure) = run_one(run, progress, stop, now) {
+                        record(failure);
                     }
                 }
             });
@@ -122,8 +147,13 @@ fn carry_out(works: Vec<Work>, board: &Board, stop: &StopFlag, now: i64) -> Resu
     failures.into_iter().next().map_or(Ok(()), Err)
 }
 
-fn one(work: Work, board: &Board, stop: &StopFlag, now: i64) -> Result<(), Failure> {
-    let Work { file, plan, mut rig } = work;
+fn run_one(
+    run: DemoRun,
+    progress: &DemoProgress,
+    stop: &StopFlag,
+    now: i64,
+) -> Result<(), Failure> {
+    let DemoRun { file, plan, mut rig } = run;
     let id = process::run_id(now)?;
     let opening = Opening {
         id: &id,
@@ -135,29 +165,29 @@ fn one(work: Work, board: &Board, stop: &StopFlag, now: i64) -> Result<(), Failu
     };
     let mut writer = Writer::create(&file, &opening)?;
     let name = rig.drive().name().to_owned();
-    let mut watcher = OnBoard { board, stop: stop.clone(), name: &name };
+    let mut watcher = DriveWatcher { progress, stop: stop.clone(), name: &name };
     match ssdgauge_lab::conduct(&plan, &mut rig, &mut writer, &mut watcher)? {
         Completion::Interrupted => Err(Failure::new(
-            Kind::Interrupted,
+            FailureKind::Interrupted,
             "interrupted",
-            "run it again: a demonstration takes a minute; its run files stay where they are",
+            "start it again: it takes about a minute; the run files of this one are kept",
         )),
         Completion::Finished => {
-            board.say(&format!("{name}: done"));
+            progress.print_line(&format!("{name}: done"));
             Ok(())
         }
     }
 }
 
 /// The progress of all drives together.
-struct Board {
+struct DemoProgress {
     bar: Option<ProgressBar>,
     steps: usize,
     done: AtomicUsize,
 }
 
-impl Board {
-    fn new(steps: usize) -> Board {
+impl DemoProgress {
+    fn new(steps: usize) -> DemoProgress {
         let bar = terminal::has_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:24} {percent:>3}%  {msg}");
             let bar =
@@ -165,22 +195,23 @@ impl Board {
             bar.set_style(style.expect("the template is valid").progress_chars("━╸─"));
             bar
         });
-        Board { bar, steps, done: AtomicUsize::new(0) }
+        DemoProgress { bar, steps, done: AtomicUsize::new(0) }
     }
 
-    fn step(&self, words: &str) {
-        // A search leaves steps out, and what was tried once more is counted once more.
+    /// Counts a step that starts, and draws the bar with `message`.
+    fn step(&self, message: &str) {
+        // A search skips steps, and a repeated attempt counts again: only about right, so limited.
         let done = self.done.fetch_add(1, Ordering::Relaxed).min(self.steps.saturating_sub(1));
         if let Some(bar) = &self.bar {
             bar.set_position(done as u64);
-            bar.set_message(words.to_owned());
+            bar.set_message(message.to_owned());
         }
     }
 
-    fn say(&self, line: &str) {
+    fn print_line(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => terminal::talk(line),
+            None => terminal::print_message(line),
         }
     }
 
@@ -191,14 +222,14 @@ impl Board {
     }
 }
 
-/// One drive's part in the progress.
-struct OnBoard<'a> {
-    board: &'a Board,
+/// The watcher of one drive.
+struct DriveWatcher<'a> {
+    progress: &'a DemoProgress,
     stop: StopFlag,
     name: &'a str,
 }
 
-impl Watcher for OnBoard<'_> {
+impl Watcher for DriveWatcher<'_> {
     fn unix_ms(&mut self) -> i64 {
         process::unix_ms()
     }
@@ -208,7 +239,7 @@ impl Watcher for OnBoard<'_> {
     }
 
     fn step_began(&mut self, test: &Test, _phase: &Phase, step: &Step) {
-        self.board.step(&format!("{}  {} {}", self.name, test.id, step.label));
+        self.progress.step(&format!("{}  {} {}", self.name, test.id, step.label));
     }
 
     fn second_ended(&mut self, _glimpse: &SecondSummary) {}
@@ -220,14 +251,14 @@ impl Watcher for OnBoard<'_> {
     fn step_ended(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
 }
 
-/// Opens the page in the browser of the desktop, without waiting for it.
+/// Opens the page in the default browser, without waiting for it.
 fn open(page: &Path) -> std::io::Result<()> {
-    let quiet = std::process::Stdio::null;
+    let null = std::process::Stdio::null;
     std::process::Command::new("xdg-open")
         .arg(std::path::absolute(page)?)
-        .stdin(quiet())
-        .stdout(quiet())
-        .stderr(quiet())
+        .stdin(null())
+        .stdout(null())
+        .stderr(null())
         .spawn()
         .map(drop)
 }

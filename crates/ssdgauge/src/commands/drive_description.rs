@@ -1,6 +1,6 @@
-//! The card of one drive, in words and as JSON.
+//! `ssdgauge drives TARGET`: the description of one drive, as text or JSON.
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
 use serde_json::{Map, Value as Json, json};
@@ -9,18 +9,22 @@ use ssdgauge_drive::DescribeError;
 use ssdgauge_report::{sanitize_device, sanitize_prose};
 use std::path::{Path, PathBuf};
 
-/// Shows everything that is known of the drive `target`. Nothing is written to it.
-pub(crate) fn show(target: &str, as_json: bool) -> Result<(), Failure> {
+/// Prints the description of the drive `target`. Nothing is written to it.
+///
+/// # Errors
+///
+/// Fails where `target` is not a drive, or cannot be opened for reading.
+pub(crate) fn print(target: &str, as_json: bool) -> Result<(), Failure> {
     let card = match target.starts_with("sim:") {
         true => virtual_card(target)?,
-        false => ssdgauge_drive::describe(&device(target))?,
+        false => ssdgauge_drive::describe(&device_path(target))?,
     };
     match as_json {
         true => {
             let document = json!({ "schema_version": 1, "drive": document(&card) });
             terminal::print(&format!("{document:#}\n"));
         }
-        false => terminal::print(&in_words(&card, terminal::has_colour())),
+        false => terminal::print(&to_text(&card, terminal::has_colour())),
     }
     Ok(())
 }
@@ -30,15 +34,15 @@ fn virtual_card(target: &str) -> Result<DriveCard, Failure> {
     match Target::find(target, size, 1)? {
         Target::Virtual(rig) => Ok(rig.describe()),
         Target::Real(_) => Err(Failure::new(
-            Kind::Usage,
-            format!("{target} is no virtual drive"),
+            FailureKind::Usage,
+            format!("{target} is not a virtual drive"),
             "name one as sim:PROFILE",
         )),
     }
 }
 
-/// A name without a folder is one of the kernel's.
-fn device(target: &str) -> PathBuf {
+/// Returns the path of a drive: a kernel name such as `nvme0n1` means the node in `/dev`.
+fn device_path(target: &str) -> PathBuf {
     let known = Path::new("/dev").join(target);
     match !target.contains('/') && !Path::new(target).exists() && known.exists() {
         true => known,
@@ -50,13 +54,13 @@ impl From<DescribeError> for Failure {
     fn from(error: DescribeError) -> Failure {
         let hint = match &error {
             DescribeError::System { .. } => {
-                "nothing was written; `ssdgauge drives` lists what is there"
+                "nothing was written; `ssdgauge drives` lists the drives of this machine"
             }
             DescribeError::NotBlockDevice(_) => {
                 "nothing was written; name a block device such as /dev/nvme0n1, or sim:PROFILE"
             }
         };
-        Failure::new(Kind::Usage, error.to_string(), hint)
+        Failure::new(FailureKind::Usage, error.to_string(), hint)
     }
 }
 
@@ -64,7 +68,7 @@ fn document(card: &DriveCard) -> Json {
     let mut drive = Map::new();
     drive.insert("target".into(), card.target.clone().into());
     for section in &card.sections {
-        let facts = section.facts.iter().map(|fact| (fact.key.clone(), value(&fact.value)));
+        let facts = section.facts.iter().map(|fact| (fact.key.clone(), value_json(&fact.value)));
         drive.insert(section.key.into(), Json::Object(facts.collect()));
     }
     let findings = card.findings.iter().map(|finding| {
@@ -85,8 +89,8 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-fn value(of: &Value) -> Json {
-    match of {
+fn value_json(value: &Value) -> Json {
+    match value {
         Value::Missing(_) => Json::Null,
         Value::Text(text) => text.clone().into(),
         Value::Count(count) => (*count).into(),
@@ -95,17 +99,17 @@ fn value(of: &Value) -> Json {
         Value::Table(table) => {
             let object = |row: &Vec<Value>| -> Json {
                 let pairs = table.columns.iter().zip(row);
-                Json::Object(pairs.map(|(key, cell)| ((*key).into(), value(cell))).collect())
+                Json::Object(pairs.map(|(key, cell)| ((*key).into(), value_json(cell))).collect())
             };
             table.rows.iter().map(object).collect()
         }
     }
 }
 
-/// How wide the names of facts are shown.
-const LABELS: usize = 34;
+/// The width of the column of labels.
+const LABEL_WIDTH: usize = 34;
 
-fn in_words(card: &DriveCard, coloured: bool) -> String {
+fn to_text(card: &DriveCard, coloured: bool) -> String {
     let paint = |code: &str, text: &str| match coloured {
         true => format!("\x1b[{code}m{text}\x1b[0m"),
         false => text.to_owned(),
@@ -116,17 +120,17 @@ fn in_words(card: &DriveCard, coloured: bool) -> String {
             Severity::Note => ("note", "0"),
             Severity::Warning | Severity::Invalid => ("WARNING", "1;31"),
         };
-        let loud = match finding.kind == FindingKind::LinkBelowCapability {
+        let alarm = match finding.kind == FindingKind::LinkBelowCapability {
             true => "*** LINK BELOW CAPABILITY *** ",
             false => "",
         };
-        let what = sanitize_prose(&finding.text);
-        text.push_str(&paint(code, &format!("{mark}: {loud}{what}")));
+        let text_of_finding = sanitize_prose(&finding.text);
+        text.push_str(&paint(code, &format!("{mark}: {alarm}{text_of_finding}")));
         text.push_str(&format!("\n    {}\n", sanitize_prose(&finding.advice)));
     }
     for section in &card.sections {
         text.push_str(&format!("\n{}\n", paint("1", section.title)));
-        // One reason for the silence of a whole section is said once.
+        // If all facts of a section are missing for one reason, it is printed once.
         let mut reasons = section.facts.iter().map(|fact| match &fact.value {
             Value::Missing(reason) => Some(reason),
             Value::Text(_)
@@ -142,22 +146,22 @@ fn in_words(card: &DriveCard, coloured: bool) -> String {
             Some(reason) => {
                 text.push_str(&format!("  not available: {}\n", sanitize_prose(reason)));
             }
-            None => section.facts.iter().for_each(|fact| text.push_str(&line(fact))),
+            None => section.facts.iter().for_each(|fact| text.push_str(&fact_line(fact))),
         }
     }
     text
 }
 
-fn line(fact: &Fact) -> String {
+fn fact_line(fact: &Fact) -> String {
     let label = sanitize_prose(&fact.label);
     match &fact.value {
-        Value::Table(table) if table.rows.is_empty() => format!("  {label:<LABELS$}  none\n"),
-        Value::Table(table) => format!("  {label}\n{}", rows(table)),
-        other => format!("  {label:<LABELS$}  {}\n", in_short(other, fact.unit)),
+        Value::Table(table) if table.rows.is_empty() => format!("  {label:<LABEL_WIDTH$}  none\n"),
+        Value::Table(table) => format!("  {label}\n{}", table_text(table)),
+        other => format!("  {label:<LABEL_WIDTH$}  {}\n", value_text(other, fact.unit)),
     }
 }
 
-fn in_short(value: &Value, unit: &str) -> String {
+fn value_text(value: &Value, unit: &str) -> String {
     let with_unit = |number: String| match unit {
         "" => number,
         unit => format!("{number} {unit}"),
@@ -174,10 +178,10 @@ fn in_short(value: &Value, unit: &str) -> String {
     }
 }
 
-fn rows(table: &Table) -> String {
+fn table_text(table: &Table) -> String {
     let cell = |value: &Value| match value {
         Value::Missing(_) => "-".to_owned(),
-        other => in_short(other, ""),
+        other => value_text(other, ""),
     };
     let mut lines = vec![table.columns.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
     lines.extend(table.rows.iter().map(|row| row.iter().map(cell).collect()));

@@ -1,144 +1,151 @@
-//! The drives of this machine: which may be tested, and exactly why others may not.
+//! `ssdgauge drives`: lists the drives of this machine, and every reason against a test of one.
 
-use crate::arguments;
-use crate::failure::Failure;
 use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::{Candidate, Refusal, TargetError, TargetOptions};
 use ssdgauge_report::sanitize_device;
 
-/// The columns of the list.
+/// The width of the list, in columns.
 const WIDTH: usize = 80;
-/// How far the reasons stand in.
+/// The indent of the reasons.
 const INDENT: &str = "    ";
 
-/// Prints every drive with what speaks against testing it. Nothing is written to any.
-pub(crate) fn list(arguments: &arguments::Drives) -> Result<(), Failure> {
-    let seen: Vec<Seen> = ssdgauge_guard::drives().into_iter().map(see).collect();
-    if arguments.json {
-        let drives: Vec<Value> = seen.iter().map(as_json).collect();
+/// Prints all drives with the reasons against a test of each. No drive is written.
+/// A drive that cannot be examined is listed with the cause.
+pub(crate) fn print_list(as_json: bool) {
+    let drives: Vec<ListedDrive> =
+        ssdgauge_guard::drives().into_iter().map(ListedDrive::from_candidate).collect();
+    if as_json {
+        let drives: Vec<Value> = drives.iter().map(ListedDrive::to_json).collect();
         terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "drives": drives })));
     } else {
-        terminal::print_words(&in_words(&seen));
+        terminal::print_text(&table(&drives));
     }
-    Ok(())
 }
 
-/// One drive and what was found out about it.
-struct Seen {
+/// A drive of the list.
+struct ListedDrive {
     path: String,
     info: Option<DriveInfo>,
-    /// The words that confirm it.
+    /// The argument of `--confirm`.
     confirm: Option<String>,
     refusals: Vec<Refusal>,
-    /// What could not be looked at.
-    unseen: Vec<String>,
+    /// Checks that could not be carried out.
+    not_checked: Vec<String>,
 }
 
-fn see((path, found): (String, Result<Candidate, TargetError>)) -> Seen {
-    match found {
-        Ok(candidate) => {
-            let (refusals, unseen) = candidate.objections(&TargetOptions::default());
-            let confirm = candidate.confirmation().map(str::to_owned);
-            Seen { path, info: Some(candidate.info), confirm, refusals, unseen }
-        }
-        Err(TargetError::Refused(refusal)) => {
-            Seen { path, info: None, confirm: None, refusals: vec![refusal], unseen: Vec::new() }
-        }
-        Err(error) => {
-            let refusal = Refusal::Denied { path: path.clone(), cause: error.to_string() };
-            Seen { path, info: None, confirm: None, refusals: vec![refusal], unseen: Vec::new() }
+impl ListedDrive {
+    fn from_candidate((path, candidate): (String, Result<Candidate, TargetError>)) -> ListedDrive {
+        let refused = |path: String, refusal: Refusal| ListedDrive {
+            path,
+            info: None,
+            confirm: None,
+            refusals: vec![refusal],
+            not_checked: Vec::new(),
+        };
+        match candidate {
+            Ok(candidate) => {
+                let (refusals, not_checked) = candidate.objections(&TargetOptions::default());
+                let confirm = candidate.confirmation().map(str::to_owned);
+                ListedDrive { path, info: Some(candidate.info), confirm, refusals, not_checked }
+            }
+            Err(TargetError::Refused(refusal)) => refused(path, refusal),
+            Err(error) => {
+                let cause = error.to_string();
+                refused(path.clone(), Refusal::Denied { path, cause })
+            }
         }
     }
-}
 
-impl Seen {
     fn is_testable(&self) -> bool {
         self.refusals.is_empty()
     }
-}
 
-fn as_json(seen: &Seen) -> Value {
-    let detail =
-        |key: &str| seen.info.as_ref().and_then(|info| info.details.get(key)).map(String::as_str);
-    let identity = seen.info.as_ref().map(|info| {
-        json!({
-            "device": detail("device"),
-            "disk_sequence": detail("disk_sequence").and_then(|text| text.parse::<u64>().ok()),
-            "size_bytes": info.capacity.0,
-            "model": info.model,
-            "serial": info.serial,
-            "firmware": info.firmware,
-            "wwid": detail("wwid"),
-        })
-    });
-    let reasons = seen.refusals.iter().map(|refusal| {
-        let confirmation = match refusal.needs_only_confirmation() {
-            true => seen.confirm.as_deref().map(|words| format!("--erase {words}")),
-            false => None,
+    fn to_json(&self) -> Value {
+        let detail = |key: &str| {
+            self.info.as_ref().and_then(|info| info.details.get(key)).map(String::as_str)
         };
-        json!({ "kind": refusal.key(), "words": refusal.reason(), "consent": confirmation })
-    });
-    json!({
-        "path": seen.path,
-        "identity": identity,
-        "confirm": seen.confirm.as_deref(),
-        "testable": seen.is_testable(),
-        "reasons": reasons.collect::<Vec<_>>(),
-        "not_looked_at": seen.unseen,
-    })
+        let identity = self.info.as_ref().map(|info| {
+            json!({
+                "device": detail("device"),
+                "disk_sequence": detail("disk_sequence").and_then(|text| text.parse::<u64>().ok()),
+                "size_bytes": info.capacity.0,
+                "model": info.model,
+                "serial": info.serial,
+                "firmware": info.firmware,
+                "wwid": detail("wwid"),
+            })
+        });
+        let reasons = self.refusals.iter().map(|refusal| {
+            let option = match refusal.needs_only_confirmation() {
+                true => self.confirm.as_deref().map(|serial| format!("--erase {serial}")),
+                false => None,
+            };
+            json!({ "kind": refusal.key(), "words": refusal.reason(), "consent": option })
+        });
+        json!({
+            "path": self.path,
+            "identity": identity,
+            "confirm": self.confirm.as_deref(),
+            "testable": self.is_testable(),
+            "reasons": reasons.collect::<Vec<_>>(),
+            "not_looked_at": self.not_checked,
+        })
+    }
 }
 
-fn in_words(drives: &[Seen]) -> String {
+/// Returns the list as text: a line for each drive, with the reasons indented below it.
+fn table(drives: &[ListedDrive]) -> String {
     if drives.is_empty() {
-        return "no drives: this machine shows no block device that holds anything\n".into();
+        return "no drives: this machine has no block device with a capacity above 0\n".into();
     }
     let mut text = row(["DRIVE", "SIZE", "MODEL", "SERIAL", "TESTABLE"]);
-    for seen in drives {
-        let info = seen.info.as_ref();
+    for drive in drives {
+        let info = drive.info.as_ref();
         let size = info.map_or("-".into(), |info| info.capacity.about());
         let model = info.and_then(|info| info.model.as_deref()).unwrap_or("-");
         let serial = info.and_then(|info| info.serial.as_deref()).unwrap_or("-");
-        let confirmation = seen.refusals.iter().all(Refusal::needs_only_confirmation);
-        let answer = match (seen.is_testable(), confirmation) {
+        let can_be_confirmed = drive.refusals.iter().all(Refusal::needs_only_confirmation);
+        let testable = match (drive.is_testable(), can_be_confirmed) {
             (true, _) => "yes",
-            (false, true) => "consent",
+            (false, true) => "--erase",
             (false, false) => "no",
         };
-        let name = seen.path.strip_prefix("/dev/").unwrap_or(&seen.path);
-        // A drive may call itself anything.
+        let name = drive.path.strip_prefix("/dev/").unwrap_or(&drive.path);
+        // Model and serial are strings of the drive, which may hold control characters.
         let (model, serial) = (sanitize_device(model), sanitize_device(serial));
-        text.push_str(&row([name, &size, &model, &serial, answer]));
-        for refusal in &seen.refusals {
-            let confirmation = match (refusal.needs_only_confirmation(), seen.confirm.as_deref()) {
-                (true, Some(words)) => format!("; --erase {words} gives that up"),
+        text.push_str(&row([name, &size, &model, &serial, testable]));
+        for refusal in &drive.refusals {
+            let option = match (refusal.needs_only_confirmation(), drive.confirm.as_deref()) {
+                (true, Some(serial)) => format!("; --erase {serial} allows erasing it"),
                 (true, None) | (false, _) => String::new(),
             };
-            text.push_str(&wrapped(&format!("{}{confirmation}", refusal.reason())));
+            text.push_str(&wrapped(&format!("{}{option}", refusal.reason())));
         }
-        if let Some(words) = seen.confirm.as_deref().filter(|_| confirmation) {
-            text.push_str(&wrapped(&format!("--confirm {words}")));
+        if let Some(serial) = drive.confirm.as_deref().filter(|_| can_be_confirmed) {
+            text.push_str(&wrapped(&format!("--confirm {serial}")));
         }
-        for unseen in &seen.unseen {
-            text.push_str(&wrapped(&format!("not looked at: {unseen}")));
+        for check in &drive.not_checked {
+            text.push_str(&wrapped(&format!("not checked: {check}")));
         }
     }
     text
 }
 
-fn row([name, size, model, serial, answer]: [&str; 5]) -> String {
-    let cut = |text: &str, most: usize| -> String {
-        match text.chars().count() > most {
-            true => text.chars().take(most - 1).chain(['…']).collect(),
+/// Returns a line of the table; long cells are cut.
+fn row([name, size, model, serial, testable]: [&str; 5]) -> String {
+    let cut = |text: &str, width: usize| -> String {
+        match text.chars().count() > width {
+            true => text.chars().take(width - 1).chain(['…']).collect(),
             false => text.to_owned(),
         }
     };
     let (model, serial) = (cut(model, 24), cut(serial, 20));
-    format!("{:<12} {size:>9}  {model:<24}  {serial:<20}  {answer}\n", cut(name, 12))
+    format!("{:<12} {size:>9}  {model:<24}  {serial:<20}  {testable}\n", cut(name, 12))
 }
 
-/// Returns `text` in lines that stand in and fit.
+/// Returns `text` in indented lines of at most [`WIDTH`] columns.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -162,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drive_with_a_hostile_name_takes_one_line_and_gives_no_orders() {
+    fn control_characters_in_model_and_serial_are_not_printed() {
         let path = "/dev/null0".to_owned();
         let info = DriveInfo {
             kind: ssdgauge_core::TargetKind::Block,
@@ -178,10 +185,11 @@ mod tests {
         let holder = "open in \u{1b}]0;x\u{7} (process 1)".to_owned();
         let refusals = vec![Refusal::InUse { path: path.clone(), holder }];
         let confirm = Some("S1".to_owned());
-        let seen = Seen { path, info: Some(info), confirm, refusals, unseen: Vec::new() };
-        let text = terminal::tame(&in_words(&[seen]));
+        let not_checked = Vec::new();
+        let drive = ListedDrive { path, info: Some(info), confirm, refusals, not_checked };
+        let text = terminal::sanitize(&table(&[drive]));
         assert_eq!(text.lines().count(), 3, "{text}");
-        let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
-        assert!(!text.contains(hidden), "{text:?}");
+        let is_control = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+        assert!(!text.contains(is_control), "{text:?}");
     }
 }

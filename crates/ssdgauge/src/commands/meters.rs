@@ -1,8 +1,8 @@
-//! `ssdgauge meters`: lists the sensors of this machine, or shows what power meters read.
+//! `ssdgauge meters`: lists the sensors of this machine, or prints readings of power meters.
 
 use crate::arguments;
-use crate::failure::{Failure, Kind};
-use crate::meter_specs::specs;
+use crate::failure::{Failure, FailureKind};
+use crate::meter_specs;
 use crate::process::StopFlag;
 use crate::terminal;
 use serde_json::json;
@@ -12,152 +12,158 @@ use ssdgauge_meter::{LiveReading, MeterSpec, Meters, Sensor, sensors};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often the live values are drawn.
-const EVERY: Duration = Duration::from_secs(1);
+/// The interval between two lines of a meter.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Shows what meters read, or lists what there is.
-pub(crate) fn show(arguments: &arguments::Meters) -> Result<(), Failure> {
+/// Prints the readings of meters, or lists the sensors.
+///
+/// # Errors
+///
+/// Fails on invalid specifications, on a meter that does not work, and on one that stops.
+pub(crate) fn execute(arguments: &arguments::MetersArguments) -> Result<(), Failure> {
     if arguments.specs.is_empty() {
-        list(arguments.json);
+        print_sensors(arguments.json);
         return Ok(());
     }
-    let specs = specs(&arguments.specs)?;
-    let of_the_drive = specs.iter().find(|spec| spec.reads_drive());
-    if let (Some(spec), None) = (of_the_drive, &arguments.drive) {
+    let specs = meter_specs::parse(&arguments.specs)?;
+    let drive_meter = specs.iter().find(|spec| spec.reads_drive());
+    if let (Some(spec), None) = (drive_meter, &arguments.drive) {
         return Err(Failure::new(
-            Kind::Usage,
-            format!("'{}' reads the drive under test, and none is named", spec.name),
-            "name it: --drive /dev/nvme0n1; nothing is written to it",
+            FailureKind::Usage,
+            format!("the meter '{}' reads an NVMe drive, and no drive is given", spec.name),
+            "add --drive /dev/nvme0n1; it is opened read-only",
         ));
     }
     let stop = StopFlag::listen()?;
     let mut meters = open_meters(&specs, arguments.drive.as_deref())?;
     for (name, text) in meters.described(&specs) {
-        terminal::talk(&format!("{name}: {text}"));
+        terminal::print_message(&format!("{name}: {text}"));
     }
     watch(arguments, &specs, &mut meters, &stop)
 }
 
+/// Prints the readings of each interval, until the time is over, Ctrl-C, or no meter is left.
 fn watch(
-    arguments: &arguments::Meters,
+    arguments: &arguments::MetersArguments,
     specs: &[MeterSpec],
     meters: &mut Meters,
     stop: &StopFlag,
 ) -> Result<(), Failure> {
     let begin = Instant::now();
     let end = arguments.time.map(|time| begin + Duration::from(time));
-    let mut cards: Vec<Card> = specs.iter().map(|_| Card::default()).collect();
-    let mut due = begin + EVERY;
+    let mut rows: Vec<MeterReadings> = specs.iter().map(|_| MeterReadings::default()).collect();
+    let mut due = begin + INTERVAL;
     let mut is_first = true;
     loop {
         let now = Instant::now();
         let over = stop.is_set() || end.is_some_and(|end| now >= end);
-        let all_gone = cards.iter().all(|card| card.gone.is_some());
-        meters.live().into_iter().for_each(|live| cards[live.meter].take(live));
-        if now >= due || over || all_gone {
-            due += EVERY;
+        let all_stopped = rows.iter().all(|row| row.stopped.is_some());
+        meters.live().into_iter().for_each(|live| rows[live.meter].add(live));
+        if now >= due || over || all_stopped {
+            due += INTERVAL;
             let since = Nanos(now.duration_since(begin).as_nanos() as u64);
             match arguments.json {
-                true => terminal::print(&as_json(specs, &cards, since)),
-                false => terminal::print_words(&drawn(specs, &cards, is_first)),
+                true => terminal::print(&json_lines(specs, &rows, since)),
+                false => terminal::print_text(&table(specs, &rows, is_first)),
             }
             is_first = false;
-            cards.iter_mut().for_each(|card| card.now = (0, 0.0));
+            rows.iter_mut().for_each(|row| row.interval = (0, 0.0));
         }
-        if over || all_gone {
+        if over || all_stopped {
             break;
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let gone = cards.iter().zip(specs).find_map(|(card, spec)| Some((spec, card.gone.clone()?)));
-    match gone {
+    let stopped = rows.iter().zip(specs).find_map(|(row, spec)| Some((spec, row.stopped.clone()?)));
+    match stopped {
         Some((spec, cause)) => Err(Failure::new(
-            Kind::Broke,
-            format!("{} is gone: {cause}", spec.name),
-            "in a run this would cost a finding, not the run",
+            FailureKind::Failed,
+            format!("the meter {} stopped: {cause}", spec.name),
+            "check the meter; a run would continue without it, with a finding",
         )),
         None => Ok(()),
     }
 }
 
-/// What one meter has read.
+/// The readings of one meter, in watts.
 #[derive(Debug, Default)]
-struct Card {
-    taken: u64,
-    /// Readings of this second, and their sum.
-    now: (u64, f64),
+struct MeterReadings {
+    /// Number and sum of the readings of this interval.
+    interval: (u64, f64),
     last: Option<f64>,
-    least: Option<f64>,
-    most: Option<f64>,
-    gone: Option<String>,
+    min: Option<f64>,
+    max: Option<f64>,
+    /// Why the meter stopped.
+    stopped: Option<String>,
 }
 
-impl Card {
-    fn take(&mut self, live: LiveReading) {
+impl MeterReadings {
+    fn add(&mut self, live: LiveReading) {
         match live.value {
             Ok(value) => {
-                self.taken += 1;
-                self.now = (self.now.0 + 1, self.now.1 + value);
+                self.interval = (self.interval.0 + 1, self.interval.1 + value);
                 self.last = Some(value);
-                self.least = Some(self.least.map_or(value, |least| least.min(value)));
-                self.most = Some(self.most.map_or(value, |most| most.max(value)));
+                self.min = Some(self.min.map_or(value, |min| min.min(value)));
+                self.max = Some(self.max.map_or(value, |max| max.max(value)));
             }
-            Err(cause) => self.gone = Some(cause),
+            Err(cause) => self.stopped = Some(cause),
         }
     }
 
-    /// Returns the mean of this second.
+    /// Returns the mean of this interval; `None` without a reading.
     fn mean(&self) -> Option<f64> {
-        (self.now.0 > 0).then(|| self.now.1 / self.now.0 as f64)
+        (self.interval.0 > 0).then(|| self.interval.1 / self.interval.0 as f64)
     }
 }
 
-fn drawn(specs: &[MeterSpec], cards: &[Card], with_head: bool) -> String {
+/// Returns a line for each meter, below the names of the columns if `with_header`.
+fn table(specs: &[MeterSpec], rows: &[MeterReadings], with_header: bool) -> String {
     let watts = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
     let mut text = String::new();
-    if with_head {
+    if with_header {
         text = format!(
             "{:<32} {:<8} {:>8} {:>10} {:>10} {:>10} {:>10}\n",
-            "meter", "scope", "readings", "mean 1 s", "last", "least", "most"
+            "meter", "scope", "readings", "mean [W]", "last [W]", "min [W]", "max [W]"
         );
     }
-    for (spec, card) in specs.iter().zip(cards) {
+    for (spec, row) in specs.iter().zip(rows) {
         let name: String = spec.name.chars().take(32).collect();
         text.push_str(&format!(
             "{name:<32} {:<8} {:>8} {:>10} {:>10} {:>10} {:>10}{}\n",
             spec.scope.name(),
-            card.now.0,
-            watts(card.mean()),
-            watts(card.last),
-            watts(card.least),
-            watts(card.most),
-            card.gone.as_ref().map_or("", |_| " W  gone"),
+            row.interval.0,
+            watts(row.mean()),
+            watts(row.last),
+            watts(row.min),
+            watts(row.max),
+            row.stopped.as_ref().map_or("", |_| "  stopped"),
         ));
     }
     text
 }
 
-fn as_json(specs: &[MeterSpec], cards: &[Card], since: Nanos) -> String {
-    let line = |(spec, card): (&MeterSpec, &Card)| {
+/// Returns a line of JSON for each meter, `since` the start.
+fn json_lines(specs: &[MeterSpec], rows: &[MeterReadings], since: Nanos) -> String {
+    let line = |(spec, row): (&MeterSpec, &MeterReadings)| {
         let line = json!({
             "schema_version": 1,
             "meter": spec.name,
             "scope": spec.scope.name(),
             "at_s": since.as_secs_f64(),
-            "readings": card.now.0,
-            "power_w": card.mean(),
-            "last_w": card.last,
-            "least_w": card.least,
-            "most_w": card.most,
-            "gone": card.gone,
+            "readings": row.interval.0,
+            "power_w": row.mean(),
+            "last_w": row.last,
+            "least_w": row.min,
+            "most_w": row.max,
+            "gone": row.stopped,
         });
         format!("{line}\n")
     };
-    specs.iter().zip(cards).map(line).collect()
+    specs.iter().zip(rows).map(line).collect()
 }
 
-/// Lists the sensors of this machine.
-fn list(json: bool) {
+/// Prints the sensors of this machine, each with the option that reads power from it.
+fn print_sensors(json: bool) {
     let sensors = sensors(Path::new("/sys/class/hwmon"));
     if json {
         let all: Vec<_> = sensors
@@ -176,23 +182,23 @@ fn list(json: bool) {
         let value = sensor
             .value
             .map_or("not available".to_owned(), |value| format!("{value:.3} {}", sensor.unit));
-        let spec = spec_of(sensor, &sensors).unwrap_or_default();
-        terminal::print_words(&format!(
-            "{:<8} {:<16} {:<8} {:<20} {value:>16}  {spec}",
+        let option = power_option(sensor, &sensors).unwrap_or_default();
+        terminal::print_text(&format!(
+            "{:<8} {:<16} {:<8} {:<20} {value:>16}  {option}",
             sensor.place, sensor.chip, sensor.channel, sensor.label
         ));
     }
-    if sensors.iter().all(|sensor| spec_of(sensor, &sensors).is_none()) {
-        terminal::talk(
-            "no sensor chip of this machine measures power; Quarch modules, smart plugs and \
-             programs can be named too: docs/meters.md",
+    if sensors.iter().all(|sensor| power_option(sensor, &sensors).is_none()) {
+        terminal::print_message(
+            "no hwmon sensor of this machine measures power; docs/meters.md describes other \
+             sources: Quarch modules, smart plugs, programs",
         );
     }
 }
 
-/// Returns how a run reads power from `sensor`: from a power channel, or from a current with the
-/// voltage of the same number.
-fn spec_of(sensor: &Sensor, all: &[Sensor]) -> Option<String> {
+/// Returns the option that reads power from `sensor`: from a power channel, or from a current
+/// channel and the voltage channel of the same number.
+fn power_option(sensor: &Sensor, all: &[Sensor]) -> Option<String> {
     let Sensor { place, channel, .. } = sensor;
     if channel.starts_with("power") {
         return Some(format!("--power hwmon:{place}/{channel}"));

@@ -1,35 +1,39 @@
-//! Showing a plan: what would be done, how long it takes, what it writes.
+//! `ssdgauge plan`: prints the steps of a run, its duration and the bytes that it writes.
 
-use crate::arguments::{self, Choice};
+use crate::arguments::{self, PlanOptions};
 use crate::failure::Failure;
-use crate::suite_choice::{endurance_of, find, options_of, size_for};
+use crate::suite_options::{endurance_from, find_suite, planner_options_from, size_for};
 use crate::target::Target;
 use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::{DriveInfo, Nanos, Plan, Rest};
 use ssdgauge_lab::{Endurance, Estimate, check_wear, estimate, wear};
 
-/// Prints the plan of a run without doing anything.
-pub(crate) fn show(arguments: &arguments::Plan) -> Result<(), Failure> {
-    let suite = find(&arguments.suite)?;
-    let choice = &arguments.choice;
-    let size = size_for(&suite, choice, arguments.size);
-    let target = Target::find(&arguments.target, size, choice.seed)?;
-    let plan = ssdgauge_lab::plan(&suite, target.info(), &options_of(choice))?;
-    target.check_room()?;
+/// Prints the plan of a run. Nothing is written to the target.
+///
+/// # Errors
+///
+/// Fails where `ssdgauge run` would refuse the suite or the target before the confirmation.
+pub(crate) fn execute(arguments: &arguments::PlanArguments) -> Result<(), Failure> {
+    let suite = find_suite(&arguments.suite)?;
+    let options = &arguments.options;
+    let size = size_for(&suite, options, arguments.size);
+    let target = Target::find(&arguments.target, size, options.seed)?;
+    let plan = ssdgauge_lab::plan(&suite, target.info(), &planner_options_from(options))?;
+    target.check_free_space()?;
     let drive = target.info();
     if arguments.json {
-        terminal::print(&format!("{:#}\n", as_json(&plan, drive, choice)));
+        terminal::print(&format!("{:#}\n", to_json(&plan, drive, options)));
     } else {
-        terminal::print_words(&in_words(&plan, drive, choice));
+        terminal::print_text(&to_text(&plan, drive, options));
     }
     Ok(())
 }
 
-fn as_json(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Value {
-    let cost = estimate(plan, choice.write_rate);
-    let wish = endurance_of(choice);
-    let wear = wear(&cost, drive, &wish);
+fn to_json(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> Value {
+    let cost = estimate(plan, options.write_rate);
+    let endurance = endurance_from(options);
+    let wear = wear(&cost, drive, &endurance);
     json!({
         "schema_version": 1,
         "plan": plan,
@@ -44,8 +48,8 @@ fn as_json(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Value {
             "rated_bytes": wear.rated.0,
             "left_bytes": wear.left.map(|left| left.0),
             "share": wear.share,
-            "allowed_share": wish.share,
-            "refused": check_wear(&wear, drive, &wish).err().map(|error| error.to_string()),
+            "allowed_share": endurance.share,
+            "refused": check_wear(&wear, drive, &endurance).err().map(|error| error.to_string()),
         })),
         "cannot": plan.missing_on(drive.kind),
         "drive": drive,
@@ -53,9 +57,9 @@ fn as_json(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> Value {
     })
 }
 
-/// Returns the plan for people.
-fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
-    let cost = estimate(plan, choice.write_rate);
+/// Returns the plan as text.
+fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
+    let cost = estimate(plan, options.write_rate);
     let mut text = format!("{} on {} ({})\n", plan.suite.title, drive.name(), drive.capacity);
     if plan.shortened > 1 {
         text.push_str(&format!("SHORTENED: all limits divided by {}\n", plan.shortened));
@@ -64,17 +68,17 @@ fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
         text.push_str("SPANS SCALED to the target\n");
     }
     for test in &plan.tests {
-        let again = match test.repetition {
+        let repetition = match test.repetition {
             1 => String::new(),
-            repetition => format!(", repetition {repetition}"),
+            number => format!(", repetition {number}"),
         };
         let (id, revision, title) = (&test.id, test.revision, &test.title);
-        text.push_str(&format!("\n{id} (revision {revision}){again}: {title}\n"));
+        text.push_str(&format!("\n{id} (revision {revision}){repetition}: {title}\n"));
         for phase in &test.phases {
             for step in &phase.steps {
                 let kind = phase.kind.name();
                 let action = step.action.describe();
-                let rest = rest_in_words(step.rest);
+                let rest = rest_text(step.rest);
                 text.push_str(&format!("  {kind:<9} {:<18} {action}{rest}\n", step.label));
             }
         }
@@ -83,28 +87,28 @@ fn in_words(plan: &Plan, drive: &DriveInfo, choice: &Choice) -> String {
         }
     }
     text.push('\n');
-    for words in plan.missing_on(drive.kind) {
-        text.push_str(&format!("Not possible here: {words}\n"));
+    for part in plan.missing_on(drive.kind) {
+        text.push_str(&format!("Not supported on this target: {part}\n"));
     }
-    text.push_str(&cost_in_words(&cost));
-    text.push_str(&endurance_in_words(&cost, drive, &endurance_of(choice)));
+    text.push_str(&cost_text(&cost));
+    text.push_str(&endurance_text(&cost, drive, &endurance_from(options)));
     text
 }
 
-fn cost_in_words(cost: &Estimate) -> String {
-    let rate = format!("{} a second", cost.rate.about());
-    let mut text = format!("Time: at most {} by the limits of its steps", cost.timed);
+fn cost_text(cost: &Estimate) -> String {
+    let rate = format!("{}/s", cost.rate.about());
+    let mut text = format!("Time: at most {} by the time limits of the steps", cost.timed);
     if cost.filled.0 > 0 {
         let filling = Nanos::from_secs(cost.filled.0.div_ceil(cost.rate.0.max(1)));
-        text.push_str(&format!(", and about {filling} to write {} at {rate}", cost.filled));
+        text.push_str(&format!(", plus about {filling} to fill {} at {rate}", cost.filled));
     }
     if cost.searches {
-        text.push_str("\nA search counts with its most probes and one full trial");
+        text.push_str("\nA search is counted with its maximum number of probes and one full step");
     }
     text.push_str(&match cost.writes_without_limit {
         true => format!(
-            "\nWritten: about {} if the drive writes {rate} in large requests, a quarter of it in \
-             small random ones; steps without a byte limit decide\n",
+            "\nWritten: about {} at {rate} in large requests and a quarter of it in small random \
+             ones; not limited, because some steps have no byte limit\n",
             cost.written_at_rate.about()
         ),
         false => format!("\nWritten: at most {}\n", cost.written_at_most),
@@ -112,24 +116,25 @@ fn cost_in_words(cost: &Estimate) -> String {
     text
 }
 
-fn endurance_in_words(cost: &Estimate, drive: &DriveInfo, wish: &Endurance) -> String {
-    let Some(wear) = wear(cost, drive, wish) else {
-        return "Rated endurance: not available; name it with --endurance, such as 600TBW\n".into();
+fn endurance_text(cost: &Estimate, drive: &DriveInfo, endurance: &Endurance) -> String {
+    let Some(wear) = wear(cost, drive, endurance) else {
+        return "Rated endurance: not available; set it with --endurance, such as 600TBW\n".into();
     };
     let left = wear.left.map_or(String::new(), |left| format!(", {} left", left.about()));
     let share = wear.share * 100.0;
     let rated = wear.rated.about();
-    let mut text = format!("Rated endurance: {rated}{left}; this run takes about {share:.2} %\n");
-    if let Err(error) = check_wear(&wear, drive, wish) {
-        text.push_str(&format!("A run is refused: {error}\n"));
+    let mut text =
+        format!("Rated endurance: {rated}{left}; this run writes about {share:.2} % of it\n");
+    if let Err(error) = check_wear(&wear, drive, endurance) {
+        text.push_str(&format!("This run would be refused: {error}\n"));
     }
     text
 }
 
-fn rest_in_words(rest: Rest) -> String {
+fn rest_text(rest: Rest) -> String {
     match rest {
         Rest::None => String::new(),
-        Rest::For(time) => format!(", then rest {time}"),
+        Rest::For(time) => format!(", then rest for {time}"),
         Rest::DutyCycle { busy, at_most } => {
             format!(", then rest for a duty cycle of {:.0} %, at most {at_most}", busy * 100.0)
         }

@@ -1,16 +1,21 @@
-//! `ssdgauge report`: the page and the other forms of results.
+//! `ssdgauge report`: the page, the charts and the exports of run files.
 
 use crate::arguments;
-use crate::failure::{Failure, Kind};
-use crate::output::{self, Form};
+use crate::failure::{Failure, FailureKind};
+use crate::output::{self, Format};
 use crate::page_file::{page_beside, write_page};
 use crate::terminal;
 use crate::text_file::read_text_file;
 use ssdgauge_report::{PageOptions, Run, Specification};
 use std::path::{Path, PathBuf};
 
-/// Draws the report of run files, or prints their results.
-pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
+/// Writes the report of run files, or prints their results.
+///
+/// # Errors
+///
+/// Fails where an input cannot be read, an option has no counterpart in the runs, or an output must
+/// not or cannot be written.
+pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Failure> {
     let inputs = inputs(arguments);
     let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.vega];
     let wants_text = arguments.json || arguments.csv || arguments.markdown || arguments.openmetrics;
@@ -20,7 +25,7 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
         None => Some(page_beside(&arguments.files[0])),
     };
     if let Some(page) = &page {
-        output::check(page, Form::Page, &inputs)?;
+        output::check(page, Format::Page, &inputs)?;
     }
     let mut runs = ssdgauge_report::read_all(&arguments.files)?;
     if let Some(percent) = arguments.fill_level {
@@ -31,29 +36,29 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
         highlight: arguments
             .highlight
             .as_deref()
-            .map(|words| highlighted(&runs, words))
+            .map(|name| find_highlighted(&runs, name))
             .transpose()?,
-        specifications: specifications(&arguments.specifications, &runs)?,
+        specifications: read_specifications(&arguments.specifications, &runs)?,
     };
     if let Some(page) = &page {
         write_page(page, &inputs, &runs, &options)?;
         if arguments.output.is_none() {
-            terminal::talk(&format!("report: {}", page.display()));
+            terminal::print_message(&format!("report: {}", page.display()));
         }
     }
-    write_pictures(arguments, &inputs, &runs, &options)?;
-    let claims = &options.specifications;
+    write_figures(arguments, &inputs, &runs, &options)?;
+    let specifications = &options.specifications;
     if arguments.json {
         let mut value = ssdgauge_report::json(&runs);
-        if !claims.is_empty() {
-            value["specifications"] = ssdgauge_report::claims_json(&runs, claims);
+        if !specifications.is_empty() {
+            value["specifications"] = ssdgauge_report::claims_json(&runs, specifications);
         }
         terminal::print(&format!("{value:#}\n"));
     } else if arguments.csv {
         terminal::print(&ssdgauge_report::csv(&runs));
     } else if arguments.markdown {
         terminal::print(&ssdgauge_report::markdown(&runs));
-        terminal::print(&ssdgauge_report::claims_markdown(&runs, claims));
+        terminal::print(&ssdgauge_report::claims_markdown(&runs, specifications));
     } else if arguments.openmetrics {
         terminal::print(&ssdgauge_report::openmetrics(&runs));
     }
@@ -61,51 +66,58 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
 }
 
 /// Returns the files that a report is made from.
-fn inputs(arguments: &arguments::Report) -> Vec<&Path> {
+fn inputs(arguments: &arguments::ReportArguments) -> Vec<&Path> {
     arguments.files.iter().chain(&arguments.specifications).map(PathBuf::as_path).collect()
 }
 
-/// Ranks every ladder of fill levels at `percent`.
+/// Returns the runs with the headlines of all tests that sweep the fill level taken at `percent`.
 fn at_fill_level(runs: Vec<Run>, percent: f64) -> Result<Vec<Run>, Failure> {
     let mut levels: Vec<f64> = runs.iter().flat_map(Run::fill_levels).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     if !levels.contains(&percent) {
-        let known: Vec<String> = levels.iter().map(|level| format!("{level}")).collect();
-        let hint = match known.is_empty() {
-            true => "run the suite fill-ladder: `ssdgauge run fill-ladder TARGET`".to_owned(),
-            false => format!("the levels are {}", known.join(", ")),
+        let measured: Vec<String> = levels.iter().map(|level| format!("{level}")).collect();
+        let hint = match measured.is_empty() {
+            true => "measure it with the suite fill-ladder: `ssdgauge run fill-ladder TARGET`"
+                .to_owned(),
+            false => format!("the measured fill levels are {}", measured.join(", ")),
         };
-        let error = format!("no run was measured on a drive that was {percent} % full");
-        return Err(Failure::new(Kind::Usage, error, hint));
+        let error = format!("no run has results of a drive that was {percent} % full");
+        return Err(Failure::new(FailureKind::Usage, error, hint));
     }
     Ok(runs.into_iter().map(|run| run.at_fill_level(percent)).collect())
 }
 
-fn highlighted(runs: &[Run], words: &str) -> Result<usize, Failure> {
-    ssdgauge_report::find_run(runs, words).ok_or_else(|| {
+/// Returns the index of the run whose drive is highlighted.
+fn find_highlighted(runs: &[Run], name: &str) -> Result<usize, Failure> {
+    ssdgauge_report::find_run(runs, name).ok_or_else(|| {
         let names: Vec<&str> = runs.iter().map(|run| run.head.drive.name()).collect();
         let hint = format!(
-            "name a run by its id, or a drive by a part of its name that no other has; the drives \
-             are: {}",
+            "use a run ID, or a part of the drive name that no other drive has; the drives are: \
+             {}",
             names.join(", ").escape_debug()
         );
-        Failure::new(Kind::Usage, format!("'{}' names no drive", words.escape_debug()), hint)
+        Failure::new(
+            FailureKind::Usage,
+            format!("'{}' matches no drive, or several", name.escape_debug()),
+            hint,
+        )
     })
 }
 
-/// Reads spec files, and says which of them are about none of the drives.
-fn specifications(files: &[PathBuf], runs: &[Run]) -> Result<Vec<Specification>, Failure> {
+/// Reads spec files, and warns of those that match none of the drives.
+fn read_specifications(files: &[PathBuf], runs: &[Run]) -> Result<Vec<Specification>, Failure> {
     let mut specifications = Vec::new();
     for file in files {
         let name = file.display().to_string();
         let hint = "a spec file is TOML; docs/reports.md shows one";
-        let text = read_text_file(&name).map_err(|error| Failure::new(Kind::Usage, error, hint))?;
+        let text =
+            read_text_file(&name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
         let specification = Specification::parse(&name, &text)?;
         if !specification.is_about(runs) {
             let model = specification.model.escape_debug();
-            terminal::talk(&format!(
-                "warning: {name} is about '{model}', and no run is of such a drive"
+            terminal::print_message(&format!(
+                "warning: {name} is for '{model}', and no run has such a drive"
             ));
         }
         specifications.push(specification);
@@ -113,9 +125,9 @@ fn specifications(files: &[PathBuf], runs: &[Run]) -> Result<Vec<Specification>,
     Ok(specifications)
 }
 
-/// Writes every chart into the folders that were asked for.
-fn write_pictures(
-    arguments: &arguments::Report,
+/// Writes every chart into the folders of `--svg`, `--png` and `--vega`.
+fn write_figures(
+    arguments: &arguments::ReportArguments,
     inputs: &[&Path],
     runs: &[Run],
     options: &PageOptions,
@@ -123,24 +135,28 @@ fn write_pictures(
     if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
         return Ok(());
     }
-    let write = |folder: &Path, name: &str, form: Form, bytes: &[u8]| {
+    let write = |folder: &Path, name: &str, format: Format, bytes: &[u8]| {
         std::fs::create_dir_all(folder).map_err(|error| {
             let text = format!("cannot create {}: {error}", folder.display());
-            Failure::new(Kind::Broke, text, "the run files are untouched; choose another folder")
+            Failure::new(
+                FailureKind::Failed,
+                text,
+                "the run files were not changed; choose another folder",
+            )
         })?;
-        output::write(&folder.join(name), form, inputs, bytes)
+        output::write(&folder.join(name), format, inputs, bytes)
     };
     for figure in ssdgauge_report::figures(runs, options) {
         if let Some(folder) = &arguments.svg {
-            write(folder, &format!("{}.svg", figure.name), Form::Svg, figure.svg.as_bytes())?;
+            write(folder, &format!("{}.svg", figure.name), Format::Svg, figure.svg.as_bytes())?;
         }
         if let Some(folder) = &arguments.png {
-            write(folder, &format!("{}.png", figure.name), Form::Png, &figure.png()?)?;
+            write(folder, &format!("{}.png", figure.name), Format::Png, &figure.png()?)?;
         }
         if let Some(folder) = &arguments.vega {
             let specification = format!("{:#}\n", figure.vega_lite());
             let name = format!("{}.vl.json", figure.name);
-            write(folder, &name, Form::VegaLite, specification.as_bytes())?;
+            write(folder, &name, Format::VegaLite, specification.as_bytes())?;
         }
     }
     Ok(())

@@ -1,19 +1,23 @@
-//! `ssdgauge resume`: continues a run that was stopped or killed.
+//! `ssdgauge resume`: continues a run that was interrupted.
 
 use crate::arguments;
 use crate::failure::Failure;
-use crate::page_file::{self, conclude};
+use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
-use crate::target::{Confirmation, OpenedRig, Origin, RunExtras, SizeRequest, Target};
+use crate::target::{Confirmation, OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::Continued;
 use ssdgauge_runfile::{FindingRecord, Writer};
 
-/// Goes on with a run.
-pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
-    let specs = meter_specs::specs(&arguments.power.specs)?;
+/// Continues a run.
+///
+/// # Errors
+///
+/// Fails where the run file cannot be read, the drive is refused or is another one, and as `run`.
+pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Failure> {
+    let specs = meter_specs::parse(&arguments.power.specs)?;
     let (mut writer, run) = Writer::resume(&arguments.file)?;
     let head = run.head();
     let plan = &head.plan;
@@ -29,28 +33,29 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<(), Failure> {
     page_file::check_page(&page_file::page_beside(&arguments.file), &[arguments.file.as_path()])?;
     let (confirm, erase) = (arguments.confirm.as_deref(), arguments.erase.as_deref());
     let confirmation = Confirmation { confirm, erase };
-    // What the run itself left on its drive needs no second confirmation: the guard recognises it.
-    let before = Continued {
+    // The test data of the run itself needs no second confirmation: the guard recognises it.
+    let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
     };
-    let origin = Origin { run_id: &head.id, results: &arguments.file, continues: Some(&before) };
+    let context =
+        RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &specs, health_every_s };
     let OpenedRig { mut rig, meters: described, .. } =
-        target.open(plan, confirmation, origin, plan.seed, extras)?;
-    let others = meter_specs::changed(&head.environment, &described);
-    if let Some(finding) = &others {
-        terminal::talk(&format!("warning: {}", finding.text));
+        target.open(plan, confirmation, context, plan.seed, extras)?;
+    let meters_changed = meter_specs::change_finding(&head.environment, &described);
+    if let Some(finding) = &meters_changed {
+        terminal::print_message(&format!("warning: {}", finding.text));
     }
-    let before = run.steps()?.len();
+    let steps_before = run.steps()?.len();
     let mut progress = Progress::new(plan, stop);
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();
-    // Where nothing was left to do, nothing was measured with other meters either.
-    if let (Some(finding), true) = (others, run.steps()?.len() > before) {
+    // A run that was complete already has no steps that other meters measured.
+    if let (Some(finding), true) = (meters_changed, run.steps()?.len() > steps_before) {
         writer.finding(&FindingRecord { step: None, unix_ms: process::unix_ms(), finding })?;
         writer.commit()?;
     }
     drop((writer, rig, run));
-    conclude(result, &arguments.file, arguments.json)
+    finish_run(result, &arguments.file, arguments.json)
 }

@@ -1,72 +1,84 @@
-//! `ssdgauge quick` and `ssdgauge run`: from the command line to the run file, the summary and the
-//! page.
+//! `ssdgauge quick` and `ssdgauge run`: a suite on a target, with run file, summary and page.
 
-use crate::arguments::{self, Choice, RunOptions};
-use crate::failure::{Failure, Kind};
-use crate::page_file::{self, conclude};
+use crate::arguments::{self, PlanOptions, RunOptions};
+use crate::failure::{Failure, FailureKind};
+use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
-use crate::suite_choice::{USUAL_SIZE, endurance_of, find, options_of, size_for};
-use crate::target::{Confirmation, OpenedRig, Origin, RunExtras, SizeRequest, Target};
+use crate::suite_options::{
+    DEFAULT_SIZE, endurance_from, find_suite, planner_options_from, size_for,
+};
+use crate::target::{Confirmation, OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::{DriveInfo, Plan};
 use ssdgauge_lab::Suite;
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::{Path, PathBuf};
 
-/// Takes a quick look at a target.
-pub(crate) fn quick(arguments: &arguments::Quick) -> Result<(), Failure> {
+/// Runs the suite `quick` on a target.
+///
+/// # Errors
+///
+/// Fails as [`execute`] does.
+pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(), Failure> {
     let size =
-        SizeRequest { exact: arguments.size, scratch: USUAL_SIZE, at_most: Some(USUAL_SIZE) };
-    start(&find("quick")?, &arguments.target, size, &arguments.options)
+        SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: Some(DEFAULT_SIZE) };
+    start(&find_suite("quick")?, &arguments.target, size, &arguments.options)
 }
 
 /// Runs a suite on a target.
-pub(crate) fn run(arguments: &arguments::Run) -> Result<(), Failure> {
-    let suite = find(&arguments.suite)?;
-    let size = size_for(&suite, &arguments.options.choice, arguments.size);
+///
+/// # Errors
+///
+/// Refuses invalid input, existing outputs and targets that may not be written; fails where the run
+/// fails or is interrupted.
+pub(crate) fn execute(arguments: &arguments::RunArguments) -> Result<(), Failure> {
+    let suite = find_suite(&arguments.suite)?;
+    let size = size_for(&suite, &arguments.options.plan, arguments.size);
     start(&suite, &arguments.target, size, &arguments.options)
 }
 
-/// Refuses a run that would wear the drive too much, before anything is written.
+/// Refuses a run that would write more than the allowed share of the rated endurance, before
+/// anything is written. The hint names the test that writes most.
 fn check_endurance(
     suite: &Suite,
     plan: &Plan,
     drive: &DriveInfo,
-    choice: &Choice,
+    options: &PlanOptions,
 ) -> Result<(), Failure> {
-    let wish = endurance_of(choice);
-    let cost = ssdgauge_lab::estimate(plan, choice.write_rate);
-    let Some(wear) = ssdgauge_lab::wear(&cost, drive, &wish) else { return Ok(()) };
-    ssdgauge_lab::check_wear(&wear, drive, &wish).map_err(|error| {
+    let endurance = endurance_from(options);
+    let cost = ssdgauge_lab::estimate(plan, options.write_rate);
+    let Some(wear) = ssdgauge_lab::wear(&cost, drive, &endurance) else { return Ok(()) };
+    ssdgauge_lab::check_wear(&wear, drive, &endurance).map_err(|error| {
         let mut failure = Failure::from(error);
-        if let Some((test, written)) = ssdgauge_lab::writes_most(plan, choice.write_rate) {
+        if let Some((test, written)) = ssdgauge_lab::writes_most(plan, options.write_rate) {
             let rule = suite.tests.iter().find(|rule| rule.id == test.id);
-            let place = rule.map_or(String::new(), |rule| format!(" ({})", rule.place));
-            let most = format!("; test '{}'{place} writes {} of it", test.id, written.about());
+            let line = rule.map_or(String::new(), |rule| format!(" ({})", rule.place));
+            let most = format!("; test '{}'{line} writes {} of it", test.id, written.about());
             failure.hint.push_str(&most);
         }
         failure
     })
 }
 
+/// Plans, opens and conducts a run, and finishes it.
 fn start(
     suite: &Suite,
     target: &str,
     size: SizeRequest,
     options: &RunOptions,
 ) -> Result<(), Failure> {
-    let seed = options.choice.seed;
-    let specs = meter_specs::specs(&options.power.specs)?;
+    let seed = options.plan.seed;
+    let specs = meter_specs::parse(&options.power.specs)?;
     let target = Target::find(target, size, seed)?;
-    let plan = ssdgauge_lab::plan(suite, target.info(), &options_of(&options.choice))?;
-    check_endurance(suite, &plan, target.info(), &options.choice)?;
-    target.check_room()?;
+    let plan = ssdgauge_lab::plan(suite, target.info(), &planner_options_from(&options.plan))?;
+    check_endurance(suite, &plan, target.info(), &options.plan)?;
+    target.check_free_space()?;
     let now = process::unix_ms();
-    let out = options.out.clone().unwrap_or_else(|| usual_name(&plan, now));
+    let out = options.out.clone().unwrap_or_else(|| default_name(&plan, now));
     check_outputs(&out, options.log_ios.as_deref())?;
     let id = process::run_id(now)?;
-    let origin = Origin { run_id: &id, results: &out, continues: None };
+    let context = RunContext { run_id: &id, results: &out, continues: None };
     let stop = StopFlag::listen()?;
     let confirmation =
         Confirmation { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
@@ -77,9 +89,9 @@ fn start(
         health_every_s: Some(options.health_every.into()),
     };
     let OpenedRig { mut rig, meters: described, privileges } =
-        target.open(&plan, confirmation, origin, seed, extras)?;
+        target.open(&plan, confirmation, context, seed, extras)?;
     let mut environment = ssdgauge_host::environment(privileges.as_deref());
-    environment.extend(meter_specs::facts(&described));
+    environment.extend(meter_specs::environment_entries(&described));
     let opening = Opening {
         id: &id,
         program: concat!("ssdgauge ", env!("CARGO_PKG_VERSION")),
@@ -89,35 +101,41 @@ fn start(
         environment: &environment,
     };
     let mut writer = Writer::create(&out, &opening)?;
-    terminal::talk(&format!("{} on {} -> {}", plan.suite.id, rig.drive().name(), out.display()));
+    terminal::print_message(&format!(
+        "{} on {} -> {}",
+        plan.suite.id,
+        rig.drive().name(),
+        out.display()
+    ));
     let mut progress = Progress::new(&plan, stop);
     let result = ssdgauge_lab::conduct(&plan, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();
     drop((writer, rig));
-    conclude(result, &out, options.json)
+    finish_run(result, &out, options.json)
 }
 
-fn usual_name(plan: &Plan, now: i64) -> PathBuf {
-    PathBuf::from(format!("{}-{}.ssdg", plan.suite.id, process::stamp(now)))
+/// Returns the name of a run file without `--out`: `SUITE-TIME.ssdg`.
+fn default_name(plan: &Plan, now: i64) -> PathBuf {
+    PathBuf::from(format!("{}-{}.ssdg", plan.suite.id, process::file_timestamp(now)))
 }
 
-/// Refuses names of outputs that exist already or mean one file twice, before anything is written.
+/// Refuses outputs that exist already, and two outputs of one name, before anything is written.
 fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
     let page = page_file::page_beside(out);
     let files = [Some(out), Some(&page), log];
-    for (at, path) in files.iter().flatten().enumerate() {
+    for (index, path) in files.iter().flatten().enumerate() {
         if path.symlink_metadata().is_ok() {
             return Err(Failure::new(
-                Kind::Refused,
+                FailureKind::Refused,
                 format!("{} exists already", path.display()),
-                "nothing was written; name another --out, or go on with `ssdgauge resume`",
+                "nothing was written; name another --out, or continue the run with `ssdgauge resume`",
             ));
         }
-        if files.iter().flatten().take(at).any(|other| other == path) {
+        if files.iter().flatten().take(index).any(|other| other == path) {
             return Err(Failure::new(
-                Kind::Usage,
-                format!("{} is named for two outputs of this run", path.display()),
-                "nothing was written; a run file ends in .ssdg, its report in .html beside it",
+                FailureKind::Usage,
+                format!("{} is the name of two outputs of this run", path.display()),
+                "nothing was written; name the run file .ssdg: its report has the same name with .html",
             ));
         }
     }

@@ -2,37 +2,41 @@
 
 use crate::arguments;
 use crate::failure::Failure;
-use crate::suite_choice::find;
+use crate::suite_options::find_suite;
 use crate::terminal;
 use serde_json::json;
 use ssdgauge_lab::{Suite, built_in};
 
-/// Lists all suites, or the tests of one.
-pub(crate) fn list(arguments: &arguments::Suites) -> Result<(), Failure> {
+/// Prints all suites, or the tests of one.
+///
+/// # Errors
+///
+/// Fails where there is no such suite.
+pub(crate) fn execute(arguments: &arguments::SuitesArguments) -> Result<(), Failure> {
     let suites = match &arguments.suite {
-        Some(name) => vec![find(name)?],
+        Some(name) => vec![find_suite(name)?],
         None => built_in(),
     };
     if arguments.json {
-        let list: Vec<_> = suites.iter().map(as_json).collect();
+        let list: Vec<_> = suites.iter().map(to_json).collect();
         terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "suites": list })));
         return Ok(());
     }
     for suite in &suites {
-        terminal::print_words(&match arguments.suite {
-            Some(_) => in_full(suite),
-            None => in_short(suite),
+        terminal::print_text(&match arguments.suite {
+            Some(_) => full_text(suite),
+            None => short_text(suite),
         });
     }
     Ok(())
 }
 
-fn in_short(suite: &Suite) -> String {
+fn short_text(suite: &Suite) -> String {
     let Suite { id, title, summary, source, .. } = suite;
     format!("{id:<18} {title}\n{:18} {summary}\n{:18} Source: {source}", "", "")
 }
 
-fn in_full(suite: &Suite) -> String {
+fn full_text(suite: &Suite) -> String {
     let Suite { id, revision, title, summary, source, .. } = suite;
     let mut text = format!("{id} (revision {revision}): {title}\n{summary}\nSource: {source}\n");
     for test in &suite.tests {
@@ -52,7 +56,7 @@ fn in_full(suite: &Suite) -> String {
     text
 }
 
-fn as_json(suite: &Suite) -> serde_json::Value {
+fn to_json(suite: &Suite) -> serde_json::Value {
     let test = |test: &ssdgauge_lab::TestRule| {
         json!({
             "id": test.id, "revision": test.revision, "title": test.title,

@@ -1,19 +1,19 @@
-//! The benchmark of the engine: it prints what it measured, and judges nothing.
+//! `ssdgauge bench`.
 
 use crate::support::{Bench, text};
 
 #[test]
-fn the_benchmark_prints_processor_time_for_each_request() {
+fn the_benchmark_prints_processor_time_per_request() {
     let bench = Bench::new();
     let text = bench.print(&["bench", "--seconds", "1"]);
-    assert!(text.contains("ns of processor time for each I/O"), "{text}");
+    assert!(text.contains("ns of processor time per I/O"), "{text}");
     assert!(text.contains("null: QD32"), "{text}");
 }
 
 #[test]
-fn what_it_cannot_do_is_refused_and_never_done_otherwise() {
+fn unsupported_options_are_refused_and_create_no_file() {
     let bench = Bench::new();
-    for (arguments, code, words) in [
+    for (arguments, code, expected) in [
         (["--queue-depth", "0"], 2, "1..=4096"),
         (["--queue-depth", "99999"], 2, "1..=4096"),
         (["--threads", "0"], 2, "1..=4096"),
@@ -25,9 +25,9 @@ fn what_it_cannot_do_is_refused_and_never_done_otherwise() {
     ] {
         let line: Vec<&str> = ["bench", "."].into_iter().chain(arguments).collect();
         let output = bench.call(&line);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(words), "{arguments:?}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
     }
     assert!(bench.names().is_empty(), "{:?}", bench.names());
 }

@@ -1,10 +1,10 @@
-//! The engine where the system denies it something, and the log of its requests.
+//! The engine where the system denies io_uring, memory or threads; and the request log.
 
 use crate::support::{Bench, text};
 use serde_json::Value;
 use std::process::Command;
 
-/// Returns what `ssdgauge bench` says in JSON when `program` starts it.
+/// Returns the JSON of `ssdgauge bench`, started by `program`.
 fn bench_under(bench: &Bench, program: &[&str], arguments: &[&str]) -> Option<Value> {
     let (name, before) = program.split_first().unwrap();
     let mut command = Command::new(name);
@@ -28,11 +28,11 @@ fn bench_under(bench: &Bench, program: &[&str], arguments: &[&str]) -> Option<Va
 
 fn finding<'a>(run: &'a Value, kind: &str) -> Option<&'a str> {
     let findings = run["findings"].as_array().unwrap();
-    findings.iter().find(|one| one["kind"] == kind)?["text"].as_str()
+    findings.iter().find(|finding| finding["kind"] == kind)?["text"].as_str()
 }
 
 #[test]
-fn where_the_kernel_denies_io_uring_threads_stand_in_and_say_so() {
+fn without_io_uring_the_engine_uses_synchronous_threads_with_a_finding() {
     let bench = Bench::new();
     for (error, advice) in
         [("EPERM", "seccomp"), ("ENOSYS", "boot a kernel"), ("ENOMEM", "ulimit -l")]
@@ -41,17 +41,17 @@ fn where_the_kernel_denies_io_uring_threads_stand_in_and_say_so() {
         let strace = ["strace", "-f", "-o", "/dev/null", "-e", &inject];
         let Some(run) = bench_under(&bench, &strace, &["--queue-depth", "2"]) else { return };
         assert_eq!(run["engine"]["engine"], "synchronous", "{run}");
-        let told = finding(&run, "engine-fallback").unwrap();
-        assert!(told.contains("io_uring is not available"), "{told}");
+        let finding_text = finding(&run, "engine-fallback").unwrap();
+        assert!(finding_text.contains("io_uring is not available"), "{finding_text}");
         assert!(run["findings"].to_string().contains(advice), "{error}: {run}");
         assert!(run["ios"].as_u64().unwrap() > 0 && run["errors"] == 0, "{run}");
     }
 }
 
 #[test]
-fn an_older_kernel_gets_the_ring_that_it_knows() {
+fn ring_setup_is_retried_without_a_flag_that_an_older_kernel_does_not_know() {
     let bench = Bench::new();
-    // The first set-up names a flag of Linux 6.6; before that it was invalid.
+    // The first attempt has a flag of Linux 6.6; earlier kernels fail it with EINVAL.
     let inject = "inject=io_uring_setup:error=EINVAL:when=1";
     let strace = ["strace", "-f", "-o", "/dev/null", "-e", inject];
     let Some(run) = bench_under(&bench, &strace, &[]) else { return };
@@ -60,29 +60,29 @@ fn an_older_kernel_gets_the_ring_that_it_knows() {
 }
 
 #[test]
-fn without_registration_everything_works_and_a_finding_says_what_to_change() {
+fn without_registered_buffers_requests_complete_and_a_finding_reports_it() {
     let bench = Bench::new();
-    // Buffers, file and ring are all refused, as under a small limit of locked memory.
+    // The registration of buffers, file and ring fails, as under a small limit of locked memory.
     let inject = "inject=io_uring_register:error=ENOMEM";
     let strace = ["strace", "-f", "-o", "/dev/null", "-e", inject];
     let arguments = [".", "--size", "8MiB", "--read-percent", "50", "--queue-depth", "4"];
     let Some(run) = bench_under(&bench, &strace, &arguments) else { return };
-    let told = finding(&run, "engine-fallback").unwrap();
-    assert!(told.contains("could not be registered"), "{told}");
+    let finding_text = finding(&run, "engine-fallback").unwrap();
+    assert!(finding_text.contains("could not be registered"), "{finding_text}");
     let setup = run["engine"]["setup"].as_str().unwrap();
     assert!(setup.contains("plain buffers, plain file, plain ring"), "{setup}");
     assert!(run["ios"].as_u64().unwrap() > 0 && run["errors"] == 0, "{run}");
 }
 
 #[test]
-fn under_a_limit_of_locked_memory_a_user_gets_what_the_kernel_allows() {
+fn under_a_limit_of_locked_memory_the_engine_falls_back_with_a_finding() {
     let bench = Bench::new();
-    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    std::fs::set_permissions(bench.folder.path(), everybody).unwrap();
-    // Nobody's limit counts for root.
+    let world_writable = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(bench.folder.path(), world_writable).unwrap();
+    // RLIMIT_MEMLOCK has no effect on root, so another user is needed.
     let user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "prlimit"];
     let arguments = [".", "--size", "8MiB", "--read-percent", "50", "--queue-depth", "4"];
-    // A ring and the buffers of its reads, but not the 64 MiB that writes are cut from.
+    // 1 MiB: enough for the ring and the read buffers, not for the 64 MiB write buffer.
     for (limit, engine) in [("--memlock=1048576", "io_uring"), ("--memlock=0", "synchronous")] {
         let program = [&user[..], &[limit]].concat();
         let Some(run) = bench_under(&bench, &program, &arguments) else { return };
@@ -94,10 +94,10 @@ fn under_a_limit_of_locked_memory_a_user_gets_what_the_kernel_allows() {
 }
 
 #[test]
-fn where_too_few_threads_may_be_started_nothing_is_measured_and_it_says_why() {
+fn too_few_io_threads_are_an_error_with_the_limit_in_the_hint() {
     let bench = Bench::new();
-    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    std::fs::set_permissions(bench.folder.path(), everybody).unwrap();
+    let world_writable = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(bench.folder.path(), world_writable).unwrap();
     let output = Command::new("setpriv")
         .args(["--reuid", "65533", "--regid", "65534", "--clear-groups", "prlimit", "--nproc=8"])
         .arg(env!("CARGO_BIN_EXE_ssdgauge"))
@@ -106,7 +106,7 @@ fn where_too_few_threads_may_be_started_nothing_is_measured_and_it_says_why() {
         .output();
     let output = match output {
         Ok(output) if output.status.code() == Some(127) => {
-            println!("skipped: no user may be changed: {}", text(&output.stderr));
+            println!("skipped: the user cannot be changed: {}", text(&output.stderr));
             return;
         }
         Ok(output) => output,
@@ -115,22 +115,22 @@ fn where_too_few_threads_may_be_started_nothing_is_measured_and_it_says_why() {
             return;
         }
     };
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("of 64 I/O threads could be started"), "{said}");
-    assert!(said.contains("ulimit -u"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("of 64 I/O threads could be started"), "{stderr}");
+    assert!(stderr.contains("ulimit -u"), "{stderr}");
 }
 
 #[test]
-fn a_log_of_requests_is_printed_as_csv_and_a_cut_one_is_an_error() {
+fn a_request_log_is_printed_as_csv_and_a_truncated_one_is_an_error() {
     let bench = Bench::new();
     let arguments = ["bench", ".", "--size", "8MiB", "--read-percent", "70", "--runs", "1"];
     let log = ["--seconds", "0.3", "--json", "--log-ios", "ios.log"];
     let run: Value = serde_json::from_str(&bench.print(&[&arguments[..], &log].concat())).unwrap();
     let csv = bench.print(&["log", "ios.log"]);
     let mut lines = csv.lines();
-    let head = "load,stream,thread,begin_ns,end_ns,lat_ns,direction,offset,length";
-    assert_eq!(lines.next(), Some(head));
+    let header = "load,stream,thread,begin_ns,end_ns,lat_ns,direction,offset,length";
+    assert_eq!(lines.next(), Some(header));
     let ios = run["ios"].as_u64().unwrap();
     assert_eq!(lines.clone().count() as u64, ios);
     for line in lines {
@@ -140,22 +140,22 @@ fn a_log_of_requests_is_printed_as_csv_and_a_cut_one_is_an_error() {
         assert!(matches!(fields[6], "read" | "write") && number(7) < 8 << 20, "{line}");
         assert_eq!((number(0), number(8)), (1, 4_096), "{line}");
     }
-    let whole = std::fs::read(bench.path("ios.log")).unwrap();
-    for length in [0, 5, whole.len() / 2, whole.len() - 1] {
-        std::fs::write(bench.path("cut.log"), &whole[..length]).unwrap();
-        let output = bench.call(&["log", "cut.log"]);
+    let complete = std::fs::read(bench.path("ios.log")).unwrap();
+    for length in [0, 5, complete.len() / 2, complete.len() - 1] {
+        std::fs::write(bench.path("truncated.log"), &complete[..length]).unwrap();
+        let output = bench.call(&["log", "truncated.log"]);
         assert_eq!(output.status.code(), Some(1), "{length}");
         assert!(text(&output.stderr).contains("hint:"), "{length}");
     }
-    // A frame that promises four gigabytes is not believed.
-    let mut wild = whole.clone();
-    wild[8 + 32..8 + 36].copy_from_slice(&[0xff; 4]);
-    std::fs::write(bench.path("wild.log"), &wild).unwrap();
-    assert_eq!(bench.call(&["log", "wild.log"]).status.code(), Some(1));
-    // A second log never takes the place of the first.
+    // A frame with a length of 4 GiB is refused.
+    let mut damaged = complete.clone();
+    damaged[8 + 32..8 + 36].copy_from_slice(&[0xff; 4]);
+    std::fs::write(bench.path("damaged.log"), &damaged).unwrap();
+    assert_eq!(bench.call(&["log", "damaged.log"]).status.code(), Some(1));
+    // An existing log is not replaced.
     let again = bench.call(&[&arguments[..], &log].concat());
     assert_eq!(again.status.code(), Some(3), "{}", text(&again.stderr));
-    assert_eq!(std::fs::read(bench.path("ios.log")).unwrap(), whole);
+    assert_eq!(std::fs::read(bench.path("ios.log")).unwrap(), complete);
     let virtual_drive = ["quick", "sim:tlc-client", "--log-ios", "sim.log", "--shorten", "100"];
     assert_eq!(bench.call(&virtual_drive).status.code(), Some(2));
 }

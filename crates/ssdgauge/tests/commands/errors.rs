@@ -1,9 +1,9 @@
-//! What people read: help and errors, word for word.
+//! Help texts and errors, compared with snapshots.
 
 use crate::support::{Bench, text};
 use snapbox::{Data, assert_data_eq, file};
 
-/// Checks the exit code and the words on stderr of a command that fails.
+/// Checks the exit code and stderr of a command that fails, and that it creates no file.
 fn check(arguments: &[&str], code: i32, expected: Data) {
     let bench = Bench::new();
     std::fs::write(bench.path("notes.txt"), "only some notes\n").unwrap();
@@ -15,11 +15,11 @@ fn check(arguments: &[&str], code: i32, expected: Data) {
     std::fs::write(bench.path("wears.toml"), WEARS).unwrap();
     let before = bench.names();
     let output = bench.call(arguments);
-    let words = text(&output.stderr).replace(bench.folder.path().to_str().unwrap(), "[FOLDER]");
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {words}");
-    assert!(output.stdout.is_empty(), "errors are talk, not data");
-    assert_eq!(bench.names(), before, "{arguments:?} left something behind");
-    assert_data_eq!(words, expected);
+    let stderr = text(&output.stderr).replace(bench.folder.path().to_str().unwrap(), "[FOLDER]");
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert!(output.stdout.is_empty(), "errors belong to stderr");
+    assert_eq!(bench.names(), before, "{arguments:?} created a file");
+    assert_data_eq!(stderr, expected);
 }
 
 const BAD_KEY: &str = "[suite]\nid = \"mine\"\nrevison = 1\ntitle = \"Mine\"\n";
@@ -42,7 +42,7 @@ const WEARS: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[
     until = { time = \"10h\" }\nscore = { mean_of = \"iops\" }\n";
 
 #[test]
-fn targets_that_cannot_be_tested() {
+fn unusable_targets_are_refused() {
     check(&["quick", "/dev/no-such-drive"], 3, file!["snapshots/no-such-drive.txt"]);
     check(&["quick", "/dev/null"], 3, file!["snapshots/character-device.txt"]);
     check(&["quick", "/dev"], 3, file!["snapshots/folder-of-nodes.txt"]);
@@ -51,11 +51,11 @@ fn targets_that_cannot_be_tested() {
     check(&["quick", ".", "--size", "0"], 3, file!["snapshots/size-zero.txt"]);
     check(&["quick", ".", "--size", "4XB"], 2, file!["snapshots/size-unit.txt"]);
     check(&["quick", "sim:no-such-profile"], 2, file!["snapshots/no-such-profile.txt"]);
-    check(&["quick", "sim:tiny", "--size", "1TB"], 2, file!["snapshots/beyond-the-drive.txt"]);
+    check(&["quick", "sim:tiny", "--size", "1TB"], 2, file!["snapshots/capacity-exceeded.txt"]);
 }
 
 #[test]
-fn suites_that_do_not_exist_or_make_no_sense() {
+fn missing_and_invalid_suites_are_usage_errors() {
     check(&["run", "no-such-suite", "."], 2, file!["snapshots/no-such-suite.txt"]);
     check(&["run", "quick", ".", "--test", "x"], 2, file!["snapshots/no-such-test.txt"]);
     check(&["run", "missing.toml", "."], 2, file!["snapshots/missing-suite-file.txt"]);
@@ -72,14 +72,14 @@ fn suites_that_do_not_exist_or_make_no_sense() {
 }
 
 #[test]
-fn suites_that_would_wear_the_drive_too_much() {
-    // Ten hours of random writes at 500 MB/s on a drive that is rated for 1 TB.
+fn a_run_above_the_allowed_share_of_the_endurance_is_refused() {
+    // Ten hours of random writes at 500 MB/s (a quarter of the assumed rate) on a drive of 1 TBW.
     let wears = ["run", "wears.toml", "sim:tiny", "--endurance", "1TBW"];
-    check(&wears, 3, file!["snapshots/wears-too-much.txt"]);
+    check(&wears, 3, file!["snapshots/endurance-exceeded.txt"]);
 }
 
 #[test]
-fn files_that_are_no_runs() {
+fn files_that_are_no_run_files_are_usage_errors() {
     check(&["report", "notes.txt"], 2, file!["snapshots/foreign-file.txt"]);
     check(&["report", "missing.ssdg"], 2, file!["snapshots/missing-run.txt"]);
     check(&["resume", "notes.txt"], 2, file!["snapshots/foreign-resume.txt"]);
@@ -94,19 +94,19 @@ fn read_only_file_systems_are_refused_before_the_first_write() {
         std::process::Command::new(arguments[0]).args(&arguments[1..]).arg(&folder).status()
     };
     if !mount(&["mount", "-t", "tmpfs", "-o", "ro,size=64m", "none"]).is_ok_and(|s| s.success()) {
-        println!("skipped: no read-only file system to be had (run as root)");
+        println!("skipped: no read-only file system available (run as root)");
         return;
     }
     let output = bench.call(&["quick", "read-only", "--size", "16MiB", "--out", "a.ssdg"]);
     mount(&["umount"]).unwrap();
-    let words = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{words}");
-    assert!(words.contains("Read-only file system") && words.contains("nothing was written"));
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("Read-only file system") && stderr.contains("nothing was written"));
     assert_eq!(bench.names(), ["read-only"]);
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let bench = Bench::new();
     let program = env!("CARGO_BIN_EXE_ssdgauge");
     let line = format!("{program} suites --json | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}");
@@ -116,7 +116,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn help_reads_as_before() {
+fn help_texts_equal_their_snapshots() {
     let bench = Bench::new();
     for (arguments, snapshot) in [
         (vec!["--help"], file!["snapshots/help.txt"]),

@@ -1,4 +1,4 @@
-//! Agreement with fio on one device whose rate is known to both.
+//! Agreement with fio on a device with a known rate.
 
 use crate::support::{Bench, Loop, text};
 use serde_json::Value;
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const SIZE: u64 = 64 << 20;
-/// Requests per second that the kernel lets through. The control group makes the truth: it lets a
-/// tenth of them through in each tenth of a second, however few came before. So the first second
-/// can hold a tenth more than the rate, and is left out on both sides.
+/// The rate limit of the control group, in requests per second: the true value. The kernel admits a
+/// tenth of it in each tenth of a second, independent of the time before. So the first second can
+/// have 10 % more, and is excluded for both programs.
 const RATE: u64 = 500;
-/// Requests in flight: more than three tenths of a second let through, so that a program which
-/// waits for a processor meanwhile loses nothing.
+/// Requests in flight: more than the kernel admits in 0.3 s, so that a program which waits that long
+/// for a processor loses no request.
 const DEPTH: u64 = 160;
 
 /// A control group that throttles one block device, removed when it is dropped.
@@ -59,7 +59,7 @@ fn throughput_agrees_with_fio_within_five_percent_on_one_throttled_device() {
     };
     let suite = SUITE.replace("DEPTH", &DEPTH.to_string());
     std::fs::write(bench.path("read.toml"), suite).unwrap();
-    // In turn, three times; the median of each: a moment without a processor decides nothing.
+    // In turn, three times, and the median of each: one delay by other programs has no effect.
     let mut pairs: [Vec<f64>; 2] = Default::default();
     for turn in 0..3 {
         pairs[0].push(ours(&bench, &device, &throttle, turn));
@@ -90,6 +90,7 @@ until = { time = "4s" }
 score = { metric = "iops", mean_of_last = "3s" }
 "#;
 
+/// Returns the IOPS of ssdgauge in the last three of four seconds.
 fn ours(bench: &Bench, device: &Loop, throttle: &Throttle, turn: u32) -> f64 {
     let program = env!("CARGO_BIN_EXE_ssdgauge");
     let (path, name) = (&device.path, device.name());
@@ -105,8 +106,8 @@ fn ours(bench: &Bench, device: &Loop, throttle: &Throttle, turn: u32) -> f64 {
     json["runs"][0]["tests"][0]["headline"]["value"].as_f64().unwrap()
 }
 
-/// Returns what fio completed in each of the same three seconds, by its log of single requests: its
-/// own mean leaves out what was in flight when a ramp ended.
+/// Returns the IOPS of fio in the same three seconds, from its request log: its own mean excludes
+/// requests that were in flight at the end of the ramp.
 fn theirs(folder: &Path, device: &Loop, throttle: &Throttle) -> f64 {
     let arguments = format!(
         "fio --name=peer --filename={} --rw=randread --bs=4k --direct=1 --ioengine=io_uring \

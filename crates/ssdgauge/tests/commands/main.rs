@@ -1,18 +1,18 @@
-//! The program as people use it: real commands on real files and devices.
+//! The commands of the program, on files, loop devices and virtual drives.
 
-// A test ends at the first thing that does not work.
+// A test ends at the first error.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod bench;
-mod card;
+mod drive_description;
 mod engine;
 mod errors;
 mod fio;
+mod hostile_files;
 mod interruption;
 mod meters;
 mod outputs;
 mod quick;
 mod review;
 mod shortened;
-mod strangers;
 mod support;

@@ -30,7 +30,7 @@ idle = "3s"
 score = { metric = "power_w", mean_of_last = "2s" }
 "#;
 
-/// Runs the suite with meters; returns the exit code and what was said.
+/// Runs the suite with meters; returns the exit code and stderr.
 fn run(bench: &Bench, meters: &[&str]) -> (Option<i32>, String) {
     std::fs::write(bench.path("suite.toml"), SUITE).unwrap();
     let mut arguments = vec!["run", "suite.toml", ".", "--size", "8MiB", "--out", "a.ssdg"];
@@ -44,13 +44,13 @@ fn report(bench: &Bench) -> serde_json::Value {
 }
 
 #[test]
-fn watts_of_a_program_reach_every_second_and_the_efficiency() {
+fn power_from_a_program_is_stored_every_second_and_used_for_the_efficiency() {
     let bench = Bench::new();
     let meter =
         "name=shunt,scale=0.001@command:sh -c 'while :; do echo 4000; echo 6000; sleep 0.1; done'";
     let wall = "name=plug,scope=host-ac@command:sh -c 'while :; do echo 80; sleep 0.2; done'";
-    let (code, said) = run(&bench, &[meter, wall]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, stderr) = run(&bench, &[meter, wall]);
+    assert_eq!(code, Some(0), "{stderr}");
     let report = report(&bench);
     let run = &report["runs"][0];
     let facts = run["environment"].to_string();
@@ -58,7 +58,7 @@ fn watts_of_a_program_reach_every_second_and_the_efficiency() {
     let read = &run["tests"][0];
     let metrics = &read["points"][0]["metrics"];
     let power = metrics["power_w"].as_f64().unwrap();
-    assert!((4.0..=6.0).contains(&power), "the drive's own meter counts: {power}");
+    assert!((4.0..=6.0).contains(&power), "the meter with the narrower scope is used: {power}");
     let throughput = metrics["throughput_mb_s"].as_f64().unwrap();
     let efficiency = read["headline"]["value"].as_f64().unwrap();
     assert!((efficiency - throughput / power).abs() < 1e-6 * efficiency);
@@ -75,12 +75,12 @@ fn watts_of_a_program_reach_every_second_and_the_efficiency() {
 }
 
 #[test]
-fn a_meter_that_dies_in_mid_test_costs_a_finding_and_not_the_run() {
+fn a_meter_that_ends_during_a_test_causes_a_finding_and_the_run_completes() {
     let bench = Bench::new();
     let meter =
         "name=frail@command:sh -c 'for n in 1 2 3 4 5; do echo 5.$n; sleep 0.1; done; exit 7'";
-    let (code, said) = run(&bench, &[meter]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, stderr) = run(&bench, &[meter]);
+    assert_eq!(code, Some(0), "{stderr}");
     let report = report(&bench);
     assert_eq!(report["runs"][0]["complete"], true);
     let findings = report["runs"][0]["tests"].to_string();
@@ -88,9 +88,9 @@ fn a_meter_that_dies_in_mid_test_costs_a_finding_and_not_the_run() {
 }
 
 #[test]
-fn a_meter_that_is_not_there_or_counts_in_milliwatts_is_refused_before_the_run() {
+fn missing_meters_and_readings_in_milliwatts_are_refused_before_the_run() {
     let bench = Bench::new();
-    for (meter, code, words) in [
+    for (meter, code, expected) in [
         ("command:/nonexistent/meter", 3, "cannot be started"),
         ("command:sh -c 'while :; do echo 4000; sleep 0.1; done'", 3, "scale=0.001@"),
         ("hwmon:nothing/power1", 3, "cannot be read"),
@@ -99,19 +99,19 @@ fn a_meter_that_is_not_there_or_counts_in_milliwatts_is_refused_before_the_run()
         ("watts", 2, "kind of meter is missing"),
         ("missing.toml", 2, "missing.toml"),
     ] {
-        let (found, said) = run(&bench, &[meter]);
-        assert_eq!(found, Some(code), "{meter}: {said}");
-        assert!(said.contains(words) && said.contains("hint:"), "{meter}: {said}");
+        let (found, stderr) = run(&bench, &[meter]);
+        assert_eq!(found, Some(code), "{meter}: {stderr}");
+        assert!(stderr.contains(expected) && stderr.contains("hint:"), "{meter}: {stderr}");
         assert!(!bench.path("a.ssdg").exists());
     }
-    let (code, said) = run(&bench, &["command:cat /dev/null", "command:cat /dev/null"]);
-    assert_eq!(code, Some(2), "{said}");
+    let (code, stderr) = run(&bench, &["command:cat /dev/null", "command:cat /dev/null"]);
+    assert_eq!(code, Some(2), "{stderr}");
     let output = bench.call(&["quick", "sim:tiny", "--power", "command:true"]);
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
-fn a_file_of_meters_and_the_live_card_speak_of_the_same_meters() {
+fn the_meters_command_reads_the_meters_of_a_meter_file() {
     let bench = Bench::new();
     let meters = r#"
 [[power]]
@@ -132,9 +132,9 @@ period = "50ms"
     assert!(text(&wrong.stderr).contains("specs"));
 }
 
-/// A QIS server of one module at 12 V, whose current goes up and down; it hangs up when `ends` says
-/// so. Returns its address.
-fn qis(ends: impl Fn() -> bool + Send + 'static) -> String {
+/// Starts a QIS server with one module at 12 V and a varying current, which closes the connection
+/// once `is_over`. Returns its address.
+fn start_qis(is_over: impl Fn() -> bool + Send + 'static) -> String {
     const HEADER: &str = "<header><mainPeriod>100000us</mainPeriod><channels>\
         <channel><name>12V</name><units>mV</units></channel>\
         <channel><name>12V</name><units>mA</units></channel></channels></header>\r\n>";
@@ -146,12 +146,12 @@ fn qis(ends: impl Fn() -> bool + Send + 'static) -> String {
         let _ = (&stream).write_all(b"Welcome\r\n>");
         for line in BufReader::new(&stream).lines() {
             let Ok(line) = line else { return };
-            let answer = if line.ends_with("$list") {
+            let response = if line.ends_with("$list") {
                 "1) usb::QTL1\r\n>".to_owned()
             } else if line.ends_with("header") {
                 HEADER.to_owned()
             } else if line.ends_with("stream text all") {
-                if ends() {
+                if is_over() {
                     return;
                 }
                 sample += 1;
@@ -159,7 +159,7 @@ fn qis(ends: impl Fn() -> bool + Send + 'static) -> String {
             } else {
                 "OK\r\n>".to_owned()
             };
-            if (&stream).write_all(answer.as_bytes()).is_err() {
+            if (&stream).write_all(response.as_bytes()).is_err() {
                 return;
             }
         }
@@ -167,8 +167,8 @@ fn qis(ends: impl Fn() -> bool + Send + 'static) -> String {
     address
 }
 
-/// A smart plug that answers with 80 W for as long as the test lasts. Returns its address.
-fn plug() -> String {
+/// Starts an HTTP server that reports 80 W, like a smart plug. Returns its address.
+fn start_plug() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {
@@ -188,7 +188,7 @@ fn plug() -> String {
 }
 
 #[test]
-fn meters_in_the_network_measure_and_a_server_that_hangs_up_costs_a_finding() {
+fn network_meters_are_read_and_a_closed_connection_causes_a_finding() {
     let bench = Bench::new();
     let file = bench.path("a.ssdg");
     let is_idle = move || {
@@ -197,10 +197,10 @@ fn meters_in_the_network_measure_and_a_server_that_hangs_up_costs_a_finding() {
         rusqlite::Connection::open_with_flags(&file, flags)
             .is_ok_and(|file| file.query_row(sql, [], |_| Ok(())).is_ok())
     };
-    let quarch = format!("name=quarch@qis:{}/usb::QTL1", qis(is_idle));
-    let shelly = format!("name=plug@http://{}/rpc/Switch.GetStatus?id=0#/apower", plug());
-    let (code, said) = run(&bench, &[&quarch, &shelly]);
-    assert_eq!(code, Some(0), "{said}");
+    let quarch = format!("name=quarch@qis:{}/usb::QTL1", start_qis(is_idle));
+    let shelly = format!("name=plug@http://{}/rpc/Switch.GetStatus?id=0#/apower", start_plug());
+    let (code, stderr) = run(&bench, &[&quarch, &shelly]);
+    assert_eq!(code, Some(0), "{stderr}");
     let report = report(&bench);
     let run = &report["runs"][0];
     assert_eq!(run["complete"], true);
@@ -208,7 +208,7 @@ fn meters_in_the_network_measure_and_a_server_that_hangs_up_costs_a_finding() {
     assert!(facts.contains("means of 100000us computed by QIS"), "{facts}");
     let read = &run["tests"][0];
     let power = read["points"][0]["metrics"]["power_w"].as_f64().unwrap();
-    assert!((4.8..=5.04).contains(&power), "the module counts, not the plug: {power}");
+    assert!((4.8..=5.04).contains(&power), "the module is used, not the plug: {power}");
     let found = run["tests"][1].to_string();
     assert!(found.contains("quarch is gone: QIS"), "{found}");
     let plugged = "SELECT count(*) FROM reading WHERE quantity = 'host_ac_power_w' AND value = 80";
@@ -216,9 +216,9 @@ fn meters_in_the_network_measure_and_a_server_that_hangs_up_costs_a_finding() {
 }
 
 #[test]
-fn a_run_that_goes_on_without_its_meters_says_so() {
+fn a_run_resumed_without_its_meters_has_a_finding() {
     let meter = "name=shunt@command:sh -c 'while :; do echo 4; echo 5; sleep 0.1; done'";
-    for (with, told) in [(true, 0), (false, 1)] {
+    for (with, findings) in [(true, 0), (false, 1)] {
         let bench = Bench::new();
         std::fs::write(bench.path("suite.toml"), SUITE).unwrap();
         let arguments =
@@ -229,10 +229,10 @@ fn a_run_that_goes_on_without_its_meters_says_so() {
         assert_eq!(child.wait().unwrap().code(), Some(75));
         let same = ["resume", "a.ssdg", "--power", meter];
         let output = bench.call(if with { &same } else { &same[..2] });
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{said}");
-        assert_eq!(said.contains("other power meters"), !with, "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        assert_eq!(stderr.contains("other power meters"), !with, "{stderr}");
         let count = "SELECT count(*) FROM finding WHERE kind = 'meter' AND text LIKE '%now none%'";
-        assert_eq!(query(&bench.path("a.ssdg"), count), told);
+        assert_eq!(query(&bench.path("a.ssdg"), count), findings);
     }
 }

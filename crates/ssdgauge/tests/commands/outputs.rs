@@ -1,30 +1,33 @@
-//! Files that commands write: no input, no run file and no stranger's file is ever replaced.
+//! Output files: no input, no run file and no file of another program is replaced.
 
 use crate::support::{Bench, text};
 
-/// Calls the program, which has to refuse; every file that stood there before is unchanged.
-fn refused(bench: &Bench, code: i32, arguments: &[&str], words: &str) {
+/// Calls the program, which has to refuse with `expected` and to change no file.
+fn check_refused(bench: &Bench, code: i32, arguments: &[&str], expected: &str) {
     let read = |name: &String| std::fs::read(bench.path(name)).unwrap_or_default();
     let before: Vec<(String, Vec<u8>)> =
         bench.names().into_iter().map(|name| (name.clone(), read(&name))).collect();
     let output = bench.call(arguments);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-    assert!(said.contains(words) && said.contains("nothing was written"), "{arguments:?}: {said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert!(
+        stderr.contains(expected) && stderr.contains("nothing was written"),
+        "{arguments:?}: {stderr}"
+    );
     let after: Vec<(String, Vec<u8>)> =
         bench.names().into_iter().map(|name| (name.clone(), read(&name))).collect();
     assert!(before == after, "{arguments:?} changed a file");
 }
 
 #[test]
-fn no_output_replaces_an_input_a_run_file_or_a_strangers_file() {
+fn no_output_replaces_an_input_a_run_file_or_a_file_of_another_program() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);
     bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "b.ssdg"]);
     let copy = |from: &str, to: &str| {
         std::fs::copy(bench.path(from), bench.path(to)).unwrap();
     };
-    let put = |name: &str, words: &str| std::fs::write(bench.path(name), words).unwrap();
+    let put = |name: &str, content: &str| std::fs::write(bench.path(name), content).unwrap();
     copy("a.ssdg", "run.html");
     copy("a.ssdg", "c.ssdg");
     put("c.html", "a page of my own");
@@ -33,35 +36,35 @@ fn no_output_replaces_an_input_a_run_file_or_a_strangers_file() {
     std::os::unix::fs::symlink("a.ssdg", bench.path("link.html")).unwrap();
     std::fs::hard_link(bench.path("a.ssdg"), bench.path("second.html")).unwrap();
 
-    refused(&bench, 3, &["report", "a.ssdg", "-o", "a.ssdg"], "name of a run file");
-    refused(&bench, 3, &["report", "a.ssdg", "-o", "b.ssdg"], "name of a run file");
-    refused(&bench, 3, &["report", "a.ssdg", "-o", "new.ssdg"], "name of a run file");
-    refused(&bench, 3, &["report", "a.ssdg", "-o", "new.SSDG"], "name of a run file");
-    refused(&bench, 3, &["report", "a.ssdg", "-o", "notes.html"], "not written by ssdgauge");
-    refused(&bench, 3, &["report", "a.ssdg", "-o", "link.html"], "read by this command");
-    refused(&bench, 3, &["report", "b.ssdg", "-o", "link.html"], "not written by ssdgauge");
-    refused(&bench, 3, &["report", "a.ssdg", "-o", "second.html"], "read by this command");
-    // Without -o the page stands beside the first run file.
-    refused(&bench, 3, &["report", "run.html"], "read by this command");
-    refused(&bench, 3, &["report", "c.ssdg"], "not written by ssdgauge");
-    refused(&bench, 3, &["resume", "c.ssdg"], "not written by ssdgauge");
+    check_refused(&bench, 3, &["report", "a.ssdg", "-o", "a.ssdg"], "name of a run file");
+    check_refused(&bench, 3, &["report", "a.ssdg", "-o", "b.ssdg"], "name of a run file");
+    check_refused(&bench, 3, &["report", "a.ssdg", "-o", "new.ssdg"], "name of a run file");
+    check_refused(&bench, 3, &["report", "a.ssdg", "-o", "new.SSDG"], "name of a run file");
+    check_refused(&bench, 3, &["report", "a.ssdg", "-o", "notes.html"], "not written by ssdgauge");
+    check_refused(&bench, 3, &["report", "a.ssdg", "-o", "link.html"], "read by this command");
+    check_refused(&bench, 3, &["report", "b.ssdg", "-o", "link.html"], "not written by ssdgauge");
+    check_refused(&bench, 3, &["report", "a.ssdg", "-o", "second.html"], "read by this command");
+    // Without -o the page has the name of the first run file.
+    check_refused(&bench, 3, &["report", "run.html"], "read by this command");
+    check_refused(&bench, 3, &["report", "c.ssdg"], "not written by ssdgauge");
+    check_refused(&bench, 3, &["resume", "c.ssdg"], "not written by ssdgauge");
     let spec = ["report", "a.ssdg", "--spec", "spec.toml", "-o", "spec.toml"];
-    refused(&bench, 3, &spec, "read by this command");
-    refused(&bench, 3, &["demo", "-o", "new.ssdg"], "name of a run file");
+    check_refused(&bench, 3, &spec, "read by this command");
+    check_refused(&bench, 3, &["demo", "-o", "new.ssdg"], "name of a run file");
     let quick = ["quick", "sim:tiny", "--shorten", "50", "--out"];
-    refused(&bench, 2, &[&quick[..], &["new.html"]].concat(), "two outputs");
+    check_refused(&bench, 2, &[&quick[..], &["new.html"]].concat(), "two outputs");
     let log = |name| ["quick", ".", "--size", "1MiB", "--out", "d.ssdg", "--log-ios", name];
-    refused(&bench, 2, &log("d.ssdg"), "two outputs");
-    refused(&bench, 2, &log("d.html"), "two outputs");
-    refused(&bench, 3, &log("notes.html"), "exists already");
+    check_refused(&bench, 2, &log("d.ssdg"), "two outputs");
+    check_refused(&bench, 2, &log("d.html"), "two outputs");
+    check_refused(&bench, 3, &log("notes.html"), "exists already");
 
-    // What ssdgauge wrote itself is renewed.
+    // Outputs of ssdgauge are replaced.
     bench.print(&["report", "a.ssdg", "b.ssdg"]);
     bench.print(&["report", "a.ssdg", "b.ssdg", "-o", "a.html"]);
     bench.print(&["resume", "a.ssdg"]);
-    let pictures = ["report", "a.ssdg", "--svg", "f", "--png", "f", "--vega", "f"];
-    bench.print(&pictures);
-    bench.print(&pictures);
+    let charts = ["report", "a.ssdg", "--svg", "f", "--png", "f", "--vega", "f"];
+    bench.print(&charts);
+    bench.print(&charts);
     for (option, suffix) in [("--svg", "svg"), ("--png", "png"), ("--vega", "json")] {
         let files = std::fs::read_dir(bench.path("f")).unwrap();
         let mut files = files.map(|file| file.unwrap().path());

@@ -1,4 +1,4 @@
-//! `quick`, from an empty folder to the page.
+//! `ssdgauge quick` and `ssdgauge plan`.
 
 use crate::support::{Bench, Loop, query};
 use serde_json::Value;
@@ -10,13 +10,13 @@ fn arguments<'a>(first: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_folder_gets_a_card_a_run_file_and_a_page_and_nothing_else() {
+fn quick_prints_a_summary_and_leaves_a_run_file_and_a_page_only() {
     let bench = Bench::new();
-    let card = bench.print(&arguments(&["quick", "."], &["--out", "a.ssdg"]));
+    let summary = bench.print(&arguments(&["quick", "."], &["--out", "a.ssdg"]));
     for row in ["SEQ1M Q8", "SEQ1M Q1", "SEQ128K Q8", "RND4K Q32", "RND4K Q1", "70/30"] {
-        assert!(card.contains(row), "{row} is missing:\n{card}");
+        assert!(summary.contains(row), "{row} is missing:\n{summary}");
     }
-    assert!(card.contains("SHORTENED"), "{card}");
+    assert!(summary.contains("SHORTENED"), "{summary}");
     assert_eq!(bench.names(), ["a.html", "a.ssdg"]);
     let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"));
@@ -27,7 +27,7 @@ fn a_folder_gets_a_card_a_run_file_and_a_page_and_nothing_else() {
 }
 
 #[test]
-fn json_has_the_documented_shape_and_every_null_has_its_finding() {
+fn json_has_the_documented_keys_and_every_null_has_a_finding() {
     let bench = Bench::new();
     let text = bench.print(&arguments(&["quick", "."], &["--out", "a.ssdg", "--json"]));
     let json: Value = serde_json::from_str(&text).unwrap();
@@ -55,13 +55,13 @@ fn json_has_the_documented_shape_and_every_null_has_its_finding() {
             assert!(keys.contains(&"not-measured"), "{keys:?}");
         }
     }
-    // The same numbers come from the run file alone.
+    // A report of the run file alone has the same numbers.
     let again: Value = serde_json::from_str(&bench.print(&["report", "a.ssdg", "--json"])).unwrap();
     assert_eq!(again, json);
 }
 
 #[test]
-fn a_virtual_drive_replays_to_the_last_bit_and_says_model_everywhere() {
+fn results_of_a_virtual_drive_are_reproducible_and_marked_model() {
     let bench = Bench::new();
     let numbers = |out: &str| {
         let mut json: Value = serde_json::from_str(&bench.print(&[
@@ -89,7 +89,7 @@ fn a_virtual_drive_replays_to_the_last_bit_and_says_model_everywhere() {
 }
 
 #[test]
-fn a_block_device_needs_its_own_name_and_size_to_be_confirmed() {
+fn a_block_device_without_a_serial_is_confirmed_by_name_and_size() {
     let bench = Bench::new();
     let size = 64 << 20;
     let Some(device) = Loop::attach(bench.folder.path(), size) else { return };
@@ -97,8 +97,8 @@ fn a_block_device_needs_its_own_name_and_size_to_be_confirmed() {
     let before = std::fs::read(bench.path("image")).unwrap();
     let refused = bench.call(&arguments(&["quick", &device.path], &["--out", "a.ssdg"]));
     assert_eq!(refused.status.code(), Some(3));
-    let words = crate::support::text(&refused.stderr);
-    assert!(words.contains(&format!("--confirm {confirm}")), "{words}");
+    let stderr = crate::support::text(&refused.stderr);
+    assert!(stderr.contains(&format!("--confirm {confirm}")), "{stderr}");
     assert!(std::fs::read(bench.path("image")).unwrap() == before, "a byte was written");
     assert_eq!(bench.names(), ["image"]);
     bench.print(&arguments(&["quick", &device.path], &["--out", "a.ssdg", "--confirm", &confirm]));
@@ -106,18 +106,18 @@ fn a_block_device_needs_its_own_name_and_size_to_be_confirmed() {
 }
 
 #[test]
-fn the_engine_alone_can_be_measured() {
+fn quick_runs_on_the_null_target() {
     let bench = Bench::new();
-    let card = bench.print(&arguments(&["quick", "null:"], &["--out", "n.ssdg"]));
-    assert!(card.contains("RND4K Q32"), "{card}");
+    let summary = bench.print(&arguments(&["quick", "null:"], &["--out", "n.ssdg"]));
+    assert!(summary.contains("RND4K Q32"), "{summary}");
 }
 
 #[test]
-fn a_plan_says_what_a_run_would_do_and_does_nothing() {
+fn a_plan_lists_steps_time_and_bytes_and_writes_nothing() {
     let bench = Bench::new();
     let plan = bench.print(&["plan", "client-2018", "sim:tlc-client?capacity=250GB"]);
-    for words in ["mixed-random", "70 % read", "duty cycle of 50 %", "chosen", "at most"] {
-        assert!(plan.contains(words), "{words} is missing:\n{plan}");
+    for expected in ["mixed-random", "70 % read", "duty cycle of 50 %", "chosen", "at most"] {
+        assert!(plan.contains(expected), "{expected} is missing:\n{plan}");
     }
     let json = bench.print(&["plan", "quick", ".", "--size", "64MiB", "--json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
@@ -126,17 +126,17 @@ fn a_plan_says_what_a_run_would_do_and_does_nothing() {
 }
 
 #[test]
-fn a_file_system_that_refuses_direct_io_is_told_beside_every_number() {
+fn without_direct_io_every_test_has_a_page_cache_finding() {
     let bench = Bench::new();
     if std::process::Command::new("strace").arg("--version").output().is_err() {
-        println!("skipped: no strace to refuse O_DIRECT with");
+        println!("skipped: no strace to fail O_DIRECT with");
         return;
     }
     let scratch = bench.path("scratch");
     std::fs::create_dir(&scratch).unwrap();
     let folder = scratch.canonicalize().unwrap();
     let log = bench.path("log");
-    // The first opening of the folder as a nameless file asks for O_DIRECT.
+    // The first open call on the folder is that of the scratch file, O_TMPFILE with O_DIRECT.
     let output = std::process::Command::new("strace")
         .args(["-f", "-qq", "-e", "trace=openat", "-e", "inject=openat:error=EINVAL:when=1", "-P"])
         .arg(&folder)
@@ -148,45 +148,45 @@ fn a_file_system_that_refuses_direct_io_is_told_beside_every_number() {
         .current_dir(bench.folder.path())
         .output()
         .unwrap();
-    let words = crate::support::text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{words}");
+    let stderr = crate::support::text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     let opened = std::fs::read_to_string(&log).unwrap();
     assert!(opened.contains("O_DIRECT") && opened.contains("INJECTED"), "{opened}");
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     for test in json["runs"][0]["tests"].as_array().unwrap() {
-        let told = test["findings"]
+        let reported = test["findings"]
             .as_array()
             .unwrap()
             .iter()
             .any(|finding| finding["kind"] == "page-cache" && finding["severity"] == "invalid");
-        assert!(told, "{test}");
+        assert!(reported, "{test}");
     }
     let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
     assert!(page.contains("requests went through the page cache"));
 }
 
 #[test]
-fn a_drive_is_confirmed_by_typing_its_name_at_the_terminal() {
+fn a_drive_can_be_confirmed_by_typing_its_name_at_the_terminal() {
     let bench = Bench::new();
     let size = 64 << 20;
     let Some(device) = Loop::attach(bench.folder.path(), size) else { return };
     let program = env!("CARGO_BIN_EXE_ssdgauge");
     let line = format!("{program} quick {} {} --out a.ssdg", device.path, SMALL.join(" "));
     for (typed, code) in [("no", "3"), (&*format!("{}:{size}", device.name()), "0")] {
-        // `script` gives the program a terminal to ask at.
+        // `script` provides a terminal for the prompt.
         let shell = format!("printf '{typed}\\n' | script -qec '{line}' /dev/null; echo =$?");
         let output = std::process::Command::new("bash")
             .args(["-c", &shell])
             .current_dir(bench.folder.path())
             .output()
             .unwrap();
-        let words = String::from_utf8_lossy(&output.stdout).into_owned();
-        if words.contains("not found") {
+        let output = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.contains("not found") {
             println!("skipped: no script");
             return;
         }
-        assert!(words.contains("will be lost"), "{words}");
-        assert!(words.trim_end().ends_with(&format!("={code}")), "{words}");
+        assert!(output.contains("will be lost"), "{output}");
+        assert!(output.trim_end().ends_with(&format!("={code}")), "{output}");
         assert_eq!(bench.path("a.ssdg").exists(), code == "0");
     }
 }

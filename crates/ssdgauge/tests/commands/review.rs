@@ -1,14 +1,14 @@
-//! Reports, comparisons and the demonstration, as people call them.
+//! `ssdgauge report`, `compare` and `demo`.
 
 use crate::support::{Bench, text};
 use serde_json::Value;
 
-const CLAIMS: &str = "[drive]\nmodel = \"tlc-client\"\nsource = \"an invented sheet\"\n\n[[claim]]\n\
+const CLAIMS: &str = "[drive]\nmodel = \"tlc-client\"\nsource = \"an invented data sheet\"\n\n[[claim]]\n\
     metric = \"iops\"\nvalue = 500000\naccess = \"random\"\nblock_size = \"4KiB\"\nread_percent = 100\n\
     queue_depth = 32\n";
 
-/// Returns a folder with a quick run of two virtual drives.
-fn bench() -> Bench {
+/// Returns a test bench with quick runs of two virtual drives.
+fn bench_with_two_runs() -> Bench {
     let bench = Bench::new();
     for drive in ["tlc-client", "mlc-client"] {
         let target = format!("sim:{drive}?capacity=16GB");
@@ -19,16 +19,17 @@ fn bench() -> Bench {
 
 const RUNS: [&str; 3] = ["report", "tlc-client.ssdg", "mlc-client.ssdg"];
 
-fn failed(bench: &Bench, arguments: &[&str], code: i32) -> String {
+/// Calls the program, which has to fail with `code`; returns stderr.
+fn fail(bench: &Bench, arguments: &[&str], code: i32) -> String {
     let output = bench.call(arguments);
-    let words = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {words}");
-    words
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    stderr
 }
 
 #[test]
-fn a_report_has_every_form() {
-    let bench = bench();
+fn a_report_is_written_in_every_format() {
+    let bench = bench_with_two_runs();
     std::fs::write(bench.path("claims.toml"), CLAIMS).unwrap();
     let more = ["-o", "both.html", "--png", "png", "--svg", "svg", "--vega", "vega"];
     let spec = ["--spec", "claims.toml", "--highlight", "mlc"];
@@ -62,24 +63,24 @@ fn a_report_has_every_form() {
 }
 
 #[test]
-fn a_report_refuses_what_it_cannot_mean() {
-    let bench = bench();
+fn report_options_without_a_counterpart_in_the_runs_are_usage_errors() {
+    let bench = bench_with_two_runs();
     std::fs::write(bench.path("bad.toml"), CLAIMS.replace("500000", "-1")).unwrap();
-    let with = |more: &[&str]| failed(&bench, &[&RUNS[..], more].concat(), 2);
-    let words = with(&["--spec", "bad.toml"]);
-    assert!(words.contains("bad.toml:7") && words.contains("hint: "), "{words}");
-    let words = with(&["--spec", "none.toml"]);
-    assert!(words.contains("none.toml") && words.contains("hint: "), "{words}");
-    let words = with(&["--highlight", "client"]);
-    assert!(words.contains("the drives are"), "{words}");
-    let words = with(&["--fill-level", "80"]);
-    assert!(words.contains("80 % full") && words.contains("fill-ladder"), "{words}");
+    let with = |more: &[&str]| fail(&bench, &[&RUNS[..], more].concat(), 2);
+    let stderr = with(&["--spec", "bad.toml"]);
+    assert!(stderr.contains("bad.toml:7") && stderr.contains("hint: "), "{stderr}");
+    let stderr = with(&["--spec", "none.toml"]);
+    assert!(stderr.contains("none.toml") && stderr.contains("hint: "), "{stderr}");
+    let stderr = with(&["--highlight", "client"]);
+    assert!(stderr.contains("the drives are"), "{stderr}");
+    let stderr = with(&["--fill-level", "80"]);
+    assert!(stderr.contains("80 % full") && stderr.contains("fill-ladder"), "{stderr}");
     assert_eq!(bench.names().iter().filter(|name| name.ends_with(".html")).count(), 2);
 }
 
 #[test]
-fn a_gate_fails_with_its_own_exit_code() {
-    let bench = bench();
+fn an_exceeded_threshold_ends_with_exit_code_4() {
+    let bench = bench_with_two_runs();
     let pair = ["compare", "mlc-client.ssdg", "tlc-client.ssdg"];
     let output = bench.call(&[&pair[..], &["--threshold", "5", "--junit"]].concat());
     let xml = text(&output.stdout);
@@ -90,18 +91,21 @@ fn a_gate_fails_with_its_own_exit_code() {
     );
     let same = ["compare", "tlc-client.ssdg", "tlc-client.ssdg", "--threshold", "5"];
     assert!(bench.print(&same).contains("1.00"));
-    let words = failed(&bench, &[&pair[..], &["--noise=-1"]].concat(), 2);
-    assert!(words.contains("from 0 to 1000"), "{words}");
+    let stderr = fail(&bench, &[&pair[..], &["--noise=-1"]].concat(), 2);
+    assert!(stderr.contains("from 0 to 1000"), "{stderr}");
 }
 
 #[test]
-fn a_demonstration_overwrites_nothing() {
+fn the_demo_replaces_no_existing_file() {
     let bench = Bench::new();
     std::fs::write(bench.path("demo.html"), "mine").unwrap();
-    let words = failed(&bench, &["demo", "-o", "demo.html"], 3);
-    assert!(words.contains("exists already") && words.contains("nothing was written"), "{words}");
+    let stderr = fail(&bench, &["demo", "-o", "demo.html"], 3);
+    assert!(
+        stderr.contains("exists already") && stderr.contains("nothing was written"),
+        "{stderr}"
+    );
     std::fs::create_dir(bench.path("other-runs")).unwrap();
-    let words = failed(&bench, &["demo", "-o", "other.html"], 3);
-    assert!(words.contains("other-runs"), "{words}");
+    let stderr = fail(&bench, &["demo", "-o", "other.html"], 3);
+    assert!(stderr.contains("other-runs"), "{stderr}");
     assert_eq!(bench.names(), ["demo.html", "other-runs"]);
 }

@@ -1,5 +1,5 @@
-//! Every suite, shortened, on a block device; and every headline once more, by the queries that
-//! docs/format.md prints.
+//! Every suite, shortened, on a block device; and every headline, compared with the queries of
+//! docs/format.md.
 
 use crate::support::{Bench, Loop, text};
 use serde_json::Value;
@@ -14,7 +14,7 @@ const DOCUMENT: &str = include_str!("../../../../docs/format.md");
 /// Requests of 64 MiB have to fit, and every test fills the drive.
 const SIZE: u64 = 72 << 20;
 
-/// A suite and the factor that shortens it here: what has many steps or long rounds more.
+/// Each suite with its `--shorten` factor: larger for suites with many steps or long rounds.
 const SUITES: &[(&str, u32)] = &[
     ("quick", 200),
     ("iometer-2015", 20_000),
@@ -45,7 +45,7 @@ fn every_suite_is_listed_with_its_source() {
 }
 
 #[test]
-fn every_suite_is_run_here() {
+fn every_built_in_suite_is_run_by_these_tests() {
     let suites = Bench::new().print(&["suites", "--json"]);
     let suites: Value = serde_json::from_str(&suites).unwrap();
     let known: Vec<&str> =
@@ -54,7 +54,7 @@ fn every_suite_is_run_here() {
     assert_eq!(known, here, "a new suite needs a line in SUITES");
 }
 
-// Four tests, so that two processors share the work.
+// Four tests, so that they run in parallel.
 
 #[test]
 fn client_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
@@ -76,14 +76,15 @@ fn other_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries
     check_suites(&["consistency-2016", "fill-ladder", "act", "load-curve", "size-curve"]);
 }
 
+/// Runs suites shortened on a loop device and checks their headlines.
 fn check_suites(suites: &[&str]) {
     for (suite, shorten) in SUITES.iter().filter(|(suite, _)| suites.contains(suite)) {
         let bench = Bench::new();
         let Some(device) = Loop::attach(bench.folder.path(), SIZE) else { return };
-        let begun = Instant::now();
+        let start = Instant::now();
         let confirm = format!("{}:{SIZE}", device.name());
         let shorten = shorten.to_string();
-        // Thousands of steps are made durable one by one: memory is the faster place for that.
+        // In memory, because each of thousands of steps is synchronized to storage.
         let memory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let file = memory.path().join("run.ssdg");
         let arguments = [
@@ -100,19 +101,19 @@ fn check_suites(suites: &[&str]) {
             "--json",
         ];
         let document: Value = serde_json::from_str(&bench.print(&arguments)).unwrap();
-        let ran = begun.elapsed().as_secs_f64();
+        let ran = start.elapsed().as_secs_f64();
         let run = &document["runs"][0];
         assert_eq!((&run["complete"], &run["suite"]["is_shortened"]), (&true.into(), &true.into()));
         let found = run["findings"].to_string();
         assert!(found.contains("\"shortened\""), "{suite}: {found}");
         let missing = check_headlines(&file, run);
-        let checked = begun.elapsed().as_secs_f64() - ran;
+        let checked = start.elapsed().as_secs_f64() - ran;
         println!("{suite}: {ran:.1} s, {checked:.1} s of queries, {missing} without a headline");
     }
 }
 
 #[test]
-fn the_queries_hold_for_full_seconds_power_repetitions_and_rounds_too() {
+fn the_queries_equal_the_headlines_with_full_seconds_power_repetitions_and_rounds() {
     let small = "sim:tiny";
     let large = "sim:tlc-client?capacity=20GB";
     let cases: [(&str, &str, &[&str]); 7] = [
@@ -246,7 +247,7 @@ fn block(language: &str, name: &str) -> String {
     named.next().unwrap_or_else(|| panic!("docs/format.md has no block '{name}'")).to_owned()
 }
 
-/// Runs `sql` in the shell that the document speaks of, with its views.
+/// Runs `sql` in the sqlite3 shell, with the views of the document.
 fn sqlite(file: &Path, sql: &str) -> String {
     let script = format!("{}\n{sql}", block("sql", "views"));
     let mut shell = Command::new("sqlite3")

@@ -1,11 +1,11 @@
-//! Calling the program and looking at what it leaves.
+//! Support of the tests: calls of the program, run files, loop devices.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A folder of its own for a test.
+/// The test bench: a folder for one test.
 pub(crate) struct Bench {
     pub(crate) folder: TempDir,
 }
@@ -19,7 +19,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// Returns the program, to be called in this folder.
+    /// Returns a command that calls the program in this folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
         command.args(arguments).current_dir(self.folder.path()).env_remove("NO_COLOR");
@@ -31,14 +31,14 @@ impl Bench {
         self.command(arguments).output().unwrap()
     }
 
-    /// Calls the program and returns what it prints; it must succeed.
+    /// Calls the program, which must succeed, and returns its stdout.
     pub(crate) fn print(&self, arguments: &[&str]) -> String {
         let output = self.call(arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
         text(&output.stdout)
     }
 
-    /// Returns the names of what lies in the folder.
+    /// Returns the sorted names of the files in the folder.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(self.folder.path())
             .unwrap()
@@ -53,7 +53,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Returns the one number that `sql` asks of a run file.
+/// Returns the number that the query `sql` selects from a run file.
 pub(crate) fn query(file: &Path, sql: &str) -> i64 {
     rusqlite::Connection::open(file).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
 }
@@ -65,16 +65,16 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
-/// Waits until `it` is so, a minute at most.
-pub(crate) fn wait_for(what: &str, mut it: impl FnMut() -> bool) {
+/// Waits until `condition` holds, 60 s at most.
+pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     let since = Instant::now();
-    while !it() {
-        assert!(since.elapsed() < Duration::from_secs(60), "in vain: {what}");
+    while !condition() {
+        assert!(since.elapsed() < Duration::from_secs(60), "not within 60 s: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// Returns whether a measuring step of a run is being carried out.
+/// Returns whether a measuring step of a run is running.
 pub(crate) fn measures(file: &Path) -> bool {
     let sql = "SELECT 1 FROM step WHERE phase_kind='measure' AND state='running'";
     let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -82,9 +82,9 @@ pub(crate) fn measures(file: &Path) -> bool {
         .is_ok_and(|connection| connection.query_row(sql, [], |_| Ok(())).is_ok())
 }
 
-/// Keeps a line of the table that `./check` prints at its end: what was tried, how often, what
-/// came of it, and the command that does it again.
-pub(crate) fn figure(name: &str, count: &str, result: &str, command: &str) {
+/// Writes a line of the table that `./check` prints at its end: subject, repetitions, result, and the
+/// command that repeats it.
+pub(crate) fn write_figure(name: &str, count: &str, result: &str, command: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
     let line = format!("{name}\t{count}\t{result}\t{command}\n");
@@ -97,7 +97,8 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// Attaches a loop device of `size` bytes over a file in `folder`, or says why there is none.
+    /// Attaches a loop device of `size` bytes to a new file in `folder`; prints why where that is not
+    /// possible.
     pub(crate) fn attach(folder: &Path, size: u64) -> Option<Loop> {
         let image = folder.join("image");
         std::fs::File::create(&image).unwrap().set_len(size).unwrap();
@@ -110,7 +111,7 @@ impl Loop {
                 Some(Loop { path })
             }
             other => {
-                println!("skipped: no loop device to be had ({other:?})");
+                println!("skipped: no loop device available ({other:?})");
                 None
             }
         }

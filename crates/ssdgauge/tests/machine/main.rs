@@ -1,15 +1,15 @@
-//! The program on real NVMe, SCSI and device-mapper drives, in a throw-away virtual machine.
+//! The program on NVMe, SCSI and device-mapper drives of a virtual machine.
 //!
-//! Each test boots one machine and runs a theme of scenarios in it: see `tests/vm`. Where there
-//! is no QEMU or no Debian, it prints why it skips.
+//! Each test boots a new machine and runs the scenarios of one theme in it: see `tests/vm`. Without
+//! QEMU or Debian, a test prints why it is skipped.
 
-// A test ends at the first thing that does not work.
+// A test ends at the first error.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use std::path::Path;
 use std::process::Command;
 
-/// Runs every scenario of `theme`; each has to go well.
+/// Runs all scenarios of `theme`; each has to pass.
 fn check(theme: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vm");
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
@@ -23,16 +23,16 @@ fn check(theme: &str) {
         .env("SSDGAUGE", env!("CARGO_BIN_EXE_ssdgauge"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let words = String::from_utf8_lossy(&output.stderr);
-    println!("{said}{words}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    println!("{stdout}{stderr}");
     assert!(output.status.success(), "{}", output.status);
-    let well = said.lines().filter(|line| line.starts_with("ok ")).count();
-    assert!(well > 0 && well == said.lines().count());
+    let passed = stdout.lines().filter(|line| line.starts_with("ok ")).count();
+    assert!(passed > 0 && passed == stdout.lines().count());
     let figures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&figures).unwrap();
     let line =
-        format!("machine: {theme}\t{well} scenarios\tall went well\ttests/vm/theme {theme}\n");
+        format!("machine: {theme}\t{passed} scenarios\tall passed\ttests/vm/theme {theme}\n");
     std::fs::write(figures.join(format!("machine-{theme}")), line).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Devices that are made for one scenario, and unmade in the opposite order.
+//! The test bench: devices of one scenario, removed in reverse order.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The size of every image: enough for ext4 and for all labels of ZFS.
+/// The size of every image, in bytes: enough for ext4 and for all labels of ZFS.
 pub(crate) const SIZE: u64 = 16 << 20;
 
-/// What was made for a scenario.
+/// The devices, mounts and processes of a scenario.
 pub(crate) struct Bench {
     pub(crate) folder: TempDir,
     undo: Vec<Undo>,
@@ -22,27 +22,28 @@ enum Undo {
     Zram(String),
 }
 
-/// What a scenario has prepared: the target, what must not change, and what a refusal must say.
+/// A prepared scenario: the target, the files that must not change, and the expected refusal.
 pub(crate) struct Case {
     pub(crate) target: String,
     /// Files and devices whose bytes are compared.
     pub(crate) victims: Vec<PathBuf>,
-    pub(crate) words: String,
+    /// A part of the expected error.
+    pub(crate) expected: String,
     pub(crate) out: Option<PathBuf>,
-    /// Another copy of the program than the one that was built.
+    /// A copy of the program; the one that was built if `None`.
     pub(crate) program: Option<PathBuf>,
-    /// Whether the owner gives up what the drive holds.
+    /// Whether the command has `--erase`.
     pub(crate) erase: bool,
-    /// The words that confirm it; those of the target where there are none.
+    /// The argument of `--confirm`; that of the target if `None`.
     pub(crate) confirm: Option<String>,
 }
 
 impl Case {
-    pub(crate) fn new(target: &str, victim: &Path, words: &str) -> Case {
+    pub(crate) fn new(target: &str, victim: &Path, expected: &str) -> Case {
         Case {
             target: target.into(),
             victims: vec![victim.to_owned()],
-            words: words.into(),
+            expected: expected.into(),
             out: None,
             program: None,
             erase: true,
@@ -60,14 +61,14 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// Makes an image of zeros.
+    /// Creates an image of zeros.
     pub(crate) fn image(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         std::fs::File::create(&path).unwrap().set_len(SIZE).unwrap();
         path
     }
 
-    /// Attaches a loop device, or says why there is none.
+    /// Attaches a loop device; `None` where that is not possible.
     pub(crate) fn attach(&mut self, file: &Path, options: &[&str]) -> Option<String> {
         let output =
             Command::new("losetup").args(options).args(["--show", "-f"]).arg(file).output();
@@ -80,13 +81,13 @@ impl Bench {
         Some(path)
     }
 
-    /// Makes an image with a loop device over it.
+    /// Creates an image and attaches a loop device to it.
     pub(crate) fn drive(&mut self) -> Option<(String, PathBuf)> {
         let image = self.image("image");
         Some((self.attach(&image, &["--direct-io=on"])?, image))
     }
 
-    /// Makes a zram device.
+    /// Creates a zram device.
     pub(crate) fn zram(&mut self) -> Option<String> {
         let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").ok()?;
         let number = number.trim().to_owned();
@@ -96,16 +97,18 @@ impl Bench {
     }
 
     /// Runs a program that has to succeed.
-    pub(crate) fn run(&self, words: &[&str]) {
-        assert!(self.tries(words), "{words:?}");
+    pub(crate) fn run(&self, command: &[&str]) {
+        assert!(self.succeeds(command), "{command:?}");
     }
 
-    pub(crate) fn tries(&self, words: &[&str]) -> bool {
-        let output = Command::new(words[0]).args(&words[1..]).output();
+    /// Runs a program and returns whether it succeeds.
+    pub(crate) fn succeeds(&self, command: &[&str]) -> bool {
+        let output = Command::new(command[0]).args(&command[1..]).output();
         output.is_ok_and(|output| output.status.success())
     }
 
-    /// Makes a file system that writes nothing on its own once it is mounted.
+    /// Creates a file system without journal and without lazy initialization: while it is mounted
+    /// and idle, the kernel writes nothing.
     pub(crate) fn format(&self, device: &str) {
         let options = "lazy_itable_init=0,lazy_journal_init=0";
         self.run(&["mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", options, device]);
@@ -115,24 +118,24 @@ impl Bench {
     pub(crate) fn mount(&mut self, device: &str, name: &str, options: &str) -> PathBuf {
         let point = self.path(name);
         std::fs::create_dir_all(&point).unwrap();
-        let words = ["mount", "-o", options, device, point.to_str().unwrap()];
-        self.run(&words);
+        self.run(&["mount", "-o", options, device, point.to_str().unwrap()]);
         self.undo.push(Undo::Run(vec!["umount".into(), point.display().to_string()]));
         self.run(&["sync", "-f", point.to_str().unwrap()]);
         point
     }
 
-    /// Does `words` when everything is unmade.
-    pub(crate) fn later(&mut self, words: &[&str]) {
-        self.undo.push(Undo::Run(words.iter().map(|word| (*word).to_owned()).collect()));
+    /// Runs `command` at the end of the scenario.
+    pub(crate) fn run_at_end(&mut self, command: &[&str]) {
+        self.undo.push(Undo::Run(command.iter().map(|part| (*part).to_owned()).collect()));
     }
 
-    pub(crate) fn remove_later(&mut self, path: &Path) {
+    /// Removes `path` at the end of the scenario.
+    pub(crate) fn remove_at_end(&mut self, path: &Path) {
         self.undo.push(Undo::Remove(path.to_owned()));
     }
 
-    /// Starts a shell line that prints `ready` and stays, and waits for that word.
-    pub(crate) fn stays(&mut self, line: &str) {
+    /// Starts a shell line in the background, and waits until it has run its command `READY`.
+    pub(crate) fn start_until_ready(&mut self, line: &str) {
         let flag = self.path(&format!("ready-{}", self.undo.len()));
         let line = line.replace("READY", &format!("touch {}", flag.display()));
         let mut command = Command::new("sh");
@@ -145,8 +148,8 @@ impl Bench {
         }
     }
 
-    /// Starts the program on a target and waits until its run file holds something.
-    pub(crate) fn runs(&mut self, arguments: &[&str]) {
+    /// Starts the program on a target and waits until its run file has content.
+    pub(crate) fn start_run(&mut self, arguments: &[&str]) {
         let out = self.path("first.ssdg");
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
         command.args(arguments).arg("--out").arg(&out);
@@ -154,24 +157,24 @@ impl Bench {
         self.undo.push(Undo::Kill(command.spawn().unwrap()));
         let since = Instant::now();
         while std::fs::metadata(&out).map_or(0, |file| file.len()) == 0 {
-            assert!(since.elapsed() < Duration::from_secs(20), "{arguments:?} does not begin");
+            assert!(since.elapsed() < Duration::from_secs(20), "{arguments:?} does not start");
             std::thread::yield_now();
         }
     }
 
-    /// Calls the program with the strongest words that its case allows.
-    pub(crate) fn test(&self, case: &Case) -> Output {
+    /// Runs `quick` with every confirmation that the case allows.
+    pub(crate) fn quick(&self, case: &Case) -> Output {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_ssdgauge"));
         let out = case.out.clone().unwrap_or_else(|| self.path("second.ssdg"));
-        let words = case.confirm.clone().unwrap_or_else(|| confirmation(&case.target));
+        let confirm = case.confirm.clone().unwrap_or_else(|| confirmation(&case.target));
         let mut command = Command::new(case.program.clone().unwrap_or(built));
         command.args(["quick", &case.target, "--size", "1MiB", "--shorten", "50"]);
-        command.args(["--confirm", &words]).arg("--out").arg(&out).stdin(Stdio::null());
+        command.args(["--confirm", &confirm]).arg("--out").arg(&out).stdin(Stdio::null());
         if case.erase {
-            command.args(["--erase", &words]);
+            command.args(["--erase", &confirm]);
         }
         let output = command.output().unwrap();
-        assert!(!out.exists(), "{}: a run file was made", case.target);
+        assert!(!out.exists(), "{}: a run file was created", case.target);
         output
     }
 }
@@ -180,11 +183,11 @@ impl Drop for Bench {
     fn drop(&mut self) {
         for undo in std::mem::take(&mut self.undo).into_iter().rev() {
             match undo {
-                Undo::Run(words) => {
-                    let _ = Command::new(&words[0]).args(&words[1..]).output();
+                Undo::Run(command) => {
+                    let _ = Command::new(&command[0]).args(&command[1..]).output();
                 }
                 Undo::Kill(mut child) => {
-                    // Its own children too: each is a group.
+                    // The whole process group, so that its children end too.
                     let group = format!("-{}", child.id());
                     let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
                     let _ = child.wait();
@@ -201,7 +204,7 @@ impl Drop for Bench {
     }
 }
 
-/// Returns the words that confirm the device behind `target`; of its name, where it has no serial.
+/// Returns the argument of `--confirm` for `target`: its serial, or name and size without one.
 pub(crate) fn confirmation(target: &str) -> String {
     let real = std::fs::canonicalize(target).unwrap_or_else(|_| target.into());
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -214,7 +217,7 @@ pub(crate) fn confirmation(target: &str) -> String {
     format!("{name}:{}", sectors * 512)
 }
 
-/// Returns the writes that the kernel has finished on the device `path`.
+/// Returns the number of writes that the kernel has completed on the device `path`.
 pub(crate) fn writes(path: &str) -> Option<u64> {
     let name = std::fs::canonicalize(path).ok()?;
     let name = name.file_name()?.to_str()?.to_owned();

@@ -1,12 +1,12 @@
-//! Drives that somebody uses, in every way that a plain host can make.
+//! Drives in use, in every way that a host can set up without special hardware.
 
 use crate::bench::{Bench, Case, SIZE};
-use crate::table::{Scenario, go_through};
+use crate::table::{Scenario, check_all};
 use std::path::PathBuf;
 
 #[test]
-fn a_drive_in_use_is_refused_by_name_and_keeps_every_byte() {
-    go_through("drives in use", SCENARIOS, 25);
+fn a_drive_in_use_is_refused_with_the_reason_and_not_written() {
+    check_all("drives in use", SCENARIOS, 25);
 }
 
 const SCENARIOS: &[Scenario] = &[
@@ -37,7 +37,7 @@ const SCENARIOS: &[Scenario] = &[
         let (device, image) = mounted(bench, "defaults")?;
         let node = format!("/dev/ssdgauge-test-{}", std::process::id());
         node_of(bench, &device, &node)?;
-        bench.remove_later(node.as_ref());
+        bench.remove_at_end(node.as_ref());
         let mut case = Case::new(&node, &image, "is mounted at /");
         case.confirm = Some(crate::bench::confirmation(&device));
         Some(case)
@@ -60,7 +60,7 @@ const SCENARIOS: &[Scenario] = &[
         let point = bench.path("point");
         std::fs::create_dir(&point).unwrap();
         let point = point.display();
-        bench.stays(&format!(
+        bench.start_until_ready(&format!(
             "exec unshare -m --propagation private sh -c 'mount {device} {point} && READY && exec sleep 60'"
         ));
         Some(Case::new(&device, &image, "is mounted at /"))
@@ -71,29 +71,29 @@ const SCENARIOS: &[Scenario] = &[
         bench.run(&["umount", bench.path("mounted").to_str()?]);
         Some(Case::new(&device, &image, "/again"))
     }),
-    ("unmounted lazily, a process still inside", |bench| {
+    ("unmounted lazily while a process is inside", |bench| {
         let (device, image) = mounted(bench, "defaults")?;
         let point = bench.path("mounted");
-        bench.stays(&format!("cd {} && READY && exec sleep 60", point.display()));
+        bench.start_until_ready(&format!("cd {} && READY && exec sleep 60", point.display()));
         bench.run(&["umount", "-l", point.to_str()?]);
         Some(Case::new(&device, &image, "is in use"))
     }),
     ("swap", |bench| {
         let (device, image) = bench.drive()?;
         bench.run(&["mkswap", "-q", &device]);
-        if !bench.tries(&["swapon", &device]) {
+        if !bench.succeeds(&["swapon", &device]) {
             return None;
         }
-        bench.later(&["swapoff", &device]);
+        bench.run_at_end(&["swapoff", &device]);
         Some(Case::new(&device, &image, "is used as swap"))
     }),
     ("swap on zram", |bench| {
         let device = bench.zram()?;
         bench.run(&["mkswap", "-q", &device]);
-        if !bench.tries(&["swapon", &device]) {
+        if !bench.succeeds(&["swapon", &device]) {
             return None;
         }
-        bench.later(&["swapoff", &device]);
+        bench.run_at_end(&["swapoff", &device]);
         Some(Case::new(&device, device.as_ref(), "is used as swap"))
     }),
     ("a mounted zram device", |bench| {
@@ -112,8 +112,8 @@ const SCENARIOS: &[Scenario] = &[
     ("below an idle loop device", |bench| {
         let (below, image) = bench.drive()?;
         let above = bench.attach(below.as_ref(), &[])?;
-        let words = format!("{} is a loop device on it", above.strip_prefix("/dev/")?);
-        Some(Case::new(&below, &image, &words))
+        let expected = format!("{} is a loop device on it", above.strip_prefix("/dev/")?);
+        Some(Case::new(&below, &image, &expected))
     }),
     ("below two loop devices, the upper mounted", |bench| {
         let (below, image) = bench.drive()?;
@@ -155,51 +155,53 @@ const SCENARIOS: &[Scenario] = &[
     }),
     ("open for writing in a process", |bench| {
         let (device, image) = bench.drive()?;
-        bench.stays(&format!("exec 7<>{device}; READY; exec sleep 60"));
+        bench.start_until_ready(&format!("exec 7<>{device}; READY; exec sleep 60"));
         Some(Case::new(&device, &image, "is open in sleep (process"))
     }),
     ("open for reading in a process", |bench| {
         let (device, image) = bench.drive()?;
-        bench.stays(&format!("exec 7<{device}; READY; exec sleep 60"));
+        bench.start_until_ready(&format!("exec 7<{device}; READY; exec sleep 60"));
         Some(Case::new(&device, &image, "is open in sleep (process"))
     }),
     ("its file open in a process, as a VM would", |bench| {
         let (device, image) = bench.drive()?;
-        bench.stays(&format!("exec 7<>{}; READY; exec sleep 60", image.display()));
+        bench.start_until_ready(&format!("exec 7<>{}; READY; exec sleep 60", image.display()));
         Some(Case::new(&device, &image, "is open in sleep (process"))
     }),
     ("a loop device on it open in a process", |bench| {
         let (below, image) = bench.drive()?;
         let above = bench.attach(below.as_ref(), &[])?;
-        bench.stays(&format!("exec 7<>{above}; READY; exec sleep 60"));
+        bench.start_until_ready(&format!("exec 7<>{above}; READY; exec sleep 60"));
         Some(Case::new(&below, &image, "is in use"))
     }),
     ("locked as udev and systemd do", |bench| {
         let (device, image) = bench.drive()?;
-        // A loop that only looks: the lock belongs to a process that cannot be seen.
-        bench.stays(&format!("exec flock {device} sh -c 'READY; exec sleep 60'"));
+        // flock opens the device read-only, and its child inherits the lock.
+        bench.start_until_ready(&format!("exec flock {device} sh -c 'READY; exec sleep 60'"));
         Some(Case::new(&device, &image, "is in use"))
     }),
     ("leased to another run by its serial", |bench| {
         let (device, image) = bench.drive()?;
         let name = crate::bench::confirmation(&device).replace(':', "=3a");
         std::fs::create_dir_all("/run/ssdgauge").unwrap();
-        bench.stays(&format!("exec flock /run/ssdgauge/{name}.lock sh -c 'READY; exec sleep 60'"));
+        bench.start_until_ready(&format!(
+            "exec flock /run/ssdgauge/{name}.lock sh -c 'READY; exec sleep 60'"
+        ));
         Some(Case::new(&device, &image, "another run holds the drive by its serial"))
     }),
     ("under test in another run", |bench| {
         let (device, image) = bench.drive()?;
-        let words = crate::bench::confirmation(&device);
-        // A step that only reads is on its way, so that the bytes can be compared.
+        let confirm = crate::bench::confirmation(&device);
+        // The running step only reads, so that the bytes can be compared.
         let suite = bench.path("reads.toml");
         std::fs::write(&suite, READS).unwrap();
-        bench.runs(&["run", suite.to_str()?, &device, "--confirm", &words]);
+        bench.start_run(&["run", suite.to_str()?, &device, "--confirm", &confirm]);
         Some(Case::new(&device, &image, "is open in ssdgauge (process"))
     }),
     ("read-only by its flag", |bench| {
         let (device, image) = bench.drive()?;
         bench.run(&["blockdev", "--setro", &device]);
-        bench.later(&["blockdev", "--setrw", &device]);
+        bench.run_at_end(&["blockdev", "--setrw", &device]);
         Some(Case::new(&device, &image, "read-only"))
     }),
     ("read-only since it was attached", |bench| {
@@ -207,13 +209,13 @@ const SCENARIOS: &[Scenario] = &[
         let device = bench.attach(&image, &["-r"])?;
         Some(Case::new(&device, &image, "read-only"))
     }),
-    ("the results would lie on it", |bench| {
+    ("the results would be written to it", |bench| {
         let (device, image) = mounted(bench, "defaults")?;
         let mut case = Case::new(&device, &image, "carries the results of this run");
         case.out = Some(bench.path("mounted/run.ssdg"));
         Some(case)
     }),
-    ("the results would lie on a loop device on it", |bench| {
+    ("the results would be written to a loop device over it", |bench| {
         let (below, image) = bench.drive()?;
         let above = bench.attach(below.as_ref(), &[])?;
         bench.format(&above);
@@ -222,7 +224,7 @@ const SCENARIOS: &[Scenario] = &[
         case.out = Some(bench.path("mounted/run.ssdg"));
         Some(case)
     }),
-    ("this program lies on it", |bench| {
+    ("this program is stored on it", |bench| {
         let image = bench.path("image");
         std::fs::File::create(&image).unwrap().set_len(SIZE * 32).unwrap();
         let device = bench.attach(&image, &["--direct-io=on"])?;
@@ -233,7 +235,7 @@ const SCENARIOS: &[Scenario] = &[
         case.program = Some(program);
         Some(case)
     }),
-    ("the root file system lies on it", |_| {
+    ("it holds the root file system", |_| {
         let table = std::fs::read_to_string("/proc/mounts").ok()?;
         let root = table.lines().find(|line| line.split(' ').nth(1) == Some("/"))?;
         let device = root.split(' ').next().filter(|source| source.starts_with("/dev/"))?;
@@ -247,7 +249,7 @@ const SCENARIOS: &[Scenario] = &[
     }),
 ];
 
-/// Two seconds of reads for each of thirty steps.
+/// A suite of one step that reads for 60 s.
 const READS: &str = r#"
 [suite]
 id = "reads"
@@ -272,5 +274,5 @@ fn mounted(bench: &mut Bench, options: &str) -> Option<(String, PathBuf)> {
 
 fn node_of(bench: &Bench, device: &str, node: &str) -> Option<()> {
     let minor = device.strip_prefix("/dev/loop")?;
-    bench.tries(&["mknod", node, "b", "7", minor]).then_some(())
+    bench.succeeds(&["mknod", node, "b", "7", minor]).then_some(())
 }

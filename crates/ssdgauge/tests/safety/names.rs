@@ -1,14 +1,14 @@
-//! Names that mean no drive, and words that name another one.
+//! Names that are no drive, and confirmations of another drive.
 
 use crate::bench::{Bench, Case};
-use crate::table::{Scenario, go_through};
+use crate::table::{Scenario, check_all};
 
 #[test]
-fn a_name_that_is_no_drive_creates_nothing() {
-    go_through("names that mean no drive", SCENARIOS, 10);
+fn a_name_that_is_no_drive_is_refused_and_not_created() {
+    check_all("names that are no drive", SCENARIOS, 10);
     let files = std::fs::read_dir("/dev").unwrap().flatten();
     let files = files.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    assert_eq!(files.count(), 0, "a file was made under /dev");
+    assert_eq!(files.count(), 0, "a file was created in /dev");
 }
 
 const SCENARIOS: &[Scenario] = &[
@@ -16,7 +16,7 @@ const SCENARIOS: &[Scenario] = &[
     ("a name in a folder that does not exist", |_| {
         Some(target("/dev/disk/by-id/nothing/here", "does not exist"))
     }),
-    ("a link that leads nowhere", |bench| {
+    ("a dangling symbolic link", |bench| {
         let link = bench.path("link");
         std::os::unix::fs::symlink("/dev/nvme99n1", &link).unwrap();
         Some(target(link.to_str()?, "does not exist"))
@@ -43,19 +43,21 @@ const SCENARIOS: &[Scenario] = &[
         let (_, image) = bench.drive()?;
         Some(Case::new(image.to_str()?, &image, "exists already"))
     }),
-    ("a confirmation that names another drive", |bench| confirmed(bench, "loop99:16777216")),
-    ("a confirmation without the size", |bench| confirmed(bench, "loop0")),
-    ("'yes' as a confirmation", |bench| confirmed(bench, "yes")),
-    ("an empty confirmation", |bench| confirmed(bench, "")),
+    ("a confirmation that names another drive", |bench| {
+        with_confirmation(bench, "loop99:16777216")
+    }),
+    ("a confirmation without the size", |bench| with_confirmation(bench, "loop0")),
+    ("'yes' as a confirmation", |bench| with_confirmation(bench, "yes")),
+    ("an empty confirmation", |bench| with_confirmation(bench, "")),
 ];
 
-fn target(name: &str, words: &str) -> Case {
-    let case = Case::new(name, "/dev/null".as_ref(), words);
+fn target(name: &str, expected: &str) -> Case {
+    let case = Case::new(name, "/dev/null".as_ref(), expected);
     Case { victims: Vec::new(), ..case }
 }
 
-fn confirmed(bench: &mut Bench, words: &str) -> Option<Case> {
+fn with_confirmation(bench: &mut Bench, confirm: &str) -> Option<Case> {
     let (device, image) = bench.drive()?;
     let case = Case::new(&device, &image, "does not name");
-    Some(Case { confirm: Some(words.into()), ..case })
+    Some(Case { confirm: Some(confirm.into()), ..case })
 }

@@ -1,35 +1,35 @@
-//! A consent is good for the contents that it was given for: `resume` overwrites nothing but the
+//! A confirmation is valid for the contents that were confirmed: `resume` overwrites nothing but the
 //! test data of its own run.
 
 use crate::bench::{Bench, SIZE, confirmation, writes};
-use crate::table::leave_figure;
+use crate::table::write_figure;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-/// A loop device with a run on it that was killed while it measured.
+/// A loop device with a run that was killed in a measuring step.
 struct Killed {
     bench: Bench,
     device: String,
     image: PathBuf,
-    words: String,
+    confirm: String,
 }
 
 impl Killed {
-    /// Starts a run on a new loop device and kills it; `None` without root.
+    /// Starts a run on a new loop device and kills it in a measuring step; `None` without root.
     fn start() -> Option<Killed> {
         let mut bench = Bench::new();
         let (device, image) = bench.drive()?;
-        let words = confirmation(&device);
-        let killed = Killed { bench, device, image, words };
+        let confirm = confirmation(&device);
+        let killed = Killed { bench, device, image, confirm };
         let size = SIZE.to_string();
         let run = ["quick", &killed.device, "--size", &size, "--shorten", "25"];
         let mut child = killed.command(&run).arg("--out").arg(killed.file()).spawn().unwrap();
         let since = Instant::now();
         while !killed.measures() {
-            assert!(since.elapsed() < Duration::from_secs(60), "the run does not measure");
-            assert!(child.try_wait().unwrap().is_none(), "the run has ended");
+            assert!(since.elapsed() < Duration::from_secs(60), "no measuring step starts");
+            assert!(child.try_wait().unwrap().is_none(), "the run ended early");
             std::thread::sleep(Duration::from_millis(2));
         }
         child.kill().unwrap();
@@ -50,7 +50,7 @@ impl Killed {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
-        command.args(arguments).args(["--confirm", &self.words]);
+        command.args(arguments).args(["--confirm", &self.confirm]);
         command.stdin(std::process::Stdio::null());
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         command
@@ -61,22 +61,22 @@ impl Killed {
         self.command(&["resume", file.to_str().unwrap()]).args(more).output().unwrap()
     }
 
-    /// Resumes the run, which has to be refused with `words`; not a byte of `image` may change.
-    fn is_refused(&self, image: &Path, words: &str) {
+    /// Resumes the run, which has to be refused with `expected`; no byte of `image` may change.
+    fn check_refused(&self, image: &Path, expected: &str) {
         self.bench.run(&["sync", image.to_str().unwrap()]);
         let before = std::fs::read(image).unwrap();
         let counted = writes(&self.device);
         let output = self.resume(&[]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(3), "{said}");
-        for part in [words, "nothing was written", "--erase"] {
-            assert!(said.contains(part), "'{part}' is missing in: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{stderr}");
+        for part in [expected, "nothing was written", "--erase"] {
+            assert!(stderr.contains(part), "'{part}' is missing in: {stderr}");
         }
         assert_eq!(writes(&self.device), counted, "the kernel counted writes");
         assert!(std::fs::read(image).unwrap() == before, "bytes changed on the drive");
     }
 
-    /// Waits until the kernel lets go of what the killed run held: a moment after its end.
+    /// Waits until the kernel has released the device of the killed run.
     fn wait_until_free(&self) {
         let since = Instant::now();
         while self.is_claimed() {
@@ -96,8 +96,8 @@ impl Killed {
         self.bench.run(&["losetup", "-d", &self.device]);
         let image = image.to_str().unwrap();
         let since = Instant::now();
-        // The kernel lets go of a device a moment after it was detached.
-        while !self.bench.tries(&["losetup", "--direct-io=on", &self.device, image]) {
+        // The kernel releases a device some time after it was detached.
+        while !self.bench.succeeds(&["losetup", "--direct-io=on", &self.device, image]) {
             assert!(since.elapsed() < Duration::from_secs(20), "{} stays busy", self.device);
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -112,19 +112,19 @@ fn write(image: &Path, at: u64, bytes: &[u8]) {
 #[test]
 fn a_resumed_run_overwrites_only_its_own_test_data() {
     let Some(killed) = Killed::start() else {
-        println!("skipped: no loop device to be had");
+        println!("skipped: no loop device available");
         return;
     };
-    // Its own data, whether the kill left the label or a block of a workload in the first block.
+    // Its own data, whether the first block holds the ownership label or a block of the workload.
     let run = killed.resume(&[]);
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
 
     let mut scenarios = 0;
-    let mut refused = |killed: &Killed, image: &Path, words: &str| {
-        killed.is_refused(image, words);
+    let mut refused = |killed: &Killed, image: &Path, expected: &str| {
+        killed.check_refused(image, expected);
         scenarios += 1;
     };
-    // A file system that was made since the kill, with a file on it.
+    // A file system that was created after the kill, with a file in it.
     let mut killed = Killed::start().unwrap();
     killed.wait_until_free();
     killed.bench.format(&killed.device);
@@ -133,28 +133,28 @@ fn a_resumed_run_overwrites_only_its_own_test_data() {
     std::fs::write(point.join("diary"), "dear diary").unwrap();
     killed.bench.run(&["umount", point.to_str().unwrap()]);
     refused(&killed, &killed.image, "ext4 file system");
-    // What its owner gives up by name is tested.
-    let words = killed.words.clone();
-    let run = killed.resume(&["--erase", &words]);
+    // With --erase it is overwritten.
+    let confirm = killed.confirm.clone();
+    let run = killed.resume(&["--erase", &confirm]);
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
 
-    // File systems that leave the first block alone, and data that replace it.
-    let labels: [(u64, &[u8], &str); 4] = [
+    // Signatures that leave the first block unchanged, and data that replace it.
+    let signatures: [(u64, &[u8], &str); 4] = [
         (65_600, b"_BHRfS_M", "btrfs"),
         (512, b"EFI PART", "GPT"),
         (0, b"dear diary", "unknown kind"),
         (SIZE - 512, b"EFI PART", "backup partition table"),
     ];
     let killed = Killed::start().unwrap();
-    for (at, bytes, words) in labels {
+    for (at, bytes, expected) in signatures {
         let before = std::fs::read(&killed.image).unwrap();
         write(&killed.image, at, bytes);
-        refused(&killed, &killed.image, words);
+        refused(&killed, &killed.image, expected);
         write(&killed.image, 0, &before);
     }
 
-    // Another image of equal size behind the same device, with data, empty, or a copy; and even
-    // the same image, which cannot be told from a copy without a serial.
+    // Another image of equal size behind the same device: with data, empty, or a copy; and the same
+    // image, which without a serial cannot be distinguished from a copy.
     let other = killed.bench.image("other");
     write(&other, 700_000, b"dear diary");
     let empty = killed.bench.image("empty");
@@ -164,5 +164,5 @@ fn a_resumed_run_overwrites_only_its_own_test_data() {
         killed.attach_again(image);
         refused(&killed, image, "may not be the drive of this run");
     }
-    leave_figure("resumed on other contents", scenarios);
+    write_figure("resumed on other contents", scenarios);
 }

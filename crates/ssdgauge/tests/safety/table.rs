@@ -1,28 +1,28 @@
-//! Going through scenarios and printing them as a table.
+//! Runs scenarios and prints them as a table.
 
 use crate::bench::{Bench, Case, writes};
 use std::io::Read;
 use std::path::Path;
 
-/// A way to be in use: its name, and what makes it. `None` where this machine cannot make it.
+/// A scenario: its name, and the function that sets it up; `None` where this machine cannot.
 pub(crate) type Scenario = (&'static str, fn(&mut Bench) -> Option<Case>);
 
-/// The most of a victim that is compared; the largest has 512 MiB, of which the rest is free.
-const MOST: u64 = 64 << 20;
+/// The leading bytes of a victim that are compared; the largest has 512 MiB, and the rest is free.
+const COMPARED: u64 = 64 << 20;
 
-/// Goes through all scenarios, prints them, and leaves a line for `./check`. At least `least` of
-/// them have to be possible here.
-pub(crate) fn go_through(title: &str, scenarios: &[Scenario], least: usize) {
+/// Checks that every scenario is refused and changes no byte; prints them, and writes a line for
+/// `./check`. At least `min` of them have to be possible on this machine.
+pub(crate) fn check_all(title: &str, scenarios: &[Scenario], min: usize) {
     if !is_root() {
         println!("skipped: {title} needs root");
         return;
     }
     let mut rows = Vec::new();
     let mut absent = Vec::new();
-    for (name, make) in scenarios {
+    for (name, set_up) in scenarios {
         let mut bench = Bench::new();
-        let Some(case) = make(&mut bench) else {
-            println!("skipped: this machine cannot make '{name}'");
+        let Some(case) = set_up(&mut bench) else {
+            println!("skipped: this machine cannot set up '{name}'");
             absent.push(*name);
             continue;
         };
@@ -31,14 +31,14 @@ pub(crate) fn go_through(title: &str, scenarios: &[Scenario], least: usize) {
         }
         let before: Vec<Vec<u8>> = case.victims.iter().map(|path| content(path)).collect();
         let counted = writes(&case.target);
-        let output = bench.test(&case);
-        let words = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(3), "{name}: {words}");
+        let output = bench.quick(&case);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{name}: {stderr}");
         assert!(output.stdout.is_empty(), "{name}");
-        for part in ["error: ", "hint: ", "nothing was written", case.words.as_str()] {
-            assert!(words.contains(part), "{name}: '{part}' is missing in: {words}");
+        for part in ["error: ", "hint: ", "nothing was written", case.expected.as_str()] {
+            assert!(stderr.contains(part), "{name}: '{part}' is missing in: {stderr}");
         }
-        // A drive without a victim is the root drive, which everybody writes to.
+        // The only block device without a victim is the root drive, which all programs write to.
         let quiet = case.victims.is_empty() || writes(&case.target) == counted;
         assert!(quiet, "{name}: the kernel counted writes");
         let changed = case.victims.iter().zip(&before).map(|(path, before)| {
@@ -48,17 +48,17 @@ pub(crate) fn go_through(title: &str, scenarios: &[Scenario], least: usize) {
         });
         let changed: usize = changed.sum();
         assert_eq!(changed, 0, "{name}: bytes changed on the drive");
-        let said = words.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        rows.push(format!("{name:<46} {changed} bytes  {said}"));
+        let error = stderr.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        rows.push(format!("{name:<46} {changed} bytes  {error}"));
     }
     println!("\n{title}: {} scenarios, each refused with exit code 3", rows.len());
     rows.iter().for_each(|row| println!("  {row}"));
-    assert!(rows.len() >= least, "only {} scenarios; not possible here: {absent:?}", rows.len());
-    leave_figure(title, rows.len());
+    assert!(rows.len() >= min, "only {} scenarios; not possible here: {absent:?}", rows.len());
+    write_figure(title, rows.len());
 }
 
-/// Leaves a line for the table that `./check` prints at its end.
-pub(crate) fn leave_figure(title: &str, count: usize) {
+/// Writes a line for the table that `./check` prints at its end.
+pub(crate) fn write_figure(title: &str, count: usize) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
     let command = "cargo test -p ssdgauge --test safety -- --nocapture";
@@ -68,7 +68,7 @@ pub(crate) fn leave_figure(title: &str, count: usize) {
 
 fn content(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path).unwrap().take(MOST).read_to_end(&mut bytes).unwrap();
+    std::fs::File::open(path).unwrap().take(COMPARED).read_to_end(&mut bytes).unwrap();
     bytes
 }
 

@@ -1,11 +1,11 @@
-//! Signals and stops: what was asked to end ends, in time, and leaves a run that goes on.
+//! Signals: a run stops in time and can be resumed.
 //!
-//! A program of its own, so that no other test takes the processor from it meanwhile.
+//! A test program of its own, so that no other test uses the processors at the same time.
 
-// A test ends at the first thing that does not work.
+// A test ends at the first error.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-#[allow(dead_code, reason = "the tests of commands use the rest of it")]
+#[allow(dead_code, reason = "the tests of commands use the other functions")]
 #[path = "../commands/support.rs"]
 mod support;
 
@@ -13,20 +13,20 @@ use rustix::process::Signal;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Bench, Loop, figure, measures, query, signal, wait_for};
+use support::{Bench, Loop, measures, query, signal, wait_for, write_figure};
 
-/// How often each signal is sent, at moments that differ.
-const TIMES: u64 = 4;
+/// The number of runs per signal, each stopped after another delay.
+const RUNS_PER_SIGNAL: u64 = 4;
 
-/// A run of twenty seconds on a loop device, in its measuring step.
-struct Load {
+/// A run of 20 s on a loop device, in its measuring step.
+struct RunUnderLoad {
     bench: Bench,
     pub device: Loop,
     child: Child,
 }
 
-impl Load {
-    fn begin() -> Option<Load> {
+impl RunUnderLoad {
+    fn start() -> Option<RunUnderLoad> {
         let bench = Bench::new();
         let device = Loop::attach(bench.folder.path(), 32 << 20)?;
         std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
@@ -35,15 +35,15 @@ impl Load {
         let child = bench
             .command(&line)
             .stdout(Stdio::null())
-            .stderr(std::fs::File::create(bench.path("talk")).unwrap())
+            .stderr(std::fs::File::create(bench.path("stderr")).unwrap())
             .spawn()
             .unwrap();
         let file = bench.path("a.ssdg");
         wait_for("the measuring step", || measures(&file));
-        Some(Load { bench, device, child })
+        Some(RunUnderLoad { bench, device, child })
     }
 
-    /// Returns the requests that the kernel has taken from us so far.
+    /// Returns the number of requests that the kernel has completed or merged on the device.
     fn requests(&self) -> u64 {
         let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", self.device.name()));
         let stat = stat.unwrap();
@@ -51,11 +51,11 @@ impl Load {
         fields[0] + fields[1] + fields[4] + fields[5]
     }
 
-    fn talk(&self) -> String {
-        std::fs::read_to_string(self.bench.path("talk")).unwrap()
+    fn stderr(&self) -> String {
+        std::fs::read_to_string(self.bench.path("stderr")).unwrap()
     }
 
-    /// Returns the processes that still have the device open.
+    /// Returns the number of processes that have the device open.
     fn holders(&self) -> usize {
         let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
         let open = processes.flatten().filter(|process| {
@@ -85,17 +85,17 @@ score = { mean_of = "iops" }
 "#;
 
 #[test]
-fn each_signal_stops_the_requests_at_once_and_leaves_nobody_behind() {
+fn each_signal_stops_the_requests_at_once_and_leaves_no_process() {
     let (mut slowest, mut latest) = (Duration::ZERO, Duration::ZERO);
     let mut runs = 0;
     for name in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
-        for time in 0..TIMES {
-            let Some(mut load) = Load::begin() else { return };
-            std::thread::sleep(Duration::from_millis(50 + 170 * time));
+        for number in 0..RUNS_PER_SIGNAL {
+            let Some(mut load) = RunUnderLoad::start() else { return };
+            std::thread::sleep(Duration::from_millis(50 + 170 * number));
             let since = Instant::now();
             rustix::process::kill_process(rustix::process::Pid::from_child(&load.child), name)
                 .unwrap();
-            // The kernel's own counter says when the last request came back.
+            // The counters of the kernel show when the last request was completed.
             let mut counts = vec![(since, load.requests())];
             let status = loop {
                 if let Some(status) = load.child.try_wait().unwrap() {
@@ -105,23 +105,27 @@ fn each_signal_stops_the_requests_at_once_and_leaves_nobody_behind() {
                 std::thread::sleep(Duration::from_millis(1));
             };
             slowest = slowest.max(since.elapsed());
-            // The very last request is our mark on the drive, not the load.
+            // The last request writes the ownership label; it is not part of the load.
             let loaded = load.requests() - 1;
             let moved = counts.iter().take_while(|(_, count)| *count < loaded).last();
             latest = latest.max(moved.map_or(Duration::ZERO, |(moment, _)| *moment - since));
-            assert_eq!(status.code(), Some(75), "{name:?}: {}", load.talk());
-            assert!(load.talk().contains("goes on; finished steps are safe"), "{}", load.talk());
-            wait_for("the end of everybody who has the device open", || load.holders() == 0);
+            assert_eq!(status.code(), Some(75), "{name:?}: {}", load.stderr());
+            assert!(
+                load.stderr().contains("finished steps are safe; continue with"),
+                "{}",
+                load.stderr()
+            );
+            wait_for("the end of all processes that have the device open", || load.holders() == 0);
             let after = load.requests();
             let file = load.bench.path("a.ssdg");
             assert_eq!(query(&file, "SELECT count(*) FROM step WHERE state='running'"), 0);
             assert_eq!(query(&file, "SELECT count(*) FROM step WHERE ended_by='stop'"), 1);
-            assert_eq!(load.requests(), after, "{name:?}: somebody still sends requests");
+            assert_eq!(load.requests(), after, "{name:?}: requests after the end");
             runs += 1;
         }
     }
     assert!(slowest < Duration::from_secs(5), "{slowest:?}");
-    figure(
+    write_figure(
         "signals",
         &format!("{runs} (INT, TERM, HUP, QUIT)"),
         &format!(
@@ -136,7 +140,7 @@ fn each_signal_stops_the_requests_at_once_and_leaves_nobody_behind() {
 /// A loop device over a file on a file system that can be frozen: its writes then hang.
 struct Freezer {
     folder: std::path::PathBuf,
-    // Detached last.
+    // Detached last: `drop` detaches `device` first.
     _below: Loop,
     device: Option<Loop>,
 }
@@ -158,17 +162,17 @@ impl Freezer {
         Some(Freezer { folder, _below: below, device })
     }
 
-    fn freeze(&self, word: &str) -> bool {
-        let line = [word, self.folder.to_str().unwrap()];
+    fn fsfreeze(&self, option: &str) -> bool {
+        let line = [option, self.folder.to_str().unwrap()];
         Command::new("fsfreeze").args(line).output().is_ok_and(|output| output.status.success())
     }
 }
 
 impl Drop for Freezer {
     fn drop(&mut self) {
-        self.freeze("-u");
+        self.fsfreeze("-u");
         self.device = None;
-        // The kernel lets go of the device when the last abandoned request has come back.
+        // The kernel releases the device when the last request in flight is completed.
         let umount = || {
             let output = Command::new("umount").arg(&self.folder).output();
             output.is_ok_and(|output| output.status.success())
@@ -181,7 +185,7 @@ impl Drop for Freezer {
 }
 
 #[test]
-fn a_signal_is_honoured_while_the_drive_hangs_and_a_second_one_at_once() {
+fn a_signal_stops_the_run_while_the_drive_hangs_and_a_second_one_ends_it_at_once() {
     for second in [false, true] {
         let bench = Bench::new();
         let Some(freezer) = Freezer::new(&bench) else { return };
@@ -190,29 +194,32 @@ fn a_signal_is_honoured_while_the_drive_hangs_and_a_second_one_at_once() {
         let confirm = format!("{}:{}", device.name(), 32 << 20);
         let out = "a.ssdg";
         let line = ["run", "mine.toml", &device.path, "--confirm", &confirm, "--out", out];
-        let talk = std::fs::File::create(bench.path("talk")).unwrap();
-        let mut child = bench.command(&line).stdout(Stdio::null()).stderr(talk).spawn().unwrap();
+        let stderr = std::fs::File::create(bench.path("stderr")).unwrap();
+        let mut child = bench.command(&line).stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
         wait_for("the measuring step", || measures(&bench.path(out)));
         std::thread::sleep(Duration::from_millis(300));
-        assert!(freezer.freeze("-f"));
+        assert!(freezer.fsfreeze("-f"));
         std::thread::sleep(Duration::from_millis(500));
         signal(&child, "TERM");
         let since = Instant::now();
         if second {
             std::thread::sleep(Duration::from_millis(300));
-            assert!(child.try_wait().unwrap().is_none(), "the first signal waits for the drive");
+            assert!(
+                child.try_wait().unwrap().is_none(),
+                "the first signal has to wait for the drive"
+            );
             signal(&child, "TERM");
         }
         wait_for("the end", || child.try_wait().unwrap().is_some());
         let (status, took) = (child.wait().unwrap(), since.elapsed());
-        assert!(freezer.freeze("-u"));
+        assert!(freezer.fsfreeze("-u"));
         if second {
             assert_eq!(status.signal(), Some(15), "{status:?}");
             assert!(took < Duration::from_secs(2), "{took:?}");
         } else {
-            let said = std::fs::read_to_string(bench.path("talk")).unwrap();
-            assert_eq!(status.code(), Some(75), "{said}");
-            assert!(said.contains("did not finish its last requests within"), "{said}");
+            let stderr = std::fs::read_to_string(bench.path("stderr")).unwrap();
+            assert_eq!(status.code(), Some(75), "{stderr}");
+            assert!(stderr.contains("did not finish its last requests within"), "{stderr}");
             assert!(took < Duration::from_secs(6), "{took:?}");
             let hung = "SELECT count(*) FROM finding WHERE kind='hung'";
             assert_eq!(query(&bench.path(out), hung), 1);
@@ -221,25 +228,25 @@ fn a_signal_is_honoured_while_the_drive_hangs_and_a_second_one_at_once() {
 }
 
 #[test]
-fn nobody_goes_on_when_the_program_is_killed() {
-    let Some(mut load) = Load::begin() else { return };
+fn no_process_sends_requests_after_the_program_was_killed() {
+    let Some(mut load) = RunUnderLoad::start() else { return };
     load.child.kill().unwrap();
     load.child.wait().unwrap();
     let before = load.requests();
-    // The part that keeps rights has it open for reading, until it sees that nobody asks any more.
-    wait_for("the end of everybody who has the device open", || load.holders() == 0);
+    // The privileged helper has it open for reading, until its socket is closed.
+    wait_for("the end of all processes that have the device open", || load.holders() == 0);
     std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(load.requests(), before, "an orphan sends requests");
-    figure(
+    assert_eq!(load.requests(), before, "an orphan process sends requests");
+    write_figure(
         "orphans",
         "kill -9 under load, and every signal",
         "0 processes hold the device, 0 requests after the end",
-        "cargo test -p ssdgauge --test signals nobody_goes_on",
+        "cargo test -p ssdgauge --test signals no_process_sends",
     );
 }
 
 #[test]
-fn a_program_that_was_stopped_and_continued_says_when_and_for_how_long() {
+fn sigstop_during_a_measurement_causes_an_invalid_finding_and_no_hung_drive() {
     let bench = Bench::new();
     let line = ["quick", ".", "--size", "16MiB", "--shorten", "5", "--out", "a.ssdg"];
     let mut child = bench
@@ -256,8 +263,8 @@ fn a_program_that_was_stopped_and_continued_says_when_and_for_how_long() {
     std::thread::sleep(Duration::from_millis(700));
     signal(&child, "CONT");
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    let told = "SELECT count(*) FROM finding WHERE kind='stood-still' AND severity='invalid'";
-    assert_eq!(query(&file, told), 1);
-    // No drive is blamed for it.
+    let count = "SELECT count(*) FROM finding WHERE kind='stood-still' AND severity='invalid'";
+    assert_eq!(query(&file, count), 1);
+    // The pause is not attributed to the drive.
     assert_eq!(query(&file, "SELECT count(*) FROM finding WHERE kind='hung'"), 0);
 }

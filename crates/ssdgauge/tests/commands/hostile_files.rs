@@ -1,11 +1,12 @@
-//! Files of strangers: what stands in a suite or a profile reaches no terminal and no page as more
-//! than words.
+//! Files from untrusted sources: the strings of a suite or a profile reach terminals and pages as
+//! text only.
 
-use crate::support::{Bench, Loop, figure, text};
+use crate::support::{Bench, Loop, text, write_figure};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// Markup, terminal escapes, a turn of direction, a formula, a query, mathematics: as TOML.
+/// Markup, terminal escapes, changes of text direction, a spreadsheet formula, SQL, mathematics: as
+/// TOML strings.
 const STRINGS: [&str; 6] = [
     r#"<script>alert(1)</script>"#,
     r#"\"><img src=x onerror=alert(1)>'"#,
@@ -15,12 +16,12 @@ const STRINGS: [&str; 6] = [
     r#"'; DROP TABLE run; -- %s%n \\ `b` **c** [d](javascript:e)"#,
 ];
 
-/// What no output may hold.
+/// Characters that no output may contain.
 const FORBIDDEN: [char; 9] =
     ['\u{1b}', '\0', '\u{7}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}', '\u{2028}'];
 
 #[test]
-fn words_of_strangers_stay_words_on_terminals_and_pages() {
+fn hostile_strings_of_suites_and_profiles_are_printed_as_text() {
     let mut outputs = 0;
     for hostile in STRINGS {
         let bench = Bench::new();
@@ -51,35 +52,35 @@ fn words_of_strangers_stay_words_on_terminals_and_pages() {
         ] {
             let output = bench.call(&line);
             assert_eq!(output.status.code(), Some(0), "{line:?}: {}", text(&output.stderr));
-            for said in [text(&output.stdout), text(&output.stderr)] {
-                calm(&said, &line.join(" "));
+            for stream in [text(&output.stdout), text(&output.stderr)] {
+                check_inert(&stream, &line.join(" "));
                 outputs += 1;
             }
         }
         let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
-        calm(&page, "the page");
+        check_inert(&page, "the page");
         for markup in ["<script>alert", "<img src=x"] {
             assert!(!page.contains(markup), "{markup}");
         }
         outputs += 1;
     }
-    figure(
-        "strangers",
+    write_figure(
+        "hostile files",
         &format!("{outputs} outputs of hostile suites and profiles"),
         "0 escapes, 0 markup",
-        "cargo test -p ssdgauge --test commands words_of_strangers",
+        "cargo test -p ssdgauge --test commands hostile_strings",
     );
 }
 
-fn calm(said: &str, what: &str) {
+/// Checks that `output` has no forbidden character.
+fn check_inert(output: &str, what: &str) {
     for forbidden in FORBIDDEN {
-        assert!(!said.contains(forbidden), "{what} lets {forbidden:?} through: {said}");
+        assert!(!output.contains(forbidden), "{what} has {forbidden:?}: {output}");
     }
 }
 
-/// Whatever a command writes, it never writes through a link or into a node that it finds.
 #[test]
-fn no_output_goes_through_a_link_or_into_a_device() {
+fn no_output_is_written_through_a_link_or_to_a_device() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "100", "--out", "a.ssdg"]);
     let victim = bench.path("victim");
@@ -90,19 +91,19 @@ fn no_output_goes_through_a_link_or_into_a_device() {
     assert!(made.unwrap().success());
     let content = || std::fs::read(bench.path("image")).unwrap();
     let before = content();
-    for name in ["page.html", "page.html.partial", "pictures/iops.svg", "log", "b.ssdg"] {
-        std::fs::create_dir_all(bench.path("pictures")).unwrap();
+    for name in ["page.html", "page.html.partial", "charts/iops.svg", "log", "b.ssdg"] {
+        std::fs::create_dir_all(bench.path("charts")).unwrap();
         std::os::unix::fs::symlink(&device.path, bench.path(name)).unwrap();
     }
-    let pictures = vec!["report", "a.ssdg", "--svg", "pictures"];
-    bench.print(&pictures);
-    for picture in std::fs::read_dir(bench.path("pictures")).unwrap() {
-        let path = picture.unwrap().path();
+    let charts = vec!["report", "a.ssdg", "--svg", "charts"];
+    bench.print(&charts);
+    for chart in std::fs::read_dir(bench.path("charts")).unwrap() {
+        let path = chart.unwrap().path();
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&victim, &path).unwrap();
     }
     for line in [
-        pictures,
+        charts,
         vec!["report", "a.ssdg", "-o", "page.html"],
         vec!["report", "a.ssdg", "-o", &device.path],
         vec!["report", "a.ssdg", "-o", "null"],

@@ -1,4 +1,4 @@
-//! What a run may do once it has its drive: nothing that it does not need, in any thread.
+//! Privileges of the processes of a run, in every thread.
 
 use crate::bench::{Bench, confirmation};
 use std::os::unix::fs::MetadataExt;
@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Locking memory for the rings, where its limit is out of reach.
+/// CAP_IPC_LOCK: memory of the rings, where RLIMIT_MEMLOCK cannot be raised.
 const LOCK_MEMORY: u64 = 1 << 14;
-/// Questions to the drive, other processes' files, and passing ATA commands.
-const HELPER_CAPABILITIES: u64 = 1 << 2 | 1 << 17 | 1 << 19 | 1 << 21;
+/// CAP_DAC_READ_SEARCH, CAP_SYS_RAWIO, CAP_SYS_PTRACE and CAP_SYS_ADMIN: query commands, ATA
+/// pass-through, and the open files of other processes.
+const OF_THE_HELPER: u64 = 1 << 2 | 1 << 17 | 1 << 19 | 1 << 21;
+/// A user id without any other use on the machine.
 const OWNER: u32 = 4_321;
 
 /// A run on a loop device.
@@ -21,11 +23,11 @@ struct Run {
 }
 
 impl Run {
-    /// Begins a run whose results lie in a folder of `owner`, and waits for its run file.
-    fn begin(owner: u32, shorten: &str) -> Option<Run> {
+    /// Starts a run with its results in a folder of `owner`, and waits for its run file.
+    fn start(owner: u32, shorten: &str) -> Option<Run> {
         let mut bench = Bench::new();
         let Some((device, _)) = bench.drive() else {
-            println!("skipped: no loop device to be had (run as root)");
+            println!("skipped: no loop device available (run as root)");
             return None;
         };
         std::os::unix::fs::chown(bench.folder.path(), Some(owner), Some(owner)).unwrap();
@@ -39,7 +41,7 @@ impl Run {
         let child = command.spawn().unwrap();
         let run = Run { bench, device, out, child };
         let started = || std::fs::metadata(&run.out).map_or(0, |file| file.len()) > 0;
-        wait(started, "no run file appears");
+        wait_for(started, "no run file is created");
         Some(run)
     }
 
@@ -56,21 +58,21 @@ impl Run {
         list.trim().parse().expect("the run has one child")
     }
 
-    /// Waits for the end; returns the exit code and what was said.
+    /// Waits for the end; returns the exit code and stderr.
     fn end(mut self) -> (Option<i32>, String, Bench) {
-        let mut words = String::new();
+        let mut stderr = String::new();
         let mut pipe = self.child.stderr.take().unwrap();
-        std::io::Read::read_to_string(&mut pipe, &mut words).unwrap();
-        (self.child.wait().unwrap().code(), words, self.bench)
+        std::io::Read::read_to_string(&mut pipe, &mut stderr).unwrap();
+        (self.child.wait().unwrap().code(), stderr, self.bench)
     }
 }
 
-/// What /proc says of a thread.
+/// The status of a thread in /proc.
 #[derive(Debug)]
 struct Status {
     users: Vec<u32>,
     capabilities: [u64; 5],
-    no_new_rights: bool,
+    no_new_privileges: bool,
 }
 
 impl Status {
@@ -81,59 +83,59 @@ impl Status {
         Some(Status {
             users: line("Uid:").split_whitespace().map(|id| id.parse().unwrap()).collect(),
             capabilities: ["CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"].map(set),
-            no_new_rights: line("NoNewPrivs:") == "1",
+            no_new_privileges: line("NoNewPrivs:") == "1",
         })
     }
 }
 
-fn wait(until: impl Fn() -> bool, problem: &str) {
+fn wait_for(condition: impl Fn() -> bool, problem: &str) {
     let since = Instant::now();
-    while !until() {
+    while !condition() {
         assert!(since.elapsed() < Duration::from_secs(20), "{problem}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
-fn no_thread_of_a_run_keeps_a_privilege_and_the_helper_ends_with_it() {
+fn no_thread_of_a_run_has_privileges_and_the_privileged_helper_ends_with_it() {
     for owner in [0, OWNER] {
-        let Some(mut run) = Run::begin(owner, "4") else { return };
-        // Engines are started and ended meanwhile: all of their threads are looked at.
+        let Some(mut run) = Run::start(owner, "4") else { return };
+        // Engines start and end in this time: all of their threads are checked.
         let since = Instant::now();
-        let mut seen = 0;
+        let mut checked = 0;
         while since.elapsed() < Duration::from_millis(700) {
             for thread in run.threads() {
                 assert!(thread.users.iter().all(|user| *user == owner), "{thread:?}");
                 let held = thread.capabilities.iter().fold(0, |all, set| all | set);
                 assert_eq!(held & !LOCK_MEMORY, 0, "{thread:?}");
-                assert!(thread.no_new_rights, "{thread:?}");
-                seen += 1;
+                assert!(thread.no_new_privileges, "{thread:?}");
+                checked += 1;
             }
         }
-        assert!(seen > 1, "only {seen} threads were seen");
+        assert!(checked > 1, "only {checked} threads were checked");
         let helper = PathBuf::from(format!("/proc/{}", run.helper()));
         let status = Status::read(&helper).unwrap();
         let [inherited, permitted, effective, _, ambient] = status.capabilities;
         assert_eq!((inherited, ambient), (0, 0), "{status:?}");
-        assert_eq!((permitted | effective) & !HELPER_CAPABILITIES, 0, "{status:?}");
-        assert!(status.no_new_rights);
+        assert_eq!((permitted | effective) & !OF_THE_HELPER, 0, "{status:?}");
+        assert!(status.no_new_privileges);
         run.child.kill().unwrap();
         run.child.wait().unwrap();
-        let gone = || {
+        let is_gone = || {
             std::fs::read_to_string(helper.join("stat")).map_or(true, |stat| stat.contains(") Z "))
         };
-        wait(gone, "the privileged helper outlives its run");
+        wait_for(is_gone, "the privileged helper outlives its run");
     }
 }
 
 #[test]
-fn results_belong_to_the_owner_of_their_folder_and_the_run_can_go_on() {
-    let Some(mut run) = Run::begin(OWNER, "20") else { return };
+fn results_belong_to_the_owner_of_their_folder_and_the_run_can_be_resumed() {
+    let Some(mut run) = Run::start(OWNER, "20") else { return };
     run.child.kill().unwrap();
     run.child.wait().unwrap();
-    let words = confirmation(&run.device);
+    let confirm = confirmation(&run.device);
     let output = Command::new(env!("CARGO_BIN_EXE_ssdgauge"))
-        .args(["resume", run.out.to_str().unwrap(), "--confirm", &words])
+        .args(["resume", run.out.to_str().unwrap(), "--confirm", &confirm])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -141,27 +143,27 @@ fn results_belong_to_the_owner_of_their_folder_and_the_run_can_go_on() {
         assert_eq!(std::fs::metadata(run.bench.path(name)).unwrap().uid(), OWNER, "{name}");
     }
     let file = rusqlite::Connection::open(&run.out).unwrap();
-    let rights: String = file
+    let kept: String = file
         .query_row("SELECT value FROM environment WHERE key = 'rights'", [], |row| row.get(0))
         .unwrap();
-    assert!(rights.contains(&format!("user {OWNER} ")), "{rights}");
+    assert!(kept.contains(&format!("user {OWNER} ")), "{kept}");
     let journal = run.bench.path("a.ssdg-journal");
-    assert!(!journal.exists(), "the journal is left behind");
+    assert!(!journal.exists(), "the journal is not removed");
 }
 
 #[test]
 fn a_program_that_opens_the_drive_during_a_run_stops_it_before_its_next_write() {
     for owner in [0, OWNER] {
-        let Some(mut run) = Run::begin(owner, "10") else { return };
+        let Some(mut run) = Run::start(owner, "10") else { return };
         let line = format!("exec 7<>{}; READY; exec sleep 60", run.device);
-        run.bench.stays(&line);
+        run.bench.start_until_ready(&line);
         let out = run.out.clone();
-        let (code, words, _bench) = run.end();
-        assert_eq!(code, Some(1), "{words}");
-        assert!(words.contains("is open in sleep (process"), "{words}");
+        let (code, stderr, _bench) = run.end();
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(stderr.contains("is open in sleep (process"), "{stderr}");
         let file = rusqlite::Connection::open(out).unwrap();
-        let told = "SELECT count(*) FROM finding WHERE kind = 'drive-changed'";
-        let told: i64 = file.query_row(told, [], |row| row.get(0)).unwrap();
-        assert_eq!(told, 1);
+        let count = "SELECT count(*) FROM finding WHERE kind = 'drive-changed'";
+        let count: i64 = file.query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 1);
     }
 }

@@ -1,0 +1,51 @@
+//! The suite of a command, and the options of its plan: tests, target size, endurance.
+
+use crate::arguments::PlanOptions;
+use crate::failure::{Failure, FailureKind};
+use crate::target::SizeRequest;
+use crate::text_file::read_text_file;
+use ssdgauge_core::Bytes;
+use ssdgauge_lab::{Endurance, Options, Suite, find_built_in, needed_span};
+
+/// The size of the scratch file of a suite without sizes, and of the range of a drive that `quick`
+/// tests.
+pub(crate) const DEFAULT_SIZE: Bytes = Bytes(4 << 30);
+
+/// Finds the suite `name`: a built-in one, or a file if the name has a `/` or ends in `.toml`.
+///
+/// # Errors
+///
+/// Fails where there is no such suite, or the file is not a valid suite.
+pub(crate) fn find_suite(name: &str) -> Result<Suite, Failure> {
+    let is_path = name.contains('/') || name.ends_with(".toml");
+    if !is_path {
+        return Ok(find_built_in(name)?);
+    }
+    let hint = "`ssdgauge suites` lists the built-in suites";
+    let text =
+        read_text_file(name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
+    Ok(Suite::parse(name, &text)?)
+}
+
+/// Returns the target size for `suite`: `exact` if given, otherwise the span that its tests need.
+pub(crate) fn size_for(suite: &Suite, options: &PlanOptions, exact: Option<Bytes>) -> SizeRequest {
+    let needed = needed_span(suite, &options.tests).filter(|_| !options.scale_spans);
+    SizeRequest { exact, scratch: needed.unwrap_or(DEFAULT_SIZE), at_most: None }
+}
+
+/// Returns the rated endurance and the share of it that a run may write.
+pub(crate) fn endurance_from(options: &PlanOptions) -> Endurance {
+    Endurance { rated: options.endurance, share: options.endurance_share / 100.0 }
+}
+
+/// Returns the options of the planner.
+pub(crate) fn planner_options_from(options: &PlanOptions) -> Options {
+    Options {
+        only: options.tests.clone(),
+        shorten: options.shorten,
+        scale_spans: options.scale_spans,
+        seed: options.seed,
+        repeat: options.repeat,
+        purge: options.purge,
+    }
+}
