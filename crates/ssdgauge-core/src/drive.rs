@@ -19,6 +19,33 @@ pub enum TargetKind {
 }
 
 impl TargetKind {
+    /// Returns whether the target is a whole drive: a block device, or a model of one.
+    pub fn is_drive(self) -> bool {
+        match self {
+            TargetKind::Block | TargetKind::Virtual => true,
+            TargetKind::File | TargetKind::Null => false,
+        }
+    }
+
+    /// Returns whether the content of the target is lost when the process ends: a scratch file has
+    /// no name, and a virtual drive lives in memory.
+    pub fn loses_content_with_process(self) -> bool {
+        match self {
+            TargetKind::File | TargetKind::Virtual => true,
+            TargetKind::Block | TargetKind::Null => false,
+        }
+    }
+
+    /// Returns the mark that the name of such a target carries wherever it is shown; `None` for
+    /// targets whose results are measurements of a drive.
+    pub fn mark(self) -> Option<&'static str> {
+        match self {
+            TargetKind::Virtual => Some("MODEL"),
+            TargetKind::Null => Some("no drive"),
+            TargetKind::File | TargetKind::Block => None,
+        }
+    }
+
     /// Returns the word used in run files and pages.
     pub fn name(self) -> &'static str {
         match self {

@@ -89,18 +89,14 @@ impl Estimate {
     /// Returns the bytes that `action` writes at the assumed rate, at most its byte limit.
     fn at_rate(&self, action: &Action) -> Bytes {
         let limit = action.writes_at_most();
-        match action {
-            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => limit.unwrap_or_default(),
-            Action::Run { workload, until, .. } => {
-                let of_stream = |stream: &Stream| write_rate(stream, self.rate);
-                let rate: f64 = workload.streams.iter().map(of_stream).sum();
-                // The streams share one drive.
-                let rate = rate.min(self.rate.0 as f64);
-                let in_time = until.time.map(|time| Bytes((rate * time.as_secs_f64()) as u64));
-                let bounds = in_time.into_iter().chain(limit);
-                bounds.min().unwrap_or_default()
-            }
-        }
+        let Some((workload, until)) = action.workload().zip(action.until()) else {
+            return limit.unwrap_or_default();
+        };
+        let rate: f64 = workload.streams.iter().map(|stream| write_rate(stream, self.rate)).sum();
+        // The streams share one drive.
+        let rate = rate.min(self.rate.0 as f64);
+        let in_time = until.time.map(|time| Bytes((rate * time.as_secs_f64()) as u64));
+        in_time.into_iter().chain(limit).min().unwrap_or_default()
     }
 }
 

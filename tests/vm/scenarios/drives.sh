@@ -47,6 +47,11 @@ is_not_resumed() {
     rm kept
 }
 
+attached_in_its_place() {
+    vm-monitor device_add virtio-blk-pci,id=other,bus=vport0,drive=vspare0 >/dev/null 2>&1
+    test -b /dev/vda
+}
+
 a_drive_without_a_serial_is_resumed_with_its_own_test_data_only() {
     [ -z "$(cat /sys/block/vda/serial)" ] || fail "it has a serial"
     suite mine 16MiB 70 2s 'sweep = { queue_depth = [1, 2, 4] }'
@@ -62,8 +67,8 @@ a_drive_without_a_serial_is_resumed_with_its_own_test_data_only() {
     # Another drive of equal size instead: empty, and with a copy of the data of the run.
     vm-monitor device_del virtio0 >/dev/null
     until_true test ! -e /sys/block/vda
-    vm-monitor device_add virtio-blk-pci,id=other,bus=vport0,drive=vspare0 >/dev/null
-    until_true test -b /dev/vda
+    # The slot takes a new drive only after it has finished with the old one.
+    until_true attached_in_its_place
     is_not_resumed 'may not be the drive of this run'
     dd if=mine of=/dev/vda bs=1M conv=fsync 2>/dev/null
     is_not_resumed 'may not be the drive of this run'

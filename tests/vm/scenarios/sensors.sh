@@ -98,8 +98,8 @@ temperature_and_power_of_every_second_reach_the_efficiency() {
     is 'the efficiency' "$(awk "BEGIN { printf \"%.3f\", $headline }")" "$expected"
     is 'the energy' "$(awk "BEGIN { e = $(metric energy_j) / ($power * 5); print (e > 0.9 && e < 1.1) }")" 1
     gauge 0 report a.ssdg -o a.html
-    for words in 'Load: Efficiency' 'power for every second' \
-        'temperature for every second' 'instrument: riser'; do
+    for words in 'Load: Efficiency' 'power over time' \
+        'temperature over time' 'instrument: riser'; do
         grep -q "$words" a.html || fail "the page does not contain '$words'"
     done
 }

@@ -189,7 +189,7 @@ mod tests {
         let mut refuses = Fixture::nvme();
         refuses.changes.insert(0x09, INVALID_OPCODE);
         let (_, found) = text(Arc::new(refuses), WriteCache::Off);
-        assert!(found.contains("does not know the command"), "{found}");
+        assert!(found.contains("invalid opcode"), "{found}");
         // Byte 525 of the identity, bit 0.
         let mut safe = Fixture::nvme();
         safe.identify.get_mut(&(1, 0)).unwrap()[525] = 0;

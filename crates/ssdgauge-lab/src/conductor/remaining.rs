@@ -1,7 +1,7 @@
 //! Remaining steps of an interrupted run: a pure function of the plan and the finished steps.
 
 use ssdgauge_core::search::{self, Next, Tried};
-use ssdgauge_core::{Action, DriveInfo, PhaseKind, Plan, Preparation, Restart, Step, TargetKind};
+use ssdgauge_core::{Action, DriveInfo, PhaseKind, Plan, Preparation, Restart, Step};
 use ssdgauge_runfile::{RunFile, RunFileError, StepPlace};
 use std::collections::BTreeMap;
 
@@ -88,11 +88,7 @@ pub(super) fn remaining(
     // second equal purge or fill gives the same content. Their measured steps are not repeated,
     // although they may have changed the drive: a test whose result depends on that has
     // Restart::Test.
-    let is_lost = match drive.kind {
-        TargetKind::File | TargetKind::Virtual => true,
-        TargetKind::Block | TargetKind::Null => false,
-    };
-    if is_lost {
+    if drive.kind.loses_content_with_process() {
         let mut done: Vec<&Preparation> = Vec::new();
         for place in &all[..anew] {
             let kind = plan.tests[place.test].phases[place.phase].kind;

@@ -47,7 +47,7 @@ fn the_headline_load_passes_and_rates_are_exact() {
         let shares = |from: &str| reading(&format!("{from}_above_1ms_percent")).unwrap();
         assert!(shares("from_sending") <= shares("worst_slice") + 1e-9, "{}", point.point.label);
     }
-    assert!(crate::support::remarks(&run, 0).contains("clock from the sending"));
+    assert!(crate::support::remarks(&run, 0).contains("latency from submission"));
 }
 
 #[test]

@@ -18,5 +18,5 @@ fn an_hour_of_writes_is_scored_by_its_last_four_hundred_seconds() {
     assert!(seconds[0].iops > 1.5 * mean, "the cache is full at the end");
     let more = spare.headline.value.unwrap() / default.headline.value.unwrap();
     assert!(more > 1.5, "a quarter of spare area makes writes faster: {more}");
-    assert!(remarks(&run, 0).contains("by the SNIA rule"), "{}", remarks(&run, 0));
+    assert!(remarks(&run, 0).contains("by the SNIA criterion"), "{}", remarks(&run, 0));
 }

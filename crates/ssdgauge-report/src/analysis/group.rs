@@ -175,11 +175,9 @@ fn key(member: Member<'_>) -> Key {
 fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
     const ROUNDING: u64 = 1 << 20;
     let whole = span.0.saturating_add(ROUNDING) > drive.capacity.0;
-    match drive.kind {
-        TargetKind::Block | TargetKind::Virtual if whole => Extent::Whole,
-        TargetKind::Block | TargetKind::Virtual | TargetKind::File | TargetKind::Null => {
-            Extent::Part(span)
-        }
+    match drive.kind.is_drive() && whole {
+        true => Extent::Whole,
+        false => Extent::Part(span),
     }
 }
 

@@ -124,12 +124,8 @@ fn identity(run: &Run) -> String {
     let drive = &run.head.drive;
     let firmware = drive.firmware.as_deref().unwrap_or_default();
     // A device may change its name from boot to boot, a drive never changes its serial.
-    let target = match (drive.kind, &drive.serial) {
-        (TargetKind::Block, Some(_)) => "",
-        (TargetKind::Block | TargetKind::File | TargetKind::Null | TargetKind::Virtual, _) => {
-            &drive.target
-        }
-    };
+    let has_serial = drive.kind == TargetKind::Block && drive.serial.is_some();
+    let target = if has_serial { "" } else { &drive.target };
     format!("{}|{firmware}|{target}", drive.fingerprint())
 }
 

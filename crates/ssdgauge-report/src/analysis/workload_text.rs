@@ -4,7 +4,7 @@ use crate::model::plan::measured_steps;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{
-    Access, Action, Arrival, Bytes, Data, Nanos, PhaseKind, Score, Stream, Test, Until, Workload,
+    Access, Arrival, Bytes, Data, Nanos, PhaseKind, Score, Stream, Test, Until, Workload,
 };
 
 /// Returns the settings of `test`, as planned.
@@ -50,12 +50,8 @@ fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
 
 /// Returns the idle time of `test`, if it consists of idle steps only.
 fn left_alone(test: &Test) -> Option<Nanos> {
-    let times: Option<Vec<Nanos>> = measured_steps(test)
-        .map(|step| match step.action {
-            Action::Idle(time) => Some(time),
-            Action::Prepare(_) | Action::Run { .. } | Action::Rest(_) => None,
-        })
-        .collect();
+    let times: Option<Vec<Nanos>> =
+        measured_steps(test).map(|step| step.action.idle_time()).collect();
     times?.first().copied()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{DriveInfo, TargetKind};
+use ssdgauge_core::DriveInfo;
 use ssdgauge_runfile::Head;
 
 /// Returns a unique name for each run: the model, with run id or index where models are equal.
@@ -28,11 +28,11 @@ pub(crate) fn unique_names(runs: &[&Head]) -> Vec<String> {
 /// Returns the name of the drive of `run`, safe to show, with MODEL where it is one.
 pub(crate) fn drive_name(drive: &DriveInfo) -> String {
     let name = sanitize::device(drive.name());
-    match drive.kind {
-        TargetKind::Virtual if !name.contains("MODEL") => format!("{name} [MODEL]"),
-        TargetKind::Virtual => name,
-        TargetKind::Null => format!("{name} [no drive]"),
-        TargetKind::File | TargetKind::Block => name,
+    match drive.kind.mark() {
+        // The name of a virtual drive may say so itself.
+        Some(mark) if drive.is_model() && name.contains(mark) => name,
+        Some(mark) => format!("{name} [{mark}]"),
+        None => name,
     }
 }
 

@@ -37,7 +37,7 @@ const KNOWN: [(&str, usize, &str); 14] = [
         "listed attributes in /sys, and their restore",
     ),
     ("ssdgauge-host/src/settings/power_saving.rs", 1, "an attribute of the drive in /sys"),
-    ("ssdgauge-meter/src/command.rs", 1, "the program that its user names as a meter"),
+    ("ssdgauge-meter/src/source/command.rs", 1, "the program that its user names as a meter"),
     ("ssdgauge-os/src/block_device.rs", 5, "calls on descriptors that others opened"),
     ("ssdgauge-os/src/ioctl.rs", 2, "calls on descriptors that others opened"),
     ("ssdgauge-runfile/src/record/reader.rs", 1, "a run file, to undo an interrupted write"),

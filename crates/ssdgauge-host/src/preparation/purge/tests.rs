@@ -133,7 +133,9 @@ fn each_failed_method_is_named_in_the_finding() {
     assert_eq!((prepared.method.as_str(), bench.sent()), ("none", vec![0x80, 0x80]));
     assert_eq!(bench.kinds(), [FindingKind::PurgeNotPossible]);
     let text = &bench.sink.findings[0].text;
-    for words in ["user data erase: the drive refuses", "cryptographic erase", "discard"] {
+    for words in
+        ["user data erase: the drive rejects the command", "cryptographic erase", "discard"]
+    {
         assert!(text.contains(words), "{text}");
     }
 }
@@ -158,7 +160,7 @@ fn a_lesser_purge_is_reported_with_its_reason() {
     assert_eq!(prepared.method, "NVMe format, cryptographic erase");
     assert_eq!(bench.kinds(), [FindingKind::LesserPurge]);
     let text = &bench.sink.findings[0].text;
-    assert!(text.contains("user data erase: the drive refuses"), "{text}");
+    assert!(text.contains("user data erase: the drive rejects the command"), "{text}");
 }
 
 #[test]
