@@ -40,7 +40,7 @@ impl Headline {
     ///
     /// The interval comes from resampling the seconds of each point (definition D17). It gives the
     /// variation within this run, not the difference to another run.
-    pub fn of(score: &Score, points: &[Point]) -> Headline {
+    pub fn from_points(score: &Score, points: &[Point]) -> Headline {
         let metric = score.metric();
         let Some(series) = Series::new(score, points) else {
             return Headline { metric, value: None, n: 0, low: None, high: None };
@@ -119,7 +119,7 @@ impl Ratio {
     /// `None` where one of them was not measured, or where that of `a` is not above zero. The
     /// interval comes from resampling the seconds of both runs; it does not include the variation
     /// between runs.
-    pub fn of(score: &Score, a: &[Point], b: &[Point]) -> Option<Ratio> {
+    pub fn from_points(score: &Score, a: &[Point], b: &[Point]) -> Option<Ratio> {
         let quotient = |a: f64, b: f64| (a > 0.0).then(|| b / a).filter(|ratio| ratio.is_finite());
         let sides = [Series::new(score, a)?, Series::new(score, b)?];
         let value = quotient(sides[0].value(score)?, sides[1].value(score)?)?;
@@ -159,7 +159,7 @@ impl<'a> Series<'a> {
         let counted = |point: &&'a Point| {
             let full = full_seconds(point);
             match score.last_part() {
-                Some((_, window)) => window.of(&full).map(<[_]>::to_vec),
+                Some((_, window)) => window.select(&full).map(<[_]>::to_vec),
                 None => Some(full),
             }
         };
@@ -277,8 +277,8 @@ fn combine(score: &Score, positions: &[f64], values: &[f64]) -> Option<f64> {
 }
 
 /// Returns the points as a sweep of queue depths, without intervals of their own.
-fn sweep(positions: &[f64], values: &[f64]) -> Vec<knee::Rung> {
-    let rung = |(position, value): (&f64, &f64)| knee::Rung {
+fn sweep(positions: &[f64], values: &[f64]) -> Vec<knee::SweepPoint> {
+    let rung = |(position, value): (&f64, &f64)| knee::SweepPoint {
         depth: *position as u32,
         value: *value,
         interval: (*value, *value),
@@ -299,7 +299,7 @@ pub struct KneeFound {
 
 impl KneeFound {
     /// Returns the knee of `points`, a sweep of total queue depths; `None` without one.
-    pub fn of(metric: Metric, points: &[Point]) -> Option<KneeFound> {
+    pub fn find(metric: Metric, points: &[Point]) -> Option<KneeFound> {
         let score = Score::Knee(metric);
         let series = Series::new(&score, points)?;
         let positions: Vec<f64> = series.points.iter().map(|point| point.position).collect();

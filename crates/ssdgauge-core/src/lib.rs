@@ -7,8 +7,8 @@
 //! This crate never opens a file, reads a clock or starts a thread. Equal input gives equal output
 //! on every machine.
 
-mod card;
 mod drive;
+mod drive_description;
 mod headline;
 pub mod io_log;
 mod metric;
@@ -28,8 +28,8 @@ mod totals;
 mod units;
 mod workload;
 
-pub use card::{DriveCard, Fact, Section, Table, Value};
 pub use drive::{DriveInfo, TargetKind};
+pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
 pub use headline::{Headline, KneeFound, Point, Ratio};
 pub use metric::{Family, Metric, Scope};
 pub use phase::PhaseKind;
@@ -43,7 +43,7 @@ pub use request::{Request, RequestSource};
 pub use rig::{Ended, EndedBy, EngineReport, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
-pub use score::{BORNE, BORNE_FROM_SENDING, Score, ScoreFamily, Window};
+pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use totals::{DirectionTotals, Totals};
 pub use units::{Bytes, Nanos, UnitError};

@@ -105,7 +105,7 @@ impl Test {
         !repeats
             && self.search.as_ref().is_none_or(|search| {
                 phase != search.probes
-                    && phase != search.trials
+                    && phase != search.attempts
                     && !search.recondition.contains(&phase)
             })
     }

@@ -136,7 +136,7 @@ pub struct OpenLoopCount {
 
 impl OpenLoop {
     /// Returns the figures of `count` over a step of `elapsed`.
-    pub fn of(stream: &Stream, elapsed: Nanos, count: &OpenLoopCount) -> OpenLoop {
+    pub fn from_count(stream: &Stream, elapsed: Nanos, count: &OpenLoopCount) -> OpenLoop {
         let us = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e3);
         let service = &count.service;
         let above = |ms: u64| service.share_above(ms * 1_000_000).unwrap_or(0.0);
@@ -284,13 +284,14 @@ mod tests {
         let stream = stream(Arrival::Uniform { per_second: 1_000.0 }, 1);
         let mut count = OpenLoopCount { sent: 10_000, slots: 64, ..OpenLoopCount::default() };
         (0..10_000).for_each(|_| count.lateness.record(6_000));
-        let figures = OpenLoop::of(&stream, Nanos::from_secs(10), &count);
+        let figures = OpenLoop::from_count(&stream, Nanos::from_secs(10), &count);
         assert_eq!(figures.sent_per_second, 1_000.0);
         let late = figures.finding(Some(100.0)).map(|finding| finding.kind);
         assert_eq!(late, Some(FindingKind::GeneratorLate));
         assert_eq!(figures.finding(Some(200.0)), None);
         count.unsent = 1;
-        let unsent = OpenLoop::of(&stream, Nanos::from_secs(10), &count).finding(Some(200.0));
+        let unsent =
+            OpenLoop::from_count(&stream, Nanos::from_secs(10), &count).finding(Some(200.0));
         assert_eq!(unsent.map(|finding| finding.kind), Some(FindingKind::Overloaded));
     }
 }

@@ -47,11 +47,13 @@ pub enum Score {
     },
     /// The highest load of a search that passes in full length by response latency, which counts
     /// from the due time: the position of that point.
-    HighestBorne,
+    #[serde(rename = "highest-borne")]
+    HighestPassing,
     /// The highest load run in full length that passes by service latency, which counts from the
     /// submission: the rule of Aerospike ACT since 6.0. The search follows the response latency, so
     /// a higher load may never have been run.
-    HighestBorneFromSending,
+    #[serde(rename = "highest-borne-from-sending")]
+    HighestPassingByServiceLatency,
     /// The metric at the knee of an open loop's loads: where request rate ÷ mean latency is
     /// largest (the power of L. Kleinrock, 1979).
     KneeOfLoad(Metric),
@@ -73,10 +75,10 @@ pub enum ScoreFamily {
 }
 
 /// The quantity of the reading that is 1 where a load passed by response latency, otherwise 0.
-pub const BORNE: &str = "borne";
+pub const PASSED: &str = "borne";
 
 /// The quantity of the reading that is 1 where a load passed by service latency, otherwise 0.
-pub const BORNE_FROM_SENDING: &str = "borne_from_sending";
+pub const PASSED_BY_SERVICE_LATENCY: &str = "borne_from_sending";
 
 /// The last part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +92,7 @@ pub enum Window {
 
 impl Window {
     /// Returns the last of `seconds` that the window contains; `None` where there are too few.
-    pub fn of<'a, 'b>(&self, seconds: &'a [&'b Totals]) -> Option<&'a [&'b Totals]> {
+    pub fn select<'a, 'b>(&self, seconds: &'a [&'b Totals]) -> Option<&'a [&'b Totals]> {
         let start = match self {
             Window::Time(time) => {
                 let wanted = time.0.div_ceil(Nanos::SECOND.0).max(1) as usize;
@@ -129,7 +131,7 @@ impl Score {
             | Score::KneeOfLoad(metric)
             | Score::MeanOfLast { metric, .. } => metric,
             Score::MeanOverSigmaOfLast { .. } => Metric::MeanOverSigma,
-            Score::HighestBorne | Score::HighestBorneFromSending => Metric::LoadMultiple,
+            Score::HighestPassing | Score::HighestPassingByServiceLatency => Metric::LoadMultiple,
         }
     }
 
@@ -140,7 +142,9 @@ impl Score {
             Score::BestOf(_) | Score::At { .. } => ScoreFamily::Point,
             Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => ScoreFamily::LastPart,
             Score::Knee(_) | Score::KneeOfLoad(_) => ScoreFamily::Knee,
-            Score::HighestBorne | Score::HighestBorneFromSending => ScoreFamily::HighestLoad,
+            Score::HighestPassing | Score::HighestPassingByServiceLatency => {
+                ScoreFamily::HighestLoad
+            }
         }
     }
 
@@ -156,8 +160,8 @@ impl Score {
             | Score::At { .. }
             | Score::Knee(_)
             | Score::KneeOfLoad(_)
-            | Score::HighestBorne
-            | Score::HighestBorneFromSending => None,
+            | Score::HighestPassing
+            | Score::HighestPassingByServiceLatency => None,
         }
     }
 
@@ -178,17 +182,17 @@ impl Score {
             | Score::At { .. }
             | Score::MeanOfLast { .. }
             | Score::MeanOverSigmaOfLast { .. }
-            | Score::HighestBorne
-            | Score::HighestBorneFromSending => None,
+            | Score::HighestPassing
+            | Score::HighestPassingByServiceLatency => None,
         }
     }
 
     /// Returns the quantity of the reading that says whether a load passed, where the headline is
-    /// the highest passing load: [`BORNE`] or [`BORNE_FROM_SENDING`].
+    /// the highest passing load: [`PASSED`] or [`PASSED_BY_SERVICE_LATENCY`].
     pub fn passing_reading(&self) -> Option<&'static str> {
         match self {
-            Score::HighestBorne => Some(BORNE),
-            Score::HighestBorneFromSending => Some(BORNE_FROM_SENDING),
+            Score::HighestPassing => Some(PASSED),
+            Score::HighestPassingByServiceLatency => Some(PASSED_BY_SERVICE_LATENCY),
             Score::MeanOf(_)
             | Score::MeanAt { .. }
             | Score::BestOf(_)
@@ -211,8 +215,8 @@ impl Score {
             | Score::KneeOfLoad(_)
             | Score::MeanOfLast { .. }
             | Score::MeanOverSigmaOfLast { .. }
-            | Score::HighestBorne
-            | Score::HighestBorneFromSending => None,
+            | Score::HighestPassing
+            | Score::HighestPassingByServiceLatency => None,
         }
     }
 
@@ -234,11 +238,6 @@ impl Score {
     /// Returns whether the headline needs the point at `position`.
     pub fn needs(&self, position: f64) -> bool {
         self.positions().is_none_or(|positions| positions.contains(&position))
-    }
-
-    /// Returns whether the headline needs the point at `position`, as [`Score::needs`].
-    pub fn rests_on(&self, position: f64) -> bool {
-        self.needs(position)
     }
 
     /// Returns the same rule with its last part changed by `change`.
@@ -277,10 +276,10 @@ impl Score {
             Score::MeanOverSigmaOfLast { metric, window } => {
                 format!("mean ÷ σ of {} in each second of the {window}", metric.title())
             }
-            Score::HighestBorne => {
+            Score::HighestPassing => {
                 "highest passing load by response latency (from the due time)".into()
             }
-            Score::HighestBorneFromSending => {
+            Score::HighestPassingByServiceLatency => {
                 "highest passing load by service latency (from the submission)".into()
             }
             Score::KneeOfLoad(_) => "load with the highest request rate ÷ mean latency".into(),
@@ -302,8 +301,8 @@ mod tests {
             Score::Knee(metric),
             Score::MeanOfLast { metric, window },
             Score::MeanOverSigmaOfLast { metric, window },
-            Score::HighestBorne,
-            Score::HighestBorneFromSending,
+            Score::HighestPassing,
+            Score::HighestPassingByServiceLatency,
             Score::KneeOfLoad(metric),
         ]
     }

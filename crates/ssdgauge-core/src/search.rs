@@ -13,7 +13,8 @@ pub struct Search {
     /// The phase of the short probes, one step per load, ascending.
     pub probes: usize,
     /// The phase of the attempts in full length, with the same loads.
-    pub trials: usize,
+    #[serde(rename = "trials")]
+    pub attempts: usize,
     /// The phases that are repeated after a load that failed.
     pub recondition: Vec<usize>,
     /// The limits of a passing load.
@@ -32,11 +33,11 @@ pub struct Limits {
 
 /// The result of a probe or of an attempt in full length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct Attempt {
     /// The index of the load.
-    pub rung: usize,
+    pub load: usize,
     /// Whether it passed.
-    pub borne: bool,
+    pub passed: bool,
 }
 
 /// The next action of a search.
@@ -45,7 +46,7 @@ pub enum Next {
     /// A short probe of a load.
     Probe(usize),
     /// An attempt in full length.
-    Trial(usize),
+    Attempt(usize),
     /// None: the search ended with this highest passing load; `None` where all failed.
     Done(Option<usize>),
 }
@@ -59,34 +60,34 @@ pub enum Next {
 /// the number of loads, not one attempt per load.
 ///
 /// `probes` and `trials` are the results so far, in any order.
-pub fn next(rungs: usize, probes: &[Tried], trials: &[Tried]) -> Next {
+pub fn next(rungs: usize, probes: &[Attempt], trials: &[Attempt]) -> Next {
     debug_assert!(
-        probes.iter().chain(trials).all(|tried| tried.rung < rungs),
+        probes.iter().chain(trials).all(|tried| tried.load < rungs),
         "every result is of a load of the search"
     );
-    let passed = |tried: &&Tried| tried.borne;
-    let failed = |tried: &&Tried| !tried.borne;
-    let hard = |tried: &[Tried]| tried.iter().filter(failed).map(|tried| tried.rung).min();
-    let best = trials.iter().filter(passed).map(|tried| tried.rung).max();
+    let passed = |tried: &&Attempt| tried.passed;
+    let failed = |tried: &&Attempt| !tried.passed;
+    let hard = |tried: &[Attempt]| tried.iter().filter(failed).map(|tried| tried.load).min();
+    let best = trials.iter().filter(passed).map(|tried| tried.load).max();
     match (best, hard(trials)) {
         // The probe of the load above failed already.
         (Some(best), None) => return Next::Done(Some(best)),
         (Some(best), Some(hard)) if hard <= best + 1 => return Next::Done(Some(best)),
-        (Some(best), Some(hard)) => return Next::Trial(best + (hard - best) / 2),
+        (Some(best), Some(hard)) => return Next::Attempt(best + (hard - best) / 2),
         (None, Some(0)) => return Next::Done(None),
         (None, Some(hard)) => {
             // 2^31 exceeds the number of loads of every search; the clamp bounds the shift.
             let failures = trials.len().clamp(1, 32) as u32;
-            return Next::Trial(hard.saturating_sub(1 << (failures - 1)));
+            return Next::Attempt(hard.saturating_sub(1 << (failures - 1)));
         }
         (None, None) => {}
     }
     // The loads below `from` pass, the load `to` fails.
     let to = hard(probes).unwrap_or(rungs);
-    let from = probes.iter().filter(passed).map(|tried| tried.rung + 1).max().unwrap_or(0).min(to);
+    let from = probes.iter().filter(passed).map(|tried| tried.load + 1).max().unwrap_or(0).min(to);
     match (to - from, from) {
         (0, 0) => Next::Done(None),
-        (0, from) => Next::Trial(from - 1),
+        (0, from) => Next::Attempt(from - 1),
         (_, from) if to == rungs => Next::Probe((2 * from).min(rungs - 1)),
         (gap, from) => Next::Probe(from + gap / 2),
     }
@@ -122,8 +123,8 @@ mod tests {
         let (mut probes, mut trials) = (Vec::new(), Vec::new());
         loop {
             match next(rungs, &probes, &trials) {
-                Next::Probe(rung) => probes.push(Tried { rung, borne: rung < probe }),
-                Next::Trial(rung) => trials.push(Tried { rung, borne: rung < full }),
+                Next::Probe(load) => probes.push(Attempt { load, passed: load < probe }),
+                Next::Attempt(load) => trials.push(Attempt { load, passed: load < full }),
                 Next::Done(best) => return (best, probes.len(), trials.len()),
             }
             assert!(probes.len() + trials.len() <= 2 * rungs, "the search ends");

@@ -17,7 +17,7 @@ use crate::power_log::PowerLog;
 use crate::query::{self, CommandSet, feature};
 use crate::state::{self, SanitizeLog, Security, Transition};
 use crate::sysfs_device::SysfsDevice;
-use ssdgauge_core::{Bytes, DriveCard, Finding, FindingKind, Severity, Value};
+use ssdgauge_core::{Bytes, DriveDescription, Finding, FindingKind, Severity, Value};
 use ssdgauge_os::sysfs::device_size;
 use std::fs::OpenOptions;
 use std::io;
@@ -48,7 +48,7 @@ pub enum DescribeError {
 ///
 /// # Errors
 /// `path` does not exist or is no block device.
-pub fn describe(path: &Path) -> Result<DriveCard, DescribeError> {
+pub fn describe(path: &Path) -> Result<DriveDescription, DescribeError> {
     let (device, results) = query_device(path)?;
     Ok(assemble(&path.display().to_string(), &device, &results))
 }
@@ -228,8 +228,12 @@ fn with_reason<T>(result: Result<T, CommandError>) -> QueryResult<T> {
 }
 
 /// Combines sysfs attributes and query results into a description.
-pub(super) fn assemble(target: &str, device: &SysfsDevice, results: &QueryResults) -> DriveCard {
-    let mut description = DriveCard {
+pub(super) fn assemble(
+    target: &str,
+    device: &SysfsDevice,
+    results: &QueryResults,
+) -> DriveDescription {
+    let mut description = DriveDescription {
         target: target.into(),
         sections: vec![
             identity::identity(device, results),

@@ -14,7 +14,7 @@ use remaining::{TriedLoads, places, remaining, searches};
 use rounds::RoundValues;
 use sink::StepSink;
 use slices::Slices;
-use ssdgauge_core::search::{self, Next, Tried};
+use ssdgauge_core::search::{self, Attempt, Next};
 use ssdgauge_core::{
     Bytes, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Restart, Rig, RigError, Severity,
     Step, Test, Totals,
@@ -271,7 +271,7 @@ impl<'a> Conductor<'a> {
     fn search(&mut self, test: usize) -> Result<bool, ConductError> {
         let plan = self.plan;
         let Some(search) = &plan.tests[test].search else { return Ok(true) };
-        let loads = plan.tests[test].phases[search.trials].steps.len();
+        let loads = plan.tests[test].phases[search.attempts].steps.len();
         // A load that did not pass leaves a backlog of garbage collection, which would fail the
         // next, lower load. The state after a pause is unknown, so a resumed search reconditions
         // too.
@@ -279,9 +279,9 @@ impl<'a> Conductor<'a> {
         loop {
             let tried = |phase: usize| self.tried.get(&(test, phase)).cloned().unwrap_or_default();
             let (phase, step) =
-                match search::next(loads, &tried(search.probes), &tried(search.trials)) {
+                match search::next(loads, &tried(search.probes), &tried(search.attempts)) {
                     Next::Probe(load_index) => (search.probes, load_index),
-                    Next::Trial(load_index) => (search.trials, load_index),
+                    Next::Attempt(load_index) => (search.attempts, load_index),
                     Next::Done(_) => return Ok(true),
                 };
             let phases = search.recondition.iter().filter(|_| needs_recondition);
@@ -295,7 +295,7 @@ impl<'a> Conductor<'a> {
                 }
             }
             let last = self.tried.get(&(test, phase)).and_then(|tried| tried.last());
-            needs_recondition = last.is_some_and(|last| !last.borne);
+            needs_recondition = last.is_some_and(|last| !last.passed);
         }
     }
 
@@ -356,7 +356,7 @@ impl<'a> Conductor<'a> {
         let search = test
             .search
             .as_ref()
-            .filter(|search| place.phase == search.probes || place.phase == search.trials);
+            .filter(|search| place.phase == search.probes || place.phase == search.attempts);
         sink.slices = search.map(|search| Slices::new(&search.limits));
         let result = act(self.rig, &step.action, &mut sink);
         sink.show();
@@ -395,7 +395,7 @@ impl<'a> Conductor<'a> {
         self.last_totals.elapsed = done.elapsed;
         if let (Some(passed), StepState::Finished) = (passed, state) {
             let tried = self.tried.entry((place.test, place.phase)).or_default();
-            tried.push(Tried { rung: place.step, borne: passed });
+            tried.push(Attempt { load: place.step, passed });
         }
         if done.by == By::Limit(EndedBy::Faults) {
             return Err(ConductError::Faults(step.label.clone()));

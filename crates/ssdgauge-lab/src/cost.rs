@@ -74,13 +74,13 @@ impl Estimate {
         let Some(search) = &test.search else { return };
         self.searches = true;
         let last = |phase: usize| test.phases[phase].steps.last();
-        let loads = test.phases[search.trials].steps.len() as u32;
+        let loads = test.phases[search.attempts].steps.len() as u32;
         // The load doubles up to the first failure and the gap is then halved (`search::next`):
         // each takes at most log2 of the number of loads, and one more for the first and the last.
         let probes = 2 * loads.next_power_of_two().ilog2() + 2;
         // The loads ascend, so the last one is the bound of each attempt.
         last(search.probes).into_iter().for_each(|step| self.add(step, u64::from(probes)));
-        last(search.trials).into_iter().for_each(|step| self.add(step, 1));
+        last(search.attempts).into_iter().for_each(|step| self.add(step, 1));
         // Only a failing probe is followed by a reconditioning; about half of them fail.
         let again = search.recondition.iter().flat_map(|phase| &test.phases[*phase].steps);
         again.for_each(|step| self.add(step, u64::from(probes / 2)));

@@ -182,7 +182,7 @@ fn begin_with(test: &mut Test, first: Vec<Phase>) {
     }
     if let Some(search) = &mut test.search {
         search.probes += shift;
-        search.trials += shift;
+        search.attempts += shift;
         search.recondition.iter_mut().for_each(|phase| *phase += shift);
     }
 }

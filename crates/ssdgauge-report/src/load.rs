@@ -44,8 +44,8 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
 fn is_searched(file: &RunFile, index: usize, test: &Test) -> Result<bool, ReportError> {
     let Some(search) = &test.search else { return Ok(true) };
     let probes = file.search_attempts(index, search.probes)?;
-    let trials = file.search_attempts(index, search.trials)?;
-    let rungs = test.phases.get(search.trials).map_or(0, |phase| phase.steps.len());
+    let trials = file.search_attempts(index, search.attempts)?;
+    let rungs = test.phases.get(search.attempts).map_or(0, |phase| phase.steps.len());
     Ok(matches!(search::next(rungs, &probes, &trials), Next::Done(_)))
 }
 

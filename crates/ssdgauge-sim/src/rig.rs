@@ -22,7 +22,7 @@ use fill::Fill;
 use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, no_power_state};
 use load::Load;
 use ssdgauge_core::{
-    Access, Bytes, DriveCard, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos,
+    Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos,
     PowerSaving, Preparation, Prepared, Rig, RigError, Sink, Until, Workload, WriteCache,
 };
 use validation::{MAX_STEP, check_range, check_workload};
@@ -114,7 +114,7 @@ impl VirtualRig {
     }
 
     /// Returns the drive description: the profile, and what the drive has done so far.
-    pub fn describe(&self) -> DriveCard {
+    pub fn describe(&self) -> DriveDescription {
         description::describe(&self.info, self.profile(), &self.drive)
     }
 

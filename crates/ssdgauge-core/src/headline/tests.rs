@@ -34,7 +34,7 @@ fn a_mean_over_points_lies_in_its_interval() {
         point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100]),
         point(2.0, &[200, 220, 180, 200, 210, 190, 200, 200]),
     ];
-    let headline = Headline::of(&Score::MeanOf(Metric::Iops), &points);
+    let headline = Headline::from_points(&Score::MeanOf(Metric::Iops), &points);
     assert_eq!((headline.value, headline.n), (Some(150.0), 16));
     let (low, high) = (headline.low.unwrap(), headline.high.unwrap());
     assert!(low < 150.0 && 150.0 < high && high - low < 20.0, "{low} {high}");
@@ -45,20 +45,20 @@ fn a_ratio_contains_the_truth_and_is_none_where_it_was_not_measured() {
     let a = [point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100])];
     let b = [point(1.0, &[150, 160, 140, 150, 155, 145, 150, 150])];
     let score = Score::MeanOf(Metric::Iops);
-    let ratio = Ratio::of(&score, &a, &b).unwrap();
+    let ratio = Ratio::from_points(&score, &a, &b).unwrap();
     let (low, high) = ratio.interval.unwrap();
     assert_eq!(ratio.value, 1.5);
     assert!(1.35 < low && low < 1.5 && 1.5 < high && high < 1.65, "{low} {high}");
-    assert_eq!(Ratio::of(&score, &[point(1.0, &[0; 9])], &b), None);
-    let short = Ratio::of(&score, &[point(1.0, &[100])], &b).unwrap();
+    assert_eq!(Ratio::from_points(&score, &[point(1.0, &[0; 9])], &b), None);
+    let short = Ratio::from_points(&score, &[point(1.0, &[100])], &b).unwrap();
     assert_eq!((short.value, short.interval), (1.5, None));
-    assert_eq!(Ratio::of(&Score::MeanOf(Metric::PowerW), &a, &b), None);
+    assert_eq!(Ratio::from_points(&Score::MeanOf(Metric::PowerW), &a, &b), None);
 }
 
 #[test]
 fn rules_of_one_point_select_their_point() {
     let points = [point(1.0, &[10]), point(2.0, &[96]), point(4.0, &[100])];
-    let value = |score| Headline::of(&score, &points).value;
+    let value = |score| Headline::from_points(&score, &points).value;
     assert_eq!(value(Score::BestOf(Metric::Iops)), Some(100.0));
     assert_eq!(value(Score::At { metric: Metric::Iops, position: 1.0 }), Some(10.0));
     assert_eq!(value(Score::At { metric: Metric::Iops, position: 3.0 }), None);
@@ -70,7 +70,11 @@ fn a_headline_names_the_points_that_it_is_taken_from() {
     let points = [point(1.0, &[10]), point(2.0, &[96]), point(4.0, &[100]), point(8.0, &[100])];
     let check = |score: Score, expected: &[usize]| {
         let all: Vec<&Point> = points.iter().collect();
-        assert_eq!(Headline::of(&score, &points).points(&score, &all), expected, "{score:?}");
+        assert_eq!(
+            Headline::from_points(&score, &points).points(&score, &all),
+            expected,
+            "{score:?}"
+        );
     };
     let metric = Metric::Iops;
     check(Score::MeanOf(metric), &[0, 1, 2, 3]);
@@ -92,10 +96,10 @@ fn the_highest_passing_load_is_the_point_of_the_headline() {
             value,
         });
     }
-    let headline = Headline::of(&Score::HighestBorne, &points);
+    let headline = Headline::from_points(&Score::HighestPassing, &points);
     assert_eq!((headline.value, headline.low), (Some(2.0), None));
     let all: Vec<&Point> = points.iter().collect();
-    assert_eq!(headline.points(&Score::HighestBorne, &all), [1]);
+    assert_eq!(headline.points(&Score::HighestPassing, &all), [1]);
 }
 
 #[test]
@@ -107,14 +111,14 @@ fn a_knee_has_intervals_over_its_seconds() {
         point(4.0, &noisy(950)),
         point(8.0, &noisy(1_000)),
     ];
-    let found = KneeFound::of(Metric::Iops, &points).unwrap();
+    let found = KneeFound::find(Metric::Iops, &points).unwrap();
     // The value at QD4 equals the threshold: the interval contains both depths.
     assert_eq!(found.depth, Some((4, 8)), "{found:?}");
     let (low, high) = found.interpolated.unwrap();
     assert!(low <= found.knee.interpolated && found.knee.interpolated <= high, "{found:?}");
     assert!(low > 2.0 && high < 8.0 && high - low < 2.0, "{found:?}");
     let short = points.map(|point| Point { seconds: Vec::new(), ..point });
-    let found = KneeFound::of(Metric::Iops, &short).unwrap();
+    let found = KneeFound::find(Metric::Iops, &short).unwrap();
     assert_eq!((found.depth, found.interpolated), (None, None));
 }
 
@@ -122,7 +126,7 @@ fn a_knee_has_intervals_over_its_seconds() {
 fn a_mean_at_some_points_excludes_the_others() {
     let points = [point(1.0, &[10]), point(2.0, &[20]), point(4.0, &[60]), point(8.0, &[900])];
     let score = Score::MeanAt { metric: Metric::Iops, positions: vec![1.0, 2.0, 4.0] };
-    let headline = Headline::of(&score, &points);
+    let headline = Headline::from_points(&score, &points);
     assert_eq!((headline.value, headline.n), (Some(30.0), 3));
 }
 
@@ -131,7 +135,7 @@ fn a_window_contains_the_last_seconds_or_bytes_only() {
     let points = [point(0.0, &[900, 900, 900, 10, 20, 30])];
     let headline = |window| {
         let score = Score::MeanOfLast { metric: Metric::Iops, window };
-        let headline = Headline::of(&score, &points);
+        let headline = Headline::from_points(&score, &points);
         (headline.value, headline.n)
     };
     assert_eq!(headline(Window::Time(Nanos::from_secs(3))), (Some(20.0), 3));
@@ -144,11 +148,11 @@ fn a_window_contains_the_last_seconds_or_bytes_only() {
 fn mean_over_sigma_counts_the_window_and_is_none_without_variation() {
     let window = Window::Time(Nanos::from_secs(8));
     let score = Score::MeanOverSigmaOfLast { metric: Metric::Iops, window };
-    let headline = Headline::of(&score, &[point(0.0, &[900, 2, 4, 4, 4, 5, 5, 7, 9])]);
+    let headline = Headline::from_points(&score, &[point(0.0, &[900, 2, 4, 4, 4, 5, 5, 7, 9])]);
     let expected = 5.0 / (32.0f64 / 7.0).sqrt();
     assert_eq!(headline.metric, Metric::MeanOverSigma);
     assert!((headline.value.unwrap() - expected).abs() < 1e-12);
-    let flat = Headline::of(&score, &[point(0.0, &[100; 9])]);
+    let flat = Headline::from_points(&score, &[point(0.0, &[100; 9])]);
     assert_eq!((flat.value, flat.n), (None, 8));
 }
 
@@ -167,7 +171,7 @@ fn power_of_different_scopes_has_no_mean() {
         point
     };
     let value = |quantities: [&str; 2], metric| {
-        Headline::of(&Score::MeanOf(metric), &quantities.map(metered)).value
+        Headline::from_points(&Score::MeanOf(metric), &quantities.map(metered)).value
     };
     assert_eq!(value(["power_w", "power_w"], Metric::PowerW), Some(5.0));
     assert_eq!(value(["host_ac_power_w", "host_ac_power_w"], Metric::PowerW), Some(5.0));
@@ -178,6 +182,6 @@ fn power_of_different_scopes_has_no_mean() {
 
 #[test]
 fn an_unmeasured_metric_has_no_value_and_no_interval() {
-    let headline = Headline::of(&Score::MeanOf(Metric::PowerW), &[point(1.0, &[10; 9])]);
+    let headline = Headline::from_points(&Score::MeanOf(Metric::PowerW), &[point(1.0, &[10; 9])]);
     assert_eq!((headline.value, headline.low, headline.high), (None, None, None));
 }

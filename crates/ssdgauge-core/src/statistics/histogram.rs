@@ -187,7 +187,7 @@ impl Histogram {
 
     /// Returns a histogram with these exact figures and without buckets, as
     /// [`Histogram::without_buckets`] does.
-    pub fn without(count: u64, sum: u128, min: u64, max: u64, overflow: u64) -> Histogram {
+    pub fn from_figures(count: u64, sum: u128, min: u64, max: u64, overflow: u64) -> Histogram {
         let min = if count == 0 { u64::MAX } else { min };
         Histogram { counts: Vec::new(), count, sum, min, max, overflow }
     }

@@ -8,7 +8,7 @@ pub const SHARE: f64 = 0.95;
 
 /// A point of a sweep of queue depths.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rung {
+pub struct SweepPoint {
     /// The total queue depth.
     pub depth: u32,
     /// The throughput at this depth, in any unit.
@@ -39,12 +39,12 @@ pub struct Knee {
 ///
 /// The lowest possible knee is the first depth whose upper end reaches the threshold of the lower
 /// ends; the highest possible one is the first depth whose lower end reaches that of the upper ends.
-pub fn find(sweep: &[Rung]) -> Option<Knee> {
+pub fn find(sweep: &[SweepPoint]) -> Option<Knee> {
     let best = sweep.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
     if best.value.is_nan() || best.value <= 0.0 {
         return None;
     }
-    let lowest = |reach: &dyn Fn(&Rung) -> f64, threshold: f64| {
+    let lowest = |reach: &dyn Fn(&SweepPoint) -> f64, threshold: f64| {
         sweep.iter().position(|rung| reach(rung) >= threshold)
     };
     let threshold = best.value * SHARE;
@@ -81,7 +81,7 @@ pub fn of_load(rates: &[f64], latencies: &[f64]) -> Option<usize> {
 /// Returns the depth at which the curve crosses `threshold` before the point `at`.
 ///
 /// Most sweeps double the depth, so the points are equidistant over its logarithm.
-fn crossing(sweep: &[Rung], at: usize, threshold: f64) -> f64 {
+fn crossing(sweep: &[SweepPoint], at: usize, threshold: f64) -> f64 {
     let here = sweep[at];
     let Some(before) = at.checked_sub(1).map(|index| sweep[index]) else {
         return f64::from(here.depth);
@@ -95,8 +95,8 @@ fn crossing(sweep: &[Rung], at: usize, threshold: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn sweep(values: &[f64], spread: f64) -> Vec<Rung> {
-        let rung = |(index, value): (usize, &f64)| Rung {
+    fn sweep(values: &[f64], spread: f64) -> Vec<SweepPoint> {
+        let rung = |(index, value): (usize, &f64)| SweepPoint {
             depth: 1 << index,
             value: *value,
             interval: (value * (1.0 - spread), value * (1.0 + spread)),

@@ -56,7 +56,7 @@ pub fn find(rounds: &[f64]) -> Option<(usize, Verdict)> {
 
 /// Returns the index of the first round after `steady` (the round that [`find`] returned) whose window
 /// of the last five rounds does not meet the rule, with the verdict on that window.
-pub fn left(rounds: &[f64], steady: usize) -> Option<(usize, Verdict)> {
+pub fn first_unsteady(rounds: &[f64], steady: usize) -> Option<(usize, Verdict)> {
     (steady + 1..rounds.len()).find_map(|round| {
         let window = rounds.get((round + 1).checked_sub(WINDOW)?..=round)?;
         judge(window).filter(|verdict| !verdict.steady).map(|verdict| (round, verdict))
@@ -93,9 +93,9 @@ mod tests {
         let series = [100.0, 101.0, 99.0, 100.0, 101.0, 100.0, 99.0, 100.0, 70.0, 60.0];
         let (steady, _) = find(&series).unwrap();
         assert_eq!(steady, 4);
-        assert_eq!(left(&series, steady).map(|(round, _)| round), Some(8));
-        assert_eq!(left(&series[..8], steady), None);
-        assert_eq!(left(&series, 9), None);
+        assert_eq!(first_unsteady(&series, steady).map(|(round, _)| round), Some(8));
+        assert_eq!(first_unsteady(&series[..8], steady), None);
+        assert_eq!(first_unsteady(&series, 9), None);
     }
 
     #[test]

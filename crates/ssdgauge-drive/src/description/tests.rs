@@ -4,7 +4,7 @@ use super::*;
 use crate::fixture::{self, Fixture, SysfsTree};
 use ssdgauge_core::{Table, Value};
 
-fn describe_nvme(drive: &Fixture, speed: &str) -> DriveCard {
+fn describe_nvme(drive: &Fixture, speed: &str) -> DriveDescription {
     let tree = SysfsTree::new();
     let device = tree.nvme_without_multipath(speed, "4");
     tree.file(
@@ -14,7 +14,7 @@ fn describe_nvme(drive: &Fixture, speed: &str) -> DriveCard {
     assemble("/dev/nvme0n1", &device, &QueryResults::query(&device, drive))
 }
 
-fn check(description: &DriveCard, expected: &[(&str, &str, Value)]) {
+fn check(description: &DriveDescription, expected: &[(&str, &str, Value)]) {
     for (section, key, value) in expected {
         let found = description.value(section, key);
         assert_eq!(found, Some(value), "{section}.{key}");

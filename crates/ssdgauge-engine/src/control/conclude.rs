@@ -95,7 +95,7 @@ impl IoThreads {
             self.streams.iter().zip(&self.open_loop_counts).zip(&self.open_loop_latencies)
         {
             if stream.arrival.per_second().is_some() {
-                let open_loop = OpenLoop::of(stream, elapsed, count);
+                let open_loop = OpenLoop::from_count(stream, elapsed, count);
                 let p99_us = latencies.percentile(0.99).map(|nanos| nanos as f64 / 1e3);
                 open_loop.finding(p99_us).into_iter().for_each(|finding| sink.finding(finding));
                 open_loops.push(open_loop);

@@ -1,12 +1,12 @@
 //! Remaining steps of an interrupted run: a pure function of the plan and the finished steps.
 
-use ssdgauge_core::search::{self, Next, Tried};
+use ssdgauge_core::search::{self, Attempt, Next};
 use ssdgauge_core::{Action, DriveInfo, PhaseKind, Plan, Preparation, Restart, Step};
 use ssdgauge_runfile::{RunFile, RunFileError, StepPlace};
 use std::collections::BTreeMap;
 
 /// Attempts of the searches of a run, by test and phase.
-pub(super) type TriedLoads = BTreeMap<(usize, usize), Vec<Tried>>;
+pub(super) type TriedLoads = BTreeMap<(usize, usize), Vec<Attempt>>;
 
 /// Returns the attempts of the searches of `run`, and the first test whose search or whose rounds
 /// are unfinished.
@@ -21,13 +21,13 @@ pub(super) fn searches(run: &RunFile) -> Result<(TriedLoads, Option<usize>), Run
         }
         let Some(search) = &test.search else { continue };
         let probes = run.search_attempts(number, search.probes)?;
-        let trials = run.search_attempts(number, search.trials)?;
-        let loads = test.phases[search.trials].steps.len();
+        let trials = run.search_attempts(number, search.attempts)?;
+        let loads = test.phases[search.attempts].steps.len();
         if !matches!(search::next(loads, &probes, &trials), Next::Done(_)) {
             unfinished = unfinished.or(Some(number));
         }
         tried.insert((number, search.probes), probes);
-        tried.insert((number, search.trials), trials);
+        tried.insert((number, search.attempts), trials);
     }
     Ok((tried, unfinished))
 }

@@ -4,8 +4,8 @@
 use super::By;
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    BORNE, BORNE_FROM_SENDING, Direction, EndedBy, Finding, FindingKind, Histogram, Interval,
-    Nanos, Reading, Severity, Sink,
+    Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos, PASSED,
+    PASSED_BY_SERVICE_LATENCY, Reading, Severity, Sink,
 };
 
 /// Read latencies of a step by slice.
@@ -64,14 +64,14 @@ impl Slices {
         };
         let broken = self.limits.broken(&worst);
         let passed = lag.is_none() && broken.is_none();
-        read(BORNE.into(), f64::from(u8::from(passed)));
+        read(PASSED.into(), f64::from(u8::from(passed)));
         if let Some(service) = service {
             let shares = self.limits.worst(std::slice::from_ref(service));
             for ((latency, _), share) in self.limits.above.iter().zip(&shares) {
                 read(format!("from_sending_above_{latency}_percent"), *share);
             }
             let passed = lag.is_none() && self.limits.broken(&shares).is_none();
-            read(BORNE_FROM_SENDING.into(), f64::from(u8::from(passed)));
+            read(PASSED_BY_SERVICE_LATENCY.into(), f64::from(u8::from(passed)));
         }
         let text = match (lag, broken) {
             (Some(lag), _) => lag.to_owned(),

@@ -113,7 +113,7 @@ impl Binder<'_> {
         let slice = Nanos((search.limits.slice.0 / by).max(Nanos::SECOND.0));
         Ok(Search {
             probes: trials + 1,
-            trials,
+            attempts: trials,
             recondition: (first..phases.len()).collect(),
             limits: Limits { slice, above: search.limits.above.clone() },
         })

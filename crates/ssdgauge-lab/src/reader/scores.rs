@@ -32,10 +32,10 @@ impl Reader<'_> {
         let more = !no_more || keys.highest_borne.is_some() || keys.clock.is_some();
         match (keys.highest_borne, keys.clock, &keys.knee_of_load) {
             (Some(true), None | Some(Clock::Due), None) if no_more => {
-                return Ok(Score::HighestBorne);
+                return Ok(Score::HighestPassing);
             }
             (Some(true), Some(Clock::Sending), None) if no_more => {
-                return Ok(Score::HighestBorneFromSending);
+                return Ok(Score::HighestPassingByServiceLatency);
             }
             (None, None, Some(metric)) if !more => return Ok(Score::KneeOfLoad(metric.0)),
             (None, None, None) => {}
@@ -127,7 +127,9 @@ impl Reader<'_> {
                     )),
                 }
             }
-            Score::HighestBorne | Score::HighestBorneFromSending if test.search.is_none() => {
+            Score::HighestPassing | Score::HighestPassingByServiceLatency
+                if test.search.is_none() =>
+            {
                 Err(self.error(
                     place,
                     "the highest passing load needs a search",
@@ -136,8 +138,8 @@ impl Reader<'_> {
             }
             Score::MeanOf(_)
             | Score::BestOf(_)
-            | Score::HighestBorne
-            | Score::HighestBorneFromSending => Ok(()),
+            | Score::HighestPassing
+            | Score::HighestPassingByServiceLatency => Ok(()),
         }
     }
 

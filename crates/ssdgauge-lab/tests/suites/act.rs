@@ -2,7 +2,7 @@
 
 use crate::support::{Quiet, begun, carried_out, planned, rig, run};
 use ssdgauge_core::Action;
-use ssdgauge_core::search::{Next, Tried, next};
+use ssdgauge_core::search::{Attempt, Next, next};
 use ssdgauge_lab::{Completion, conduct, resume};
 use ssdgauge_runfile::{RunFile, Writer};
 
@@ -12,7 +12,7 @@ fn the_rates_are_those_of_act_at_every_multiple() {
     let plan = planned("act", &[], &rig, 1);
     let test = &plan.tests[0];
     let search = test.search.as_ref().unwrap();
-    for step in &test.phases[search.trials].steps {
+    for step in &test.phases[search.attempts].steps {
         let Action::Run { workload, until, .. } = &step.action else { panic!("a load") };
         let rate = |stream: usize| workload.streams[stream].arrival.per_second().unwrap();
         assert!((rate(0) / (2_000.0 * step.position) - 1.0).abs() < 1e-12);
@@ -81,9 +81,9 @@ fn an_interrupted_search_is_resumed_and_completed() {
         assert!(run.tests[0].headline.value.is_some() == whole.is_some());
         let file = RunFile::open(&path).unwrap();
         let search = plan.tests[0].search.as_ref().unwrap();
-        let tried = |phase| -> Vec<Tried> { file.search_attempts(0, phase).unwrap() };
-        let loads = plan.tests[0].phases[search.trials].steps.len();
-        let end = next(loads, &tried(search.probes), &tried(search.trials));
+        let tried = |phase| -> Vec<Attempt> { file.search_attempts(0, phase).unwrap() };
+        let loads = plan.tests[0].phases[search.attempts].steps.len();
+        let end = next(loads, &tried(search.probes), &tried(search.attempts));
         assert!(matches!(end, Next::Done(_)), "{end:?}");
     }
 }

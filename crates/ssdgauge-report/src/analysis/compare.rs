@@ -215,7 +215,7 @@ fn further(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> Ve
                 .test
                 .points_for(score)
                 .zip(b.test.points_for(score))
-                .and_then(|(of_a, of_b)| Ratio::of(score, &of_a, &of_b)),
+                .and_then(|(of_a, of_b)| Ratio::from_points(score, &of_a, &of_b)),
             (_, _) => None,
         };
         let difference = match meters {

@@ -104,7 +104,7 @@ fn settled(test: &TestRun) -> Option<String> {
     let full: Vec<&Totals> =
         point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
     let last: Vec<f64> = window
-        .of(&full)?
+        .select(&full)?
         .iter()
         .map(|second| second.value(metric, Scope::All).unwrap_or(0.0))
         .collect();
@@ -235,7 +235,7 @@ fn tail(test: &TestRun) -> Option<String> {
 }
 
 fn passed_load(member: &Member<'_>) -> Option<String> {
-    if member.test.test.score != Score::HighestBorne {
+    if member.test.test.score != Score::HighestPassing {
         return None;
     }
     let value = number::with_unit(member.test.headline.value?, Metric::LoadMultiple);

@@ -3,7 +3,7 @@
 use crate::analysis::{missing, steady_state};
 use crate::model::plan::measured_steps;
 use crate::model::{PointRun, RecordedRepetition, TestRun};
-use ssdgauge_core::{BORNE, Headline, Point, Ratio, Score, Test};
+use ssdgauge_core::{Headline, PASSED, Point, Ratio, Score, Test};
 
 /// Returns the result of one repetition: its headlines, and a finding for everything missing.
 pub(crate) fn score(recorded: RecordedRepetition) -> TestRun {
@@ -28,7 +28,7 @@ pub(crate) fn score(recorded: RecordedRepetition) -> TestRun {
 fn headline(test: &Test, score: &Score, points: &[PointRun], is_searched: bool) -> Headline {
     let (used, whole) = scored_points(test, score, points);
     let whole = whole && is_searched;
-    let headline = Headline::of(score, &used);
+    let headline = Headline::from_points(score, &used);
     let finite = headline.value.is_some_and(f64::is_finite);
     match whole && finite {
         true => headline,
@@ -40,10 +40,10 @@ fn headline(test: &Test, score: &Score, points: &[PointRun], is_searched: bool) 
 ///
 /// The other points neither move the number nor carry seconds that it rests on.
 fn scored_points(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool) {
-    let planned = measured_steps(test).filter(|step| score.rests_on(step.position)).count();
+    let planned = measured_steps(test).filter(|step| score.needs(step.position)).count();
     let used = points.iter().map(|point| &point.point);
-    let used: Vec<Point> = used.filter(|point| score.rests_on(point.position)).cloned().collect();
-    let borne = |point: &Point| point.totals.reading(BORNE).is_some_and(|borne| borne > 0.5);
+    let used: Vec<Point> = used.filter(|point| score.needs(point.position)).cloned().collect();
+    let borne = |point: &Point| point.totals.reading(PASSED).is_some_and(|borne| borne > 0.5);
     let whole = match test.search {
         // A search never visits every load, and ends with the first that is borne in full.
         Some(_) => used.iter().any(borne),
@@ -91,8 +91,11 @@ impl TestRun {
         };
         let repeated = Ratio::of_repetitions(&headlines(other), &headlines(self));
         let once = || {
-            let ratio =
-                Ratio::of(&self.test.score, &other.scored_points()?, &self.scored_points()?)?;
+            let ratio = Ratio::from_points(
+                &self.test.score,
+                &other.scored_points()?,
+                &self.scored_points()?,
+            )?;
             // Where one of the two was repeated, its headline is the mean of all repetitions.
             let is_one = self.repetitions.is_empty() && other.repetitions.is_empty();
             Some(if is_one { ratio } else { Ratio { value: value / others, ..ratio } })

@@ -58,7 +58,7 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
         point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
     let rate = |second: &&Totals| second.value(metric, Scope::All).unwrap_or(0.0);
     let mut notes = Vec::new();
-    let last: Option<Vec<f64>> = window.of(&full).map(|last| last.iter().map(rate).collect());
+    let last: Option<Vec<f64>> = window.select(&full).map(|last| last.iter().map(rate).collect());
     let kind = last.and_then(|last| consistency::classify(&last));
     notes.extend(kind.map(|kind| match kind {
         Consistency::Steady => format!("stable in the {window} (samples of 1 s)"),
@@ -104,7 +104,7 @@ fn also(test: &TestRun) -> impl Iterator<Item = String> {
 /// fragile where throughput still rises slowly at the deepest queue (definition D7).
 fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
     let points = test.scored_points()?;
-    let found = KneeFound::of(metric, &points)?;
+    let found = KneeFound::find(metric, &points)?;
     let knee = found.knee;
     let depth = match found.depth {
         Some((low, high)) if low == high => format!("QD{} (in every resample)", knee.depth),
@@ -156,7 +156,7 @@ fn knee_of_load(test: &TestRun) -> Option<String> {
 /// The loads behind the headline that counts latency from submission; the search itself counts
 /// from the due time.
 fn from_sending(test: &TestRun) -> Option<String> {
-    let rule = |score: &&Score| **score == Score::HighestBorneFromSending;
+    let rule = |score: &&Score| **score == Score::HighestPassingByServiceLatency;
     let place = test.test.also.iter().position(|score| rule(&score))?;
     let borne = test.also.get(place)?.value?;
     let tried = test.points.iter().map(|point| point.point.position).fold(0.0, f64::max);

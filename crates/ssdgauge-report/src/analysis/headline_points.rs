@@ -2,8 +2,8 @@
 
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
-use ssdgauge_core::statistics::knee::{self, Knee, Rung};
-use ssdgauge_core::{BORNE, Metric, Scope, Score, ScoreFamily};
+use ssdgauge_core::statistics::knee::{self, Knee, SweepPoint};
+use ssdgauge_core::{Metric, PASSED, Scope, Score, ScoreFamily};
 
 /// Returns the points that the headline of `test` is taken from: the knee of a ladder, the best
 /// point, the highest load borne, or all that a mean is over.
@@ -26,7 +26,7 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
         ScoreFamily::HighestLoad => {
             // By the due times, a load that ran and did not pass stands at the same position.
             let passed = |point: &&PointRun| {
-                score != &Score::HighestBorne || point.point.totals.reading(BORNE) == Some(1.0)
+                score != &Score::HighestPassing || point.point.totals.reading(PASSED) == Some(1.0)
             };
             all().filter(passed).filter(|point| point.point.position == value).collect()
         }
@@ -40,12 +40,12 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
 }
 
 /// Returns the rungs of a ladder of queue depths with its knee; `None` where one is missing.
-pub(crate) fn depth_sweep(test: &TestRun, metric: Metric) -> Option<(Vec<Rung>, Knee)> {
+pub(crate) fn depth_sweep(test: &TestRun, metric: Metric) -> Option<(Vec<SweepPoint>, Knee)> {
     let rung = |point: &PointRun| {
         let value = metrics::value(point, metric, Scope::All)?;
-        Some(Rung { depth: point.point.position as u32, value, interval: (value, value) })
+        Some(SweepPoint { depth: point.point.position as u32, value, interval: (value, value) })
     };
-    let rungs: Vec<Rung> = test.points.iter().map(rung).collect::<Option<_>>()?;
+    let rungs: Vec<SweepPoint> = test.points.iter().map(rung).collect::<Option<_>>()?;
     let found = knee::find(&rungs)?;
     Some((rungs, found))
 }

@@ -23,7 +23,7 @@ pub(crate) fn summary(test: &TestRun) -> Option<String> {
 pub(crate) fn left_finding(test: &TestRun) -> Option<StepFinding> {
     let (metric, minutes) = minute_means(test)?;
     let (begun, _) = steady::find(&minutes)?;
-    let (round, verdict) = steady::left(&minutes, begun)?;
+    let (round, verdict) = steady::first_unsteady(&minutes, begun)?;
     Some(StepFinding {
         step: test.points.first().map(|point| point.point.label.clone()),
         metrics: vec![metric.key().to_owned()],

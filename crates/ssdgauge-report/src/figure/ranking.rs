@@ -104,7 +104,7 @@ fn ranking<'a>(
 
 /// Returns for each drive which rule stopped the search for the highest load.
 fn search_limits(group: &Group<'_>, drives: &ReportDrives) -> Vec<String> {
-    if group.first().test.test.score != Score::HighestBorne {
+    if group.first().test.test.score != Score::HighestPassing {
         return Vec::new();
     }
     let why = |member: &Member<'_>| {

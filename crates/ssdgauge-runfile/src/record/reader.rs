@@ -8,9 +8,9 @@ use crate::schema;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
-use ssdgauge_core::search::Tried;
-use ssdgauge_core::{BORNE, FindingKind};
+use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
+use ssdgauge_core::{FindingKind, PASSED};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -128,9 +128,13 @@ impl RunFile {
             let overflow = row.number(11)?;
             let latency = match with_buckets {
                 true => Histogram::from_parts(buckets, u128::from(sum), min, max, overflow),
-                false => {
-                    Some(Histogram::without(row.number(5)?, u128::from(sum), min, max, overflow))
-                }
+                false => Some(Histogram::from_figures(
+                    row.number(5)?,
+                    u128::from(sum),
+                    min,
+                    max,
+                    overflow,
+                )),
             };
             let latency = latency.ok_or("a histogram that contradicts its sums")?;
             take(Interval {
@@ -176,15 +180,15 @@ impl RunFile {
     /// # Errors
     ///
     /// [`RunFileError::Damaged`] where a step or a reading fails its check.
-    pub fn search_attempts(&self, test: usize, phase: usize) -> Result<Vec<Tried>, RunFileError> {
+    pub fn search_attempts(&self, test: usize, phase: usize) -> Result<Vec<Attempt>, RunFileError> {
         let mut attempts = Vec::new();
         for step in self.steps()? {
             let here = step.place.test == test && step.place.phase == phase;
             if here && step.state == StepState::Finished {
                 let load_index = step.place.step;
                 self.readings(step.id, |reading| {
-                    if reading.quantity == BORNE {
-                        attempts.push(Tried { rung: load_index, borne: reading.value > 0.5 });
+                    if reading.quantity == PASSED {
+                        attempts.push(Attempt { load: load_index, passed: reading.value > 0.5 });
                     }
                 })?;
             }

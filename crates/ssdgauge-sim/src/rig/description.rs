@@ -4,7 +4,9 @@
 
 use crate::drive::Drive;
 use crate::profile::Profile;
-use ssdgauge_core::{DriveCard, DriveInfo, Finding, FindingKind, Section, Severity, Table, Value};
+use ssdgauge_core::{
+    DriveDescription, DriveInfo, Finding, FindingKind, Section, Severity, Table, Value,
+};
 
 /// Source of facts from the profile.
 const PROFILE: &str = "profile";
@@ -12,8 +14,8 @@ const PROFILE: &str = "profile";
 const MODEL: &str = "model";
 
 /// Returns the description of `drive`: its profile, and what it has done so far.
-pub(crate) fn describe(info: &DriveInfo, profile: &Profile, drive: &Drive) -> DriveCard {
-    DriveCard {
+pub(crate) fn describe(info: &DriveInfo, profile: &Profile, drive: &Drive) -> DriveDescription {
+    DriveDescription {
         target: info.target.clone(),
         sections: vec![
             identity(info),

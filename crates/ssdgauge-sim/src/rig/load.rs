@@ -235,7 +235,7 @@ impl Load {
         }
         let pairs = workload.streams.iter().zip(&self.counts);
         let open = pairs.filter(|(stream, _)| stream.arrival.per_second().is_some());
-        open.map(|(stream, count)| OpenLoop::of(stream, elapsed, count)).collect()
+        open.map(|(stream, count)| OpenLoop::from_count(stream, elapsed, count)).collect()
     }
 
     /// Returns how many requests are kept in flight.

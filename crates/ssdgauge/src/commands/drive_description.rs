@@ -4,7 +4,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
 use serde_json::{Map, Value as Json, json};
-use ssdgauge_core::{Bytes, DriveCard, Fact, FindingKind, Severity, Table, Value};
+use ssdgauge_core::{Bytes, DriveDescription, Fact, FindingKind, Severity, Table, Value};
 use ssdgauge_drive::DescribeError;
 use ssdgauge_report::{sanitize_device, sanitize_prose};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn print(target: &str, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn virtual_card(target: &str) -> Result<DriveCard, Failure> {
+fn virtual_card(target: &str) -> Result<DriveDescription, Failure> {
     let size = SizeRequest { exact: None, scratch: Bytes(0), at_most: None };
     match Target::find(target, size, 1)? {
         Target::Virtual(rig) => Ok(rig.describe()),
@@ -64,7 +64,7 @@ impl From<DescribeError> for Failure {
     }
 }
 
-fn document(card: &DriveCard) -> Json {
+fn document(card: &DriveDescription) -> Json {
     let mut drive = Map::new();
     drive.insert("target".into(), card.target.clone().into());
     for section in &card.sections {
@@ -109,7 +109,7 @@ fn value_json(value: &Value) -> Json {
 /// The width of the column of labels.
 const LABEL_WIDTH: usize = 34;
 
-fn to_text(card: &DriveCard, coloured: bool) -> String {
+fn to_text(card: &DriveDescription, coloured: bool) -> String {
     let paint = |code: &str, text: &str| match coloured {
         true => format!("\x1b[{code}m{text}\x1b[0m"),
         false => text.to_owned(),

@@ -7,7 +7,7 @@ use crate::sample::Finding;
 
 /// The description of one drive.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DriveCard {
+pub struct DriveDescription {
     /// The target as the user named it.
     pub target: String,
     /// The facts, by subject.
@@ -95,7 +95,7 @@ impl Section {
     }
 }
 
-impl DriveCard {
+impl DriveDescription {
     /// Returns the value of fact `key` in section `section`, where it is known.
     pub fn value(&self, section: &str, key: &str) -> Option<&Value> {
         self.sections.iter().find(|one| one.key == section)?.value(key)
