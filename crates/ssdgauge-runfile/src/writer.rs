@@ -6,7 +6,10 @@
 //! the state behind it. Room for both files is allocated beforehand, so that a full file system is
 //! met before a commit and not in it.
 
+mod input;
 mod names;
+
+pub use input::{Opening, StepEnd};
 
 use crate::error::RunFileError;
 use crate::histogram;
@@ -20,43 +23,10 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
-use ssdgauge_core::{DriveInfo, Interval, Nanos, Plan, Reading};
+use ssdgauge_core::{Interval, Plan, Reading};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-/// The opening record of a new run.
-#[derive(Clone, Copy, Debug)]
-pub struct Opening<'a> {
-    /// The id of the run, unique among all runs.
-    pub id: &'a str,
-    /// The program and its version.
-    pub program: &'a str,
-    /// Start in milliseconds since 1970 (UTC).
-    pub unix_ms: i64,
-    /// The plan.
-    pub plan: &'a Plan,
-    /// The drive.
-    pub drive: &'a DriveInfo,
-    /// The host, as pairs of key and value.
-    pub environment: &'a [(String, String)],
-}
-
-/// End of a step.
-#[derive(Clone, Debug)]
-pub struct StepEnd {
-    /// Finished or broken; never running.
-    pub state: StepState,
-    /// End in milliseconds since 1970 (UTC). May lie before the start where the time of day was set
-    /// meanwhile.
-    pub unix_ms: i64,
-    /// Duration by the clock of the rig.
-    pub elapsed: Nanos,
-    /// The limit that ended it.
-    pub ended_by: String,
-    /// Report of the engine or of the preparation, as JSON.
-    pub report: String,
-}
 
 /// A run file that is open for writing.
 ///

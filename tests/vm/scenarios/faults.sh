@@ -166,8 +166,8 @@ a_jump_of_the_time_of_day_moves_no_duration() {
     finds a.ssdg clock-jumped
     took="SELECT elapsed_ns / 1000000000 FROM step WHERE phase_kind='measure'"
     is 'the seconds that the step took' "$(sql a.ssdg "$took")" 6
-    nobody="SELECT count(*) FROM finding WHERE kind IN ('hung', 'stalled')"
-    is 'the number of findings about the drive' "$(sql a.ssdg "$nobody")" 0
+    blamed="SELECT count(*) FROM finding WHERE kind IN ('hung', 'stalled')"
+    is 'the number of findings about the drive' "$(sql a.ssdg "$blamed")" 0
 }
 
 a_drive_that_is_pulled_while_it_is_written_is_gone() {

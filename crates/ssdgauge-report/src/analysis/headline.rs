@@ -43,10 +43,10 @@ fn scored_points(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>
     let planned = measured_steps(test).filter(|step| score.needs(step.position)).count();
     let used = points.iter().map(|point| &point.point);
     let used: Vec<Point> = used.filter(|point| score.needs(point.position)).cloned().collect();
-    let borne = |point: &Point| point.totals.reading(PASSED).is_some_and(|borne| borne > 0.5);
+    let passed = |point: &Point| point.totals.reading(PASSED).is_some_and(|value| value > 0.5);
     let whole = match test.search {
-        // A search never visits every load, and ends with the first that is borne in full.
-        Some(_) => used.iter().any(borne),
+        // A search never visits every load, and ends with the first that passes in full length.
+        Some(_) => used.iter().any(passed),
         None => !used.is_empty() && used.len() == planned,
     };
     (used, whole)

@@ -158,16 +158,16 @@ fn knee_of_load(test: &TestRun) -> Option<String> {
 fn from_sending(test: &TestRun) -> Option<String> {
     let rule = |score: &&Score| **score == Score::HighestPassingByServiceLatency;
     let place = test.test.also.iter().position(|score| rule(&score))?;
-    let borne = test.also.get(place)?.value?;
+    let passing = test.also.get(place)?.value?;
     let tried = test.points.iter().map(|point| point.point.position).fold(0.0, f64::max);
-    Some(match borne >= tried {
+    Some(match passing >= tried {
         true => format!(
             "with latency from submission: at least {} (no higher load ran in full)",
-            number::with_unit(borne, Metric::LoadMultiple)
+            number::with_unit(passing, Metric::LoadMultiple)
         ),
         false => format!(
             "with latency from submission: {} among the loads that ran in full, up to {}",
-            number::with_unit(borne, Metric::LoadMultiple),
+            number::with_unit(passing, Metric::LoadMultiple),
             number::with_unit(tried, Metric::LoadMultiple)
         ),
     })

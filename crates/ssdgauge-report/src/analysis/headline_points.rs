@@ -5,8 +5,8 @@ use crate::model::{PointRun, TestRun};
 use ssdgauge_core::statistics::knee::{self, Knee, SweepPoint};
 use ssdgauge_core::{Metric, PASSED, Scope, Score, ScoreFamily};
 
-/// Returns the points that the headline of `test` is taken from: the knee of a ladder, the best
-/// point, the highest load borne, or all that a mean is over.
+/// Returns the points that the headline of `test` is taken from: the knee of a sweep, the best
+/// point, the highest passing load, or all that a mean is over.
 ///
 /// Empty where the headline has no value.
 pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {

@@ -23,12 +23,12 @@ fn missing_step(member: &Member<'_>) -> Option<String> {
 
 /// Returns the lowest load that failed, and the criterion that it missed.
 pub(crate) fn stopped_by(member: &Member<'_>) -> Option<String> {
-    let borne = member.test.headline.value.unwrap_or(0.0);
+    let passing = member.test.headline.value.unwrap_or(0.0);
     let steps = || member.test.test.phases.iter().flat_map(|phase| &phase.steps);
     let failed = member.test.findings.iter().filter_map(|of_step| {
         let label = of_step.step.as_ref()?;
         let load = steps().find(|step| step.label == *label)?.position;
-        let overloaded = of_step.finding.kind == FindingKind::Overloaded && load > borne;
+        let overloaded = of_step.finding.kind == FindingKind::Overloaded && load > passing;
         overloaded.then_some((load, label, &of_step.finding.text))
     });
     let (_, label, text) = failed.min_by(|a, b| a.0.total_cmp(&b.0))?;
