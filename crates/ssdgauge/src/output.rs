@@ -89,6 +89,9 @@ pub(crate) fn write(
     })
 }
 
+/// The first bytes of a run file: the header of an SQLite database (file format, section 1.3).
+const RUN_FILE_HEAD: &[u8] = b"SQLite format 3\0";
+
 /// Returns whether `path` exists and may be replaced; `false` if it does not exist.
 fn check_existing(path: &Path, format: Format, inputs: &[&Path]) -> Result<bool, Failure> {
     let refused = |what: &str| {
@@ -118,6 +121,10 @@ fn check_existing(path: &Path, format: Format, inputs: &[&Path]) -> Result<bool,
     let mut head = Vec::new();
     let read =
         File::open(path).and_then(|file| file.take(format.search_length()).read_to_end(&mut head));
+    // A run file keeps texts of strangers, such as the name of a drive: one may contain a signature.
+    if head.starts_with(RUN_FILE_HEAD) {
+        return refused("is a run file");
+    }
     let signature = format.signature();
     match read.is_ok() && head.windows(signature.len()).any(|bytes| bytes == signature) {
         true => Ok(true),
@@ -201,6 +208,7 @@ mod tests {
         let late =
             file("late", &[&vec![b' '; Format::Page.search_length() as usize], signature].concat());
         let run_file = file("a.SSDG", signature);
+        let renamed_run_file = file("run.html", &[RUN_FILE_HEAD, signature].concat());
         let input = file("input.html", signature);
         let linked = folder.path().join("second.html");
         std::fs::hard_link(&input, &linked).unwrap();
@@ -208,8 +216,9 @@ mod tests {
         std::os::unix::fs::symlink(&input, &link).unwrap();
         let nowhere = folder.path().join("nowhere.html");
         std::os::unix::fs::symlink("missing", &nowhere).unwrap();
-        for path in [&late, &run_file, &input, &linked, &link, &nowhere, &folder.path().to_owned()]
-        {
+        let folder_itself = folder.path().to_owned();
+        let paths = [&late, &run_file, &renamed_run_file, &input, &linked, &link, &nowhere];
+        for path in paths.into_iter().chain([&folder_itself]) {
             let error = write(path, Format::Page, &[&input], b"new").unwrap_err();
             assert!(error.hint.contains("nothing was written"), "{}", error.error);
         }
