@@ -42,7 +42,8 @@ fn no_output_replaces_an_input_a_run_file_or_a_file_of_another_program() {
     check_refused(&bench, 3, &["report", "a.ssdg", "-o", "new.SSDG"], "name of a run file");
     check_refused(&bench, 3, &["report", "a.ssdg", "-o", "notes.html"], "not written by ssdgauge");
     check_refused(&bench, 3, &["report", "a.ssdg", "-o", "link.html"], "read by this command");
-    check_refused(&bench, 3, &["report", "b.ssdg", "-o", "link.html"], "not written by ssdgauge");
+    check_refused(&bench, 3, &["report", "b.ssdg", "-o", "link.html"], "is a run file");
+    check_refused(&bench, 3, &["report", "b.ssdg", "-o", "run.html"], "is a run file");
     check_refused(&bench, 3, &["report", "a.ssdg", "-o", "second.html"], "read by this command");
     // Without -o the page has the name of the first run file.
     check_refused(&bench, 3, &["report", "run.html"], "read by this command");
