@@ -1,14 +1,36 @@
 //! The binary request log: 16 bytes per request, in frames.
 //!
-//! A file begins with [`MAGIC`]. Frames follow, each a header ([`Frame`], [`Frame::LENGTH`] bytes)
-//! and its payload: the description of a workload, or the records of one thread in the order of
-//! completion. All numbers are little endian. This module only packs and unpacks.
+//! A file begins with the eight bytes of its [`Version`]. Frames follow, each a header ([`Frame`],
+//! [`Frame::LENGTH`] bytes) and its payload: the workload, or the records of one thread in the order
+//! of completion. All numbers are little endian. This module only packs and unpacks.
 
 use crate::request::Request;
 use crate::sample::Direction;
 
-/// The first bytes of a log; the last of them is the version.
-pub const MAGIC: [u8; 8] = *b"SSDGIOS1";
+/// A version of the format. This program writes [`Version::Two`] and reads both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// The workload is a text; all requests of a frame have the length in its header.
+    One,
+    /// The workload is JSON; a record has room for a flush, a trim, and one of several lengths.
+    Two,
+}
+
+impl Version {
+    /// Returns the first bytes of a log; the last of them is the version.
+    pub fn magic(self) -> [u8; 8] {
+        match self {
+            Version::One => *b"SSDGIOS1",
+            Version::Two => *b"SSDGIOS2",
+        }
+    }
+
+    /// Returns the version of a log that begins with `magic`; `None` where it is no log, or one of a
+    /// newer version.
+    pub fn from_magic(magic: [u8; 8]) -> Option<Version> {
+        [Version::One, Version::Two].into_iter().find(|version| version.magic() == magic)
+    }
+}
 
 /// The length of a record, in bytes.
 pub const RECORD: usize = 16;
@@ -23,7 +45,7 @@ pub const MOST_APART: u64 = u32::MAX as u64;
 /// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// The description of the workload that begins, as UTF-8.
+    /// The workload that begins, as UTF-8: JSON, in version 1 a text.
     Load,
     /// Records of one thread.
     Records,
@@ -42,7 +64,7 @@ pub struct Frame {
     pub stream: u16,
     /// The index of the thread in its workload, from 0.
     pub thread: u16,
-    /// The length of each request, in bytes.
+    /// The length of each request whose record states no other, in bytes.
     pub block_size: u32,
     /// The base of the times of the records, in nanoseconds since the start of the workload.
     pub base: u64,
@@ -122,25 +144,37 @@ pub struct Record {
 }
 
 impl Record {
-    /// Returns the record as two words. First word: the time in the low half, the low 32 bits of
-    /// the latency in the high half. Second word: the high byte of the latency, one bit for the
-    /// direction (1 is a write), the offset in sectors of 512 bytes.
+    /// Returns the record as two words of version 2. First word: the time in the low half, the low 32
+    /// bits of the latency in the high half. Second word: the high byte of the latency, two bits for
+    /// the direction (0 read, 1 write; 2 and 3 are reserved for flush and trim), nine bits for the
+    /// number of the length (0 is that of the frame; the others are reserved), 45 bits for the offset
+    /// in sectors of 512 bytes, which reach 16 PiB.
     #[inline]
     pub fn pack(&self) -> [u64; 2] {
         let latency = self.latency.min(LONGEST);
         let sector = self.request.offset / SECTOR;
+        debug_assert!(sector < 1 << 45, "offset {} has no place in a record", self.request.offset);
         let direction = self.request.direction as u64;
-        [u64::from(self.after) | latency << 32, latency >> 32 | direction << 8 | sector << 9]
+        [u64::from(self.after) | latency << 32, latency >> 32 | direction << 8 | sector << 19]
     }
 
-    /// Returns the record in two words.
-    pub fn unpack([low, high]: [u64; 2]) -> Record {
-        let direction = if high & 1 << 8 == 0 { Direction::Read } else { Direction::Write };
-        Record {
+    /// Returns the record in two words; `None` where this program does not know its direction or its
+    /// length.
+    pub fn unpack([low, high]: [u64; 2], version: Version) -> Option<Record> {
+        let (direction, number, sector) = match version {
+            Version::One => (high >> 8 & 1, 0, high >> 9),
+            Version::Two => (high >> 8 & 3, high >> 10 & 0x1ff, high >> 19),
+        };
+        let direction = match (direction, number) {
+            (0, 0) => Direction::Read,
+            (1, 0) => Direction::Write,
+            _ => return None,
+        };
+        Some(Record {
             after: low as u32,
             latency: low >> 32 | (high & 0xff) << 32,
-            request: Request { direction, offset: (high >> 9) * SECTOR },
-        }
+            request: Request { direction, offset: sector * SECTOR },
+        })
     }
 }
 
@@ -151,15 +185,16 @@ mod tests {
     #[test]
     fn packed_records_and_frames_unpack_to_the_same() {
         for latency in [0, 1, 999, u64::from(u32::MAX), 1 << 33, LONGEST] {
-            for (direction, offset) in [(Direction::Read, 0), (Direction::Write, 1 << 62)] {
+            for (direction, offset) in [(Direction::Read, 0), (Direction::Write, 1 << 53)] {
                 let request = Request { direction, offset };
                 let record = Record { after: 77, latency, request };
-                assert_eq!(Record::unpack(record.pack()), record);
+                assert_eq!(Record::unpack(record.pack(), Version::Two), Some(record));
             }
         }
         let request = Request { direction: Direction::Write, offset: 512 };
         let longer = Record { after: u32::MAX, latency: u64::MAX, request };
-        assert_eq!(Record::unpack(longer.pack()), Record { latency: LONGEST, ..longer });
+        let unpacked = Record::unpack(longer.pack(), Version::Two);
+        assert_eq!(unpacked, Some(Record { latency: LONGEST, ..longer }));
         for kind in [FrameKind::Load, FrameKind::Records, FrameKind::End] {
             let frame = Frame {
                 kind,
@@ -173,6 +208,21 @@ mod tests {
             };
             assert_eq!(Frame::unpack(&frame.pack()), Some(frame));
         }
+    }
+
+    #[test]
+    fn records_of_version_1_are_read_and_unknown_ones_are_not() {
+        let write_at_512 = [7 | 1_000 << 32, 1 << 8 | 1 << 9];
+        let request = Request { direction: Direction::Write, offset: 512 };
+        let record = Record { after: 7, latency: 1_000, request };
+        assert_eq!(Record::unpack(write_at_512, Version::One), Some(record));
+        for reserved in [2 << 8, 3 << 8, 1 << 10, 1 << 18] {
+            assert_eq!(Record::unpack([0, reserved], Version::Two), None);
+        }
+        for version in [Version::One, Version::Two] {
+            assert_eq!(Version::from_magic(version.magic()), Some(version));
+        }
+        assert_eq!(Version::from_magic(*b"SSDGIOS3"), None);
         assert_eq!(Frame::unpack(&[0xff; Frame::LENGTH]), None);
         assert_eq!(Frame::unpack(&[0; Frame::LENGTH]), None);
     }

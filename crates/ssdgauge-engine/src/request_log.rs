@@ -4,7 +4,7 @@
 //! lost and counted, and a finding reports the number. Logging costs 8 ns and 16 bytes per request
 //! (docs/performance.md).
 
-use ssdgauge_core::io_log::{Frame, FrameKind, MAGIC, MOST_APART, Record};
+use ssdgauge_core::io_log::{Frame, FrameKind, MOST_APART, Record, Version};
 use ssdgauge_core::{Request, Workload};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -58,7 +58,7 @@ impl Log {
     /// The error of the kernel: the file exists, or cannot be created or written.
     pub fn create(path: &Path) -> io::Result<Log> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        file.write_all(&MAGIC)?;
+        file.write_all(&Version::Two.magic())?;
         let (sender, messages) = channel();
         let (outcome, outcomes) = channel();
         let writer = std::thread::Builder::new()
@@ -67,16 +67,10 @@ impl Log {
         Ok(Log { sender, writer: Some(writer), outcomes, load: 0 })
     }
 
-    /// Begins the log of the next load, with a description of its streams.
+    /// Begins the log of the next load.
     pub(crate) fn begin(&mut self, workload: &Workload) {
         self.load += 1;
-        let descriptions = workload.streams.iter().map(|stream| {
-            let (name, engine) = (&stream.name, workload.engine.name());
-            let (depth, threads) = (stream.queue_depth, stream.threads);
-            let (size, percent) = (stream.block_size.0, stream.read_percent);
-            format!("{name}: {engine}, {size} bytes, {percent} % reads, QD{depth} x {threads}")
-        });
-        let text = descriptions.collect::<Vec<_>>().join("; ");
+        let text = serde_json::to_string(workload).expect("workloads always serialise");
         let count = text.len() as u32;
         self.send(LogMessage::Load(Frame { count, ..self.frame(FrameKind::Load) }, text));
     }

@@ -125,7 +125,8 @@ pub fn conduct(
 ///
 /// Finished steps are kept. A test with [`Restart::Test`] is executed again from its preparation,
 /// because its steps depend on each other without a pause; the content of a scratch file or of a
-/// virtual drive is written again. The pause is recorded as a finding.
+/// virtual drive is written again. The pause is recorded as a finding, and `program`, which
+/// continues the run, as the property `resumed_by`.
 ///
 /// # Errors
 ///
@@ -136,6 +137,7 @@ pub fn resume(
     rig: &mut dyn Rig,
     writer: &mut Writer,
     watcher: &mut dyn Watcher,
+    program: &str,
 ) -> Result<Completion, ConductError> {
     let head = run.head();
     let (began_with, now) = (head.drive.fingerprint(), rig.drive().fingerprint());
@@ -176,6 +178,8 @@ pub fn resume(
         format!("the run was resumed after a pause of {pause}{again}"),
         "",
     ))?;
+    // Durable with the start of the next step, like the finding.
+    conductor.writer.property(None, "resumed_by", program)?;
     conductor.execute(&todo, from)
 }
 

@@ -35,6 +35,7 @@ fn attempts(restart: Restart, attempts: &[(usize, u32, StepState, u64)]) -> ssdg
         plan: &plan,
         drive: &drive,
         environment: &[],
+        properties: &[],
     };
     let mut writer = Writer::create(&path, &opening).expect("a new run file");
     for (step, attempt, state, ios) in attempts {
@@ -141,6 +142,7 @@ fn impossible_values_are_refused() {
         plan: &plan,
         drive: &drive,
         environment: &[],
+        properties: &[],
     };
     let mut writer = Writer::create(&path, &opening).expect("a new run file");
     let place = StepPlace { test: 0, phase: 0, step: 0 };

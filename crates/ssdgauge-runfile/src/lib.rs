@@ -16,7 +16,9 @@ mod writer;
 
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
-pub use record::{FindingRecord, Head, StepId, StepPlace, StepRecord, StepState, reader::RunFile};
+pub use record::{
+    FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, reader::RunFile,
+};
 pub use schema::FORMAT;
 pub use temp_files::stale_temp_files;
 pub use writer::{Opening, StepEnd, Writer};

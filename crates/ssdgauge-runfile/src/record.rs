@@ -91,6 +91,17 @@ pub struct StepRecord {
     pub report: Option<String>,
 }
 
+/// A property of a run or of one of its steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyRecord {
+    /// Its step; `None` for the whole run.
+    pub step: Option<StepId>,
+    /// The key, such as `label`.
+    pub key: String,
+    /// The value.
+    pub value: String,
+}
+
 /// A finding with its step and time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FindingRecord {

@@ -8,13 +8,13 @@ use std::io::Read;
 use std::path::Path;
 
 /// The format that this program writes, kept in SQLite's `user_version`.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// `SSDG` in SQLite's `application_id`.
 const APPLICATION: u32 = 0x5353_4447;
 
 /// The tables of format 1. A published format is never changed: a new one gets a new number.
-pub(crate) const TABLES: &str = "
+const TABLES_OF_FORMAT_1: &str = "
 CREATE TABLE run (
     id TEXT NOT NULL, program TEXT NOT NULL, started_unix_ms INTEGER NOT NULL,
     suite_id TEXT NOT NULL, suite_revision INTEGER NOT NULL, suite_title TEXT NOT NULL,
@@ -62,6 +62,15 @@ CREATE TRIGGER intervals_stay BEFORE UPDATE ON interval
     BEGIN SELECT raise(ABORT, 'an interval is never rewritten'); END;
 ";
 
+/// The tables that format 2 adds: a property of a run or of a step, as pairs of key and value, so
+/// that a new property needs no new format.
+const TABLES_SINCE_FORMAT_2: &str = "
+CREATE TABLE property (
+    step_id INTEGER REFERENCES step (id), key TEXT NOT NULL, value TEXT NOT NULL,
+    crc INTEGER NOT NULL);
+CREATE INDEX property_of_step ON property (step_id);
+";
+
 /// Begins the first transaction of a new file: creates the tables and sets the application id.
 ///
 /// The caller adds the opening record and commits, so tables and opening record become durable in
@@ -69,15 +78,27 @@ CREATE TRIGGER intervals_stay BEFORE UPDATE ON interval
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; \
-         {TABLES}"
+         {TABLES_OF_FORMAT_1} {TABLES_SINCE_FORMAT_2}"
     ))
 }
 
-/// Checks the header of `path` without SQLite: opening a foreign database with SQLite could roll
-/// back its journal, and so change it.
+/// Adds the tables of the newest format to a file of format `found`, within the open transaction.
+///
+/// Records and tables that exist are not changed, so the file is valid in both formats until the
+/// commit.
+pub(crate) fn extend(connection: &Connection, found: u32) -> rusqlite::Result<()> {
+    match found {
+        1 => connection
+            .execute_batch(&format!("{TABLES_SINCE_FORMAT_2} PRAGMA user_version = {FORMAT}")),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the header of `path` without SQLite, because opening a foreign database with SQLite could
+/// roll back its journal and so change it. Returns the format of the file.
 ///
 /// Offsets 60 (`user_version`) and 68 (`application_id`) are those of the SQLite file format, 1.3.
-pub(crate) fn recognise(path: &Path) -> Result<(), RunFileError> {
+pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
     let foreign =
         |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
     let mut file = File::open(path).map_err(|cause| match cause.kind() {
@@ -107,7 +128,7 @@ pub(crate) fn recognise(path: &Path) -> Result<(), RunFileError> {
     if format == 0 {
         return foreign("its format number is 0");
     }
-    Ok(())
+    Ok(format)
 }
 
 /// Opens `path` with the settings for untrusted files.

@@ -40,6 +40,8 @@ pub struct Writer {
     // later: POSIX drops all of a process's locks on a file when any descriptor of it is closed,
     // including those of SQLite.
     lock: File,
+    /// The format of the file. An older one is extended with the first record.
+    format: u32,
     /// The step that runs, to check our own calls; `None` before the first and between steps.
     open_step: Option<OpenStep>,
 }
@@ -112,8 +114,8 @@ impl Writer {
     /// # Errors
     ///
     /// [`RunFileError::Busy`] where another writer holds the file; otherwise those of
-    /// [`RunFile::open`]. The file is not changed, except that an interrupted transaction is rolled
-    /// back.
+    /// [`RunFile::open`]. An interrupted transaction is rolled back; otherwise the file is not
+    /// changed before its first new record, which brings it to the newest format.
     pub fn resume(path: &Path) -> Result<(Writer, RunFile), RunFileError> {
         schema::recognise(path)?;
         let file = OpenOptions::new()
@@ -125,6 +127,7 @@ impl Writer {
         remove_stale_files(path);
         let run = RunFile::open(path)?;
         writer.begin()?;
+        writer.format = run.format();
         writer.reserve_journal();
         Ok((writer, run))
     }
@@ -142,7 +145,13 @@ impl Writer {
                 "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cache_spill = OFF;",
             )
             .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
-        Ok(Writer { connection, path: path.to_owned(), lock, open_step: None })
+        Ok(Writer {
+            connection,
+            path: path.to_owned(),
+            lock,
+            format: schema::FORMAT,
+            open_step: None,
+        })
     }
 
     /// Returns the path of the file.
@@ -285,6 +294,22 @@ impl Writer {
         self.insert(FINDING, values)
     }
 
+    /// Adds a property of `step`, or of the whole run where it is `None`. It becomes durable with
+    /// the next commit.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Sqlite`] where SQLite refuses the record.
+    pub fn property(
+        &mut self,
+        step: Option<StepId>,
+        key: &str,
+        value: &str,
+    ) -> Result<(), RunFileError> {
+        let step = optional(step.map(|step| integer(step.0)));
+        self.insert(PROPERTY, vec![step, text(key), text(value)])
+    }
+
     /// Records the end of a step, durably. The record is final: a trigger of the file refuses any
     /// further change.
     ///
@@ -424,12 +449,26 @@ impl Writer {
         for (key, value) in opening.environment {
             self.insert(ENVIRONMENT, vec![text(key), text(value)])?;
         }
+        for (key, value) in opening.properties {
+            self.property(None, key, value)?;
+        }
+        Ok(())
+    }
+
+    /// Brings a file of an older format to the newest one, within the open transaction.
+    fn extend(&mut self) -> Result<(), RunFileError> {
+        if self.format != schema::FORMAT {
+            schema::extend(&self.connection, self.format)
+                .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))?;
+            self.format = schema::FORMAT;
+        }
         Ok(())
     }
 
     /// Appends a record with its checksum as the last column.
     fn insert(&mut self, statement: &str, values: Vec<Value>) -> Result<(), RunFileError> {
         let crc = Value::Integer(checksum(&values));
+        self.extend()?;
         self.connection
             .prepare_cached(statement)
             .and_then(|mut statement| {
@@ -453,8 +492,8 @@ impl Drop for Writer {
 }
 
 /// Room allocated beyond the pages of the file, and for the journal, in bytes. The journal holds
-/// the old content of the pages that a transaction changes: the last ones of each of seven tables
-/// and two indices, 4 KiB each. 64 pages are several times that.
+/// the old content of the pages that a transaction changes: the last ones of each of eight tables
+/// and three indices, 4 KiB each. 64 pages are several times that.
 const RESERVE: u64 = 256 << 10;
 
 /// Allocates blocks for the first `length` bytes of `file` without changing its size.
@@ -472,4 +511,5 @@ const START_COLUMNS: usize = 9;
 const INTERVAL: &str = "INSERT INTO interval VALUES \
     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 const READING: &str = "INSERT INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const PROPERTY: &str = "INSERT INTO property VALUES (?1, ?2, ?3, ?4)";
 const FINDING: &str = "INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";

@@ -4,6 +4,7 @@
 //! failures to exit codes. It never computes a result.
 
 mod arguments;
+mod build_identity;
 mod commands;
 mod failure;
 mod meter_specs;

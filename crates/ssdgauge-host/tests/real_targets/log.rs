@@ -2,7 +2,7 @@
 
 use crate::engines::filled;
 use crate::support::{for_millis, random};
-use ssdgauge_core::io_log::{Frame, FrameKind, MAGIC, RECORD, Record};
+use ssdgauge_core::io_log::{Frame, FrameKind, RECORD, Record, Version};
 use ssdgauge_core::{Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Recording, Rig};
 use ssdgauge_guard::Candidate;
 use ssdgauge_host::LinuxRig;
@@ -25,7 +25,7 @@ fn scratch(folder: &Path) -> LinuxRig {
 /// Returns the records of each load in a log, and the number of lost records.
 fn read(path: &Path) -> Vec<(Vec<Record>, u64)> {
     let bytes = std::fs::read(path).unwrap();
-    let mut rest = bytes.strip_prefix(&MAGIC).unwrap();
+    let mut rest = bytes.strip_prefix(&Version::Two.magic()).unwrap();
     let mut loads: Vec<(Vec<Record>, u64)> = Vec::new();
     while !rest.is_empty() {
         let (head, tail) = rest.split_first_chunk::<{ Frame::LENGTH }>().unwrap();
@@ -39,11 +39,9 @@ fn read(path: &Path) -> Vec<(Vec<Record>, u64)> {
                 assert_eq!(frame.block_size, 4_096);
                 let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
                 let records = payload.chunks_exact(RECORD);
-                loads
-                    .last_mut()
-                    .unwrap()
-                    .0
-                    .extend(records.map(|one| Record::unpack([word(&one[..8]), word(&one[8..])])));
+                loads.last_mut().unwrap().0.extend(records.map(|one| {
+                    Record::unpack([word(&one[..8]), word(&one[8..])], Version::Two).unwrap()
+                }));
             }
         }
     }

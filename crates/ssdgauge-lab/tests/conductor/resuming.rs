@@ -20,13 +20,13 @@ fn second_half(kind: TargetKind, stop: usize) -> Log {
     drop(writer);
     let mut rig = Script::new(kind);
     let (mut writer, run) = Writer::resume(&path).unwrap();
-    let completion = resume(&run, &mut rig, &mut writer, &mut watcher).unwrap();
+    let completion = resume(&run, &mut rig, &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     assert_eq!(completion, Completion::Finished);
     assert!(watcher.findings.iter().any(|finding| finding.kind == FindingKind::Resumed));
     drop((writer, run));
     let (mut writer, run) = Writer::resume(&path).unwrap();
     let mut idle = Script::new(kind);
-    let again = resume(&run, &mut idle, &mut writer, &mut watcher).unwrap();
+    let again = resume(&run, &mut idle, &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     assert_eq!(
         (again, idle.log.len()),
         (Completion::Finished, 0),
@@ -72,7 +72,8 @@ fn another_drive_is_refused() {
     drop(writer);
     let mut other = Script::new(TargetKind::Block).with_serial("S2");
     let (mut writer, run) = Writer::resume(&path).unwrap();
-    let error = resume(&run, &mut other, &mut writer, &mut Bystander::default()).unwrap_err();
+    let error =
+        resume(&run, &mut other, &mut writer, &mut Bystander::default(), "again").unwrap_err();
     assert!(matches!(error, ConductError::OtherDrive { .. }), "{error}");
     assert!(other.log.is_empty(), "the other drive received no call");
 }

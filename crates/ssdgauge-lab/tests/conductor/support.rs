@@ -170,6 +170,7 @@ pub(crate) fn create(path: &Path, plan: &Plan, rig: &Script) -> Writer {
         plan,
         drive: rig.drive(),
         environment: &[],
+        properties: &[],
     };
     Writer::create(path, &opening).unwrap()
 }

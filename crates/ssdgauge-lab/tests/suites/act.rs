@@ -73,7 +73,8 @@ fn an_interrupted_search_is_resumed_and_completed() {
         assert!(!ssdgauge_report::read(&path).unwrap().complete);
         let (mut writer, file) = Writer::resume(&path).unwrap();
         let mut second = crate::support::rig("tiny");
-        let on = resume(&file, &mut second, &mut writer, &mut Quiet::default()).unwrap();
+        let on = resume(&file, &mut second, &mut writer, &mut Quiet::default(), "ssdgauge, again")
+            .unwrap();
         assert_eq!(on, Completion::Finished);
         drop((writer, file));
         let run = ssdgauge_report::read(&path).unwrap();

@@ -47,7 +47,7 @@ fn an_interrupted_run_resumes_in_its_repetition() {
     drop(writer);
     let (mut writer, file) = Writer::resume(&path).unwrap();
     let mut watcher = Quiet::default();
-    resume(&file, &mut rig("tiny"), &mut writer, &mut watcher).unwrap();
+    resume(&file, &mut rig("tiny"), &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     drop((writer, file));
     assert_eq!(watcher.begun.len(), 3, "the fill and the two remaining steps: {:?}", watcher.begun);
     let run = ssdgauge_report::read(&path).unwrap();

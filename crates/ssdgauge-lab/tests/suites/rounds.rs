@@ -35,7 +35,7 @@ fn interrupted_rounds_restart_with_their_preparation() {
     assert!(!ssdgauge_report::read(&path).unwrap().complete);
     let (mut writer, file) = Writer::resume(&path).unwrap();
     let mut watcher = Quiet::default();
-    let on = resume(&file, &mut rig("tiny"), &mut writer, &mut watcher).unwrap();
+    let on = resume(&file, &mut rig("tiny"), &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     assert_eq!((on, watcher.begun[0].as_str()), (Completion::Finished, "purge"));
     drop((writer, file));
     let run = ssdgauge_report::read(&path).unwrap();

@@ -84,6 +84,7 @@ pub fn begun(plan: &Plan, rig: &VirtualRig) -> (TempDir, PathBuf, Writer) {
         plan,
         drive: rig.drive(),
         environment: &[],
+        properties: &[],
     };
     let writer = Writer::create(&path, &opening).unwrap();
     (folder, path, writer)

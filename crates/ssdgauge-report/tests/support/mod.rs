@@ -237,6 +237,7 @@ pub fn record(folder: &Path, recipe: &Recipe<'_>) -> PathBuf {
         plan: &recipe.plan,
         drive: &recipe.drive,
         environment: &environment,
+        properties: &[],
     };
     let mut writer = Writer::create(&path, &opening).unwrap();
     let mut number = 0;

@@ -3,7 +3,9 @@
 
 use crate::error::RunFileError;
 use crate::histogram;
-use crate::record::{FindingRecord, Head, StepId, StepPlace, StepRecord, StepState, checksum};
+use crate::record::{
+    FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
+};
 use crate::schema;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
@@ -22,6 +24,8 @@ use std::path::{Path, PathBuf};
 pub struct RunFile {
     connection: Connection,
     path: PathBuf,
+    /// The format at the time of opening.
+    format: u32,
     head: Head,
 }
 
@@ -37,7 +41,7 @@ impl RunFile {
     /// header of the file; [`RunFileError::Damaged`] where its structure, its opening record or a
     /// step is not sound; [`RunFileError::Busy`] where a commit holds it for more than 5 s.
     pub fn open(path: &Path) -> Result<RunFile, RunFileError> {
-        schema::recognise(path)?;
+        let format = schema::recognise(path)?;
         let journal = PathBuf::from(format!("{}-journal", path.display()));
         let cut_off = std::fs::metadata(journal).is_ok_and(|file| file.len() > 0);
         // A rollback writes to the file; without a journal the file is opened read-only.
@@ -49,7 +53,7 @@ impl RunFile {
         let connection = schema::open(path, flags)?;
         schema::check_structure(&connection, path)?;
         let head = Rows { connection: &connection, path }.head()?;
-        let run = RunFile { connection, path: path.to_owned(), head };
+        let run = RunFile { connection, path: path.to_owned(), format, head };
         run.check_steps()?;
         Ok(run)
     }
@@ -62,6 +66,33 @@ impl RunFile {
     /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the format of the file.
+    pub fn format(&self) -> u32 {
+        self.format
+    }
+
+    /// Returns every property of the run and of its steps, in the order of recording; none where the
+    /// file has format 1.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a record fails its check.
+    pub fn properties(&self) -> Result<Vec<PropertyRecord>, RunFileError> {
+        let mut properties = Vec::new();
+        if self.format < 2 {
+            return Ok(properties);
+        }
+        self.rows().each("property", "SELECT * FROM property ORDER BY rowid", &[], 3, |row| {
+            properties.push(PropertyRecord {
+                step: row.maybe(0, |row, at| row.number(at).map(StepId))?,
+                key: row.text(1)?.to_owned(),
+                value: row.text(2)?.to_owned(),
+            });
+            Ok(())
+        })?;
+        Ok(properties)
     }
 
     /// Returns every attempt at every step, in the order of their start.

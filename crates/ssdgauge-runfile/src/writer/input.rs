@@ -18,6 +18,8 @@ pub struct Opening<'a> {
     pub drive: &'a DriveInfo,
     /// The host, as pairs of key and value.
     pub environment: &'a [(String, String)],
+    /// Properties of the run, as pairs of key and value.
+    pub properties: &'a [(String, String)],
 }
 
 /// End of a step.

@@ -40,7 +40,7 @@ fn a_newer_format_is_refused_with_both_format_numbers() {
     crate::support::write(&path);
     rusqlite::Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
     match refusal(&path) {
-        RunFileError::Newer { found: 99, known: 1, .. } => {}
+        RunFileError::Newer { found: 99, known: ssdgauge_runfile::FORMAT, .. } => {}
         other => panic!("{other}"),
     }
 }

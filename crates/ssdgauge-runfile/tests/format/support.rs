@@ -6,7 +6,8 @@ use ssdgauge_core::{
     Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
 };
 use ssdgauge_runfile::{
-    FindingRecord, Opening, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
+    FindingRecord, Opening, PropertyRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace,
+    StepState, Writer,
 };
 use std::path::Path;
 use tempfile::TempDir;
@@ -93,6 +94,7 @@ pub(crate) struct Content {
     pub(crate) intervals: Vec<Vec<Interval>>,
     pub(crate) readings: Vec<Vec<Reading>>,
     pub(crate) findings: Vec<FindingRecord>,
+    pub(crate) properties: Vec<PropertyRecord>,
 }
 
 /// Writes a small run, the same one in every call.
@@ -106,6 +108,7 @@ pub(crate) fn write(path: &Path) {
         plan: &plan,
         drive: &drive,
         environment: &environment,
+        properties: &[("label".to_owned(), "bare".to_owned())],
     };
     let mut writer = Writer::create(path, &opening).unwrap();
     let mut random = Random::new(42, 0);
@@ -136,6 +139,7 @@ pub(crate) fn write(path: &Path) {
         let finding =
             Finding::new(FindingKind::Punted, Severity::Note, "a <b>bold</b> finding", "none");
         writer.finding(&FindingRecord { step: Some(id), unix_ms: 5, finding }).unwrap();
+        writer.property(Some(id), "golden", "of a step").unwrap();
     }
     writer.commit().unwrap();
 }
@@ -152,8 +156,8 @@ pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
         intervals.push(of_step);
         readings.push(read);
     }
-    let findings = run.findings()?;
-    Ok(Content { head: run.head().clone(), steps, intervals, readings, findings })
+    let (findings, properties) = (run.findings()?, run.properties()?);
+    Ok(Content { head: run.head().clone(), steps, intervals, readings, findings, properties })
 }
 
 /// Begins attempt number `attempt` at `step` of the plan.

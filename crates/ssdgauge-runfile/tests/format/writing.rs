@@ -19,6 +19,7 @@ fn a_file_that_exists_is_never_replaced() {
         plan: &plan,
         drive: &drive,
         environment: &[],
+        properties: &[],
     };
     assert!(matches!(Writer::create(&path, &opening), Err(RunFileError::Exists(_))));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");

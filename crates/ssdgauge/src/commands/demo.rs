@@ -3,6 +3,7 @@
 //! It never opens a real drive, and marks all of its results MODEL.
 
 use crate::arguments;
+use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
 use crate::{page_file, suite_options, terminal};
@@ -157,11 +158,12 @@ fn run_one(
     let id = process::run_id(now)?;
     let opening = Opening {
         id: &id,
-        program: concat!("ssdgauge ", env!("CARGO_PKG_VERSION")),
+        program: &build_identity::program(),
         unix_ms: now,
         plan: &plan,
         drive: rig.drive(),
         environment: &ssdgauge_host::environment(None),
+        properties: &[],
     };
     let mut writer = Writer::create(&file, &opening)?;
     let name = rig.drive().name().to_owned();

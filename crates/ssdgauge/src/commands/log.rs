@@ -2,7 +2,8 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
-use ssdgauge_core::io_log::{Frame, FrameKind, MAGIC, RECORD, Record};
+use ssdgauge_core::Workload;
+use ssdgauge_core::io_log::{Frame, FrameKind, RECORD, Record, Version};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -25,10 +26,11 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
     };
     let file = File::open(path).map_err(|error| failure(format!("{name}: {error}")))?;
     let mut file = BufReader::with_capacity(1 << 20, file);
-    let mut magic = [0; MAGIC.len()];
-    if file.read_exact(&mut magic).is_err() || magic != MAGIC {
-        return Err(failure(format!("{name} is not a request log of this version")));
-    }
+    let mut magic = [0; 8];
+    let version = file.read_exact(&mut magic).ok().and_then(|()| Version::from_magic(magic));
+    let Some(version) = version else {
+        return Err(failure(format!("{name} is not a request log of version 1 or 2")));
+    };
     terminal::print("load,stream,thread,begin_ns,end_ns,lat_ns,direction,offset,length\n");
     let mut records = 0;
     let mut lines = String::new();
@@ -51,7 +53,14 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
             FrameKind::Records => {
                 lines.clear();
                 for bytes in payload.chunks_exact(RECORD) {
-                    push_line(&mut lines, &frame, bytes);
+                    let word = |at: usize| {
+                        u64::from_le_bytes(std::array::from_fn(|index| bytes[at + index]))
+                    };
+                    let Some(record) = Record::unpack([word(0), word(8)], version) else {
+                        let text = format!("{name}: request {} has an unknown form", records + 1);
+                        return Err(failure(text));
+                    };
+                    push_line(&mut lines, &frame, &record);
                     records += 1;
                 }
                 terminal::print(&lines);
@@ -76,9 +85,8 @@ fn read_frame(file: &mut impl Read) -> io::Result<Option<(Frame, Vec<u8>)>> {
 }
 
 /// Appends the CSV line of a record.
-fn push_line(lines: &mut String, frame: &Frame, bytes: &[u8]) {
-    let word = |offset: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[offset + i]));
-    let Record { after, latency, request } = Record::unpack([word(0), word(8)]);
+fn push_line(lines: &mut String, frame: &Frame, record: &Record) {
+    let Record { after, latency, request } = *record;
     let end = frame.base.saturating_add(u64::from(after));
     let Frame { load, stream, thread, block_size, .. } = *frame;
     let begin = end.saturating_sub(latency);
@@ -90,8 +98,12 @@ fn push_line(lines: &mut String, frame: &Frame, bytes: &[u8]) {
     .expect("writing to a String never fails");
 }
 
-/// Returns the description of a load, at most 400 characters, with `.` for control characters.
+/// Returns a load in words, at most 400 characters, with `.` for control characters.
 fn printable(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
+    let text = match serde_json::from_slice::<Workload>(bytes) {
+        Ok(workload) => workload.describe(),
+        // Version 1 has a text.
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    };
     text.chars().map(|c| if c.is_control() { '.' } else { c }).take(400).collect()
 }

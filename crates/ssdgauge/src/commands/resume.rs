@@ -1,6 +1,7 @@
 //! `ssdgauge resume`: continues a run that was interrupted.
 
 use crate::arguments;
+use crate::build_identity;
 use crate::failure::Failure;
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
@@ -49,7 +50,8 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
     }
     let steps_before = run.steps()?.len();
     let mut progress = Progress::new(plan, stop);
-    let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress);
+    let program = build_identity::program();
+    let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress, &program);
     progress.finish();
     // A run that was complete already has no steps that other meters measured.
     if let (Some(finding), true) = (meters_changed, run.steps()?.len() > steps_before) {

@@ -1,6 +1,7 @@
 //! `ssdgauge quick` and `ssdgauge run`: a suite on a target, with run file, summary and page.
 
 use crate::arguments::{self, PlanOptions, RunOptions};
+use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
@@ -94,11 +95,12 @@ fn start(
     environment.extend(meter_specs::environment_entries(&described));
     let opening = Opening {
         id: &id,
-        program: concat!("ssdgauge ", env!("CARGO_PKG_VERSION")),
+        program: &build_identity::program(),
         unix_ms: now,
         plan: &plan,
         drive: rig.drive(),
         environment: &environment,
+        properties: &[],
     };
     let mut writer = Writer::create(&out, &opening)?;
     terminal::print_message(&format!(
