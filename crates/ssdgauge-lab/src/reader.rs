@@ -116,6 +116,7 @@ impl Reader<'_> {
             title: test.title,
             source: test.source,
             prepare: self.prepare(test.prepare)?,
+            settle: test.settle.map_or(Nanos::ZERO, |time| time.0),
             engine,
             rounds: test
                 .rounds

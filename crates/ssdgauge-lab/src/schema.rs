@@ -41,6 +41,7 @@ pub(crate) struct Test {
     pub(crate) source: String,
     #[serde(default)]
     pub(crate) prepare: Vec<Spanned<Prepare>>,
+    pub(crate) settle: Option<Text<Nanos>>,
     pub(crate) engine: Option<Spanned<Engine>>,
     pub(crate) idle: Option<Spanned<Text<Nanos>>>,
     pub(crate) stream: Option<Spanned<Stream>>,

@@ -40,6 +40,9 @@ pub struct TestRule {
     pub source: String,
     /// Preparation of the test, not measured.
     pub prepare: Vec<PrepareRule>,
+    /// Time without load behind the preparation, and behind each change of the fill level, in which
+    /// the drive finishes its background work.
+    pub settle: Nanos,
     /// The I/O engine that the protocol specifies.
     pub engine: Engine,
     /// Its measured steps, in order.

@@ -21,9 +21,14 @@ pub(super) struct Binder<'a> {
 
 impl Binder<'_> {
     /// Binds a test. Its phases are the preparation, then for each point what precedes it (fill
-    /// level, power state, idle time) and its step; points without a change share one phase.
+    /// level, time to settle, power state, idle time) and its step; points without a change share
+    /// one phase.
     pub(super) fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
         let mut phases = self.prepare(&rule.id, &rule.prepare)?;
+        let sweeps_level = rule.points.iter().any(|point| point.full_percent.is_some());
+        if !sweeps_level {
+            phases.extend(self.settle_phase(rule.settle));
+        }
         let (mut full, mut power) = (None, None);
         let block = self.drive.logical_block;
         let fits = |point: &&PointRule| {
@@ -42,6 +47,7 @@ impl Binder<'_> {
             let mut before = Vec::new();
             if point.full_percent != full || phases.is_empty() {
                 before.extend(self.level(&rule.id, point.full_percent)?);
+                before.extend(self.settle_phase(rule.settle).filter(|_| sweeps_level));
                 full = point.full_percent;
             }
             if let Some(saving) = point.power.filter(|_| point.power != power) {
@@ -284,6 +290,13 @@ impl Binder<'_> {
             Window::Time(time) => Window::Time(Nanos((time.0 / by).max(1))),
             Window::Bytes(bytes) => Window::Bytes(Bytes((bytes.0 / by).max(1))),
         })
+    }
+
+    /// Returns the phase in which the drive settles; `None` where `time` is zero.
+    fn settle_phase(&self, time: Nanos) -> Option<Phase> {
+        let time = Nanos(time.0 / u64::from(self.options.shorten));
+        let settles = || single(PhaseKind::Rest, format!("settle {time}"), Action::Rest(time));
+        (time > Nanos::ZERO).then(settles)
     }
 
     /// Returns the pause behind a step. A duty cycle is a ratio, so only its cap is shortened.
