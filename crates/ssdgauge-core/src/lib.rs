@@ -24,6 +24,7 @@ mod schedule;
 mod score;
 pub mod search;
 pub mod statistics;
+mod steady_rounds;
 mod totals;
 mod units;
 mod workload;
@@ -34,7 +35,8 @@ pub use headline::{Headline, KneeFound, Point, Ratio};
 pub use metric::{Family, Metric, Scope};
 pub use phase::PhaseKind;
 pub use plan::{
-    Action, Chosen, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test,
+    Action, Chosen, Deviation, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step,
+    SuiteIdentity, Test,
 };
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use random::Random;
@@ -45,6 +47,7 @@ pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading,
 pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
 pub use statistics::histogram::{Histogram, Recorder};
+pub use steady_rounds::SteadyRounds;
 pub use totals::{DirectionTotals, Totals};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{Access, Arrival, BLOCK_SIZES, Data, Engine, Rest, Stream, Until, Workload};

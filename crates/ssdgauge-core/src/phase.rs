@@ -18,6 +18,8 @@ pub enum PhaseKind {
     Search,
     /// Measure.
     Measure,
+    /// Measure the first point again, to see whether the drive changed; it counts in no score.
+    Check,
     /// Send no load.
     Rest,
     /// Set the power saving of the drive.
@@ -36,6 +38,7 @@ impl PhaseKind {
             PhaseKind::Precondition => "precondition",
             PhaseKind::Search => "search",
             PhaseKind::Measure => "measure",
+            PhaseKind::Check => "check",
             PhaseKind::Rest => "rest",
             PhaseKind::Power => "power",
             PhaseKind::WriteCache => "cache",

@@ -58,6 +58,9 @@ pub struct Test {
     pub figures: Vec<Figure>,
     /// The values that the source does not state and the suite chose.
     pub chosen: Vec<Chosen>,
+    /// The values that differ from those that the source states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<Deviation>,
     /// Where an interrupted run resumes in this test.
     pub restart: Restart,
     /// The phases, in order.
@@ -118,6 +121,17 @@ pub struct Chosen {
     pub key: String,
     /// The value in words.
     pub value: String,
+}
+
+/// A value that differs from the one that the source states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deviation {
+    /// The key of the suite file.
+    pub key: String,
+    /// The value in words.
+    pub value: String,
+    /// What the source states, and why the suite differs.
+    pub reason: String,
 }
 
 /// Where an interrupted run resumes.
@@ -205,10 +219,32 @@ pub enum Action {
 /// [`crate::statistics::steady`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteadyRule {
-    /// The length of a round, in whole seconds.
+    /// The least length of a round, in whole seconds.
     pub round: Nanos,
     /// The metric that is tracked from round to round; one that adds up over seconds.
     pub metric: Metric,
+    /// The least amount of data that a round transfers: a round that is short against the capacity
+    /// of a drive shows no change, however far the drive is from its steady state.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub round_bytes: Bytes,
+    /// The least amount of data before a window may end (SNIA: twice the capacity for
+    /// workload-independent preconditioning).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub least_bytes: Bytes,
+}
+
+fn is_zero(bytes: &Bytes) -> bool {
+    *bytes == Bytes(0)
+}
+
+impl SteadyRule {
+    /// Returns the definition of a round in words, such as `60s and 12GB`.
+    pub fn describe_round(&self) -> String {
+        match self.round_bytes {
+            Bytes(0) => self.round.to_string(),
+            bytes => format!("{} and {}", self.round, bytes.about()),
+        }
+    }
 }
 
 impl Action {
@@ -270,7 +306,12 @@ impl Action {
             Action::Rest(time) => format!("no load for {time}"),
             Action::Run { workload, until, steady } => {
                 let rule = |rule: SteadyRule| {
-                    format!("in steady state ({}, rounds of {})", rule.metric.key(), rule.round)
+                    let least = match rule.least_bytes {
+                        Bytes(0) => String::new(),
+                        bytes => format!(", after {} at least", bytes.about()),
+                    };
+                    let round = rule.describe_round();
+                    format!("in steady state ({}, rounds of {round}{least})", rule.metric.key())
                 };
                 let limits: Vec<String> =
                     until.describe().into_iter().chain(steady.map(rule)).collect();

@@ -185,6 +185,11 @@ pub enum FindingKind {
     NotSteady,
     /// A load left its steady state by the SNIA rule.
     LeftSteadyState,
+    /// A step contains two levels, such as writes into the cache of a drive and behind it.
+    TwoLevels,
+    /// The first point of a test, measured again at its end, differs: the points are not those of
+    /// one state.
+    StateChanged,
     /// The results of the repetitions of a test rise or fall in the order of execution.
     OrderEffect,
     /// The rate of an open loop exceeds what the drive completes.
@@ -285,6 +290,8 @@ impl FindingKind {
             FindingKind::SteadyState => "steady-state",
             FindingKind::NotSteady => "not-steady",
             FindingKind::LeftSteadyState => "left-steady-state",
+            FindingKind::TwoLevels => "two-levels",
+            FindingKind::StateChanged => "state-changed",
             FindingKind::OrderEffect => "order-effect",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",

@@ -2,6 +2,7 @@
 
 pub mod bootstrap;
 pub mod cache;
+pub mod change_point;
 pub mod consistency;
 pub mod fit;
 pub mod histogram;

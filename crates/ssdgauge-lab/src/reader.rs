@@ -9,11 +9,12 @@ mod scores;
 use crate::error::SuiteError;
 use crate::schema::{self, ArrivalKind, Prepare, Span, Switch};
 use crate::suite::{
-    Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+    Extent, PointRule, PrepareRule, RoundsRule, SearchRule, SteadyUntil, StreamRule, Suite,
+    TestRule, UntilRule,
 };
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Arrival, BLOCK_SIZES, Bytes, Chosen, Data, Engine, Nanos, Rest, Restart, SteadyRule, WriteCache,
+    Arrival, BLOCK_SIZES, Bytes, Chosen, Data, Deviation, Engine, Nanos, Rest, Restart, WriteCache,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -101,6 +102,7 @@ impl Reader<'_> {
         let streams = || points.iter().flat_map(|point| &point.streams);
         let place = test.engine.as_ref().map_or(test.id.span(), Spanned::span);
         let restart = self.check_settings(&test, &points)?;
+        let return_to_first = self.return_to_first(&test, &points)?;
         self.check_engine(engine, streams(), place)?;
         let score = self.checked_score(&test.score, &points, &test)?;
         let also = test.also.iter().map(|score| self.checked_score(score, &points, &test));
@@ -108,8 +110,14 @@ impl Reader<'_> {
         let unprepared = test.prepare.is_empty();
         let chosen: Result<Vec<Chosen>, SuiteError> =
             test.chosen.iter().map(|key| self.chosen(key, values)).collect();
+        let deviations = test.deviates.iter().map(|(key, reason)| {
+            let Chosen { key, value } = self.chosen(key, values)?;
+            Ok(Deviation { key, value, reason: reason.clone() })
+        });
+        let deviations: Result<Vec<Deviation>, SuiteError> = deviations.collect();
         Ok(TestRule {
             chosen: chosen?,
+            deviations: deviations?,
             place: self.error(test.id.span(), "", "").line_in_file(),
             id: test.id.into_inner().0,
             revision: test.revision.0,
@@ -118,6 +126,7 @@ impl Reader<'_> {
             prepare: self.prepare(test.prepare)?,
             settle: test.settle.map_or(Nanos::ZERO, |time| time.0),
             engine,
+            return_to_first,
             rounds: test
                 .rounds
                 .map(|rounds| self.rounds(rounds, test.restart, unprepared, &points))
@@ -164,6 +173,29 @@ impl Reader<'_> {
             ));
         }
         Ok(Restart::Test)
+    }
+
+    /// Returns whether the first point is measured again at the end. That shows a change of state
+    /// only where nothing but the load changes from point to point.
+    fn return_to_first(
+        &self,
+        test: &schema::Test,
+        points: &[PointRule],
+    ) -> Result<bool, SuiteError> {
+        let Some(key) = test.return_to_first.as_ref().filter(|key| *key.get_ref()) else {
+            return Ok(false);
+        };
+        let changes = |point: &PointRule| {
+            point.full_percent.is_some() || point.power.is_some() || point.streams.is_empty()
+        };
+        match points.iter().any(changes) || test.rounds.is_some() || test.search.is_some() {
+            false => Ok(true),
+            true => Err(self.error(
+                key.span(),
+                "the first point of this test cannot be measured again in the same state",
+                "remove return_to_first, or full_percent, power, rounds and search",
+            )),
+        }
     }
 
     /// Reads the rounds of a test. They need a preparation and [`Restart::Test`], because a pause
@@ -434,15 +466,24 @@ impl Reader<'_> {
         Ok(limits)
     }
 
-    fn steady(&self, rule: &Spanned<schema::Steady>) -> Result<SteadyRule, SuiteError> {
-        let schema::Steady { metric, round } = rule.get_ref();
+    fn steady(&self, rule: &Spanned<schema::Steady>) -> Result<SteadyUntil, SuiteError> {
+        let schema::Steady { metric, round, round_passes, least_passes } = rule.get_ref();
         let (metric, round) = (metric.0, round.0);
+        if ![round_passes, least_passes].iter().all(|passes| (0.0..=100.0).contains(*passes)) {
+            let hint = "use multiples of the span, such as round_passes = 0.05, least_passes = 2";
+            return Err(self.error(rule.span(), "an amount of data lies between 0 and 100", hint));
+        }
         if round < Nanos::SECOND || round.0 % Nanos::SECOND.0 != 0 {
             let hint = "samples are taken every second: use \"60s\" or another whole number";
             return Err(self.error(rule.span(), "a round lasts whole seconds, at least one", hint));
         }
         match metric.adds_up() {
-            true => Ok(SteadyRule { round, metric }),
+            true => Ok(SteadyUntil {
+                metric,
+                round,
+                round_passes: *round_passes,
+                least_passes: *least_passes,
+            }),
             false => Err(self.error(
                 rule.span(),
                 format!("{} cannot be tracked from round to round", metric.key()),
@@ -468,7 +509,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a chosen key with its value as written in the file; `prepare.0` is the first entry.
+    /// Returns a key that is not as stated by the source, with its value as written in the file;
+    /// `prepare.0` is the first entry.
     fn chosen(&self, key: &Spanned<String>, values: &toml::Value) -> Result<Chosen, SuiteError> {
         let path = key.get_ref();
         let value = path.split('.').try_fold(values, |value, part| match part.parse::<usize>() {
@@ -479,8 +521,8 @@ impl Reader<'_> {
             Some(value) => Ok(Chosen { key: path.clone(), value: written(value) }),
             None => Err(self.error(
                 key.span(),
-                format!("'{path}' is listed as chosen; the test has no such key"),
-                "write the chosen value into the test, or remove the key from the list",
+                format!("'{path}' is listed as chosen or deviating; the test has no such key"),
+                "write the value into the test, or remove the key from the list",
             )),
         }
     }

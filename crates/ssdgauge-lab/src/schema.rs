@@ -4,6 +4,7 @@
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
 use ssdgauge_core::{Access, Bytes, Data, Engine, Figure, Metric, Nanos, PowerSaving};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -51,6 +52,7 @@ pub(crate) struct Test {
     pub(crate) sweep: Sweep,
     pub(crate) search: Option<Spanned<Search>>,
     pub(crate) rounds: Option<Spanned<Rounds>>,
+    pub(crate) return_to_first: Option<Spanned<bool>>,
     pub(crate) repeat: Option<Count>,
     pub(crate) until: Option<Spanned<Until>>,
     pub(crate) rest: Option<Spanned<Rest>>,
@@ -61,6 +63,8 @@ pub(crate) struct Test {
     pub(crate) figures: Vec<Figure>,
     #[serde(default)]
     pub(crate) chosen: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) deviates: BTreeMap<Spanned<String>, String>,
     pub(crate) restart: Option<ssdgauge_core::Restart>,
 }
 
@@ -179,6 +183,10 @@ pub(crate) struct Rounds {
 pub(crate) struct Steady {
     pub(crate) metric: MetricKey,
     pub(crate) round: Text<Nanos>,
+    #[serde(default)]
+    pub(crate) round_passes: f64,
+    #[serde(default)]
+    pub(crate) least_passes: f64,
 }
 
 #[derive(Debug, Deserialize)]

@@ -2,8 +2,8 @@
 
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Chosen, Data, Engine, Figure, Metric, Nanos, PowerSaving, Rest,
-    Restart, Score, SteadyRule, WriteCache,
+    Access, Arrival, Bytes, Chosen, Data, Deviation, Engine, Figure, Metric, Nanos, PowerSaving,
+    Rest, Restart, Score, WriteCache,
 };
 
 /// A protocol: tests with their rules, not yet bound to a drive.
@@ -47,6 +47,8 @@ pub struct TestRule {
     pub engine: Engine,
     /// Its measured steps, in order.
     pub points: Vec<PointRule>,
+    /// Whether the first point is measured again at the end, in no score.
+    pub return_to_first: bool,
     /// The search for the highest passing load among the points.
     pub search: Option<SearchRule>,
     /// The rounds to a steady state.
@@ -59,6 +61,8 @@ pub struct TestRule {
     pub figures: Vec<Figure>,
     /// Values that the source does not specify, with the ones chosen here.
     pub chosen: Vec<Chosen>,
+    /// Values that differ from those that the source specifies, with the reasons.
+    pub deviations: Vec<Deviation>,
     /// The point at which an interrupted run continues.
     pub restart: Restart,
 }
@@ -124,7 +128,7 @@ pub struct PointRule {
 }
 
 /// Limits of a step: it ends at the first one that is reached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct UntilRule {
     /// Duration.
     pub time: Option<Nanos>,
@@ -133,7 +137,20 @@ pub struct UntilRule {
     /// Bytes transferred, as a multiple of the span of the first stream.
     pub passes: Option<u32>,
     /// Steady state by this rule.
-    pub steady: Option<SteadyRule>,
+    pub steady: Option<SteadyUntil>,
+}
+
+/// The rule of the SNIA Performance Test Specification for the end of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyUntil {
+    /// The tracked metric; one that adds up over seconds.
+    pub metric: Metric,
+    /// The least length of a round, in whole seconds.
+    pub round: Nanos,
+    /// The least amount of data of a round, as a multiple of the span of the stream.
+    pub round_passes: f64,
+    /// The least amount of data before a window may end, as a multiple of the span.
+    pub least_passes: f64,
 }
 
 /// A stream whose span is not yet bound to a drive.

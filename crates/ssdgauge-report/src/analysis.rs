@@ -20,7 +20,9 @@ mod repetitions;
 pub(crate) mod report_drives;
 pub(crate) mod slc_cache;
 pub(crate) mod specification;
+pub(crate) mod state_check;
 mod steady_state;
+mod step_levels;
 pub(crate) mod workload_text;
 
 use crate::model::{RecordedRun, Run, TestRun};

@@ -29,7 +29,7 @@ pub use analysis::specification::{CacheSide, Claim, Specification, Specification
 pub use figure::{PageOptions, VEGA_LITE_MARK};
 pub use model::{
     CachePlace, LocatedFinding, PointRun, Repetition, ReportError, Run, Second, StepFinding,
-    TestRun, Tracked,
+    StepLevels, TestRun, Tracked,
 };
 pub use output::{
     NamedFigure, PNG_MARK, SVG_MARK, claims_json, claims_markdown, csv, figures, json, markdown,

@@ -58,6 +58,7 @@ fn read_repetition(
 ) -> Result<RecordedRepetition, ReportError> {
     let counted = attempts::counted(test, attempts);
     let mut points = Vec::new();
+    let mut checks = Vec::new();
     let mut planned = 0;
     let mut complete = true;
     for (phase_index, phase) in test.phases.iter().enumerate() {
@@ -65,6 +66,10 @@ fn read_repetition(
             let records = counted.get(&(phase_index, step_index));
             complete &= records.is_some() || !test.is_in_order(phase_index);
             let Some(workload) = step.action.measured_workload() else { continue };
+            if let (PhaseKind::Check, Some(records)) = (phase.kind, records) {
+                let window = attempts::window(test, records);
+                checks.push(point::read(file, step, workload, window)?);
+            }
             if phase.kind == PhaseKind::Measure {
                 let is_search = test.search.is_some() && !test.is_in_order(phase_index);
                 planned += usize::from(records.is_some() || !is_search);
@@ -82,6 +87,7 @@ fn read_repetition(
     Ok(RecordedRepetition {
         test: test.clone(),
         points,
+        checks,
         planned,
         findings: step_findings(test, attempts, findings),
         complete,

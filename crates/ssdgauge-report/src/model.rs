@@ -12,6 +12,8 @@ mod tracked;
 
 pub use error::ReportError;
 pub(crate) use record::{RecordedRepetition, RecordedRun, RecordedTest};
-pub use run::{CachePlace, LocatedFinding, PointRun, Repetition, Run, StepFinding, TestRun};
+pub use run::{
+    CachePlace, LocatedFinding, PointRun, Repetition, Run, StepFinding, StepLevels, TestRun,
+};
 pub use second::Second;
 pub use tracked::Tracked;

@@ -134,6 +134,13 @@ fn footer() -> Markup {
                 "finding gives the reason."
             }
             p {
+                "Chosen in every test, unless its source states otherwise: a span begins at the "
+                "start of the target; a mix of reads and writes is dealt from a shuffled deck of 100 "
+                "requests; data is incompressible; a standard deviation is that of a sample (n − 1); "
+                "a sample is one second. The terms are defined in docs/handbook/glossary.md of "
+                "ssdgauge, the rules in docs/handbook/definitions.md."
+            }
+            p {
                 "A 95 % interval comes from resampling the seconds of one run. It covers the "
                 "variation within that run, but not the variation between runs or between drives "
                 "of the same model."

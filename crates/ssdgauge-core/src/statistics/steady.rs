@@ -49,7 +49,13 @@ pub fn judge(window: &[f64]) -> Option<Verdict> {
 
 /// Returns the index of the first round that ends a steady window, with the verdict on that window.
 pub fn find(rounds: &[f64]) -> Option<(usize, Verdict)> {
-    rounds.windows(WINDOW).enumerate().find_map(|(start, window)| {
+    find_from(rounds, 0)
+}
+
+/// As [`find`], for windows that end with round number `least` or later, counted from 1.
+pub fn find_from(rounds: &[f64], least: usize) -> Option<(usize, Verdict)> {
+    let skipped = least.saturating_sub(WINDOW);
+    rounds.windows(WINDOW).enumerate().skip(skipped).find_map(|(start, window)| {
         judge(window).filter(|verdict| verdict.steady).map(|verdict| (start + WINDOW - 1, verdict))
     })
 }

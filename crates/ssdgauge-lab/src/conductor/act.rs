@@ -1,8 +1,10 @@
 //! Execution of one action of a plan on a rig.
 
-use super::rounds::Rounds;
+use super::rounds::RoundValues;
 use super::sink::StepSink;
-use ssdgauge_core::{Action, EndedBy, Histogram, Nanos, OpenLoop, Rig, RigError, Sink};
+use ssdgauge_core::{
+    Action, EndedBy, Histogram, Nanos, OpenLoop, Rig, RigError, Sink, SteadyRounds,
+};
 
 /// Result of an action.
 pub(super) struct Done {
@@ -57,10 +59,10 @@ pub(super) fn act(
             Ok(Done { by, elapsed: prepared.elapsed, report, service: None })
         }
         Action::Run { workload, until, steady } => {
-            sink.rounds = steady.map(Rounds::new);
+            sink.rounds = steady.map(SteadyRounds::new);
             let ended = rig.run(workload, until, sink)?;
             let rounds = sink.rounds.take();
-            let verdict = rounds.as_ref().and_then(Rounds::steady);
+            let verdict = rounds.as_ref().and_then(SteadyRounds::steady);
             // The sink ends a steady step by a stop request, so a stop with a verdict is the rule.
             let by = match (ended.by, verdict) {
                 (EndedBy::Stop, Some(_)) => By::Steady,
@@ -68,10 +70,11 @@ pub(super) fn act(
             };
             let report = serde_json::to_string(&ended.engine).expect(json);
             // A step that was stopped or failed is executed again: it has no verdict.
-            match (rounds, by) {
+            match (steady.zip(rounds), by) {
                 (Some(_), By::Limit(EndedBy::Stop | EndedBy::Faults)) | (None, _) => {}
-                (Some(rounds), By::Limit(_) | By::Steady | By::Done) => {
-                    sink.finding(rounds.finding());
+                (Some((rule, rounds)), By::Limit(_) | By::Steady | By::Done) => {
+                    let round = format!("rounds of {}", rule.describe_round());
+                    sink.finding(RoundValues::from_step(rule, &rounds).finding(&round));
                 }
             }
             let service = ended.engine.open_loop.first().and_then(OpenLoop::service);

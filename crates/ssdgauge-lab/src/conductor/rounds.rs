@@ -3,57 +3,8 @@
 
 use ssdgauge_core::statistics::steady::{self, Verdict, WINDOW};
 use ssdgauge_core::{
-    Finding, FindingKind, Interval, Metric, Nanos, Scope, Severity, SteadyRule, Totals,
+    Finding, FindingKind, Metric, Scope, Severity, SteadyRounds, SteadyRule, Totals,
 };
-
-/// The seconds of a step, summed up in rounds.
-#[derive(Debug)]
-pub(super) struct Rounds {
-    round: Nanos,
-    second: u32,
-    current: Totals,
-    values: RoundValues,
-}
-
-impl Rounds {
-    pub(super) fn new(rule: SteadyRule) -> Rounds {
-        debug_assert!(
-            rule.round >= Nanos::SECOND && rule.round.0.is_multiple_of(Nanos::SECOND.0),
-            "a round of {} is not a whole number of seconds",
-            rule.round
-        );
-        let values = RoundValues::new(rule.metric);
-        Rounds { round: rule.round, second: 0, current: Totals::over(rule.round), values }
-    }
-
-    /// Adds a second of one stream and direction.
-    ///
-    /// A round is complete when the next second arrives, because a second has one interval for each
-    /// stream and direction. The last round of a step is therefore never counted: it may be short.
-    pub(super) fn interval(&mut self, interval: &Interval) {
-        if interval.second > self.second {
-            self.second = interval.second;
-            let seconds = self.round.0 / Nanos::SECOND.0;
-            if u64::from(interval.second).is_multiple_of(seconds) {
-                self.values.push(&self.current);
-                self.current = Totals::over(self.round);
-            }
-        }
-        // The tracked metrics are sums and means: merging buckets every second is not needed.
-        let latency = interval.latency.without_buckets();
-        self.current.add(&Interval { latency, ..interval.clone() });
-    }
-
-    /// Returns the verdict on the first steady window; `None` before there is one.
-    pub(super) fn steady(&self) -> Option<Verdict> {
-        self.values.steady()
-    }
-
-    /// Returns the finding on the steady state, with the figures of the window.
-    pub(super) fn finding(&self) -> Finding {
-        self.values.finding(&format!("rounds of {}", self.round))
-    }
-}
 
 /// The tracked value of each round so far, and the first steady window.
 #[derive(Debug)]
@@ -66,6 +17,12 @@ pub(super) struct RoundValues {
 impl RoundValues {
     pub(super) fn new(metric: Metric) -> RoundValues {
         RoundValues { metric, values: Vec::new(), found: None }
+    }
+
+    /// Returns the values of the rounds of a step, with the first steady window.
+    pub(super) fn from_step(rule: SteadyRule, rounds: &SteadyRounds) -> RoundValues {
+        let values = rounds.values().to_vec();
+        RoundValues { metric: rule.metric, values, found: rounds.steady() }
     }
 
     /// Adds the round of `totals`. A round without requests counts as 0.
@@ -124,40 +81,5 @@ impl RoundValues {
                 "extend the limit: the rule needs five rounds",
             ),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ssdgauge_core::{Direction, Histogram};
-
-    fn feed(rounds: &mut Rounds, each_second: &[u64]) {
-        for (second, ios) in each_second.iter().enumerate() {
-            rounds.interval(&Interval {
-                second: second as u32,
-                stream: 0,
-                direction: Direction::Write,
-                length: Nanos::SECOND,
-                ios: *ios,
-                bytes: ios * 4_096,
-                errors: 0,
-                latency: Histogram::default(),
-            });
-        }
-    }
-
-    #[test]
-    fn a_step_is_steady_at_the_first_steady_window_of_five_rounds() {
-        let rule = SteadyRule { round: Nanos::from_secs(2), metric: Metric::Iops };
-        let falling = [900, 900, 500, 500, 300, 300, 200, 200, 100, 100];
-        let mut rounds = Rounds::new(rule);
-        feed(&mut rounds, &falling);
-        assert_eq!(rounds.steady(), None);
-        assert_eq!(rounds.finding().kind, FindingKind::NotSteady);
-        let mut rounds = Rounds::new(rule);
-        feed(&mut rounds, &[&falling[..], &[100; 9]].concat());
-        assert_eq!(rounds.steady().map(|verdict| verdict.mean), Some(100.0));
-        assert_eq!(rounds.finding().kind, FindingKind::SteadyState);
     }
 }

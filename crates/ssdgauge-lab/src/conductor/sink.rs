@@ -1,10 +1,9 @@
 //! Sink of a step: passes the samples of the rig to the run file, the watcher, the rounds and the
 //! slices of a search.
 
-use super::rounds::Rounds;
 use super::slices::Slices;
 use super::{SecondSummary, Watcher};
-use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink, Totals};
+use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink, SteadyRounds, Totals};
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
 
 /// Interval between commits within a step, in milliseconds: a kill loses at most the samples of the
@@ -25,7 +24,7 @@ pub(super) struct StepSink<'a> {
     /// Duration of the recorded seconds.
     pub(super) elapsed: Nanos,
     /// The rounds, where the step ends at a steady state.
-    pub(super) rounds: Option<Rounds>,
+    pub(super) rounds: Option<SteadyRounds>,
     /// Sums of all intervals, without buckets.
     pub(super) totals: Totals,
     /// The slices, where the step is an attempt of a search.
@@ -88,7 +87,7 @@ impl Sink for StepSink<'_> {
         let result = self.writer.interval(self.id, interval);
         self.keep_error(result);
         if let Some(rounds) = &mut self.rounds {
-            rounds.interval(interval);
+            rounds.add(interval);
         }
         let latency = interval.latency.without_buckets();
         self.totals.add(&Interval { latency, ..interval.clone() });

@@ -70,6 +70,7 @@ impl Binder<'_> {
             };
             phases.last_mut().expect("a measured phase was just added").steps.push(step);
         }
+        phases.extend(check_phase(&phases).filter(|_| rule.return_to_first));
         if rule.sets_power() {
             phases.push(power_phase(PowerSaving::AsFound));
         }
@@ -82,6 +83,7 @@ impl Binder<'_> {
             also: rule.also.iter().map(|score| self.score(score)).collect(),
             figures: rule.figures.clone(),
             chosen: rule.chosen.iter().cloned().chain(points_left_out(&left_out, block)).collect(),
+            deviations: rule.deviations.clone(),
             restart: rule.restart,
             rounds: rule.rounds.as_ref().and_then(|rounds| bind_rounds(rounds, &phases)),
             repetition: 1,
@@ -274,7 +276,13 @@ impl Binder<'_> {
         };
         // Samples are taken every second, so a round lasts at least one.
         let whole = |time: Nanos| Nanos::from_secs((time.0 / by / Nanos::SECOND.0).max(1));
-        let steady = rule.steady.map(|rule| SteadyRule { round: whole(rule.round), ..rule });
+        let share = |passes: f64| Bytes((stream.span.0 as f64 * passes / by as f64) as u64);
+        let steady = rule.steady.map(|rule| SteadyRule {
+            round: whole(rule.round),
+            metric: rule.metric,
+            round_bytes: share(rule.round_passes),
+            least_bytes: share(rule.least_passes),
+        });
         (until, steady)
     }
 
@@ -326,6 +334,14 @@ pub(super) fn cache_phase(switch: WriteCache) -> Phase {
 /// Returns the phase of the idle time before a load.
 fn idle_phase(time: Nanos) -> Phase {
     single(PhaseKind::Rest, format!("idle {time}"), Action::Idle(time))
+}
+
+/// Returns the phase that measures the first point again.
+fn check_phase(phases: &[Phase]) -> Option<Phase> {
+    let measured = phases.iter().find(|phase| phase.kind == PhaseKind::Measure)?;
+    let first = measured.steps.first()?;
+    let step = Step { rest: Rest::None, ..first.clone() };
+    Some(Phase { kind: PhaseKind::Check, steps: vec![step] })
 }
 
 /// Returns a phase of one step.

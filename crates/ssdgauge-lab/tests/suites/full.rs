@@ -176,7 +176,9 @@ fn the_enterprise_suites_of_2019_and_2020() {
         }
         let tail = values(run, "peak-random-read", Metric::LatP99999Us);
         let middle = values(run, "peak-random-read", Metric::LatP50Us);
-        assert!(tail.iter().zip(&middle).all(|(tail, middle)| tail > middle), "{tail:?}");
+        // A drive that has settled answers every single read alike; queues differ.
+        assert!(tail.iter().zip(&middle).all(|(tail, middle)| tail >= middle), "{tail:?}");
+        assert!(tail[9] > middle[9], "{tail:?} {middle:?}");
     }
     // Virtual time has no processor limit: threads and rings give the same results.
     for id in ["qd1-random-read", "peak-random-read", "mixed-random-qd32"] {

@@ -1,19 +1,28 @@
 //! The headline of a test: its number by its rule, and what must be there for it.
 
-use crate::analysis::{missing, steady_state};
+use crate::analysis::{missing, state_check, steady_state, step_levels};
 use crate::model::plan::measured_steps;
 use crate::model::{PointRun, RecordedRepetition, TestRun};
 use ssdgauge_core::{Headline, PASSED, Point, Ratio, Score, Test};
 
 /// Returns the result of one repetition: its headlines, and a finding for everything missing.
 pub(crate) fn score(recorded: RecordedRepetition) -> TestRun {
-    let RecordedRepetition { test, points, planned, findings, complete, is_searched, tracked } =
-        recorded;
+    let RecordedRepetition {
+        test,
+        points,
+        checks,
+        planned,
+        findings,
+        complete,
+        is_searched,
+        tracked,
+    } = recorded;
     let mut run = TestRun {
         headline: headline(&test, &test.score, &points, is_searched),
         also: test.also.iter().map(|also| headline(&test, also, &points, is_searched)).collect(),
         test,
         points,
+        checks,
         planned,
         findings,
         complete,
@@ -67,7 +76,9 @@ impl TestRun {
     fn explain(&mut self) {
         let missing = missing::findings(self);
         self.findings.extend(missing);
-        self.findings.extend(steady_state::left_finding(self));
+        self.findings.extend(steady_state::left_findings(self));
+        self.findings.extend(state_check::changed_findings(self));
+        step_levels::annotate(self);
     }
 
     /// Returns the points that the headline rests on; `None` where one of them is missing.

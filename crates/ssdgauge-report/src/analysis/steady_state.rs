@@ -1,9 +1,13 @@
 //! Steady state of a long step that is scored by its last part, by the criterion of the SNIA
 //! Performance Test Specification over minutes, and the loss of that state.
 
-use crate::model::{StepFinding, TestRun};
-use ssdgauge_core::statistics::steady::{self, RANGE, SLOPE};
-use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, Scope, Severity, Totals};
+use crate::model::{PointRun, StepFinding, TestRun};
+use ssdgauge_core::statistics::steady::{self, RANGE, SLOPE, Verdict};
+use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, PhaseKind, Scope, Severity, SteadyRule};
+
+/// The shortest part of a step that is judged, in seconds. Chosen: in a shorter one the variation from
+/// second to second exceeds the limits of the criterion.
+const SHORTEST_PART: usize = 5;
 
 /// Returns when the only step of `test` reached steady state, in one-minute rounds; `None` where
 /// it is too short for a decision or not scored by its last part.
@@ -19,8 +23,61 @@ pub(crate) fn summary(test: &TestRun) -> Option<String> {
     })
 }
 
+/// Returns a finding for each step of `test` that left the steady state.
+pub(crate) fn left_findings(test: &TestRun) -> Vec<StepFinding> {
+    left_in_last_part(test).into_iter().chain(left_behind_precondition(test)).collect()
+}
+
+/// Returns a finding for each measured step that is not steady although the preconditioning of
+/// `test` ended at a steady state: in five equal parts of the step, by the same criterion.
+fn left_behind_precondition(test: &TestRun) -> Vec<StepFinding> {
+    let prepared = test.test.phases.iter().filter(|phase| phase.kind == PhaseKind::Precondition);
+    let rule = prepared.flat_map(|phase| &phase.steps).find_map(|step| step.action.steady());
+    let Some(SteadyRule { metric, .. }) = rule else { return Vec::new() };
+    let unsteady = |point: &PointRun| {
+        let rates = full_seconds(point, metric);
+        let part = rates.len() / steady::WINDOW;
+        if part < SHORTEST_PART {
+            return None;
+        }
+        let skipped = rates.len() - part * steady::WINDOW;
+        let parts: Vec<f64> = rates[skipped..]
+            .chunks_exact(part)
+            .map(|part| part.iter().sum::<f64>() / part.len() as f64)
+            .collect();
+        let verdict = steady::judge(&parts).filter(|verdict| !verdict.steady)?;
+        let text = format!(
+            "not steady (SNIA criterion) in five parts of {part} s, although the preconditioning \
+             ended at a steady state: {}",
+            figures(&verdict)
+        );
+        Some(StepFinding {
+            step: Some(point.point.label.clone()),
+            metrics: vec![metric.key().to_owned()],
+            finding: Finding::new(
+                FindingKind::LeftSteadyState,
+                Severity::Warning,
+                text,
+                "treat the result as not steady, and check the timeline",
+            ),
+        })
+    };
+    test.points.iter().filter_map(unsteady).collect()
+}
+
+/// Returns range and slope of a window with their limits, in words.
+fn figures(verdict: &Verdict) -> String {
+    format!(
+        "range {:.1} % (limit {:.0} %), slope {:.1} % (limit {:.0} %)",
+        verdict.range * 100.0,
+        RANGE * 100.0,
+        verdict.slope * 100.0,
+        SLOPE * 100.0
+    )
+}
+
 /// Returns a finding where the only step of `test` reached steady state and lost it.
-pub(crate) fn left_finding(test: &TestRun) -> Option<StepFinding> {
+fn left_in_last_part(test: &TestRun) -> Option<StepFinding> {
     let (metric, minutes) = minute_means(test)?;
     let (begun, _) = steady::find(&minutes)?;
     let (round, verdict) = steady::first_unsteady(&minutes, begun)?;
@@ -31,14 +88,10 @@ pub(crate) fn left_finding(test: &TestRun) -> Option<StepFinding> {
             FindingKind::LeftSteadyState,
             Severity::Warning,
             format!(
-                "steady state (SNIA criterion) reached after {} minutes and lost in minute {}: \
-                 range {:.1} % (limit {:.0} %), slope {:.1} % (limit {:.0} %)",
+                "steady state (SNIA criterion) reached after {} minutes and lost in minute {}: {}",
                 begun + 1,
                 round + 1,
-                verdict.range * 100.0,
-                RANGE * 100.0,
-                verdict.slope * 100.0,
-                SLOPE * 100.0
+                figures(&verdict)
             ),
             "treat the result as not steady, and check the timeline",
         ),
@@ -50,10 +103,14 @@ pub(crate) fn left_finding(test: &TestRun) -> Option<StepFinding> {
 fn minute_means(test: &TestRun) -> Option<(Metric, Vec<f64>)> {
     let (metric, _) = test.test.score.last_part()?;
     let [point] = test.points.as_slice() else { return None };
-    let full: Vec<&Totals> =
-        point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
-    let rate = |second: &&Totals| second.value(metric, Scope::All).unwrap_or(0.0);
+    let rates = full_seconds(point, metric);
     let minutes: Vec<f64> =
-        full.chunks_exact(60).map(|minute| minute.iter().map(rate).sum::<f64>() / 60.0).collect();
+        rates.chunks_exact(60).map(|minute| minute.iter().sum::<f64>() / 60.0).collect();
     (minutes.len() >= steady::WINDOW).then_some((metric, minutes))
+}
+
+/// Returns `metric` in each full second of `point`; 0 for a second without requests.
+fn full_seconds(point: &PointRun, metric: Metric) -> Vec<f64> {
+    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
+    full.map(|second| second.value(metric, Scope::All).unwrap_or(0.0)).collect()
 }

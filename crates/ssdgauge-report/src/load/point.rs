@@ -90,6 +90,7 @@ pub(crate) fn read(
         ended_by: last.and_then(|record| record.ended_by.clone()).unwrap_or_default(),
         report: last.and_then(|record| record.report.clone()).unwrap_or_default(),
         cache: None,
+        levels: None,
     })
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct RecordedRepetition {
     pub(crate) test: Test,
     /// The finished steps of all measure phases, in the order of the plan.
     pub(crate) points: Vec<PointRun>,
+    /// The points that were measured again to see whether the drive changed.
+    pub(crate) checks: Vec<PointRun>,
     /// The steps of measure phases in the plan.
     pub(crate) planned: usize,
     /// The findings of the steps.

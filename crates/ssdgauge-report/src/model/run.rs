@@ -2,7 +2,7 @@
 
 use crate::model::second::Second;
 use crate::model::tracked::Tracked;
-use ssdgauge_core::{Direction, Finding, Headline, Point, Test, Workload};
+use ssdgauge_core::{Direction, Finding, Headline, Metric, Point, Test, Workload};
 use ssdgauge_runfile::Head;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +30,9 @@ pub struct TestRun {
     pub also: Vec<Headline>,
     /// The finished steps of all measure phases, in the order of the plan.
     pub points: Vec<PointRun>,
+    /// The points that were measured again at the end, to see whether the drive changed; they count
+    /// in no score.
+    pub checks: Vec<PointRun>,
     /// The steps of measure phases in the plan.
     pub planned: usize,
     /// The findings that belong to the steps of this test, and what this crate found missing.
@@ -72,6 +75,23 @@ pub struct PointRun {
     /// The position of a step that writes, relative to the SLC cache; `None` where no fill of the
     /// same run shows one.
     pub cache: Option<CachePlace>,
+    /// The two levels of a step that changes in its middle; `None` where there is one.
+    pub levels: Option<StepLevels>,
+}
+
+/// Two levels within one step, and the amount of data between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepLevels {
+    /// The metric of the levels.
+    pub metric: Metric,
+    /// The mean of the full seconds before the change.
+    pub before: f64,
+    /// The mean of the full seconds after the change.
+    pub after: f64,
+    /// The bytes transferred before the change.
+    pub bytes: u64,
+    /// The smallest and the largest amount, at 95 % confidence.
+    pub bytes_interval: (u64, u64),
 }
 
 /// The position of a step that writes, relative to the SLC cache.

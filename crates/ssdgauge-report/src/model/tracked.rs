@@ -15,6 +15,8 @@ pub struct Tracked {
     pub round: String,
     /// The value in each round.
     pub values: Vec<f64>,
+    /// The number of rounds after which a window may end, from 1.
+    pub least: usize,
 }
 
 impl Tracked {
@@ -23,7 +25,7 @@ impl Tracked {
     /// silence.
     pub fn window(&self) -> Option<(usize, Verdict)> {
         let begin = |last: usize| last + 1 - WINDOW;
-        if let Some((last, verdict)) = steady::find(&self.values) {
+        if let Some((last, verdict)) = steady::find_from(&self.values, self.least) {
             return Some((begin(last), verdict));
         }
         let start = self.values.len().checked_sub(WINDOW)?;

@@ -1,9 +1,10 @@
 //! JSON of any number of runs, for programs. Its shape is stable; keys are only added.
 
 use crate::analysis::headline_notes;
+use crate::analysis::state_check::{self, StateCheck};
 use crate::model::Tracked;
 use crate::model::metrics;
-use crate::model::{Run, StepFinding, TestRun};
+use crate::model::{Run, StepFinding, StepLevels, TestRun};
 use crate::text::sanitize;
 use serde_json::{Map, Value, json};
 use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos};
@@ -73,6 +74,10 @@ fn test(run: &TestRun) -> Value {
         "chosen": run.test.chosen.iter().map(|chosen| json!({
             "key": sanitize::prose(&chosen.key), "value": sanitize::prose(&chosen.value),
         })).collect::<Vec<_>>(),
+        "deviations": run.test.deviations.iter().map(|deviation| json!({
+            "key": sanitize::prose(&deviation.key), "value": sanitize::prose(&deviation.value),
+            "reason": sanitize::prose(&deviation.reason),
+        })).collect::<Vec<_>>(),
         "headline": headline(&run.headline),
         "also": run.test.also.iter().zip(&run.also).map(|(score, also)| {
             let mut value = headline(also);
@@ -98,13 +103,35 @@ fn test(run: &TestRun) -> Value {
                 "errors": totals.directions.iter().map(|d| d.errors).sum::<u64>(),
                 "ended_by": sanitize::prose(&point.ended_by),
                 "cache": point.cache.map(|place| place.name()),
+                "levels": point.levels.map(levels),
                 "metrics": metrics::shown(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
                     .collect::<Map<_, _>>(),
             })
         }).collect::<Vec<_>>(),
+        "state_checks": state_check::checks(run).iter().map(state_check).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
+    })
+}
+
+fn levels(levels: StepLevels) -> Value {
+    json!({
+        "metric": levels.metric.key(),
+        "before": levels.before,
+        "after": levels.after,
+        "bytes": levels.bytes,
+        "bytes_low": levels.bytes_interval.0,
+        "bytes_high": levels.bytes_interval.1,
+    })
+}
+
+fn state_check(check: &StateCheck) -> Value {
+    json!({
+        "step": sanitize::prose(&check.step),
+        "metric": check.metric.key(),
+        "first": check.first,
+        "again": check.again,
     })
 }
 

@@ -63,6 +63,18 @@ pub(super) fn section(
                     "."
                 }
             }
+            @if !test.deviations.is_empty() {
+                p.chosen {
+                    "Differs from the source: "
+                    @for (place, deviation) in test.deviations.iter().enumerate() {
+                        @if place > 0 { "; " }
+                        b { (sanitize::prose(&deviation.key)) } " = "
+                        (sanitize::prose(&deviation.value)) " ("
+                        (sanitize::prose(&deviation.reason)) ")"
+                    }
+                    "."
+                }
+            }
             p.settings { (workload_text::line(&group.first().test.test)) }
             @if group.members.len() > 1 {
                 details.more { summary { "Results with notes" } (result(group, drives)) }

@@ -49,6 +49,7 @@ pub fn test(id: &str, title: &str, score: Score, figures: &[Figure], steps: Vec<
         also: Vec::new(),
         figures: figures.to_vec(),
         chosen: vec![Chosen { key: "score".into(), value: "mean over the points".into() }],
+        deviations: Vec::new(),
         restart: Restart::Step,
         search: None,
         rounds: None,

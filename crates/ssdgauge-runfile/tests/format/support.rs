@@ -50,6 +50,7 @@ pub(crate) fn plan() -> Plan {
             also: Vec::new(),
             figures: vec![Figure::Ranking, Figure::Timeline],
             chosen: vec![Chosen { key: "score".into(), value: "mean".into() }],
+            deviations: Vec::new(),
             restart: Restart::Step,
             search: None,
             rounds: None,

@@ -85,6 +85,10 @@ fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
         for chosen in &test.chosen {
             text.push_str(&format!("  chosen    {} = {}\n", chosen.key, chosen.value));
         }
+        for deviation in &test.deviations {
+            let ssdgauge_core::Deviation { key, value, reason } = deviation;
+            text.push_str(&format!("  differs   {key} = {value} ({reason})\n"));
+        }
     }
     text.push('\n');
     for part in plan.missing_on(drive.kind) {

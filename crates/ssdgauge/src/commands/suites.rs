@@ -52,6 +52,10 @@ fn full_text(suite: &Suite) -> String {
         for chosen in &test.chosen {
             text.push_str(&format!("  chosen   {} = {}\n", chosen.key, chosen.value));
         }
+        for deviation in &test.deviations {
+            let ssdgauge_core::Deviation { key, value, reason } = deviation;
+            text.push_str(&format!("  differs  {key} = {value} ({reason})\n"));
+        }
     }
     text
 }
@@ -63,7 +67,7 @@ fn to_json(suite: &Suite) -> serde_json::Value {
             "source": test.source, "metric": test.score.metric().key(),
             "score": test.score.words(),
             "points": test.points.iter().map(|point| &point.label).collect::<Vec<_>>(),
-            "chosen": test.chosen,
+            "chosen": test.chosen, "deviations": test.deviations,
         })
     };
     json!({
