@@ -13,7 +13,9 @@ pub const DIFFERENCE: f64 = 0.2;
 /// splits anywhere, explains less.
 pub const EXPLAINED: f64 = 0.7;
 
-/// The fewest values of a level. Chosen, so that a single slow second at either end is no level.
+/// The fewest values of the second level, and of a first level that is the lower one. Chosen, so that
+/// a single slow second at either end is no level. A first level that is the higher one may have one
+/// value: a small cache is full within the first second.
 pub const FEWEST: usize = 2;
 
 /// The 95 % quantile of the likelihood ratio of a change point (Hansen, Econometrica 68, 2000,
@@ -41,16 +43,18 @@ pub struct Levels {
 /// either side, because a change within a second belongs to neither level.
 pub fn levels(values: &[f64]) -> Option<Levels> {
     let n = values.len();
-    if n < 2 * FEWEST || !values.iter().all(|value| value.is_finite()) {
+    if n < 1 + FEWEST || !values.iter().all(|value| value.is_finite()) {
         return None;
     }
     let around = squares_of_splits(values);
     let (place, least) =
         around.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).expect("not empty");
-    let at = FEWEST + place;
+    let at = 1 + place;
     let (before, after) = (summary::mean(&values[..at])?, summary::mean(&values[at..])?);
     let larger = before.abs().max(after.abs());
-    if (before - after).abs() < DIFFERENCE * larger || least > (1.0 - EXPLAINED) * squares(values) {
+    let is_single = at < FEWEST && before < after;
+    let is_small = (before - after).abs() < DIFFERENCE * larger;
+    if is_single || is_small || least > (1.0 - EXPLAINED) * squares(values) {
         return None;
     }
     // A steady trend splits in its middle, and a line describes it better.
@@ -59,9 +63,10 @@ pub fn levels(values: &[f64]) -> Option<Levels> {
     }
     let allowed = least * (1.0 + RATIO_95 / n as f64);
     let inside = |index: &usize| around[*index] <= allowed;
-    let first = (0..around.len()).find(inside)?.min(place.saturating_sub(1)) + FEWEST;
-    let last = (0..around.len()).rfind(inside)?.max(place + 1) + FEWEST;
-    Some(Levels { at, interval: (first, last.min(n)), before, after })
+    let first = 1 + (0..around.len()).find(inside)?;
+    let last = 1 + (0..around.len()).rfind(inside)?;
+    let interval = (first.min(at - 1), last.max(at + 1).min(n));
+    Some(Levels { at, interval, before, after })
 }
 
 /// Returns the sum of squares around the mean.
@@ -70,8 +75,8 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// Returns the sum of squares around two means for every split that leaves [`FEWEST`] values to
-/// either side.
+/// Returns the sum of squares around two means for every split, from one value before it to
+/// [`FEWEST`] values behind it.
 fn squares_of_splits(values: &[f64]) -> Vec<f64> {
     let n = values.len();
     // Around the mean of all values, so that the differences of large sums stay exact.
@@ -84,9 +89,7 @@ fn squares_of_splits(values: &[f64]) -> Vec<f64> {
         sum += value - mean;
         let (left, right) = ((index + 1) as f64, (n - index - 1) as f64);
         let between = sum * sum / left + (total - sum) * (total - sum) / right;
-        if index + 1 >= FEWEST {
-            splits.push((all - between).max(0.0));
-        }
+        splits.push((all - between).max(0.0));
     }
     splits
 }
@@ -167,6 +170,7 @@ mod tests {
         assert_eq!(levels(&[0.0; 10]), None);
         assert_eq!(levels(&[1.0, f64::NAN, 3.0, 4.0, 5.0]), None);
         assert_eq!(levels(&[9.0, 1.0]), None);
+        assert_eq!(levels(&[1.0, 9.0, 9.0, 9.0]), None, "a slow first second is no level");
     }
 
     #[test]
@@ -174,5 +178,7 @@ mod tests {
         let levels = levels(&[2_200.0, 2_200.0, 2_200.0, 726.0, 726.0, 726.0]).unwrap();
         assert_eq!((levels.at, levels.interval), (3, (2, 4)));
         assert_eq!((levels.before, levels.after), (2_200.0, 726.0));
+        let small = super::levels(&[2_200.0, 726.0, 726.0]).unwrap();
+        assert_eq!((small.at, small.interval), (1, (0, 2)));
     }
 }

@@ -15,5 +15,6 @@ mod open_loop;
 mod pts;
 mod repetitions;
 mod rounds;
+mod states;
 mod support;
 mod write_cache;
