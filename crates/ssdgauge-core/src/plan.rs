@@ -6,7 +6,7 @@ use crate::metric::Metric;
 use crate::phase::PhaseKind;
 use crate::preparation::Preparation;
 use crate::score::Score;
-use crate::search::Search;
+use crate::search::{Search, SearchRule};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Rest, Until, Workload};
 use serde::{Deserialize, Serialize};
@@ -101,15 +101,19 @@ pub struct Rounds {
 }
 
 impl Test {
-    /// Returns whether each step of the phase with this index runs exactly once, in order: the
-    /// phases of a search and of rounds do not.
+    /// Returns whether the steps of the phase with this index run in order, before any search or
+    /// rounds: the phases of a search and of rounds do not.
     pub fn is_in_order(&self, phase: usize) -> bool {
         let repeats = self.rounds.is_some_and(|rounds| rounds.phase == phase);
         !repeats
             && self.search.as_ref().is_none_or(|search| {
-                phase != search.probes
-                    && phase != search.attempts
-                    && !search.recondition.contains(&phase)
+                let is_searched = phase == search.probes || phase == search.attempts;
+                !is_searched
+                    && match search.rule {
+                        SearchRule::DownFromProbe => !search.recondition.contains(&phase),
+                        // The preparation runs once in order, and again before each attempt.
+                        SearchRule::FromOneState => true,
+                    }
             })
     }
 }

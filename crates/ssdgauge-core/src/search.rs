@@ -15,10 +15,27 @@ pub struct Search {
     /// The phase of the attempts in full length, with the same loads.
     #[serde(rename = "trials")]
     pub attempts: usize,
-    /// The phases that are repeated after a load that failed.
+    /// The phases that prepare the drive again.
     pub recondition: Vec<usize>,
     /// The limits of a passing load.
     pub limits: Limits,
+    /// The rule of the search.
+    #[serde(default)]
+    pub rule: SearchRule,
+}
+
+/// The rule of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchRule {
+    /// Attempts step down from the highest passing probe; the drive is prepared again behind each
+    /// load that failed. The answer depends on the path. The rule of run files of format 1.
+    #[default]
+    DownFromProbe,
+    /// Every attempt begins with the preparation, so all loads are tried in one state. Attempts step
+    /// up and down until the highest passing load has a failing one above it; a probe only selects
+    /// the first attempt.
+    FromOneState,
 }
 
 /// The limits of the latencies of the first stream, in every slice of a step: the pass criterion
@@ -51,45 +68,67 @@ pub enum Next {
     Done(Option<usize>),
 }
 
-/// Returns the next action among `rungs` loads in ascending order.
+/// Returns the next action among `loads` loads in ascending order by `rule`; `probes` and `attempts`
+/// are the results so far, in any order.
 ///
-/// Probes double the index until one fails, then halve the gap (exponential search: Bentley and
-/// Yao, 1976). The highest load whose probe passed is run in full length. Where it fails, attempts
-/// step down by one load, then by two, by four, until one passes, and halve the gap above it. An
-/// answer directly below costs one more attempt; one far below costs about twice the logarithm of
-/// the number of loads, not one attempt per load.
-///
-/// `probes` and `trials` are the results so far, in any order.
-pub fn next(rungs: usize, probes: &[Attempt], trials: &[Attempt]) -> Next {
+/// The number of attempts is about twice the logarithm of the distance between the first attempt
+/// and the answer (exponential search: Bentley and Yao, 1976), not one for each load.
+pub fn next(rule: SearchRule, loads: usize, probes: &[Attempt], attempts: &[Attempt]) -> Next {
     debug_assert!(
-        probes.iter().chain(trials).all(|tried| tried.load < rungs),
+        probes.iter().chain(attempts).all(|tried| tried.load < loads),
         "every result is of a load of the search"
     );
-    let passed = |tried: &&Attempt| tried.passed;
-    let failed = |tried: &&Attempt| !tried.passed;
-    let hard = |tried: &[Attempt]| tried.iter().filter(failed).map(|tried| tried.load).min();
-    let best = trials.iter().filter(passed).map(|tried| tried.load).max();
-    match (best, hard(trials)) {
-        // The probe of the load above failed already.
-        (Some(best), None) => return Next::Done(Some(best)),
-        (Some(best), Some(hard)) if hard <= best + 1 => return Next::Done(Some(best)),
-        (Some(best), Some(hard)) => return Next::Attempt(best + (hard - best) / 2),
-        (None, Some(0)) => return Next::Done(None),
-        (None, Some(hard)) => {
-            // 2^31 exceeds the number of loads of every search; the clamp bounds the shift.
-            let failures = trials.len().clamp(1, 32) as u32;
-            return Next::Attempt(hard.saturating_sub(1 << (failures - 1)));
-        }
-        (None, None) => {}
+    match (highest_passing(attempts), lowest_failing(attempts)) {
+        (Some(best), Some(hard)) if hard <= best + 1 => Next::Done(Some(best)),
+        (Some(best), Some(hard)) => Next::Attempt(best + (hard - best) / 2),
+        (Some(best), None) => match rule {
+            // The probe of the load above failed already.
+            SearchRule::DownFromProbe => Next::Done(Some(best)),
+            SearchRule::FromOneState if best + 1 == loads => Next::Done(Some(best)),
+            SearchRule::FromOneState => {
+                Next::Attempt((best + stride(attempts.len())).min(loads - 1))
+            }
+        },
+        (None, Some(0)) => Next::Done(None),
+        (None, Some(hard)) => Next::Attempt(hard.saturating_sub(stride(attempts.len()))),
+        (None, None) => next_probe(rule, loads, probes),
     }
+}
+
+/// Returns the distance to the next attempt while all `tried` ones passed, or all failed: one load,
+/// then two, then four.
+fn stride(tried: usize) -> usize {
+    // 2^31 exceeds the number of loads of every search; the clamp bounds the shift.
+    1 << (tried.clamp(1, 32) as u32 - 1)
+}
+
+fn highest_passing(tried: &[Attempt]) -> Option<usize> {
+    tried.iter().filter(|tried| tried.passed).map(|tried| tried.load).max()
+}
+
+fn lowest_failing(tried: &[Attempt]) -> Option<usize> {
+    tried.iter().filter(|tried| !tried.passed).map(|tried| tried.load).min()
+}
+
+/// Returns the next probe, or the first attempt behind the last probe: probes double the index until
+/// one fails, then halve the gap.
+fn next_probe(rule: SearchRule, loads: usize, probes: &[Attempt]) -> Next {
     // The loads below `from` pass, the load `to` fails.
-    let to = hard(probes).unwrap_or(rungs);
-    let from = probes.iter().filter(passed).map(|tried| tried.load + 1).max().unwrap_or(0).min(to);
-    match (to - from, from) {
-        (0, 0) => Next::Done(None),
-        (0, from) => Next::Attempt(from - 1),
-        (_, from) if to == rungs => Next::Probe((2 * from).min(rungs - 1)),
-        (gap, from) => Next::Probe(from + gap / 2),
+    let to = lowest_failing(probes).unwrap_or(loads);
+    let from = highest_passing(probes).map_or(0, |load| load + 1).min(to);
+    // A probe only selects the first attempt: within a sixteenth, an attempt says more.
+    let is_near = match rule {
+        SearchRule::DownFromProbe => to == from,
+        SearchRule::FromOneState => to - from <= from / 16,
+    };
+    match (is_near, from) {
+        (true, 0) => match rule {
+            SearchRule::DownFromProbe => Next::Done(None),
+            SearchRule::FromOneState => Next::Attempt(0),
+        },
+        (true, from) => Next::Attempt(from - 1),
+        (false, from) if to == loads => Next::Probe((2 * from).min(loads - 1)),
+        (false, from) => Next::Probe(from + (to - from) / 2),
     }
 }
 
@@ -117,51 +156,63 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// Searches `rungs` loads whose probes pass below `probe` and whose attempts in full length pass
+    /// Searches `loads` loads whose probes pass below `probe` and whose attempts in full length pass
     /// below `full`; returns the result with the numbers of probes and attempts.
-    fn search(rungs: usize, probe: usize, full: usize) -> (Option<usize>, usize, usize) {
-        let (mut probes, mut trials) = (Vec::new(), Vec::new());
+    fn search(
+        rule: SearchRule,
+        loads: usize,
+        probe: usize,
+        full: usize,
+    ) -> (Option<usize>, usize, usize) {
+        let (mut probes, mut attempts) = (Vec::new(), Vec::new());
         loop {
-            match next(rungs, &probes, &trials) {
+            match next(rule, loads, &probes, &attempts) {
                 Next::Probe(load) => probes.push(Attempt { load, passed: load < probe }),
-                Next::Attempt(load) => trials.push(Attempt { load, passed: load < full }),
-                Next::Done(best) => return (best, probes.len(), trials.len()),
+                Next::Attempt(load) => attempts.push(Attempt { load, passed: load < full }),
+                Next::Done(best) => return (best, probes.len(), attempts.len()),
             }
-            assert!(probes.len() + trials.len() <= 2 * rungs, "the search ends");
+            assert!(probes.len() + attempts.len() <= 2 * loads + 1, "the search ends");
         }
     }
 
     #[test]
-    fn the_highest_passing_load_is_found_at_every_index() {
-        for rungs in 1..40 {
-            for limit in 0..=rungs {
-                let (best, probes, trials) = search(rungs, limit, limit);
-                assert_eq!(best, limit.checked_sub(1), "{limit} of {rungs}");
-                assert_eq!(trials, usize::from(limit > 0));
-                let most = 2 * (rungs as f64).log2().ceil() as usize + 2;
-                assert!(probes <= most, "{limit} of {rungs}: {probes} probes");
-            }
-        }
-    }
-
-    #[test]
-    fn the_number_of_failed_attempts_is_logarithmic() {
-        for rungs in 1..60 {
-            for probe in 0..=rungs {
-                for full in 0..=probe {
-                    let (best, _, trials) = search(rungs, probe, full);
-                    assert_eq!(best, full.checked_sub(1), "{full} of {probe} of {rungs}");
-                    let most = 2 * ((probe - full + 1) as f64).log2().ceil() as usize + 2;
-                    assert!(trials <= most, "{full} of {probe} of {rungs}: {trials} trials");
+    fn every_answer_is_found_whatever_the_probes_say() {
+        for loads in 1..60 {
+            for probe in 0..=loads {
+                for full in 0..=loads {
+                    let (best, probes, attempts) =
+                        search(SearchRule::FromOneState, loads, probe, full);
+                    assert_eq!(best, full.checked_sub(1), "{full} of {probe} of {loads}");
+                    let most = 2 * (loads as f64).log2().ceil() as usize + 2;
+                    assert!(probes <= most, "{probe} of {loads}: {probes} probes");
+                    // The first attempt lies within a sixteenth of the probes' answer.
+                    let far = (probe.abs_diff(full) + loads / 16 + 1) as f64;
+                    let most = 2 * far.log2().ceil() as usize + 3;
+                    assert!(attempts <= most, "{full} of {probe} of {loads}: {attempts}");
                 }
             }
         }
     }
 
     #[test]
-    fn a_load_that_passes_only_as_a_probe_is_followed_by_lower_ones() {
-        assert_eq!(search(30, 20, 17), (Some(16), search(30, 20, 20).1, 4));
-        assert_eq!(search(30, 20, 0).0, None);
+    fn an_answer_needs_a_passing_attempt_and_a_failing_one_above_it() {
+        let (best, _, attempts) = search(SearchRule::FromOneState, 300, 15, 15);
+        assert_eq!((best, attempts), (Some(14), 2));
+        assert_eq!(search(SearchRule::FromOneState, 300, 300, 300).0, Some(299));
+    }
+
+    #[test]
+    fn the_rule_of_format_1_is_unchanged() {
+        let down = |probe, full| search(SearchRule::DownFromProbe, 30, probe, full);
+        for limit in 0..=30 {
+            let (best, probes, attempts) = down(limit, limit);
+            assert_eq!((best, attempts), (limit.checked_sub(1), usize::from(limit > 0)));
+            assert!(probes <= 12, "{limit}: {probes} probes");
+        }
+        assert_eq!((down(20, 17).0, down(20, 17).2), (Some(16), 4));
+        assert_eq!(down(20, 0).0, None);
+        // A stored plan without a rule has this one.
+        assert_eq!(SearchRule::default(), SearchRule::DownFromProbe);
     }
 
     #[test]

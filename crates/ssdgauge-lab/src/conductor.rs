@@ -14,7 +14,7 @@ use remaining::{TriedLoads, places, remaining, searches};
 use rounds::RoundValues;
 use sink::StepSink;
 use slices::Slices;
-use ssdgauge_core::search::{self, Attempt, Next};
+use ssdgauge_core::search::{self, Attempt, Next, SearchRule};
 use ssdgauge_core::{
     Bytes, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Restart, Rig, RigError, Severity,
     Step, Test, Totals,
@@ -282,12 +282,17 @@ impl<'a> Conductor<'a> {
         let mut needs_recondition = self.tried.values().any(|attempts| !attempts.is_empty());
         loop {
             let tried = |phase: usize| self.tried.get(&(test, phase)).cloned().unwrap_or_default();
-            let (phase, step) =
-                match search::next(loads, &tried(search.probes), &tried(search.attempts)) {
-                    Next::Probe(load_index) => (search.probes, load_index),
-                    Next::Attempt(load_index) => (search.attempts, load_index),
-                    Next::Done(_) => return Ok(true),
-                };
+            let (probes, attempts) = (tried(search.probes), tried(search.attempts));
+            let (phase, step) = match search::next(search.rule, loads, &probes, &attempts) {
+                Next::Probe(load_index) => (search.probes, load_index),
+                Next::Attempt(load_index) => (search.attempts, load_index),
+                Next::Done(_) => return Ok(true),
+            };
+            needs_recondition = match search.rule {
+                SearchRule::DownFromProbe => needs_recondition,
+                // Every attempt begins in one state; probes only select the first attempt.
+                SearchRule::FromOneState => phase == search.attempts,
+            };
             let phases = search.recondition.iter().filter(|_| needs_recondition);
             let recondition = phases.flat_map(|phase| {
                 let steps = 0..plan.tests[test].phases[*phase].steps.len();
@@ -361,7 +366,7 @@ impl<'a> Conductor<'a> {
             .search
             .as_ref()
             .filter(|search| place.phase == search.probes || place.phase == search.attempts);
-        sink.slices = search.map(|search| Slices::new(&search.limits));
+        sink.slices = search.map(|search| Slices::new(search, &step.action));
         let result = act(self.rig, &step.action, &mut sink);
         sink.show();
         let passed = match (sink.slices.take(), &result) {
@@ -391,6 +396,7 @@ impl<'a> Conductor<'a> {
             // Saturation is a result: a drive or host that falls behind the load was measured.
             By::Limit(EndedBy::Time | EndedBy::Bytes | EndedBy::DeviceLag | EndedBy::HostLag)
             | By::Steady
+            | By::TooSlow
             | By::Done => StepState::Finished,
         };
         self.close(id, state, done.elapsed, done.by.name(), done.report)?;

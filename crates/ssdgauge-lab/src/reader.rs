@@ -131,7 +131,10 @@ impl Reader<'_> {
                 .rounds
                 .map(|rounds| self.rounds(rounds, test.restart, unprepared, &points))
                 .transpose()?,
-            search: test.search.map(|search| self.search(search, &points)).transpose()?,
+            search: test
+                .search
+                .map(|search| self.search(search, unprepared, &points))
+                .transpose()?,
             points,
             score,
             also,
@@ -236,14 +239,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the search of a test. Its loads must ascend: a search concludes from one load to the
-    /// others.
+    /// Reads the search of a test. Its loads must ascend, because a search concludes from one load to
+    /// the others, and each attempt begins with the preparation of the test.
     fn search(
         &self,
         search: Spanned<schema::Search>,
+        unprepared: bool,
         points: &[PointRule],
     ) -> Result<SearchRule, SuiteError> {
         let place = search.span();
+        if unprepared {
+            let hint = "add `prepare`: every attempt begins with it";
+            return Err(self.error(place, "a search needs one state for all loads", hint));
+        }
         let ascending = points.windows(2).all(|pair| pair[0].position < pair[1].position);
         let streams = || points.iter().flat_map(|point| &point.streams);
         let is_open = streams().all(|stream| stream.arrival != Arrival::Closed);
@@ -263,11 +271,7 @@ impl Reader<'_> {
             return Err(self.error(place, "a search needs limits that a load can meet", hint));
         }
         let above = keys.above.iter().map(|(latency, percent)| (latency.0, *percent)).collect();
-        Ok(SearchRule {
-            probe: keys.probe.0,
-            recondition: self.prepare(keys.recondition)?,
-            limits: Limits { slice: keys.slice.0, above },
-        })
+        Ok(SearchRule { probe: keys.probe.0, limits: Limits { slice: keys.slice.0, above } })
     }
 
     /// Refuses a queue depth above 1 with synchronous I/O.

@@ -134,11 +134,23 @@ pub(crate) enum ArrivalKind {
     Poisson,
 }
 
+/// Loads of an open loop, as multiples of the rates of its streams: a list, or all whole numbers of a
+/// range.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a list such as [1, 2, 4], or a range such as { from = 1, to = 300 }"
+)]
+pub(crate) enum Loads {
+    List(Vec<f64>),
+    Range { from: u32, to: u32 },
+}
+
 /// Swept keys of a test; the key that is written first is the outermost loop.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweep {
-    pub(crate) load: Option<Spanned<Vec<f64>>>,
+    pub(crate) load: Option<Spanned<Loads>>,
     pub(crate) full_percent: Option<Spanned<Vec<Percent>>>,
     pub(crate) power: Option<Spanned<Vec<Text<Power>>>>,
     pub(crate) idle: Option<Spanned<Vec<Text<Nanos>>>>,
@@ -166,8 +178,6 @@ pub(crate) struct Search {
     pub(crate) probe: Text<Nanos>,
     pub(crate) slice: Text<Nanos>,
     pub(crate) above: Vec<(Text<Nanos>, f64)>,
-    #[serde(default)]
-    pub(crate) recondition: Vec<Spanned<Prepare>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -85,8 +85,6 @@ impl TestRule {
 pub struct SearchRule {
     /// Duration of a probe: the short attempt that precedes one of full length.
     pub probe: Nanos,
-    /// Preparation that is repeated after a load that did not pass.
-    pub recondition: Vec<PrepareRule>,
     /// The latency limits of a passing load.
     pub limits: Limits,
 }

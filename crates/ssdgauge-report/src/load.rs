@@ -44,9 +44,9 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
 fn is_searched(file: &RunFile, index: usize, test: &Test) -> Result<bool, ReportError> {
     let Some(search) = &test.search else { return Ok(true) };
     let probes = file.search_attempts(index, search.probes)?;
-    let trials = file.search_attempts(index, search.attempts)?;
-    let rungs = test.phases.get(search.attempts).map_or(0, |phase| phase.steps.len());
-    Ok(matches!(search::next(rungs, &probes, &trials), Next::Done(_)))
+    let attempts = file.search_attempts(index, search.attempts)?;
+    let loads = test.phases.get(search.attempts).map_or(0, |phase| phase.steps.len());
+    Ok(matches!(search::next(search.rule, loads, &probes, &attempts), Next::Done(_)))
 }
 
 fn read_repetition(

@@ -2,6 +2,7 @@
 
 use super::rounds::RoundValues;
 use super::sink::StepSink;
+use super::slices::Slices;
 use ssdgauge_core::{
     Action, EndedBy, Histogram, Nanos, OpenLoop, Rig, RigError, Sink, SteadyRounds,
 };
@@ -25,6 +26,8 @@ pub(super) enum By {
     Limit(EndedBy),
     /// At a steady state.
     Steady,
+    /// When an attempt of a search could no longer pass.
+    TooSlow,
     /// Complete, without a limit.
     Done,
 }
@@ -35,6 +38,7 @@ impl By {
         match self {
             By::Limit(limit) => limit.name(),
             By::Steady => "steady",
+            By::TooSlow => "too-slow",
             By::Done => "done",
         }
     }
@@ -63,16 +67,19 @@ pub(super) fn act(
             let ended = rig.run(workload, until, sink)?;
             let rounds = sink.rounds.take();
             let verdict = rounds.as_ref().and_then(SteadyRounds::steady);
-            // The sink ends a steady step by a stop request, so a stop with a verdict is the rule.
+            // The sink ends a steady step by a stop request, so a stop with a verdict is the rule; a
+            // step that cannot pass likewise.
+            let is_too_slow = sink.slices.as_ref().is_some_and(Slices::cannot_pass);
             let by = match (ended.by, verdict) {
                 (EndedBy::Stop, Some(_)) => By::Steady,
+                (EndedBy::Stop, None) if is_too_slow => By::TooSlow,
                 (by, _) => By::Limit(by),
             };
             let report = serde_json::to_string(&ended.engine).expect(json);
             // A step that was stopped or failed is executed again: it has no verdict.
             match (steady.zip(rounds), by) {
                 (Some(_), By::Limit(EndedBy::Stop | EndedBy::Faults)) | (None, _) => {}
-                (Some((rule, rounds)), By::Limit(_) | By::Steady | By::Done) => {
+                (Some((rule, rounds)), By::Limit(_) | By::Steady | By::TooSlow | By::Done) => {
                     let round = format!("rounds of {}", rule.describe_round());
                     sink.finding(RoundValues::from_step(rule, &rounds).finding(&round));
                 }

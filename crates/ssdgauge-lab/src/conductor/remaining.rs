@@ -21,13 +21,13 @@ pub(super) fn searches(run: &RunFile) -> Result<(TriedLoads, Option<usize>), Run
         }
         let Some(search) = &test.search else { continue };
         let probes = run.search_attempts(number, search.probes)?;
-        let trials = run.search_attempts(number, search.attempts)?;
+        let attempts = run.search_attempts(number, search.attempts)?;
         let loads = test.phases[search.attempts].steps.len();
-        if !matches!(search::next(loads, &probes, &trials), Next::Done(_)) {
+        if !matches!(search::next(search.rule, loads, &probes, &attempts), Next::Done(_)) {
             unfinished = unfinished.or(Some(number));
         }
         tried.insert((number, search.probes), probes);
-        tried.insert((number, search.attempts), trials);
+        tried.insert((number, search.attempts), attempts);
     }
     Ok((tried, unfinished))
 }

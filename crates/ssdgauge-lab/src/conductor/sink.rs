@@ -133,6 +133,7 @@ impl Sink for StepSink<'_> {
 
     fn stop(&mut self) -> bool {
         let steady = self.rounds.as_ref().is_some_and(|rounds| rounds.steady().is_some());
-        steady || self.failure.is_some() || self.watcher.stop()
+        let cannot_pass = self.slices.as_ref().is_some_and(Slices::cannot_pass);
+        steady || cannot_pass || self.failure.is_some() || self.watcher.stop()
     }
 }

@@ -2,9 +2,9 @@
 //! ACT: a load passes where in each slice fewer reads than the limit take longer than each latency.
 
 use super::By;
-use ssdgauge_core::search::Limits;
+use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
-    Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos, PASSED,
+    Action, Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos, PASSED,
     PASSED_BY_SERVICE_LATENCY, Reading, Severity, Sink,
 };
 
@@ -13,12 +13,33 @@ use ssdgauge_core::{
 pub(super) struct Slices {
     limits: Limits,
     slices: Vec<Histogram>,
+    /// Reads above each latency in the current slice.
+    above: Vec<u64>,
+    /// Reads that a whole slice of this step offers; `None` where an attempt runs to its end anyway.
+    offered: Option<f64>,
+    cannot_pass: bool,
 }
 
 impl Slices {
-    pub(super) fn new(limits: &Limits) -> Slices {
+    /// Returns the slices of a step of `search`.
+    pub(super) fn new(search: &Search, action: &Action) -> Slices {
+        let limits = search.limits.clone();
         assert!(limits.slice >= Nanos::SECOND, "a slice of {} holds no interval", limits.slice);
-        Slices { limits: limits.clone(), slices: Vec::new() }
+        let rate = action.workload().and_then(|workload| workload.streams.first());
+        let rate = rate.and_then(|stream| stream.arrival.per_second());
+        let time = action.until().and_then(|until| until.time).unwrap_or(limits.slice);
+        let slice = limits.slice.min(time).as_secs_f64();
+        let offered = match search.rule {
+            SearchRule::DownFromProbe => None,
+            SearchRule::FromOneState => rate.map(|rate| rate * slice),
+        };
+        let above = vec![0; limits.above.len()];
+        Slices { limits, slices: Vec::new(), above, offered, cannot_pass: false }
+    }
+
+    /// Returns whether a limit is exceeded whatever the rest of the slice brings.
+    pub(super) fn cannot_pass(&self) -> bool {
+        self.cannot_pass
     }
 
     /// Adds a second of one stream and direction; a second belongs to the slice of its start.
@@ -30,8 +51,20 @@ impl Slices {
         let slice = (begin.0 / self.limits.slice.0) as usize;
         if self.slices.len() <= slice {
             self.slices.resize(slice + 1, Histogram::default());
+            self.above.fill(0);
         }
         self.slices[slice].merge(&interval.latency);
+        self.watch(&interval.latency);
+    }
+
+    /// Counts the reads of a second above each latency.
+    fn watch(&mut self, latency: &Histogram) {
+        let Some(offered) = self.offered else { return };
+        for ((limit, percent), above) in self.limits.above.iter().zip(&mut self.above) {
+            let share = latency.share_above(limit.0).unwrap_or(0.0);
+            *above += (share * latency.count() as f64).round() as u64;
+            self.cannot_pass |= *above as f64 > offered * percent / 100.0;
+        }
     }
 
     /// Returns whether the load passed, and records the verdict `at` the end of the step: readings
@@ -60,23 +93,28 @@ impl Slices {
             By::Limit(EndedBy::HostLag) => Some("the host could not send the load"),
             By::Limit(EndedBy::Time | EndedBy::Bytes | EndedBy::Stop | EndedBy::Faults)
             | By::Steady
+            | By::TooSlow
             | By::Done => None,
         };
         let broken = self.limits.broken(&worst);
-        let passed = lag.is_none() && broken.is_none();
+        let passed = lag.is_none() && broken.is_none() && !self.cannot_pass;
         read(PASSED.into(), f64::from(u8::from(passed)));
         if let Some(service) = service {
             let shares = self.limits.worst(std::slice::from_ref(service));
             for ((latency, _), share) in self.limits.above.iter().zip(&shares) {
                 read(format!("from_sending_above_{latency}_percent"), *share);
             }
-            let passed = lag.is_none() && self.limits.broken(&shares).is_none();
+            let passed =
+                lag.is_none() && self.limits.broken(&shares).is_none() && !self.cannot_pass;
             read(PASSED_BY_SERVICE_LATENCY.into(), f64::from(u8::from(passed)));
         }
         let text = match (lag, broken) {
             (Some(lag), _) => lag.to_owned(),
             (None, Some((latency, share))) => {
                 format!("{share:.3} % of the reads took longer than {latency} in the worst slice")
+            }
+            (None, None) if self.cannot_pass => {
+                "more reads exceeded a latency than a whole slice allows".to_owned()
             }
             (None, None) => return true,
         };
@@ -85,7 +123,7 @@ impl Slices {
                 Severity::Warning,
                 "the result is a lower bound: a faster host may pass a higher load",
             ),
-            By::Limit(_) | By::Steady | By::Done => (Severity::Note, ""),
+            By::Limit(_) | By::Steady | By::TooSlow | By::Done => (Severity::Note, ""),
         };
         sink.finding(Finding::new(FindingKind::Overloaded, severity, text, advice));
         false

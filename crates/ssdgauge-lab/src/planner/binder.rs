@@ -4,7 +4,7 @@ use super::{Options, PlanError};
 use crate::suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, TestRule, UntilRule,
 };
-use ssdgauge_core::search::{Limits, Search};
+use ssdgauge_core::search::{self, Limits, Search};
 use ssdgauge_core::{
     Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, PowerSaving,
     Preparation, Rest, Rounds, Score, SteadyRule, Step, Stream, Test, Until, Window, Workload,
@@ -87,27 +87,18 @@ impl Binder<'_> {
             restart: rule.restart,
             rounds: rule.rounds.as_ref().and_then(|rounds| bind_rounds(rounds, &phases)),
             repetition: 1,
-            search: rule
-                .search
-                .as_ref()
-                .map(|search| self.search(rule, search, &mut phases))
-                .transpose()?,
+            search: rule.search.as_ref().map(|search| self.search(search, &mut phases)),
             phases,
         })
     }
 
-    /// Appends the probes and the reconditioning of a search to `phases`, behind the attempts of
-    /// full length.
-    fn search(
-        &mut self,
-        rule: &TestRule,
-        search: &SearchRule,
-        phases: &mut Vec<Phase>,
-    ) -> Result<Search, PlanError> {
+    /// Appends the probes of a search to `phases`, behind the attempts of full length. The phases
+    /// before the attempts prepare each of them.
+    fn search(&self, search: &SearchRule, phases: &mut Vec<Phase>) -> Search {
         let by = u64::from(self.options.shorten);
         // The probes are the same loads with a shorter limit, so that indices agree.
-        let trials = phases.len() - 1;
-        let mut probes = phases[trials].clone();
+        let attempts = phases.len() - 1;
+        let mut probes = phases[attempts].clone();
         probes.kind = PhaseKind::Search;
         for step in &mut probes.steps {
             if let Action::Run { until, .. } = &mut step.action {
@@ -116,15 +107,14 @@ impl Binder<'_> {
             }
         }
         phases.push(probes);
-        let first = phases.len();
-        phases.extend(self.prepare(&rule.id, &search.recondition)?);
         let slice = Nanos((search.limits.slice.0 / by).max(Nanos::SECOND.0));
-        Ok(Search {
-            probes: trials + 1,
-            attempts: trials,
-            recondition: (first..phases.len()).collect(),
+        Search {
+            probes: attempts + 1,
+            attempts,
+            recondition: (0..attempts).collect(),
             limits: Limits { slice, above: search.limits.above.clone() },
-        })
+            rule: search::SearchRule::FromOneState,
+        }
     }
 
     /// Returns the phases that purge the drive and fill it to `percent` of its capacity.

@@ -2,7 +2,7 @@
 
 use super::{Reader, extent};
 use crate::error::SuiteError;
-use crate::schema;
+use crate::schema::{self, Loads};
 use crate::suite::{Extent, PointRule, StreamRule, UntilRule};
 use ssdgauge_core::{Bytes, Nanos, PowerSaving, Rest};
 use std::ops::Range;
@@ -285,13 +285,7 @@ impl Reader<'_> {
                 self.rate(*rate, list.span())?;
             }
         }
-        axes.extend(self.axis("load", load, |times| Value::Load(*times))?);
-        if let Some(list) = load
-            && !list.get_ref().iter().all(|times| (0.001..=100_000.0).contains(times))
-        {
-            let hint = "use 0.001 to 100000 times the rates of the streams";
-            return Err(self.error(list.span(), "a load is out of range", hint));
-        }
+        axes.extend(load.as_ref().map(|loads| self.loads(loads)).transpose()?);
         axes.sort_by_key(|axis| axis.place.start);
         let others = |axis: &&Axis| axis.key == "threads" || axis.key == "queue_depth";
         if let (Some(_), Some(other)) = (total_queue_depth, axes.iter().find(others)) {
@@ -299,6 +293,27 @@ impl Reader<'_> {
             return Err(self.error(other.place.clone(), message, "sweep over one of them"));
         }
         Ok(axes)
+    }
+
+    /// Returns the loads of a sweep.
+    fn loads(&self, loads: &Spanned<Loads>) -> Result<Axis, SuiteError> {
+        let multiples: Vec<f64> = match loads.get_ref() {
+            Loads::List(list) => list.clone(),
+            Loads::Range { from, to } if (1..=MOST_POINTS as u32).contains(to) => {
+                (*from..=*to).map(f64::from).collect()
+            }
+            Loads::Range { .. } => Vec::new(),
+        };
+        let is_usable = |times: &f64| (0.001..=100_000.0).contains(times);
+        if multiples.is_empty() || !multiples.iter().all(is_usable) {
+            let hint = format!(
+                "use 0.001 to 100000 times the rates of the streams, or a range of whole numbers \
+                 from 1 to {MOST_POINTS}"
+            );
+            return Err(self.error(loads.span(), "the loads are out of range", hint));
+        }
+        let values = multiples.into_iter().map(Value::Load).collect();
+        Ok(Axis { key: "load", place: loads.span(), values })
     }
 
     /// Returns the values of a swept key; `None` where it is not swept.

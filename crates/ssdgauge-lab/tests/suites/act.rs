@@ -1,8 +1,8 @@
 //! Search for the highest passing load, on drives with known results.
 
 use crate::support::{Quiet, begun, carried_out, planned, rig, run};
-use ssdgauge_core::Action;
 use ssdgauge_core::search::{Attempt, Next, next};
+use ssdgauge_core::{Action, Plan, Random};
 use ssdgauge_lab::{Completion, conduct, resume};
 use ssdgauge_runfile::{RunFile, Writer};
 
@@ -84,7 +84,52 @@ fn an_interrupted_search_is_resumed_and_completed() {
         let search = plan.tests[0].search.as_ref().unwrap();
         let tried = |phase| -> Vec<Attempt> { file.search_attempts(0, phase).unwrap() };
         let loads = plan.tests[0].phases[search.attempts].steps.len();
-        let end = next(loads, &tried(search.probes), &tried(search.attempts));
+        let end = next(search.rule, loads, &tried(search.probes), &tried(search.attempts));
         assert!(matches!(end, Next::Done(_)), "{end:?}");
+    }
+}
+
+/// Returns the plan of `plan` with the load of index `load` alone.
+fn only_load(plan: &Plan, load: usize) -> Plan {
+    let mut plan = plan.clone();
+    let test = &mut plan.tests[0];
+    let search = test.search.clone().unwrap();
+    for phase in [search.probes, search.attempts] {
+        let step = test.phases[phase].steps.swap_remove(load);
+        test.phases[phase].steps = vec![step];
+    }
+    plan
+}
+
+/// A drive of 1 GB whose reads and programs are slower by factors drawn from `seed`.
+fn random_drive(seed: u64) -> String {
+    let mut random = Random::new(seed, 1);
+    let read = 40 + random.below(300);
+    let program = 600 + random.below(3_000);
+    let spare = 0.07 + 0.25 * random.unit();
+    let dies = 2 << random.below(3);
+    format!(
+        "tiny?nand.t_r_us={read}&nand.t_prog_us={program}&nand.dies={dies}\
+         &over_provisioning={spare:.3}&seed={seed}"
+    )
+}
+
+#[test]
+fn the_search_finds_the_load_that_trying_every_load_finds() {
+    let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 20 } else { 3 };
+    for seed in 0..drives {
+        let target = random_drive(seed);
+        let mut searched = rig(&target);
+        let plan = planned("act", &["storage"], &searched, 60);
+        let found = carried_out(&plan, &mut searched).tests[0].headline.value;
+        // Every load up to a third beyond the answer, each on a drive of its own.
+        let loads = found.map_or(8, |load| load as usize * 4 / 3 + 4).min(300);
+        let passes = |load: &usize| {
+            let run = carried_out(&only_load(&plan, *load), &mut rig(&target));
+            run.tests[0].headline.value.is_some()
+        };
+        let passing: Vec<usize> = (0..loads).filter(passes).map(|load| load + 1).collect();
+        println!("{target}: search {found:?}, trying every load {passing:?}");
+        assert_eq!(found, passing.last().map(|load| *load as f64), "{target}: {passing:?}");
     }
 }
