@@ -70,7 +70,19 @@ fn an_error_has_the_line_and_a_remedy() {
         &["without a pause", "restart"],
     );
     let search = "search = { probe = \"90s\", slice = \"1h\", above = [[\"1ms\", 5.0]] }";
-    check(&with(search), 10, &["ascending loads", "a rate"]);
+    check(&with(search), 10, &["one state for all loads", "add `prepare`"]);
+    let search = format!("{search}\nprepare = [{{ purge = true }}]");
+    check(&with(&search), 10, &["ascending loads", "a rate"]);
+    let loads = "sweep = { load = { from = 0, to = 3 } }";
+    check(&with(loads), 10, &["out of range", "from 1 to 4096"]);
+    check(&with("return_to_first = true\nsweep = { full_percent = [0, 50] }"), 10, &["same state"]);
+    let steady = "until = { time = \"5s\", steady = { metric = \"iops\", round = \"1s\", least_passes = -1.0 } }";
+    check(
+        &format!("{STREAM}{steady}\nscore = {{ best_of = \"iops\" }}\n"),
+        10,
+        &["amount of data"],
+    );
+    check(&with("deviates = { rest = \"longer\" }"), 10, &["no such key"]);
     check(&scored("{ highest_borne = true }"), 11, &["needs a search"]);
     check(END, 6, &["no load", "`steps`"]);
     check(&with("sweep = { queue_depth = [] }"), 10, &["queue_depth is empty"]);
@@ -147,8 +159,11 @@ fn a_wrong_value_of_any_key_gives_its_line_and_the_permitted_values() {
         ("also = [{ best_of = \"speed\" }]", "throughput_mb_s"),
         ("figures = [\"pie\"]", "ranking"),
         ("chosen = 5", "sequence"),
+        ("deviates = 5", "map"),
+        ("settle = \"5\"", "unit"),
+        ("return_to_first = \"yes\"", "boolean"),
         ("restart = \"never\"", "step"),
-        ("sweep = { load = [\"x\"] }", "a number"),
+        ("sweep = { load = [\"x\"] }", "a range such as"),
         ("sweep = { full_percent = [101] }", "0 and 100"),
         ("sweep = { power = [\"on\"] }", "active"),
         ("sweep = { idle = [\"5\"] }", "unit"),
@@ -162,7 +177,6 @@ fn a_wrong_value_of_any_key_gives_its_line_and_the_permitted_values() {
         ("search = { probe = \"90\", slice = \"1h\", above = [[\"1ms\", 5.0]] }", "unit"),
         ("search = { probe = \"90s\", slice = \"soon\", above = [[\"1ms\", 5.0]] }", "soon"),
         ("search = { probe = \"90s\", slice = \"1h\", above = [[\"1ms\", \"few\"]] }", "a number"),
-        ("search = { probe = \"90s\", slice = \"1h\", above = [], recondition = [5] }", "table"),
         ("rounds = { at_most = 0, tracking = \"x\", metric = \"iops\" }", "1 and 4096"),
         ("rounds = { at_most = 25, tracking = 5, metric = \"iops\" }", "string"),
         ("rounds = { at_most = 25, tracking = \"x\", metric = \"speed\" }", "throughput_mb_s"),
