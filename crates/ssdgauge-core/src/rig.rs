@@ -1,9 +1,9 @@
 //! The rig: the interface between the lab and a drive, real or virtual.
 
 use crate::drive::DriveInfo;
+use crate::open_loop::OpenLoop;
 use crate::preparation::{Preparation, Prepared};
 use crate::sample::{Finding, Interval, Reading};
-use crate::schedule::OpenLoop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
 use serde::{Deserialize, Serialize};
