@@ -33,7 +33,9 @@ pub use drive::{DriveInfo, TargetKind};
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
 pub use headline::{Headline, KneeFound, Point, Ratio};
 pub use metric::{Family, Metric, Scope};
-pub use open_loop::{LATENESS, OpenLoop, OpenLoopCount};
+pub use open_loop::{
+    LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,
+};
 pub use phase::PhaseKind;
 pub use plan::{
     Action, Chosen, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test,

@@ -96,8 +96,8 @@ impl IoThreads {
         {
             if stream.arrival.per_second().is_some() {
                 let open_loop = OpenLoop::from_count(stream, elapsed, count);
-                let p99_us = latencies.percentile(0.99).map(|nanos| nanos as f64 / 1e3);
-                open_loop.finding(p99_us).into_iter().for_each(|finding| sink.finding(finding));
+                let findings = open_loop.findings(count, latencies);
+                findings.into_iter().for_each(|finding| sink.finding(finding));
                 open_loops.push(open_loop);
             }
         }
