@@ -44,7 +44,7 @@ pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCach
 pub use random::Random;
 pub use recording::{Recording, check_forwarding};
 pub use request::{Request, RequestSource};
-pub use rig::{Ended, EndedBy, EngineReport, Rig, RigError, Sink};
+pub use rig::{Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{MOST_LAG, Schedule};
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};

@@ -389,6 +389,7 @@ impl Rig for VirtualRig {
                 setup: format!("virtual time, standing in for {}", workload.engine.name()),
                 in_flight_asked: load.depth() as u32,
                 in_flight: None,
+                kernel: load.queue(Nanos(elapsed)),
                 ios_per_enter: None,
                 cpu_per_io: None,
                 clock: "virtual".into(),

@@ -8,7 +8,7 @@ use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
 use crate::rig::fault_injection::InjectedFaults;
 use crate::time::SimTime;
 use ssdgauge_core::{
-    Direction, Engine, Finding, Histogram, Interval, MAX_SLOT_MEMORY, Nanos, OpenLoop,
+    Direction, Engine, Finding, Histogram, Interval, KernelQueue, MAX_SLOT_MEMORY, Nanos, OpenLoop,
     OpenLoopCount, Random, Recorder, Request, RequestSource, Schedule, Sink, Stream, Workload,
     open_loop_slots,
 };
@@ -89,6 +89,8 @@ pub(crate) struct Load {
     pub(crate) submitted_bytes: u64,
     /// Requests completed.
     pub(crate) completed: u64,
+    /// The sum of their times from submission to completion, in nanoseconds.
+    held: u128,
     /// Requests that failed.
     pub(crate) failed: u64,
 }
@@ -120,6 +122,7 @@ impl Load {
             records: Vec::new(),
             submitted_bytes: 0,
             completed: 0,
+            held: 0,
             failed: 0,
         };
         for (number, stream) in workload.streams.iter().enumerate() {
@@ -270,6 +273,11 @@ impl Load {
         (open_loops.collect(), findings)
     }
 
+    /// Returns the use of the drive in a step of `elapsed`, as the kernel would count it.
+    pub(crate) fn queue(&self, elapsed: Nanos) -> Option<KernelQueue> {
+        KernelQueue::new("virtual", self.completed, self.held, elapsed)
+    }
+
     /// Returns how many requests are kept in flight.
     pub(crate) fn depth(&self) -> usize {
         self.slots.len()
@@ -299,6 +307,7 @@ impl Load {
         let record = &mut self.records[stream * 2 + request.direction as usize];
         self.completed += 1;
         self.last = completion.at;
+        self.held += u128::from(completion.at - request.submitted);
         let latency = completion.at - request.due;
         if request.failed {
             record.errors += 1;

@@ -3,7 +3,7 @@
 
 use crate::support::{Recording, seconds, stream, workload};
 use ssdgauge_core::{
-    Access, Arrival, Bytes, EndedBy, Engine, FindingKind, OpenLoop, Rig, Workload,
+    Access, Arrival, Bytes, EndedBy, Engine, FindingKind, Interval, OpenLoop, Rig, Stream, Workload,
 };
 use ssdgauge_sim::VirtualRig;
 
@@ -81,4 +81,27 @@ fn a_stream_without_a_free_slot_does_not_delay_another_one() {
     let [large, small] = &ended.engine.open_loop[..] else { panic!("two streams") };
     assert!(large.withheld > 0, "{large:?}");
     assert_eq!((small.withheld, small.lateness_max_us), (0, Some(0.0)), "{small:?}");
+}
+
+#[test]
+fn a_virtual_drive_reports_the_requests_that_it_held() {
+    let mut rig = VirtualRig::open("tiny?state=filled", 1).unwrap();
+    let span = rig.drive().capacity;
+    let mut reads = stream(Access::Random, 4_096, 100, 8, span);
+    let mut run = |reads: Stream| {
+        let mut recording = Recording::default();
+        let ended = rig.run(&workload(reads), &seconds(2), &mut recording).unwrap();
+        let held = |interval: &Interval| interval.latency.sum() as f64;
+        let held: f64 = recording.intervals.iter().map(held).sum();
+        (ended.engine.kernel.unwrap(), held / ended.elapsed.0 as f64, recording.ios())
+    };
+    // In a closed loop, latencies count from the submission.
+    let (kernel, in_flight, ios) = run(reads.clone());
+    assert_eq!((kernel.device.as_str(), kernel.requests), ("virtual", ios));
+    assert!((kernel.in_flight / in_flight - 1.0).abs() < 1e-9, "{in_flight} {kernel:?}");
+    assert!(kernel.in_flight > 7.9 && kernel.in_flight <= 8.0, "{kernel:?}");
+    reads.arrival = Arrival::Uniform { per_second: 1_000.0 };
+    let (kernel, _, ios) = run(reads);
+    let by_time = kernel.time_mean_us / 1e6 * ios as f64 / 2.0;
+    assert!((by_time / kernel.in_flight - 1.0).abs() < 1e-3, "{kernel:?}");
 }
