@@ -98,6 +98,8 @@ fn test(run: &TestRun) -> Value {
                 "errors": totals.directions.iter().map(|d| d.errors).sum::<u64>(),
                 "ended_by": sanitize::prose(&point.ended_by),
                 "cache": point.cache.map(|place| place.name()),
+                "open_loop": point.open_loop,
+                "kernel": point.kernel,
                 "metrics": metrics::shown(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
