@@ -75,6 +75,8 @@ pub(crate) struct Load {
     slots: Vec<InFlight>,
     /// Free slots of open loops.
     free_slots: Vec<usize>,
+    /// Whether a request waited because all streams together had [`MAX_IN_FLIGHT`] in flight.
+    is_full: bool,
     /// The threads of open loops.
     open_loops: Vec<usize>,
     /// The next request of the open loops that have a free slot: when it is due, and its thread.
@@ -113,6 +115,7 @@ impl Load {
             threads: Vec::new(),
             slots: Vec::new(),
             free_slots: Vec::new(),
+            is_full: false,
             open_loops: Vec::new(),
             next_due: None,
             counts: vec![OpenLoopCount::default(); workload.streams.len()],
@@ -237,6 +240,7 @@ impl Load {
             return Some(slot);
         }
         let room = (self.slots.len() as u64) < MAX_IN_FLIGHT;
+        self.is_full |= !room;
         room.then(|| {
             self.slots.push(InFlight::for_thread(thread as u32));
             self.slots.len() - 1
@@ -254,8 +258,10 @@ impl Load {
         for thread in &mut self.threads {
             let Some(schedule) = &mut thread.schedule else { continue };
             let count = &mut self.counts[usize::from(thread.stream)];
-            // All streams share the slots of the model.
-            count.slots = count.slots.min(MAX_IN_FLIGHT as u32);
+            // All streams share the slots of the model: where these ended, they were the limit.
+            if self.is_full {
+                count.slots = MAX_IN_FLIGHT as u32;
+            }
             while schedule.due() < limit {
                 count.unsent += 1;
                 schedule.advance();
