@@ -12,6 +12,7 @@ mod drive_description;
 mod headline;
 pub mod io_log;
 mod metric;
+mod open_loop;
 mod phase;
 mod plan;
 mod preparation;
@@ -33,6 +34,9 @@ pub use drive::{DriveInfo, TargetKind};
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
 pub use headline::{Headline, KneeFound, Point, Ratio};
 pub use metric::{Family, Metric, Scope};
+pub use open_loop::{
+    LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,
+};
 pub use phase::PhaseKind;
 pub use plan::{
     Action, Chosen, Deviation, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step,
@@ -42,9 +46,9 @@ pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCach
 pub use random::Random;
 pub use recording::{Recording, check_forwarding};
 pub use request::{Request, RequestSource};
-pub use rig::{Ended, EndedBy, EngineReport, Rig, RigError, Sink};
+pub use rig::{Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
-pub use schedule::{LATENESS, MOST_LAG, OpenLoop, OpenLoopCount, Schedule};
+pub use schedule::{MOST_LAG, Schedule};
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;

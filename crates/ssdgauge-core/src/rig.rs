@@ -1,9 +1,9 @@
 //! The rig: the interface between the lab and a drive, real or virtual.
 
 use crate::drive::DriveInfo;
+use crate::open_loop::OpenLoop;
 use crate::preparation::{Preparation, Prepared};
 use crate::sample::{Finding, Interval, Reading};
-use crate::schedule::OpenLoop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
 use serde::{Deserialize, Serialize};
@@ -141,6 +141,10 @@ pub struct EngineReport {
     /// Mean requests in flight: sum of latencies ÷ time (Little's law).
     #[serde(default)]
     pub in_flight: Option<f64>,
+    /// The use of the device by the counters of the kernel; `None` where no device counts the
+    /// requests of the step alone, or not precisely enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelQueue>,
     /// Requests per system call; 1 for the synchronous engine.
     pub ios_per_enter: Option<f64>,
     /// Processor time of the whole process per request, user and system.
@@ -150,6 +154,36 @@ pub struct EngineReport {
     /// The figures of each open-loop stream.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_loop: Vec<OpenLoop>,
+}
+
+/// The use of a device during a step by the counters of the kernel (`stat` in sysfs).
+///
+/// A request counts from its entry into the queue of the device to its completion. The time before,
+/// in the system call, and after, until the program reaps it, is in the latencies of the engine
+/// only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelQueue {
+    /// The device that counts, such as `nvme0n1`.
+    pub device: String,
+    /// The requests that it completed. The kernel splits large requests and merges neighbours.
+    pub requests: u64,
+    /// Mean requests in the device: the sum of their times ÷ the time of the step.
+    pub in_flight: f64,
+    /// Mean time of a request in the device, in microseconds: the same sum ÷ requests.
+    pub time_mean_us: f64,
+}
+
+impl KernelQueue {
+    /// Returns the use of `device` by `requests` that spent `held` in it together, in a step of
+    /// `elapsed`; `None` without requests.
+    pub fn new(device: &str, requests: u64, held: u128, elapsed: Nanos) -> Option<KernelQueue> {
+        (requests > 0 && elapsed > Nanos::ZERO).then(|| KernelQueue {
+            device: device.to_owned(),
+            requests,
+            in_flight: held as f64 / elapsed.0 as f64,
+            time_mean_us: held as f64 / 1e3 / requests as f64,
+        })
+    }
 }
 
 /// The reason why a rig could not carry out a step.

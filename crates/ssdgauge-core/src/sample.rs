@@ -194,6 +194,8 @@ pub enum FindingKind {
     OrderEffect,
     /// The rate of an open loop exceeds what the drive completes.
     Overloaded,
+    /// Requests of an open loop were sent after their due time because no slot was free.
+    Withheld,
     /// The load generator sent the requests of an open loop late.
     GeneratorLate,
     /// The drive reported a media error.
@@ -294,6 +296,7 @@ impl FindingKind {
             FindingKind::StateChanged => "state-changed",
             FindingKind::OrderEffect => "order-effect",
             FindingKind::Overloaded => "overloaded",
+            FindingKind::Withheld => "withheld",
             FindingKind::GeneratorLate => "generator-late",
             FindingKind::MediaError => "media-error",
             FindingKind::ShortTransfer => "short-transfer",

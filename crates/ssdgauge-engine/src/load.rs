@@ -159,6 +159,8 @@ pub(crate) struct Assignment {
     pub(crate) span_end: u64,
     /// The most requests in flight.
     pub(crate) depth: usize,
+    /// The slots that need a buffer for reads: all of them, or none.
+    pub(crate) read_slots: usize,
     pub(crate) sequential: bool,
     /// The data to write, if the stream writes.
     pub(crate) write_buffer: Option<WriteBuffer>,

@@ -5,7 +5,7 @@
 //! per second, this one submits 0.018 µs late (median) with 17 % of a processor
 //! (docs/performance.md).
 
-use ssdgauge_core::{Histogram, MOST_LAG, Nanos, OpenLoopCount, Recorder, Schedule, Stream};
+use ssdgauge_core::{Histogram, MOST_LAG, Nanos, OpenLoopCount, Recorder, Schedule};
 use ssdgauge_os::clock::Clock;
 
 /// The highest rate of a thread, in requests per second, at which it wakes up early. Above it, a
@@ -15,22 +15,6 @@ const LOW_RATE: f64 = 5_000.0;
 const WAKE_UP_MARGIN: [Nanos; 2] = [Nanos(60_000), Nanos(20_000)];
 /// The longest sleep, so that a thread reads the stop signal and hands over every second.
 const LONGEST_SLEEP: Nanos = Nanos(20_000_000);
-/// The longest stall of a drive, in seconds, in which requests are still sent when due.
-const LONGEST_STALL_S: f64 = 2.0;
-/// The most memory for the buffers of a thread, in bytes.
-const MAX_MEMORY: u64 = 128 << 20;
-/// The most slots of a thread: half the largest ring of the kernel, 32,768 entries.
-const MAX_SLOTS: u64 = 16_384;
-
-/// Returns the slots of each of `threads` threads: the requests that become due in the longest
-/// stall, as far as memory allows; `None` for a closed loop.
-pub(crate) fn slots(stream: &Stream, threads: u32) -> Option<u32> {
-    let rate = stream.arrival.per_second()? / f64::from(threads.max(1));
-    let due = (rate * LONGEST_STALL_S) as u64 + 64;
-    let affordable = (MAX_MEMORY / stream.block_size.0.max(1)).max(8);
-    Some(due.min(affordable).min(MAX_SLOTS) as u32)
-}
-
 /// The due times of one thread, in ticks of its clock.
 #[derive(Debug)]
 pub(crate) struct Pace {
@@ -89,6 +73,11 @@ impl Pace {
         ticks > self.max_lag
     }
 
+    /// Returns the interval in which the age of requests in flight is compared with the limit.
+    pub(crate) fn check_interval(&self) -> u64 {
+        self.longest_sleep
+    }
+
     /// Returns how long to sleep before `until`; `None` where only the margin is left to spin.
     pub(crate) fn sleep(&self, now: u64, until: u64) -> Option<Nanos> {
         let ahead = until.saturating_sub(now);
@@ -114,6 +103,8 @@ pub(crate) struct OpenLoopStats {
     pub(crate) service: Recorder,
     /// From the due time to submission, where a slot was free.
     pub(crate) lateness: Recorder,
+    /// From the due time to submission, where the request had to wait for a slot.
+    pub(crate) withheld: Recorder,
 }
 
 impl OpenLoopStats {
@@ -122,6 +113,7 @@ impl OpenLoopStats {
         let drain = |recorder: &mut Recorder, target: &mut Histogram| recorder.drain_into(target);
         drain(&mut self.service, &mut count.service);
         drain(&mut self.lateness, &mut count.lateness);
+        drain(&mut self.withheld, &mut count.withheld);
     }
 }
 

@@ -130,6 +130,13 @@ impl ThreadRecorder {
         self.record.open_loop.get_or_insert_default().lateness.record(nanos);
     }
 
+    /// Records how late a request of an open loop was sent that had to wait for a slot.
+    #[cold]
+    pub(crate) fn withheld(&mut self, ticks: u64) {
+        let nanos = self.clock.nanos(ticks);
+        self.record.open_loop.get_or_insert_default().withheld.record(nanos);
+    }
+
     /// Records the time of a request of an open loop from submission to completion.
     #[inline]
     pub(crate) fn served(&mut self, ticks: u64) {

@@ -7,7 +7,7 @@
 use crate::load::{Assignment, Device};
 use crate::ring_flags::RingFlags;
 use io_uring::IoUring;
-use ssdgauge_core::Nanos;
+use ssdgauge_core::{MAX_SLOTS, Nanos};
 use ssdgauge_os::memory::Region;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -45,7 +45,7 @@ impl Ring {
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => build(depth, flags, false)?,
             other => other?,
         };
-        let reads = Region::new(assignment.depth * assignment.block_size)?;
+        let reads = Region::new(assignment.read_slots * assignment.block_size)?;
         let mut buffers = vec![reads.iovec()];
         buffers.extend(assignment.write_buffer.as_ref().map(|write_buffer| write_buffer.iovec()));
         // SAFETY: the regions outlive the ring: they live in this struct and in the assignment,
@@ -117,11 +117,15 @@ impl Drop for Ring {
     }
 }
 
-/// Creates a ring. The completion queue has twice the entries of the submission queue and thus of
-/// the slots, so it cannot overflow.
+/// The most entries of a submission queue (IORING_MAX_ENTRIES in Linux).
+const MAX_ENTRIES: u32 = 32_768;
+
+/// Creates a ring for `depth` slots. The completion queue has an entry for every slot, so it cannot
+/// overflow.
 fn build(depth: u32, flags: RingFlags, direct: bool) -> io::Result<IoUring> {
+    assert!(depth <= MAX_SLOTS, "{depth} slots exceed the largest completion queue");
     let mut builder = IoUring::builder();
-    builder.setup_cqsize(2 * depth.next_power_of_two());
+    builder.setup_cqsize((2 * depth.next_power_of_two()).min(MAX_SLOTS));
     if direct {
         builder.setup_no_sqarray();
     }
@@ -131,5 +135,5 @@ fn build(depth: u32, flags: RingFlags, direct: bool) -> io::Result<IoUring> {
         RingFlags::Deferred => builder.setup_single_issuer().setup_defer_taskrun(),
         RingFlags::Polled => builder.setup_iopoll(),
     };
-    builder.build(depth)
+    builder.build(depth.min(MAX_ENTRIES))
 }

@@ -32,14 +32,14 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
     let (mut enters, mut budget_exhausted) = (0, false);
     let mut begin = clock.now();
     loop {
-        let mut sent = begin;
+        let (mut sent, mut was_free) = (begin, true);
         if let Some(pace) = &pace {
             // A thread that was busy at the due time is late because of the drive.
-            let was_free = begin <= pace.due();
+            was_free = begin <= pace.due();
             // The latency counts from the due time, even if the request is sent later.
             begin = pace.due().min(deadline);
             sent = wait(pace, clock, deadline, &stop_signal, &mut recorder);
-            note_lateness(pace, was_free, (begin, sent), deadline, &stop_signal, &mut recorder);
+            end_if_it_lags(pace, was_free, sent, &stop_signal, &mut recorder);
         }
         if begin >= deadline || stop_signal.is_stopping() {
             begin = sent;
@@ -48,6 +48,9 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         if !allowance.take() {
             budget_exhausted = true;
             break;
+        }
+        if pace.is_some() {
+            record_lateness(was_free, sent - begin, &mut recorder);
         }
         let request = source.deal();
         debug_assert!(
@@ -110,12 +113,11 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
     recorder.finish(enters, begin, None, budget_exhausted);
 }
 
-/// Records how late a request of an open loop is sent, and ends all threads if it lags.
-fn note_lateness(
+/// Ends all threads where a request of an open loop is later than the limit.
+fn end_if_it_lags(
     pace: &Pace,
     was_free: bool,
-    (due, sent): (u64, u64),
-    deadline: u64,
+    sent: u64,
     stop_signal: &StopSignal,
     recorder: &mut ThreadRecorder,
 ) {
@@ -123,8 +125,14 @@ fn note_lateness(
         recorder.open_loop.lag = Some(if was_free { Lag::Host } else { Lag::Device });
         stop_signal.stop();
     }
-    if sent < deadline && was_free {
-        recorder.sent_late(sent.saturating_sub(due));
+}
+
+/// Records that a request of an open loop is sent `ticks` after its due time, at which the thread
+/// was free or busy.
+fn record_lateness(was_free: bool, ticks: u64, recorder: &mut ThreadRecorder) {
+    match was_free {
+        true => recorder.sent_late(ticks),
+        false => recorder.withheld(ticks),
     }
 }
 

@@ -133,6 +133,8 @@ struct RingLoop {
     /// The last time at which no slot was free: requests due before it are late because of the
     /// drive.
     last_blocked: u64,
+    /// When the age of the requests in flight is compared with the limit again.
+    next_age_check: u64,
     lag: Option<Lag>,
     timed_out: bool,
 }
@@ -155,7 +157,7 @@ impl RingLoop {
             write_buffer: assignment.write_buffer.take(),
             expected: assignment.expected,
             slots: vec![Slot { begin: 0, sent: FREE, request: unused }; depth],
-            free: (0..depth as u16).rev().collect(),
+            free: (0..depth).rev().map(|slot| slot as u16).collect(),
             file,
             block_size: assignment.block_size as u32,
             span_end: assignment.span_end,
@@ -174,6 +176,7 @@ impl RingLoop {
             pace: assignment.pace(),
             sent: 0,
             last_blocked: 0,
+            next_age_check: 0,
             lag: None,
             timed_out: false,
         }
@@ -197,11 +200,11 @@ impl RingLoop {
             if self.stopping || pace.due() > now || pace.due() >= assignment.deadline {
                 break;
             }
+            if queue.is_full() {
+                break;
+            }
             let Some(slot) = self.free.pop() else {
-                self.last_blocked = now;
-                if pace.lags(now) {
-                    self.abort_for_lag(Lag::Device, assignment);
-                }
+                self.blocked(&pace, assignment, now);
                 break;
             };
             if !self.allowance.take() {
@@ -211,15 +214,34 @@ impl RingLoop {
             }
             self.push(&mut queue, &ring.resources, slot, pace.due(), now);
             self.sent += 1;
+            let late = now - pace.due();
             if pace.due() > self.last_blocked {
-                recorder.sent_late(now - pace.due());
+                recorder.sent_late(late);
                 if pace.lags(now) {
                     self.abort_for_lag(Lag::Host, assignment);
                 }
+            } else {
+                recorder.withheld(late);
             }
             pace.advance();
         }
         self.pace = Some(pace);
+    }
+
+    /// Notes that no slot is free at `now`, and aborts if the drive lags: the next request is too
+    /// late, or one in flight is. The latter shows before it completes only because all slots are
+    /// in use, so that all of them are requests in flight.
+    #[cold]
+    fn blocked(&mut self, pace: &Pace, assignment: &Assignment, now: u64) {
+        self.last_blocked = now;
+        let mut lags = pace.lags(now);
+        if now >= self.next_age_check {
+            self.next_age_check = now + pace.check_interval();
+            lags |= self.slots.iter().any(|slot| pace.is_lag(now - slot.begin));
+        }
+        if lags {
+            self.abort_for_lag(Lag::Device, assignment);
+        }
     }
 
     /// Ends all threads because of a lag; the first cause counts.
@@ -462,3 +484,6 @@ impl RingLoop {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,7 @@
 //! +35 ns of 1,900 ns per request on zram (docs/performance.md).
 
 use ssdgauge_os::memory::Region;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The distance of headers on the target, in bytes: the size of a flash-translation unit and of a
@@ -190,6 +191,9 @@ impl Expected {
     }
 }
 
+/// The largest buffer that a ring registers, in bytes (SZ_1G in Linux, io_uring/rsrc.c).
+const MAX_REGISTERED: usize = 1 << 30;
+
 /// The write data of one thread: a part of the pool, divided into blocks.
 ///
 /// Every slot has its own blocks, so that no header changes while the kernel still reads the data
@@ -211,25 +215,26 @@ pub(crate) struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// Returns the write buffer of thread `thread` of `threads`, with equal parts of `pool`.
+    /// Returns the write buffer of a thread that alone uses the bytes `part` of `pool`.
     ///
     /// # Panics
-    /// If a part holds less than one block per slot: [`pool_length`] returns the necessary length.
+    /// If the part holds less than one block per slot: [`part_length`] returns the necessary
+    /// length.
     pub(crate) fn new(
         pool: Arc<Region>,
-        (thread, threads): (usize, usize),
+        part: Range<usize>,
         block_size: usize,
         depth: usize,
         header_writer: HeaderWriter,
     ) -> WriteBuffer {
+        let rounds = part.len().min(MAX_REGISTERED) / (block_size * depth);
         // Parts begin on pages: O_DIRECT requires aligned memory.
-        let part = (pool.length() / threads) & !(HEADER_SPACING as usize - 1);
-        let rounds = part / (block_size * depth);
-        assert!(thread < threads, "part {thread} of {threads}");
+        assert_eq!(part.start, whole(part.start), "a part begins on a page");
+        assert!(part.end <= pool.length(), "{part:?} of {} bytes", pool.length());
         assert!(rounds > 0, "the pool has a block for every slot");
         WriteBuffer {
             pool,
-            from: part * thread,
+            from: part.start,
             stride: block_size,
             block_size: block_size as u64,
             depth,
@@ -281,9 +286,14 @@ impl WriteBuffer {
     }
 }
 
-/// Returns the least length of a pool for `threads` threads with `depth` requests of `block_size`.
-pub(crate) fn pool_length(threads: usize, block_size: usize, depth: usize) -> usize {
-    threads * (block_size * depth).next_multiple_of(HEADER_SPACING as usize)
+/// Returns the least length of a part of the pool, for `depth` requests of `block_size`.
+pub(crate) fn part_length(block_size: usize, depth: usize) -> usize {
+    (block_size * depth).next_multiple_of(HEADER_SPACING as usize)
+}
+
+/// Returns `length` rounded down to whole pages.
+pub(crate) fn whole(length: usize) -> usize {
+    length & !(HEADER_SPACING as usize - 1)
 }
 
 #[cfg(test)]
@@ -293,7 +303,7 @@ mod tests {
     fn written(verification: &Verification, offset: u64, length: u64) -> (WriteBuffer, *mut u8) {
         let pool = Arc::new(Region::new(1 << 20).unwrap());
         let mut write_buffer =
-            WriteBuffer::new(pool, (0, 1), length as usize, 4, verification.header_writer(3));
+            WriteBuffer::new(pool, 0..1 << 20, length as usize, 4, verification.header_writer(3));
         let data = write_buffer.prepare(2, offset);
         (write_buffer, data)
     }
@@ -368,8 +378,10 @@ mod tests {
         let mut seen = std::collections::BTreeMap::new();
         for thread in 0..threads {
             let header_writer = Verification::new(1).header_writer(thread);
+            let length = whole(pool.length() / threads);
+            let part = thread * length..(thread + 1) * length;
             let mut write_buffer =
-                WriteBuffer::new(pool.clone(), (thread, threads), block, depth, header_writer);
+                WriteBuffer::new(pool.clone(), part, block, depth, header_writer);
             for write in 0..200u64 {
                 let slot = (write * 7 % depth as u64) as u16;
                 let data = write_buffer.prepare(slot, write * 8_192) as usize;

@@ -73,6 +73,8 @@ pub struct LinuxRig {
 struct BackingDevice {
     number: u64,
     folder: PathBuf,
+    /// The folder in sysfs of the target itself: the device or a partition; `None` for files.
+    node: Option<PathBuf>,
 }
 
 impl LinuxRig {

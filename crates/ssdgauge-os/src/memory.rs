@@ -2,8 +2,20 @@
 //!
 //! O_DIRECT requires alignment to the logical block; a page satisfies every drive.
 
+use crate::sysfs::attribute;
+use ssdgauge_core::Bytes;
 use std::io;
+use std::path::Path;
 use std::ptr::NonNull;
+
+/// Returns the memory that new work can use without swapping (MemAvailable of /proc/meminfo);
+/// `None` before Linux 3.14.
+pub fn available() -> Option<Bytes> {
+    let text = attribute(Path::new("/proc/meminfo"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(Bytes(kib << 10))
+}
 
 /// Anonymous memory from the kernel, page aligned, with huge pages where available.
 ///

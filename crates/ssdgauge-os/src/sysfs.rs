@@ -25,11 +25,16 @@ pub struct DeviceFacts {
     pub details: BTreeMap<String, String>,
 }
 
+/// Returns the sysfs folder of the block device or the partition with this device number.
+pub fn block_node_of(number: u64) -> Option<PathBuf> {
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()
+}
+
 /// Returns the sysfs folder of the block device with this device number; for a partition, that of
 /// its disk.
 pub fn block_device_of(number: u64) -> Option<PathBuf> {
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let folder = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let folder = block_node_of(number)?;
     match folder.join("partition").exists() {
         true => folder.parent().map(Path::to_owned),
         false => Some(folder),

@@ -18,6 +18,7 @@ mod missing;
 pub(crate) mod power;
 mod repetitions;
 pub(crate) mod report_drives;
+pub(crate) mod sent_late;
 pub(crate) mod slc_cache;
 pub(crate) mod specification;
 pub(crate) mod state_check;

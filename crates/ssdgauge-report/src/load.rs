@@ -1,6 +1,7 @@
 //! From a run file to the model: every sample that counts, and no number made of them.
 
 mod attempts;
+mod engine_report;
 mod point;
 mod repetitions;
 mod seconds;

@@ -379,8 +379,8 @@ impl Rig for VirtualRig {
         }
         let limit = until.time.unwrap_or_default().0;
         let due_until = if by == EndedBy::Time { limit } else { 0 };
-        let open_loop = load.open_loops(workload, Nanos(elapsed), due_until);
-        open_loop.iter().filter_map(|open| open.finding(None)).for_each(|f| sink.finding(f));
+        let (open_loop, findings) = load.open_loops(workload, Nanos(elapsed), due_until);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
         Ok(Ended {
             by,
             elapsed: Nanos(elapsed),
@@ -389,6 +389,7 @@ impl Rig for VirtualRig {
                 setup: format!("virtual time, standing in for {}", workload.engine.name()),
                 in_flight_asked: load.depth() as u32,
                 in_flight: None,
+                kernel: load.queue(Nanos(elapsed)),
                 ios_per_enter: None,
                 cpu_per_io: None,
                 clock: "virtual".into(),

@@ -34,6 +34,8 @@ impl IoThreads {
             // Little's law: the sum of the latencies over the time.
             in_flight: Some(self.latency_sum as f64 / elapsed.0.max(1) as f64)
                 .filter(|_| total > 0),
+            // The rig reads the counters of its device.
+            kernel: None,
             ios_per_enter: (enters > 0).then(|| total as f64 / enters as f64),
             cpu_per_io: (total > 0).then(|| Nanos(processor_time / total)),
             clock: self.clock.name().into(),
@@ -96,8 +98,8 @@ impl IoThreads {
         {
             if stream.arrival.per_second().is_some() {
                 let open_loop = OpenLoop::from_count(stream, elapsed, count);
-                let p99_us = latencies.percentile(0.99).map(|nanos| nanos as f64 / 1e3);
-                open_loop.finding(p99_us).into_iter().for_each(|finding| sink.finding(finding));
+                let findings = open_loop.findings(count, latencies);
+                findings.into_iter().for_each(|finding| sink.finding(finding));
                 open_loops.push(open_loop);
             }
         }

@@ -4,7 +4,7 @@
 //! all of them are ready, so set-up time is in no result.
 
 use super::io_threads::{IoThread, IoThreads};
-use super::sizing::{slots, thread_count};
+use super::sizing::Sizing;
 use super::write_data::WriteData;
 use crate::load::{Assignment, Device, Load, RequestBudget, StopSignal};
 use crate::recorder::{IntervalRecord, Message, ThreadRecorder};
@@ -78,8 +78,8 @@ struct StreamShare<'a> {
 }
 
 impl<'a> StreamShare<'a> {
-    fn new(load: &Load<'_>, number: usize, stream: &'a Stream, engine: Engine) -> StreamShare<'a> {
-        let (threads, queue_depth) = (thread_count(stream, engine), slots(stream, engine));
+    fn new(load: &Load<'_>, number: usize, stream: &'a Stream, sizing: Sizing) -> StreamShare<'a> {
+        let (threads, queue_depth) = (sizing.threads(stream), sizing.slots(stream));
         StreamShare {
             stream,
             sized: Stream { threads, queue_depth, ..stream.clone() },
@@ -113,6 +113,10 @@ impl<'a> StreamShare<'a> {
             block_size: stream.block_size.0 as usize,
             span_end: (stream.offset + stream.span).0,
             depth,
+            read_slots: match load.device {
+                Device::File(_) if stream.reads() => depth,
+                Device::File(_) | Device::Null => 0,
+            },
             sequential: stream.access == Access::Sequential,
             write_buffer: write_data.next(stream, depth),
             expected: self.expected,
@@ -141,12 +145,13 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     let (sender, messages) = channel();
     let (mut threads, mut gates) = (Vec::new(), Vec::new());
     let (mut setup, mut registration_error) = (String::new(), None);
-    let mut write_data = WriteData::new(load, engine)?;
+    let sizing = Sizing::new(load, engine);
+    let mut write_data = WriteData::new(load, sizing)?;
     let mut open_loop_counts = vec![OpenLoopCount::default(); streams.len()];
     let processors = ssdgauge_os::thread::allowed_processors();
-    let total: u32 = streams.iter().map(|stream| thread_count(stream, engine)).sum();
+    let total: u32 = streams.iter().map(|stream| sizing.threads(stream)).sum();
     for (number, stream) in streams.iter().enumerate() {
-        let share = StreamShare::new(load, number, stream, engine);
+        let share = StreamShare::new(load, number, stream, sizing);
         open_loop_counts[number].slots = share.sized.queue_depth * share.sized.threads;
         for member in 0..share.sized.threads {
             let thread = threads.len();

@@ -23,8 +23,11 @@ pub(super) struct Counters {
     pub(super) bytes: [u64; 2],
     /// Requests that the kernel merged with others.
     pub(super) merges: u64,
-    /// The sum of the times that reads and writes spent in the device, in milliseconds.
-    pub(super) held_ms: u64,
+    /// Requests that the device completed: reads, writes, discards and flushes.
+    pub(super) completed: u64,
+    /// The sum of the times that they spent in the device, in milliseconds (field 11): the kernel
+    /// truncates it to 32 bits.
+    pub(super) held_ms: u32,
 }
 
 impl Counters {
@@ -34,13 +37,20 @@ impl Counters {
             return None;
         }
         let text = attribute(&folder.join("stat"))?;
+        // Linux documentation, block/stat: 11 fields, with discards (4.18) 15, with flushes (5.5)
+        // 17.
         let fields: Option<Vec<u64>> =
-            text.split_whitespace().take(8).map(|word| word.parse().ok()).collect();
-        let fields = fields.filter(|fields| fields.len() == 8)?;
+            text.split_whitespace().take(17).map(|word| word.parse().ok()).collect();
+        let fields = fields.filter(|fields| fields.len() >= 11)?;
+        let count = |index: usize| fields.get(index).copied().unwrap_or(0);
         // The kernel counts sectors of 512 bytes, whatever the device's own block is.
         let bytes = [fields[2].wrapping_mul(512), fields[6].wrapping_mul(512)];
-        let [merges, held_ms] = [fields[1] + fields[5], fields[3] + fields[7]];
-        Some(Counters { bytes, merges, held_ms })
+        Some(Counters {
+            bytes,
+            merges: fields[1] + fields[5],
+            completed: [0, 4, 11, 15].into_iter().map(count).sum(),
+            held_ms: fields[10] as u32,
+        })
     }
 }
 
@@ -135,7 +145,7 @@ mod tests {
     }
 
     fn check(issued: [u64; 2], moved: [u64; 2], kind: TargetKind, expected: &[FindingKind]) {
-        let before = Counters { bytes: [7 * MIB, 9 * MIB], merges: 3, held_ms: 11 };
+        let before = Counters { bytes: [7 * MIB, 9 * MIB], merges: 3, ..Counters::default() };
         let bytes = [before.bytes[0] + moved[0], before.bytes[1] + moved[1]];
         let after = Counters { bytes, ..before };
         let compared = Compared { issued, kind, ..compared(before, after) };
@@ -163,10 +173,16 @@ mod tests {
     #[test]
     fn counters_are_read_from_sysfs_and_merges_are_reported() {
         let folder = tempfile::tempdir().unwrap();
-        let stat = "  10  2  2048  5  20  1  4096  7  0 1 1 0 0 0 0 0 0\n";
+        let stat = "  10  2  2048  5  20  1  4096  7  0 1 23 3 0 0 0 4 11\n";
         std::fs::write(folder.path().join("stat"), stat).unwrap();
         let counters = Counters::read(folder.path()).unwrap();
-        assert_eq!(counters, Counters { bytes: [MIB, 2 * MIB], merges: 3, held_ms: 12 });
+        assert_eq!(
+            counters,
+            Counters { bytes: [MIB, 2 * MIB], merges: 3, completed: 37, held_ms: 23 }
+        );
+        let short = "10 2 2048 5 20 1 4096 7 0 1 23\n";
+        std::fs::write(folder.path().join("stat"), short).unwrap();
+        assert_eq!(Counters::read(folder.path()).unwrap().completed, 30);
         let mut compared = compared(counters, Counters { merges: 9, ..counters });
         assert_eq!(compare(&compared)[0].kind, FindingKind::Merged);
         compared.random = false;

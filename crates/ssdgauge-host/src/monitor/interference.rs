@@ -8,8 +8,8 @@ use super::queue::{self, DeviceQueue};
 use super::stall_detector::{SchedulingGaps, StallDetector};
 use super::step::Step;
 use ssdgauge_core::{
-    Access, Engine, Finding, FindingKind, Interval, Nanos, Reading, Severity, Sink, TargetKind,
-    Workload,
+    Access, Engine, Finding, FindingKind, Interval, KernelQueue, Nanos, Reading, Severity, Sink,
+    TargetKind, Workload,
 };
 use ssdgauge_os::sysfs::attribute;
 use std::path::{Path, PathBuf};
@@ -30,23 +30,31 @@ const STALL: Nanos = Nanos::SECOND;
 pub(crate) struct InterferenceMonitor {
     device: Option<PathBuf>,
     counters: Option<Counters>,
+    queue: Option<DeviceQueue>,
     processors: Processors,
     stall_detector: StallDetector,
 }
 
 impl InterferenceMonitor {
-    /// Begins to monitor the host, and the block device whose folder in sysfs is `device`.
-    pub(crate) fn begin(device: Option<&Path>) -> InterferenceMonitor {
+    /// Begins to monitor the host, and the block device whose folder in sysfs is `device`. `node` is
+    /// the folder of the target itself, where it is a block device: the device or a partition.
+    pub(crate) fn begin(device: Option<&Path>, node: Option<&Path>) -> InterferenceMonitor {
         InterferenceMonitor {
             device: device.map(Path::to_owned),
             counters: device.and_then(Counters::read),
+            queue: node.zip(device).and_then(|(node, disk)| DeviceQueue::begin(node, disk)),
             processors: Processors::read(Path::new("/")),
             stall_detector: StallDetector::start(),
         }
     }
 
-    /// Returns the findings of `step`, whose intervals passed through `latencies`.
-    pub(crate) fn end(self, step: &Step<'_>, latencies: &LatencyWatch<'_>) -> Vec<Finding> {
+    /// Returns the findings of `step`, whose intervals passed through `latencies`, and the use of
+    /// the device by the counters of the kernel.
+    pub(crate) fn end(
+        self,
+        step: &Step<'_>,
+        latencies: &LatencyWatch<'_>,
+    ) -> (Vec<Finding>, Option<KernelQueue>) {
         let after = self.device.as_deref().and_then(Counters::read);
         let gaps = self.stall_detector.end();
         let mut findings = gaps.findings();
@@ -67,12 +75,12 @@ impl InterferenceMonitor {
                 page_cached: step.page_cached,
             }));
         }
-        let queue = counted.zip(self.device.as_deref());
-        let queue =
-            queue.map(|((before, after), folder)| DeviceQueue::between(&before, &after, folder));
-        findings.extend(queue::finding(step, queue));
+        let queue = self.queue.filter(|_| step.whole);
+        let kernel = queue.as_ref().and_then(|queue| queue.end(step.elapsed));
+        let length = queue.as_ref().and_then(DeviceQueue::length);
+        findings.extend(queue::finding(step, kernel.as_ref(), length));
         findings.extend(self.device.as_deref().and_then(warning_temperature));
-        findings
+        (findings, kernel)
     }
 }
 

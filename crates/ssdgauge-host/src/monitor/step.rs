@@ -8,6 +8,8 @@ pub(crate) struct Step<'a> {
     pub(crate) kind: TargetKind,
     pub(crate) workload: &'a Workload,
     pub(crate) elapsed: Nanos,
+    /// Requests that completed in full.
+    pub(crate) ios: u64,
     /// The mean number of requests in flight, by the count of the engine.
     pub(crate) in_flight: Option<f64>,
     /// Whether every request completed in full. If not, the counters of the kernel cannot be

@@ -24,7 +24,8 @@ impl LinuxRig {
         }
         self.begin_verification(workload);
         let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
-        let interference = InterferenceMonitor::begin(folder);
+        let node = self.backing.as_ref().and_then(|backing| backing.node.as_deref());
+        let interference = InterferenceMonitor::begin(folder, node);
         let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
         if let Some(health) = &mut self.health {
             // At queue depth 1 a query for SMART data would delay the one request in flight.
@@ -32,17 +33,19 @@ impl LinuxRig {
         }
         let since = Instant::now();
         let mut latencies = LatencyWatch::new(sink);
-        let (outcome, bytes) = self.run_engine(workload, until, covering, &mut latencies)?;
+        let (mut outcome, bytes) = self.run_engine(workload, until, covering, &mut latencies)?;
         let step = monitor::Step {
             kind: self.info.kind,
             workload,
             elapsed: outcome.elapsed,
+            ios: outcome.ios.iter().sum(),
             in_flight: outcome.report.in_flight,
             whole: outcome.faults.is_empty() && outcome.silence.is_none(),
             stopped: outcome.by == EndedBy::Stop,
             page_cached: self.page_cache_reason.is_some(),
         };
-        let findings = interference.end(&step, &latencies);
+        let (findings, kernel) = interference.end(&step, &latencies);
+        outcome.report.kernel = kernel;
         if let Some(health) = &mut self.health {
             health.end(since, outcome.elapsed, step.whole, sink);
         }

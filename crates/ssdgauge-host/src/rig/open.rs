@@ -16,7 +16,7 @@ use ssdgauge_guard::{
     Candidate, OpenTarget, OpenedTarget, TargetError, TargetOptions, WriteBudget,
 };
 use ssdgauge_os::clock;
-use ssdgauge_os::sysfs::block_device_of;
+use ssdgauge_os::sysfs::{block_device_of, block_node_of};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -175,7 +175,12 @@ impl BackingDevice {
             OpenTarget::Scratch(file) => file.metadata().ok()?.dev(),
             OpenTarget::Drive(drive) => drive.file().metadata().ok()?.rdev(),
         };
-        Some(BackingDevice { number, folder: block_device_of(number)? })
+        let node = match target {
+            OpenTarget::Drive(_) => block_node_of(number),
+            // Its counters include the metadata of the file system.
+            OpenTarget::Null | OpenTarget::Scratch(_) => None,
+        };
+        Some(BackingDevice { number, folder: block_device_of(number)?, node })
     }
 }
 

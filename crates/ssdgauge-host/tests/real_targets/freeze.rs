@@ -3,8 +3,8 @@
 
 use crate::support::{Loop, for_millis, has_program, random};
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Engine, Finding, FindingKind, Histogram, Interval, Preparation,
-    Reading, Recording, Rig, Sink,
+    Access, Arrival, Bytes, Direction, Engine, Finding, FindingKind, Histogram, Interval, OpenLoop,
+    Preparation, Reading, Recording, Rig, Sink,
 };
 use ssdgauge_guard::Candidate;
 use ssdgauge_host::LinuxRig;
@@ -53,9 +53,9 @@ impl Drop for Mounted {
     }
 }
 
-/// Freezes the file system at `point` once in each second; returns when each call to freeze began,
-/// and when it was thawed.
-fn freeze(point: &Path) -> Vec<(Instant, Instant)> {
+/// Freezes the file system at `point` for `length` in the middle of each of `seconds` seconds;
+/// returns when each call to freeze began, and when it was thawed.
+fn freeze(point: &Path, seconds: u64, length: Duration) -> Vec<(Instant, Instant)> {
     const FIFREEZE: libc::c_ulong = 0xc004_5877;
     const FITHAW: libc::c_ulong = 0xc004_5878;
     let folder = File::open(point).unwrap();
@@ -66,12 +66,12 @@ fn freeze(point: &Path) -> Vec<(Instant, Instant)> {
     };
     let begin = Instant::now();
     let mut calls = Vec::new();
-    for second in 0..SECONDS {
+    for second in 0..seconds {
         let when = Duration::from_millis(second * 1_000 + 450);
         std::thread::sleep(when.saturating_sub(begin.elapsed()));
         let since = Instant::now();
         call(FIFREEZE);
-        std::thread::sleep(FREEZE);
+        std::thread::sleep(length);
         call(FITHAW);
         calls.push((since, Instant::now()));
     }
@@ -155,9 +155,15 @@ impl Sink for Window {
     }
 }
 
-/// Runs an open loop below `point` and freezes the file system in the middle of it; returns the
-/// samples and the times in which it was frozen.
-fn run_with_freezes(point: &Path, engine: Engine) -> (Recording, Vec<(Instant, Instant)>) {
+/// Runs an open loop below `point` and freezes the file system for `length` in the middle of each of
+/// `seconds` seconds; returns the samples, the figures of the loop, and the times in which the file
+/// system was frozen.
+fn run_with_freezes(
+    point: &Path,
+    engine: Engine,
+    seconds: u64,
+    length: Duration,
+) -> (Recording, OpenLoop, Vec<(Instant, Instant)>) {
     let candidate =
         Candidate::find(point.to_str().unwrap()).and_then(|found| found.sized(SPAN)).unwrap();
     let mut rig = LinuxRig::open(candidate, None, 3).unwrap();
@@ -179,7 +185,7 @@ fn run_with_freezes(point: &Path, engine: Engine) -> (Recording, Vec<(Instant, I
             while !begun.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            let calls = freeze(&point);
+            let calls = freeze(&point, seconds, length);
             // Requests that waited complete before the run ends.
             std::thread::sleep(FREEZE);
             over.store(true, Ordering::Relaxed);
@@ -190,16 +196,17 @@ fn run_with_freezes(point: &Path, engine: Engine) -> (Recording, Vec<(Instant, I
         let (point, over) = (point.to_owned(), Arc::clone(&sink.over));
         move || record_stalls(&point, &over)
     });
-    rig.run(&workload, &for_millis(600_000), &mut sink).unwrap();
+    let mut ended = rig.run(&workload, &for_millis(600_000), &mut sink).unwrap();
     let calls = freezer.join().unwrap();
-    (sink.recording, frozen(&calls, &probe.join().unwrap()))
+    let frozen = frozen(&calls, &probe.join().unwrap());
+    (sink.recording, ended.engine.open_loop.remove(0), frozen)
 }
 
 #[test]
 fn the_percentiles_of_an_open_loop_contain_freezes_with_their_full_weight() {
     let Some(mounted) = Mounted::new() else { return };
     for engine in [Engine::IoUring, Engine::Synchronous] {
-        let (seen, frozen) = run_with_freezes(&mounted.point, engine);
+        let (seen, _, frozen) = run_with_freezes(&mounted.point, engine, SECONDS, FREEZE);
         // The frozen requests of the ring wait in kernel workers, which a finding reports.
         let punted = seen.findings.iter().any(|finding| finding.kind == FindingKind::Punted);
         assert_eq!(punted, engine == Engine::IoUring, "{:?}", seen.findings);
@@ -218,4 +225,38 @@ fn the_percentiles_of_an_open_loop_contain_freezes_with_their_full_weight() {
             assert!(error > -0.06, "{engine:?} p{share}: {error}");
         }
     }
+}
+
+#[test]
+fn a_freeze_of_seconds_withholds_no_request_of_a_ring() {
+    let Some(mounted) = Mounted::new() else { return };
+    let length = Duration::from_secs(3);
+    let (seen, open, frozen) = run_with_freezes(&mounted.point, Engine::IoUring, 1, length);
+    let blocked = frozen[0].1.duration_since(frozen[0].0);
+    assert!(blocked > length - FREEZE, "frozen for {blocked:?}");
+    assert_eq!((open.withheld, open.unsent, open.withheld_max_us), (0, 0, None), "{open:?}");
+    assert!(!seen.findings.iter().any(|finding| finding.kind == FindingKind::Withheld));
+    // The service time of a request that was sent when due contains its whole wait. With fewer
+    // slots, a later one would be sent at the end of the freeze, and its service time be short.
+    let ios = seen.ios(Direction::Write) as f64;
+    let service = open.service().unwrap();
+    let waited = service.share_above(500_000_000).unwrap() * ios;
+    let expected = (blocked.as_secs_f64() - 0.5) * RATE;
+    assert!(waited > 0.9 * expected, "{waited} of {expected} requests: {open:?}");
+}
+
+#[test]
+fn busy_threads_withhold_requests_and_a_finding_names_them() {
+    let Some(mounted) = Mounted::new() else { return };
+    let (seen, open, frozen) = run_with_freezes(&mounted.point, Engine::Synchronous, 2, FREEZE);
+    // Eight threads have a request in flight; the others that are due in a freeze wait.
+    let frozen: Duration = frozen.iter().map(|(from, to)| to.duration_since(*from)).sum();
+    let due = (frozen.as_secs_f64() * RATE) as u64;
+    assert!(open.withheld + 2 * (8 + 1) >= due, "{due} due: {open:?}");
+    assert_eq!(open.withheld_bytes, open.withheld * 4_096);
+    let longest = open.withheld_max_us.unwrap();
+    assert!(longest > 0.8 * FREEZE.as_micros() as f64, "{open:?}");
+    assert_eq!(open.lateness_max_us.map(|max| max >= longest), Some(true), "{open:?}");
+    let kinds: Vec<FindingKind> = seen.findings.iter().map(|finding| finding.kind).collect();
+    assert!(kinds.contains(&FindingKind::Withheld), "{kinds:?}");
 }

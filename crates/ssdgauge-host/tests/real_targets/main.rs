@@ -14,6 +14,7 @@ mod guard;
 mod log;
 mod open_loop;
 mod preparation;
+mod queue;
 mod races;
 mod support;
 mod verification;

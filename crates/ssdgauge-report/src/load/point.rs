@@ -1,5 +1,6 @@
 //! One measured step: its samples from all records that are its result.
 
+use crate::load::engine_report;
 use crate::load::seconds::SecondAggregator;
 use crate::model::{PointRun, ReportError};
 use crate::text::sanitize;
@@ -76,6 +77,7 @@ pub(crate) fn read(
         return Err(ReportError::Impossible { path: file.path().to_owned(), what });
     }
     let last = records.last();
+    let (open_loop, kernel) = engine_report::read(records);
     let (totals, second_totals, seconds) = aggregator.finish(elapsed);
     Ok(PointRun {
         point: Point {
@@ -88,7 +90,8 @@ pub(crate) fn read(
         seconds,
         instruments,
         ended_by: last.and_then(|record| record.ended_by.clone()).unwrap_or_default(),
-        report: last.and_then(|record| record.report.clone()).unwrap_or_default(),
+        open_loop,
+        kernel,
         cache: None,
         levels: None,
     })

@@ -2,7 +2,9 @@
 
 use crate::model::second::Second;
 use crate::model::tracked::Tracked;
-use ssdgauge_core::{Direction, Finding, Headline, Metric, Point, Test, Workload};
+use ssdgauge_core::{
+    Direction, Finding, Headline, KernelQueue, Metric, OpenLoop, Point, Test, Workload,
+};
 use ssdgauge_runfile::Head;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,8 +72,11 @@ pub struct PointRun {
     pub instruments: BTreeMap<String, BTreeSet<String>>,
     /// The limit that ended the step.
     pub ended_by: String,
-    /// The report of the engine, as JSON; empty where there is none.
-    pub report: String,
+    /// The figures of each open-loop stream, without histograms; those of the last round where the
+    /// step has several.
+    pub open_loop: Vec<OpenLoop>,
+    /// The use of the device by the counters of the kernel; `None` where it is not known.
+    pub kernel: Option<KernelQueue>,
     /// The position of a step that writes, relative to the SLC cache; `None` where no fill of the
     /// same run shows one.
     pub cache: Option<CachePlace>,

@@ -104,6 +104,8 @@ fn test(run: &TestRun) -> Value {
                 "ended_by": sanitize::prose(&point.ended_by),
                 "cache": point.cache.map(|place| place.name()),
                 "levels": point.levels.map(levels),
+                "open_loop": point.open_loop,
+                "kernel": point.kernel,
                 "metrics": metrics::shown(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))

@@ -4,6 +4,7 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_notes;
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::sent_late;
 use crate::analysis::workload_text;
 use crate::figure as charts;
 use crate::figure::chart::Chart;
@@ -34,6 +35,11 @@ const COLUMNS: [Metric; 15] = [
     Metric::WriteAmplification,
     Metric::EffectiveOverProvisioning,
 ];
+
+/// The definition of the columns of the kernel.
+const KERNEL: &str = "By the kernel: from the queue of the device to the completion in the kernel, \
+                      by its own counters. The latencies also contain the time in the system call \
+                      before, and the time until the program reaps the completion.";
 
 /// Returns the section of one test.
 pub(super) fn section(
@@ -111,6 +117,7 @@ fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                 }
                 @for remark in headline_notes::notes(member.test) { "; " (remark) }
             }
+            @if let Some(line) = sent_late::latest(member.test) { p.small { (line) "." } }
         }
     }
 }
@@ -191,6 +198,8 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     if group.members.iter().all(|member| member.test.points.is_empty()) {
         return html! {};
     }
+    let mut points = group.members.iter().flat_map(|member| &member.test.points);
+    let kernel = points.any(|point| point.kernel.is_some());
     html! {
         details.numbers {
             summary { "All metrics of this test" }
@@ -207,18 +216,33 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                             }
                         }
                     }
+                    @if kernel {
+                        th.n scope="col" { "In the device, by the kernel" }
+                        th.n scope="col" { "Mean time in the device, by the kernel, µs" }
+                    }
                 } }
                 tbody {
                     @for member in &group.members {
-                        @for point in &member.test.points { (rows(member, point, &shown, drives)) }
+                        @for point in &member.test.points {
+                            (rows(member, point, &shown, kernel, drives))
+                        }
                     }
                 }
             } }
+            @if kernel { p.small { (KERNEL) } }
         }
     }
 }
 
-fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], drives: &ReportDrives) -> Markup {
+/// Returns the rows of a step: all requests, each direction, and the lateness of an open loop.
+/// `kernel` says whether the table has the columns of the kernel.
+fn rows(
+    member: &Member<'_>,
+    point: &PointRun,
+    shown: &[Metric],
+    kernel: bool,
+    drives: &ReportDrives,
+) -> Markup {
     let scopes = metrics::scopes(point);
     // Where there is one direction, it is the whole.
     let scopes = if scopes.len() == 2 { &scopes[..1] } else { &scopes[..] };
@@ -246,7 +270,23 @@ fn rows(member: &Member<'_>, point: &PointRun, shown: &[Metric], drives: &Report
                         }
                     }
                 }
+                @if kernel { (kernel_cells(point, *scope)) }
             }
         }
+        @for line in sent_late::lines(point) {
+            tr.small {
+                th scope="row" { (label) ", load generator" }
+                td colspan=(shown.len() + if kernel { 4 } else { 2 }) { (line) }
+            }
+        }
+    }
+}
+
+/// Returns the cells of the counters of the kernel, which do not distinguish directions.
+fn kernel_cells(point: &PointRun, scope: Scope) -> Markup {
+    let used = point.kernel.as_ref().filter(|_| scope == Scope::All);
+    html! {
+        td.n { @if scope == Scope::All { (number::optional(used.map(|used| used.in_flight))) } }
+        td.n { @if scope == Scope::All { (number::optional(used.map(|used| used.time_mean_us))) } }
     }
 }

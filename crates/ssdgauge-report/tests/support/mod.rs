@@ -192,6 +192,8 @@ pub struct Recipe<'a> {
     /// What the power meter sees.
     pub scope: PowerScope,
     pub findings: Vec<(Option<usize>, Finding)>,
+    /// The report of the engine after each step.
+    pub report: EngineReport,
 }
 
 impl Recipe<'_> {
@@ -205,6 +207,7 @@ impl Recipe<'_> {
             power_w: None,
             scope: PowerScope::Drive,
             findings: Vec::new(),
+            report: EngineReport::default(),
         }
     }
 }
@@ -259,7 +262,7 @@ pub fn record(folder: &Path, recipe: &Recipe<'_>) -> PathBuf {
                     unix_ms: STARTED,
                     elapsed,
                     ended_by: "time".into(),
-                    report: "{}".into(),
+                    report: serde_json::to_string(&recipe.report).unwrap(),
                 };
                 writer.finish_step(id, &end).unwrap();
             }

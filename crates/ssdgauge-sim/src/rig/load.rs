@@ -8,8 +8,9 @@ use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
 use crate::rig::fault_injection::InjectedFaults;
 use crate::time::SimTime;
 use ssdgauge_core::{
-    Direction, Engine, Histogram, Interval, Nanos, OpenLoop, OpenLoopCount, Random, Recorder,
-    Request, RequestSource, Schedule, Sink, Stream, Workload,
+    Direction, Engine, Finding, Histogram, Interval, KernelQueue, MAX_SLOT_MEMORY, Nanos, OpenLoop,
+    OpenLoopCount, Random, Recorder, Request, RequestSource, Schedule, Sink, Stream, Workload,
+    open_loop_slots,
 };
 
 /// Requests that are generated ahead of their submission, so that the cache misses of their map
@@ -30,6 +31,8 @@ struct Thread {
     ahead: [Request; AHEAD],
     next: usize,
     schedule: Option<Schedule>,
+    /// The requests that it may still have in flight; open loops only.
+    free_slots: u32,
 }
 
 impl Thread {
@@ -72,9 +75,11 @@ pub(crate) struct Load {
     slots: Vec<InFlight>,
     /// Free slots of open loops.
     free_slots: Vec<usize>,
+    /// Whether a request waited because all streams together had [`MAX_IN_FLIGHT`] in flight.
+    is_full: bool,
     /// The threads of open loops.
     open_loops: Vec<usize>,
-    /// The next request of an open loop: when it is due, and its thread.
+    /// The next request of the open loops that have a free slot: when it is due, and its thread.
     next_due: Option<(SimTime, usize)>,
     counts: Vec<OpenLoopCount>,
     queue: CompletionQueue,
@@ -86,6 +91,8 @@ pub(crate) struct Load {
     pub(crate) submitted_bytes: u64,
     /// Requests completed.
     pub(crate) completed: u64,
+    /// The sum of their times from submission to completion, in nanoseconds.
+    held: u128,
     /// Requests that failed.
     pub(crate) failed: u64,
 }
@@ -108,6 +115,7 @@ impl Load {
             threads: Vec::new(),
             slots: Vec::new(),
             free_slots: Vec::new(),
+            is_full: false,
             open_loops: Vec::new(),
             next_due: None,
             counts: vec![OpenLoopCount::default(); workload.streams.len()],
@@ -117,6 +125,7 @@ impl Load {
             records: Vec::new(),
             submitted_bytes: 0,
             completed: 0,
+            held: 0,
             failed: 0,
         };
         for (number, stream) in workload.streams.iter().enumerate() {
@@ -124,14 +133,26 @@ impl Load {
                 Engine::IoUring => stream.queue_depth,
                 Engine::Synchronous => 1,
             };
-            load.add_stream(number as u16, stream, depth, stream_seed(seed, run, number as u16));
+            // As many slots as the real engine has, so that requests wait for one in both.
+            let slots = open_loop_slots(stream, workload.engine, stream.threads, MAX_SLOT_MEMORY);
+            let seed = stream_seed(seed, run, number as u16);
+            load.add_stream(number as u16, stream, depth, slots, seed);
         }
         load.find_next_due();
         load
     }
 
-    /// Adds the threads of stream `number`, `depth` requests deep each, and its records.
-    fn add_stream(&mut self, number: u16, stream: &Stream, depth: u32, seed: u64) {
+    /// Adds the threads of stream `number`, `depth` requests deep each, and its records. `slots`
+    /// are those of each thread of an open loop.
+    fn add_stream(
+        &mut self,
+        number: u16,
+        stream: &Stream,
+        depth: u32,
+        slots: Option<u32>,
+        seed: u64,
+    ) {
+        self.counts[usize::from(number)].slots = slots.unwrap_or(0).saturating_mul(stream.threads);
         for thread in 0..stream.threads {
             let index = self.threads.len() as u32;
             let idle = Request { direction: Direction::Read, offset: 0 };
@@ -142,6 +163,7 @@ impl Load {
                 ahead: [idle; AHEAD],
                 next: AHEAD,
                 schedule: Schedule::new(stream, thread, seed),
+                free_slots: slots.unwrap_or(0),
             });
             match stream.arrival.per_second() {
                 Some(_) => self.open_loops.push(index as usize),
@@ -167,7 +189,11 @@ impl Load {
     }
 
     fn find_next_due(&mut self) {
-        let due = |thread: &usize| Some((self.threads[*thread].schedule.as_ref()?.due(), *thread));
+        let due = |index: &usize| {
+            let thread = &self.threads[*index];
+            let schedule = thread.schedule.as_ref().filter(|_| thread.free_slots > 0)?;
+            Some((schedule.due(), *index))
+        };
         self.next_due = self.open_loops.iter().filter_map(due).min();
     }
 
@@ -194,8 +220,12 @@ impl Load {
             let thread = &mut self.threads[thread];
             let count = &mut self.counts[usize::from(thread.stream)];
             count.sent += 1;
-            // The model submits on time to the nanosecond.
-            count.lateness.record(0);
+            // The model submits on time to the nanosecond, unless no slot is free.
+            match at == due {
+                true => count.lateness.record(0),
+                false => count.withheld.record(at - due),
+            }
+            thread.free_slots -= 1;
             if let Some(schedule) = &mut thread.schedule {
                 schedule.advance();
             }
@@ -210,24 +240,28 @@ impl Load {
             return Some(slot);
         }
         let room = (self.slots.len() as u64) < MAX_IN_FLIGHT;
+        self.is_full |= !room;
         room.then(|| {
             self.slots.push(InFlight::for_thread(thread as u32));
             self.slots.len() - 1
         })
     }
 
-    /// Returns the statistics of every open-loop stream, including requests that were due before
-    /// `limit` and not submitted.
+    /// Returns the statistics of every open-loop stream and the findings about it, including
+    /// requests that were due before `limit` and not submitted.
     pub(crate) fn open_loops(
         &mut self,
         workload: &Workload,
         elapsed: Nanos,
         limit: SimTime,
-    ) -> Vec<OpenLoop> {
+    ) -> (Vec<OpenLoop>, Vec<Finding>) {
         for thread in &mut self.threads {
             let Some(schedule) = &mut thread.schedule else { continue };
             let count = &mut self.counts[usize::from(thread.stream)];
-            count.slots = MAX_IN_FLIGHT as u32;
+            // All streams share the slots of the model: where these ended, they were the limit.
+            if self.is_full {
+                count.slots = MAX_IN_FLIGHT as u32;
+            }
             while schedule.due() < limit {
                 count.unsent += 1;
                 schedule.advance();
@@ -235,7 +269,19 @@ impl Load {
         }
         let pairs = workload.streams.iter().zip(&self.counts);
         let open = pairs.filter(|(stream, _)| stream.arrival.per_second().is_some());
-        open.map(|(stream, count)| OpenLoop::from_count(stream, elapsed, count)).collect()
+        let mut findings = Vec::new();
+        let open_loops = open.map(|(stream, count)| {
+            let open_loop = OpenLoop::from_count(stream, elapsed, count);
+            // The model is never late, so no latency is compared with its lateness.
+            findings.extend(open_loop.findings(count, &Histogram::default()));
+            open_loop
+        });
+        (open_loops.collect(), findings)
+    }
+
+    /// Returns the use of the drive in a step of `elapsed`, as the kernel would count it.
+    pub(crate) fn queue(&self, elapsed: Nanos) -> Option<KernelQueue> {
+        KernelQueue::new("virtual", self.completed, self.held, elapsed)
     }
 
     /// Returns how many requests are kept in flight.
@@ -267,6 +313,7 @@ impl Load {
         let record = &mut self.records[stream * 2 + request.direction as usize];
         self.completed += 1;
         self.last = completion.at;
+        self.held += u128::from(completion.at - request.submitted);
         let latency = completion.at - request.due;
         if request.failed {
             record.errors += 1;
@@ -277,6 +324,11 @@ impl Load {
         if thread.schedule.is_some() {
             self.counts[stream].service.record(completion.at - request.submitted);
             self.free_slots.push(completion.slot);
+            let thread = &mut self.threads[request.thread as usize];
+            thread.free_slots += 1;
+            if thread.free_slots == 1 {
+                self.find_next_due();
+            }
         }
         Nanos(latency)
     }

@@ -6,7 +6,8 @@ use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
-    Nanos, Preparation, Reading, Rig, RigError, Sink, Stream, Until, Workload,
+    KernelQueue, Nanos, OpenLoop, Preparation, Reading, Rig, RigError, Sink, Stream, Until,
+    Workload,
 };
 use ssdgauge_guard::{Candidate, TargetOptions, TargetPlace};
 use ssdgauge_host::LinuxRig;
@@ -208,18 +209,37 @@ fn print_summary(arguments: &arguments::BenchArguments, runs: &[BenchRun]) -> Re
         report.ios_per_enter.unwrap_or_default(),
         report.in_flight.unwrap_or_default(),
     ));
-    for open in &report.open_loop {
-        let lateness = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.3}"));
+    print_queue(report);
+    report.open_loop.iter().for_each(print_open_loop);
+    Ok(())
+}
+
+/// Prints the use of the device by the counters of the kernel, where it is known.
+fn print_queue(report: &EngineReport) {
+    if let Some(KernelQueue { device, in_flight, time_mean_us, .. }) = &report.kernel {
         terminal::print(&format!(
-            "scheduled {} requests/s, submitted {:.1} requests/s; lateness p50 {}, p90 {}, p99 {} us\n",
-            open.asked_per_second,
-            open.sent_per_second,
-            lateness(open.lateness_p50_us),
-            lateness(open.lateness_p90_us),
-            lateness(open.lateness_p99_us),
+            "by the counters of the kernel for {device}: {in_flight:.1} in flight, {time_mean_us:.1} \
+             us in the device on average\n"
         ));
     }
-    Ok(())
+}
+
+/// Prints the rate of an open loop, and how late its requests were sent.
+fn print_open_loop(open: &OpenLoop) {
+    let lateness = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.3}"));
+    terminal::print(&format!(
+        "scheduled {} requests/s, submitted {:.1} requests/s; sent late: p50 {}, p90 {}, p99 {}, \
+         p99.9 {}, max {} us; withheld {}, unsent {}\n",
+        open.asked_per_second,
+        open.sent_per_second,
+        lateness(open.lateness_p50_us),
+        lateness(open.lateness_p90_us),
+        lateness(open.lateness_p99_us),
+        lateness(open.lateness_p999_us),
+        lateness(open.lateness_max_us),
+        open.withheld,
+        open.unsent,
+    ));
 }
 
 /// The sums over all intervals of a run, and its findings.

@@ -1,5 +1,6 @@
 //! Rows of the terminal summary: customary ones for `quick`, headlines for other suites.
 
+use crate::analysis::sent_late;
 use crate::model::metrics;
 use crate::model::{PointRun, Run};
 use crate::output::terminal::style::Style;
@@ -171,6 +172,7 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
             line.push_str(&style.right(&number::count(headline.n), SECONDS));
         }
         lines.push(line);
+        lines.extend(sent_late::latest(test).map(|late| style.dim(&format!("  {late}"))));
     }
     lines
 }
