@@ -3,6 +3,7 @@
 //! A host write goes to the SLC cache while it has room, else to native cells. The layer must
 //! never report a page as written that a later read would not find.
 
+mod background;
 mod folding;
 mod gc;
 mod ground_truth;
@@ -58,7 +59,7 @@ impl Ftl {
             host: None,
             parked: None,
             cache: SlcCache::new(&geometry, &profile.slc),
-            folding: Folding::new(&profile.slc),
+            folding: Folding::new(&profile.slc, &geometry),
             gc: GarbageCollection::new(&profile.gc, &geometry),
             idle_superblocks: profile.gc.idle_superblocks as usize,
             acknowledges_early: true,
@@ -249,28 +250,6 @@ impl Ftl {
         if !self.media.geometry.in_place {
             worn_in::wear_in(&mut self.media, seed);
             self.media.map.verify();
-        }
-    }
-
-    /// Does background work while the host is idle, up to `until`.
-    pub(crate) fn idle_until(&mut self, until: SimTime) {
-        if self.media.geometry.in_place {
-            return;
-        }
-        let Ftl { media, cache, folding, gc, .. } = self;
-        // The next write finds room in the cache, and leaves a native superblock written in part.
-        let native = self.host.is_some_and(|open| !open.slc);
-        if folding.has_work(cache) && folding.folds_when_idle() && native {
-            debug_assert!(self.parked.is_none(), "a parked superblock is used before another");
-            self.parked = self.host.take();
-        }
-        folding.fold_when_idle(media, cache, gc, until);
-        let free = media.map.free_superblocks();
-        if self.idle_superblocks > free && media.flash.idle_at() < until {
-            // At most one superblock in each period, so that a host that returns does not find the
-            // dies busy for much longer than that.
-            let wanted = (free + 1).min(self.idle_superblocks);
-            gc.collect_until_free(media, cache, wanted, until);
         }
     }
 

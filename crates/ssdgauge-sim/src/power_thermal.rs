@@ -16,8 +16,12 @@ const MAX_THROTTLE_STEPS: u32 = 6;
 pub(crate) struct PowerThermal {
     power: PowerFigures,
     thermal: ThermalFigures,
-    /// The time up to which energy and temperature are computed.
+    /// The time up to which energy is computed.
     now: SimTime,
+    /// The time up to which the temperature is computed: the last sample.
+    sampled: SimTime,
+    /// Energy since the last sample, in joules.
+    since_sample_j: f64,
     /// Operations up to `now`.
     work: Work,
     body_c: f64,
@@ -63,6 +67,8 @@ impl PowerThermal {
             power: power.clone(),
             thermal: thermal.clone(),
             now: 0,
+            sampled: 0,
+            since_sample_j: 0.0,
             work: Work::default(),
             body_c: idle_c,
             throttle_steps: 0,
@@ -114,31 +120,57 @@ impl PowerThermal {
         self.energy_j
     }
 
-    /// Advances to `now`, at which the drive has done `work` in total and has been busy until
-    /// `busy_until`.
+    /// Returns the idle time after which the drive may be in a power state, in nanoseconds.
+    pub(crate) fn sleeps_after(&self) -> SimTime {
+        match self.is_held_in_state() {
+            true => 0,
+            false => {
+                self.autonomous_states().first().map_or(SimTime::MAX, |s| ns(s.after_ms * 1e3))
+            }
+        }
+    }
+
+    /// Returns whether the drive is in a power state that the host has set.
+    pub(crate) fn is_held_in_state(&self) -> bool {
+        self.set_state.as_ref().is_some_and(|set| set.woken.is_none())
+    }
+
+    /// Advances to `now`, at which the drive has done `work` in total and has been active until
+    /// `active_until`; returns power and temperature since the last sample.
     pub(crate) fn advance(
         &mut self,
         now: SimTime,
         work: &Work,
-        busy_until: SimTime,
+        active_until: SimTime,
     ) -> PowerThermalSample {
-        let seconds = now.saturating_sub(self.now) as f64 / 1e9;
-        let dynamic = energy_j(work, &self.power) - energy_j(&self.work, &self.power);
-        let energy = dynamic + self.state_energy_j(now, busy_until);
-        // Work ends a state that the host has set; the drive stays active from then on, as NVMe
-        // drives do where autonomous transitions are off.
-        self.set_state.take_if(|set| set.woken.is_some());
-        let power_w = if seconds > 0.0 { energy / seconds } else { 0.0 };
-        self.energy_j += energy;
-        self.update_temperature(power_w, seconds);
-        self.now = self.now.max(now);
-        self.work = *work;
+        self.add_energy(now, work, active_until);
+        let seconds = now.saturating_sub(self.sampled) as f64 / 1e9;
+        let mut power_w = 0.0;
+        if seconds > 0.0 {
+            power_w = self.since_sample_j / seconds;
+            self.since_sample_j = 0.0;
+            self.sampled = now;
+            self.update_temperature(power_w, seconds);
+        }
         PowerThermalSample {
             power_w,
             body_c: self.body_c,
             junction_c: self.body_c + self.thermal.junction_c_per_w * power_w,
             throttled: self.throttle_steps > 0,
         }
+    }
+
+    /// Adds the energy up to `now`.
+    fn add_energy(&mut self, now: SimTime, work: &Work, active_until: SimTime) {
+        let dynamic = energy_j(work, &self.power) - energy_j(&self.work, &self.power);
+        let energy = dynamic + self.state_energy_j(now, active_until);
+        // Work ends a state that the host has set; the drive stays active from then on, as NVMe
+        // drives do where autonomous transitions are off.
+        self.set_state.take_if(|set| set.woken.is_some());
+        self.energy_j += energy;
+        self.since_sample_j += energy;
+        self.now = self.now.max(now);
+        self.work = *work;
     }
 
     /// Updates temperature and throttling after `seconds` at constant power: the exact solution of
@@ -161,7 +193,7 @@ impl PowerThermal {
     }
 
     /// Returns the energy of the power states from the last update to `now`, in joules.
-    fn state_energy_j(&self, now: SimTime, busy_until: SimTime) -> f64 {
+    fn state_energy_j(&self, now: SimTime, active_until: SimTime) -> f64 {
         if let Some(SetState { state, since, woken }) = &self.set_state {
             let entered = (since + ns(state.entry_us)).clamp(self.now, now.max(self.now));
             let left = woken.unwrap_or(now).clamp(entered, now.max(entered));
@@ -173,7 +205,7 @@ impl PowerThermal {
         let mut from = self.now;
         let mut w = self.power.idle_w;
         for state in self.autonomous_states() {
-            let entered = busy_until + ns(state.after_ms * 1e3 + state.entry_us);
+            let entered = active_until + ns(state.after_ms * 1e3 + state.entry_us);
             let to = entered.clamp(from, now.max(from));
             energy += w * (to - from) as f64 / 1e9;
             from = to;
@@ -182,18 +214,21 @@ impl PowerThermal {
         energy + w * now.saturating_sub(from) as f64 / 1e9
     }
 
-    /// Wakes the drive for work at `now`, after it has been idle since `busy_until`; returns the
-    /// exit latency in nanoseconds.
-    pub(crate) fn wake(&mut self, now: SimTime, busy_until: SimTime) -> u64 {
+    /// Wakes the drive for a command at `now`, before which it has done `work` and was active until
+    /// `active_until`; returns the exit latency in nanoseconds.
+    pub(crate) fn wake(&mut self, now: SimTime, work: &Work, active_until: SimTime) -> u64 {
         if let Some(SetState { state, since, woken: woken @ None }) = &mut self.set_state {
             *woken = Some(now);
             // A transition into a state is completed before the state is left.
             let entering = (*since + ns(state.entry_us)).saturating_sub(now);
             return entering + ns(state.exit_us);
         }
-        let entered = |after_ms: f64| now > busy_until.saturating_add(ns(after_ms * 1e3));
+        let entered = |after_ms: f64| now > active_until.saturating_add(ns(after_ms * 1e3));
         let deepest = self.autonomous_states().iter().rev().find(|state| entered(state.after_ms));
-        deepest.map_or(0, |state| ns(state.exit_us))
+        let Some(exit_latency) = deepest.map(|state| ns(state.exit_us)) else { return 0 };
+        // From here on the drive is active: the time that it slept would not be known later.
+        self.add_energy(now, work, active_until);
+        exit_latency
     }
 }
 

@@ -171,21 +171,26 @@ impl Load {
         self.next_due = self.open_loops.iter().filter_map(due).min();
     }
 
-    /// Submits the requests of open loops that are due before the next completion and before
-    /// `limit`, up to `bytes` in total.
+    /// Submits the requests of open loops that are due before the next completion, before `limit`
+    /// and by `second_end`, up to `bytes` in total. Returns whether the next event is a request that
+    /// is due after `second_end`.
     pub(crate) fn submit_due(
         &mut self,
         drive: &mut Drive,
         faults: &InjectedFaults,
         limit: SimTime,
         bytes: u64,
-    ) {
+        second_end: SimTime,
+    ) -> bool {
         while let Some((due, thread)) = self.next_due {
             let later = self.queue.first().is_some_and(|completion| completion < due);
             if later || due >= limit || self.submitted_bytes >= bytes {
-                return;
+                return false;
             }
-            let Some(slot) = self.take_slot(thread) else { return };
+            if due > second_end {
+                return true;
+            }
+            let Some(slot) = self.take_slot(thread) else { return false };
             // A request that has to wait for a slot is submitted when one becomes free; its latency
             // counts from the due time all the same (no coordinated omission).
             let at = due.max(self.last);
@@ -201,6 +206,7 @@ impl Load {
             }
             self.find_next_due();
         }
+        false
     }
 
     /// Takes a slot for a request of an open loop; `None` where all are in use.
@@ -258,6 +264,11 @@ impl Load {
         self.queue.pop()
     }
 
+    /// Returns the latency of `completion`.
+    pub(crate) fn latency(&self, completion: &Completion) -> Nanos {
+        Nanos(completion.at.saturating_sub(self.slots[completion.slot].due))
+    }
+
     /// Records a completion in the current second; returns its latency.
     #[inline]
     pub(crate) fn record(&mut self, completion: &Completion) -> Nanos {
@@ -311,7 +322,11 @@ impl Load {
         let thread = &mut self.threads[in_flight.thread as usize];
         let request = thread.next_request(drive);
         let now = self.begin + at;
-        let end = faults.delay(drive.submit(now, request, thread.bytes));
+        let done = drive.submit(now, request, thread.bytes);
+        let end = faults.delay(done);
+        if end > done {
+            drive.occupy_until(end);
+        }
         assert!(end > now || thread.bytes == 0, "nothing completes before it was submitted");
         (in_flight.due, in_flight.submitted) = (at, at);
         in_flight.direction = request.direction;

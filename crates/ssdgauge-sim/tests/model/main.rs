@@ -4,6 +4,7 @@
 mod amplification;
 mod cache;
 mod data;
+mod idle;
 mod power_thermal;
 mod rig;
 mod steady;
