@@ -46,9 +46,16 @@ impl Drive {
         }
     }
 
-    /// Submits a request of `bytes` at `now` and returns when it is completed.
+    /// Submits a request of `bytes` at `now` and returns when it is completed; a write of a stream
+    /// with `sync` (O_DSYNC; NVMe: forced unit access) completes when it outlives a loss of power.
     #[inline]
-    pub(crate) fn submit(&mut self, now: SimTime, request: Request, bytes: u64) -> SimTime {
+    pub(crate) fn submit(
+        &mut self,
+        now: SimTime,
+        request: Request,
+        bytes: u64,
+        sync: bool,
+    ) -> SimTime {
         let first = (request.offset / PAGE) as u32;
         let last = ((request.offset + bytes - 1) / PAGE) as u32;
         let pages = last - first + 1;
@@ -72,7 +79,7 @@ impl Drive {
                 if !(request.offset | bytes).is_multiple_of(PAGE) {
                     self.read_partial_pages(command.at, request.offset, bytes);
                 }
-                self.ftl.write(command.at, first, pages)
+                self.ftl.write(command.at, first, pages, sync)
             }
         };
         let end = (done + command.transfer).max(command.link_free) + command.delay;

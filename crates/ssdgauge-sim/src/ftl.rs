@@ -47,6 +47,8 @@ pub(crate) struct Ftl {
     idle_superblocks: usize,
     /// Whether a write is acknowledged as soon as it is in the buffer; else when it is programmed.
     pub(crate) acknowledges_early: bool,
+    /// Whether the buffer outlives a loss of power, so that it is as durable as the flash.
+    buffer_is_safe: bool,
     /// Combines the entries loaded ahead of use, so that the loads are not optimised away.
     prefetched: Superblock,
 }
@@ -63,6 +65,7 @@ impl Ftl {
             gc: GarbageCollection::new(&profile.gc, &geometry),
             idle_superblocks: profile.gc.idle_superblocks as usize,
             acknowledges_early: true,
+            buffer_is_safe: profile.host_interface.buffer_is_safe,
             prefetched: UNMAPPED,
             media: Media::new(profile, geometry),
         }
@@ -112,11 +115,13 @@ impl Ftl {
     }
 
     /// Writes `pages` pages from `first`; returns when the last is in the buffer, or when it is
-    /// programmed where it is not acknowledged before.
+    /// programmed where it is not acknowledged before. With `sync` it is acknowledged as soon as it
+    /// outlives a loss of power.
     #[inline]
-    pub(crate) fn write(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+    pub(crate) fn write(&mut self, at: SimTime, first: u32, pages: u32, sync: bool) -> SimTime {
+        let early = self.acknowledges_early && (!sync || self.buffer_is_safe);
         if self.media.geometry.in_place {
-            return self.write_in_place(at, first, pages);
+            return self.write_in_place(at, first, pages, early);
         }
         let (mut buffered, mut programmed) = (at, at);
         for page in first..first + pages {
@@ -132,7 +137,7 @@ impl Ftl {
                 programmed = self.program_host_unit(open, buffered);
             }
         }
-        match self.acknowledges_early {
+        match early {
             true => buffered,
             false => buffered.max(programmed).max(self.open_unit_programmed(buffered)),
         }
@@ -208,7 +213,7 @@ impl Ftl {
         open
     }
 
-    fn write_in_place(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+    fn write_in_place(&mut self, at: SimTime, first: u32, pages: u32, early: bool) -> SimTime {
         let geometry = &self.media.geometry;
         let (unit, dies) = (geometry.unit_pages, geometry.dies);
         let end = first + pages;
@@ -226,7 +231,7 @@ impl Ftl {
             programmed = programmed.max(done);
             page += together;
         }
-        if self.acknowledges_early { buffered } else { programmed }
+        if early { buffered } else { programmed }
     }
 
     /// Deallocates `pages` pages from `first`.

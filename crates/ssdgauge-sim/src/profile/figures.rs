@@ -133,8 +133,9 @@ pub struct HostInterfaceFigures {
     pub write_delay_us: f64,
     /// The write buffer, in KiB.
     pub buffer_kib: u32,
-    /// Whether the write buffer is protected against power loss. If not, the write cache can be
-    /// switched off, and a write is acknowledged only when it is programmed.
+    /// Whether the write buffer is protected against power loss. If not, a write of a stream with
+    /// `sync`, and every write while the write cache is off, is acknowledged only when it is
+    /// programmed.
     #[serde(default)]
     pub buffer_is_safe: bool,
     /// Whether the drive reads ahead of sequential streams.

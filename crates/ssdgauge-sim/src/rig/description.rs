@@ -71,6 +71,8 @@ fn erasing(profile: &Profile) -> Section {
     let mut section = Section::new("erasing", "Cache, TRIM and erasing");
     let buffer = profile.host_interface.buffer_kib;
     section.add(PROFILE, "write_buffer_kib", "Write buffer", "KiB", buffer);
+    let is_safe = profile.host_interface.buffer_is_safe;
+    section.add(PROFILE, "power_loss_protected", "Outlives a loss of power", "", is_safe);
     section.add(PROFILE, "trim", "TRIM (deallocate)", "", true);
     section.add(PROFILE, "format", "Purge", "", true);
     section

@@ -64,7 +64,7 @@ impl Fill {
         let from = block * self.block;
         let bytes = self.block.min(self.span - from);
         let request = Request { direction: Direction::Write, offset: self.offset + from };
-        let end = drive.submit(at, request, bytes);
+        let end = drive.submit(at, request, bytes, false);
         self.in_flight.push(Reverse(end));
         self.requests += 1;
         self.written += bytes;

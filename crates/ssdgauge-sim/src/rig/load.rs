@@ -27,6 +27,8 @@ struct Thread {
     stream: u16,
     /// Bytes of each request.
     bytes: u64,
+    /// Whether a write completes only when it is durable.
+    sync: bool,
     ahead: [Request; AHEAD],
     next: usize,
     schedule: Option<Schedule>,
@@ -139,6 +141,7 @@ impl Load {
                 source: RequestSource::new(stream, thread, seed),
                 stream: number,
                 bytes: stream.block_size.0,
+                sync: stream.sync,
                 ahead: [idle; AHEAD],
                 next: AHEAD,
                 schedule: Schedule::new(stream, thread, seed),
@@ -322,7 +325,7 @@ impl Load {
         let thread = &mut self.threads[in_flight.thread as usize];
         let request = thread.next_request(drive);
         let now = self.begin + at;
-        let done = drive.submit(now, request, thread.bytes);
+        let done = drive.submit(now, request, thread.bytes, thread.sync);
         let end = faults.delay(done);
         if end > done {
             drive.occupy_until(end);

@@ -9,4 +9,5 @@ mod power_thermal;
 mod rig;
 mod steady;
 mod support;
+mod sync;
 mod timing;
