@@ -32,6 +32,12 @@
 //! that an analysis is judged by) and [`mean_field`] (the theory that judges the model), from which
 //! `ftl::worn_in` derives the initial state of a worn-in drive.
 
+/// The revision of the model. It is raised with every change that moves a number of a virtual drive;
+/// runs of different revisions are runs of different drives, and are not compared.
+///
+/// Revision 2: idle work and sleep within steps, synchronous writes, limits of power states.
+pub const MODEL_REVISION: u32 = 2;
+
 mod drive;
 mod flash;
 mod ftl;

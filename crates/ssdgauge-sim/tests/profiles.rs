@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use ssdgauge_core::{Bytes, Rig};
-use ssdgauge_sim::{ProfileError, VirtualRig, profiles};
+use ssdgauge_sim::{MODEL_REVISION, ProfileError, VirtualRig, profiles};
 
 fn refused(spec: &str) -> ProfileError {
     match VirtualRig::open(spec, 1) {
@@ -97,6 +97,7 @@ fn keys_of_the_target_change_the_drive() {
     let plain = open("tiny").drive().details["profile_digest"].clone();
     assert_ne!(rig.drive().details["profile_digest"], plain);
     assert_eq!(open("tiny").drive().details["seed"], "9");
+    assert_eq!(open("tiny").drive().model_revision(), Some(MODEL_REVISION));
 }
 
 #[test]

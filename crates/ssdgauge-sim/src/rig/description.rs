@@ -2,6 +2,7 @@
 //!
 //! It must never describe a part that the model does not have.
 
+use crate::MODEL_REVISION;
 use crate::drive::Drive;
 use crate::profile::Profile;
 use ssdgauge_core::{
@@ -42,6 +43,7 @@ fn identity(info: &DriveInfo) -> Section {
     section.add(PROFILE, "model", "Model", "", info.model.clone());
     section.add(PROFILE, "serial", "Serial", "", info.serial.clone());
     section.add(PROFILE, "firmware", "Firmware", "", missing("a model has no firmware"));
+    section.add(MODEL, "model_revision", "Model revision", "", MODEL_REVISION);
     section.add(PROFILE, "capacity_bytes", "Capacity", "B", info.capacity.0);
     for (key, label) in [("title", "Title"), ("class", "Class"), ("cells", "Cells")] {
         section.add(PROFILE, key, label, "", info.details.get(key).cloned());
@@ -72,7 +74,7 @@ fn erasing(profile: &Profile) -> Section {
     let buffer = profile.host_interface.buffer_kib;
     section.add(PROFILE, "write_buffer_kib", "Write buffer", "KiB", buffer);
     let is_safe = profile.host_interface.buffer_is_safe;
-    section.add(PROFILE, "power_loss_protected", "Outlives a loss of power", "", is_safe);
+    section.add(PROFILE, "power_loss_protected", "Power-loss protection", "", is_safe);
     section.add(PROFILE, "trim", "TRIM (deallocate)", "", true);
     section.add(PROFILE, "format", "Purge", "", true);
     section
