@@ -174,6 +174,7 @@ impl Ftl {
         let Ftl { media, cache, folding, gc, .. } = self;
         folding.fold_under_load(media, cache, gc, open.unit_pages, at);
         if !open.slc {
+            media.truth.direct_pages += u64::from(open.unit_pages);
             gc.make_room(media, cache, open.unit_pages, at);
         }
         end
@@ -263,13 +264,36 @@ impl Ftl {
         self.media.map.verify();
     }
 
-    /// Returns the true over-provisioning: the flash that can hold data beyond what it holds, as
-    /// a share of that. `None` where nothing is held, or data is overwritten in place.
+    /// Returns the true over-provisioning of the native cells: the flash that can hold data beyond
+    /// what it holds, as a share of that. Pages in the SLC cache, and superblocks that it borrows,
+    /// count on neither side. `None` where nothing is held, or data is overwritten in place.
     pub(crate) fn over_provisioning(&self) -> Option<f64> {
         let media = &self.media;
-        let valid = media.map.valid_pages() as f64;
-        let pages = media.full_superblocks() as f64 * f64::from(media.geometry.superblock_pages);
+        let (cached, borrowed) = self.cached();
+        let valid = (media.map.valid_pages() - cached) as f64;
+        let superblocks = media.full_superblocks().saturating_sub(borrowed);
+        let pages = superblocks as f64 * f64::from(media.geometry.superblock_pages);
         (valid > 0.0 && !media.geometry.in_place).then(|| pages / valid - 1.0)
+    }
+
+    /// Returns the pages of a superblock where the one with the fewest valid pages is collected: its
+    /// size counts in the formula of write amplification.
+    pub(crate) fn greedy_superblock_pages(&self) -> Option<f64> {
+        let geometry = &self.media.geometry;
+        let greedy = self.gc.is_greedy() && !geometry.in_place;
+        greedy.then_some(f64::from(geometry.superblock_pages))
+    }
+
+    /// Returns the valid pages in the SLC cache, and how many native superblocks it borrows.
+    fn cached(&self) -> (u64, usize) {
+        let map = &self.media.map;
+        let open = self.host.filter(|open| open.slc).map(|open| open.superblock);
+        let borrowed = self.cache.full().chain(open).chain(self.folding.superblock());
+        let borrowed = borrowed.filter(|superblock| !map.is_fixed_slc(*superblock));
+        let (pages, superblocks) = borrowed.fold((0, 0), |(pages, superblocks), superblock| {
+            (pages + u64::from(map.valid(superblock)), superblocks + 1)
+        });
+        (pages + map.valid_pages_of_fixed_slc(), superblocks)
     }
 
     /// Returns the pages that hold valid data.

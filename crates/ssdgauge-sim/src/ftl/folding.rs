@@ -6,6 +6,7 @@ use crate::ftl::gc::GarbageCollection;
 use crate::ftl::map::Map;
 use crate::ftl::media::{Media, Victim};
 use crate::ftl::slc_cache::SlcCache;
+use crate::ftl::valid_pages::Superblock;
 use crate::profile::{Geometry, PAGE, SlcFigures};
 use crate::time::SimTime;
 
@@ -51,6 +52,11 @@ impl Folding {
     /// Returns the slots of the superblock under folding that were not copied yet.
     pub(crate) fn remaining(&self) -> u64 {
         self.victim.as_ref().map_or(0, |victim| u64::from(victim.remaining))
+    }
+
+    /// Returns the superblock under folding.
+    pub(crate) fn superblock(&self) -> Option<Superblock> {
+        self.victim.as_ref().map(|victim| victim.superblock)
     }
 
     /// Returns whether an idle drive has something to fold, and free superblocks to fold it to.

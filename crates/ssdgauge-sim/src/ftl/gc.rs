@@ -48,6 +48,11 @@ impl GarbageCollection {
         }
     }
 
+    /// Returns whether the superblock with the fewest valid pages is collected.
+    pub(crate) fn is_greedy(&self) -> bool {
+        self.policy == GcPolicy::Greedy
+    }
+
     /// Does the collection that is due for `pages` written to native cells.
     pub(crate) fn make_room(
         &mut self,
@@ -179,5 +184,5 @@ impl GarbageCollection {
 
 fn collect_units(media: &mut Media, victim: &mut Victim, units: u32, at: SimTime) {
     let moved = media.copy_units(victim, units, at);
-    media.truth.add_collected(moved);
+    media.truth.record_collection(moved);
 }

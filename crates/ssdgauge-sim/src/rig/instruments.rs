@@ -102,7 +102,9 @@ pub(crate) fn end_step(
         let in_step = |bytes: u64| (bytes - before.host_bytes) as f64;
         let values = [
             Some(("write_amplification", wa)),
+            truth.collection_amplification_since(before).map(|wa| ("collection_amplification", wa)),
             drive.ftl.over_provisioning().map(|share| ("true_over_provisioning", share)),
+            drive.ftl.greedy_superblock_pages().map(|pages| ("superblock_pages", pages)),
             truth
                 .cliff
                 .filter(|_| before.cliff.is_none())
