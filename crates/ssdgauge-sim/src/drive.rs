@@ -62,6 +62,9 @@ impl Drive {
         if now >= self.busy_until + self.idle_after {
             self.end_idle(now);
         }
+        if self.power_thermal.is_limited() {
+            self.wait_for_power(now);
+        }
         self.commands += 1;
         self.link_bytes += bytes;
         let admitted = self.host_interface.admit(now);
@@ -120,8 +123,21 @@ impl Drive {
         // Work in the background would exceed the power of a state that the host has set (NVMe:
         // non-operational power state permissive mode, off by default).
         if from < until && !self.power_thermal.is_held_in_state() {
-            self.ftl.work_in_background(from, until);
+            let Drive { ftl, power_thermal, commands, link_bytes, .. } = self;
+            ftl.work_in_background(from, until, |at, flash| {
+                let work = Work { commands: *commands, link_bytes: *link_bytes, flash };
+                power_thermal.work_allowed_at(at, &work)
+            });
         }
+    }
+
+    /// Lets the controller wait with a command at `now` until the power state allows more work.
+    // Not inlined: few drives are limited.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_power(&mut self, now: SimTime) {
+        let allowed = self.power_thermal.work_allowed_at(now, &self.work());
+        self.host_interface.block_until(allowed);
     }
 
     /// Ends an idle time with a command at `now`: the drive leaves its power state.

@@ -28,7 +28,8 @@
 //! 9. `flash`: the unit is programmed on its die, after the operations booked there; the first unit
 //!    on each die of a superblock erases the block immediately before.
 //!
-//! Beside the path stand `power_thermal` (power and temperature), `ftl::ground_truth` (the counts
+//! Beside the path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power
+//! state), `ftl::ground_truth` (the counts
 //! that an analysis is judged by) and [`mean_field`] (the theory that judges the model), from which
 //! `ftl::worn_in` derives the initial state of a worn-in drive.
 
@@ -44,6 +45,7 @@ mod ftl;
 mod host_interface;
 pub mod mean_field;
 mod operations;
+mod power_limit;
 mod power_thermal;
 mod profile;
 mod rig;
@@ -52,8 +54,8 @@ mod time;
 pub use ftl::GroundTruth;
 pub use operations::{Operations, Work};
 pub use profile::{
-    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, NandFigures,
-    Overflow, PowerFigures, PowerState, Profile, ProfileError, ProfileListing, SlcFigures,
-    ThermalFigures, profiles,
+    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, LimitedState,
+    NandFigures, Overflow, PowerFigures, PowerState, Profile, ProfileError, ProfileListing,
+    SlcFigures, ThermalFigures, profiles,
 };
 pub use rig::VirtualRig;

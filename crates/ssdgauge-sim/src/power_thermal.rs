@@ -4,6 +4,7 @@
 //! of the power states.
 
 use crate::operations::Work;
+use crate::power_limit::PowerLimit;
 use crate::profile::{PowerFigures, PowerState, ThermalFigures};
 use crate::time::SimTime;
 use ssdgauge_core::PowerSaving;
@@ -32,11 +33,15 @@ pub(crate) struct PowerThermal {
     /// Whether the drive enters power states without a command (NVMe: autonomous power state
     /// transitions).
     autonomous: bool,
-    /// The power state that the host has set, until work wakes the drive.
+    /// The non-operational power state that the host has set, until work wakes the drive.
     set_state: Option<SetState>,
+    /// Power while the drive is active and idle in its operational power state, in watts.
+    idle_w: f64,
+    /// The limit of its operational power state; `None` in state 0.
+    limit: Option<PowerLimit>,
 }
 
-/// A power state that the host has set.
+/// A non-operational power state that the host has set.
 #[derive(Clone, Debug)]
 struct SetState {
     state: PowerState,
@@ -75,24 +80,54 @@ impl PowerThermal {
             energy_j: 0.0,
             autonomous: true,
             set_state: None,
+            idle_w: power.idle_w,
+            limit: None,
         }
     }
 
     /// Sets the power saving of the drive; returns whether the drive has the state. State 0 is
-    /// active, the others are those of the profile, the lightest first.
+    /// operational and unlimited; the limited states follow, then the non-operational ones, the
+    /// lightest first.
     pub(crate) fn set_saving(&mut self, saving: PowerSaving) -> bool {
-        let state = |number: u8| self.power.states.get(usize::from(number).checked_sub(1)?);
-        let (autonomous, state) = match saving {
-            PowerSaving::AsFound | PowerSaving::Low => (true, None),
-            PowerSaving::Active | PowerSaving::State(0) => (false, None),
-            PowerSaving::State(number) => match state(number) {
-                Some(state) => (false, Some(state.clone())),
-                None => return false,
-            },
+        let limited = self.power.limited_states.len();
+        let (autonomous, number) = match saving {
+            PowerSaving::AsFound | PowerSaving::Low => (true, 0),
+            PowerSaving::Active => (false, 0),
+            PowerSaving::State(number) => (false, usize::from(number)),
         };
+        if number > limited {
+            let Some(state) = self.power.states.get(number - limited - 1).cloned() else {
+                return false;
+            };
+            // The operational state stays: the drive returns to it when it is woken.
+            self.set_state = Some(SetState { state, since: self.now, woken: None });
+        } else {
+            self.set_state = None;
+            self.enter_operational_state(number);
+        }
         self.autonomous = autonomous;
-        self.set_state = state.map(|state| SetState { state, since: self.now, woken: None });
         true
+    }
+
+    /// Enters operational state `number`, of which 0 has no limit.
+    fn enter_operational_state(&mut self, number: usize) {
+        let limited = number.checked_sub(1).and_then(|index| self.power.limited_states.get(index));
+        let spent_nj = energy_nj(&self.work, &self.power);
+        self.idle_w = limited.map_or(self.power.idle_w, |state| state.idle_w);
+        self.limit =
+            limited.map(|state| PowerLimit::new(state.max_w - state.idle_w, spent_nj, self.now));
+    }
+
+    /// Returns whether the power state of the drive limits its work.
+    #[inline]
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// Returns when the drive may do more work, which has done `work` up to `at`.
+    pub(crate) fn work_allowed_at(&mut self, at: SimTime, work: &Work) -> SimTime {
+        let spent_nj = energy_nj(work, &self.power);
+        self.limit.as_mut().map_or(0, |limit| limit.pay(at, spent_nj))
     }
 
     /// Returns the power states that the drive enters without a command, the lightest first.
@@ -108,6 +143,7 @@ impl PowerThermal {
     /// Restarts the operation counts at zero, for a drive that was purged.
     pub(crate) fn restart_counts(&mut self) {
         self.work = Work::default();
+        self.limit.iter_mut().for_each(PowerLimit::restart);
     }
 
     /// Returns the temperature of the body, in degrees Celsius.
@@ -162,8 +198,8 @@ impl PowerThermal {
 
     /// Adds the energy up to `now`.
     fn add_energy(&mut self, now: SimTime, work: &Work, active_until: SimTime) {
-        let dynamic = energy_j(work, &self.power) - energy_j(&self.work, &self.power);
-        let energy = dynamic + self.state_energy_j(now, active_until);
+        let dynamic = energy_nj(work, &self.power) - energy_nj(&self.work, &self.power);
+        let energy = dynamic / 1e9 + self.state_energy_j(now, active_until);
         // Work ends a state that the host has set; the drive stays active from then on, as NVMe
         // drives do where autonomous transitions are off.
         self.set_state.take_if(|set| set.woken.is_some());
@@ -199,11 +235,11 @@ impl PowerThermal {
             let left = woken.unwrap_or(now).clamp(entered, now.max(entered));
             let in_state = (left - entered) as f64 / 1e9;
             let active = now.saturating_sub(self.now) as f64 / 1e9 - in_state;
-            return self.power.idle_w * active + state.w * in_state;
+            return self.idle_w * active + state.w * in_state;
         }
         let mut energy = 0.0;
         let mut from = self.now;
-        let mut w = self.power.idle_w;
+        let mut w = self.idle_w;
         for state in self.autonomous_states() {
             let entered = active_until + ns(state.after_ms * 1e3 + state.entry_us);
             let to = entered.clamp(from, now.max(from));
@@ -236,14 +272,13 @@ fn ns(us: f64) -> u64 {
     (us * 1e3).round() as u64
 }
 
-/// Returns the energy of `work` in joules.
-fn energy_j(work: &Work, power: &PowerFigures) -> f64 {
+/// Returns the energy of `work` in nanojoules.
+fn energy_nj(work: &Work, power: &PowerFigures) -> f64 {
     let flash = &work.flash;
-    let nj = work.commands as f64 * power.command_nj
+    work.commands as f64 * power.command_nj
         + work.link_bytes as f64 / 1_024.0 * power.link_nj_per_kib
         + flash.senses as f64 * power.read_nj
         + flash.programs as f64 * power.program_nj
         + flash.slc_programs as f64 * power.slc_program_nj
-        + flash.erases as f64 * power.erase_nj;
-    nj / 1e9
+        + flash.erases as f64 * power.erase_nj
 }

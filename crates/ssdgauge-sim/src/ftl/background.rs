@@ -4,6 +4,7 @@
 //! so that it never depends on how often, or in which portions, the idle time is computed.
 
 use crate::ftl::Ftl;
+use crate::operations::Operations;
 use crate::time::SimTime;
 
 /// What an idle drive does next.
@@ -20,14 +21,22 @@ impl Ftl {
     ///
     /// One unit is booked at a time, as soon as every die has at most two program operations left:
     /// the dies are kept busy, and a host that returns finds no longer backlog than that.
-    pub(crate) fn work_in_background(&mut self, from: SimTime, until: SimTime) {
+    /// `allowed_at` returns from when on more work is allowed, for the operations up to a time.
+    pub(crate) fn work_in_background(
+        &mut self,
+        from: SimTime,
+        until: SimTime,
+        mut allowed_at: impl FnMut(SimTime, Operations) -> SimTime,
+    ) {
         if self.media.geometry.in_place {
             return;
         }
         self.park_native_superblock();
         self.folding.begin_idle(from);
+        let mut last = from;
         while let Some(work) = self.background_work() {
-            let ready = self.media.flash.ready_for_background_at().max(from);
+            let allowed = allowed_at(last, self.media.flash.operations);
+            let ready = self.media.flash.ready_for_background_at().max(from).max(allowed);
             let at = match work {
                 BackgroundWork::Folding => ready.max(self.folding.next_idle_unit_at()),
                 BackgroundWork::Collection => ready,
@@ -35,6 +44,7 @@ impl Ftl {
             if at >= until {
                 break;
             }
+            last = at;
             let Ftl { media, cache, folding, gc, .. } = self;
             match work {
                 BackgroundWork::Folding => folding.fold_idle_unit(media, cache, gc, at),

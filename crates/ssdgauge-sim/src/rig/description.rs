@@ -84,9 +84,20 @@ fn power(profile: &Profile) -> Section {
     let mut section = Section::new("power", "Power states");
     let power = &profile.power;
     section.add(PROFILE, "idle_w", "Active idle", "W", power.idle_w);
+    let most = match power.max_w > 0.0 {
+        true => power.max_w.into(),
+        false => missing("the class states no maximum"),
+    };
+    section.add(PROFILE, "max_w", "Maximum in state 0", "W", most);
+    let rows = power.limited_states.iter().enumerate().map(|(number, state)| {
+        vec![Value::Count(number as u64 + 1), state.max_w.into(), state.idle_w.into()]
+    });
+    let table = Table { columns: vec!["state", "max_w", "idle_w"], rows: rows.collect() };
+    section.add(PROFILE, "limited_states", "Limited states", "", table);
+    let operational = 1 + power.limited_states.len();
     let rows = power.states.iter().enumerate().map(|(number, state)| {
         vec![
-            Value::Count(number as u64 + 1),
+            Value::Count((number + operational) as u64),
             state.w.into(),
             state.after_ms.into(),
             state.entry_us.into(),
