@@ -46,25 +46,12 @@ impl Drive {
         }
     }
 
-    /// Submits a request of `bytes` at `now` and returns when it is completed; a write of a stream
-    /// with `sync` (O_DSYNC; NVMe: forced unit access) completes when it outlives a loss of power.
+    /// Submits a request of `bytes` at `now` and returns when it is completed.
     #[inline]
-    pub(crate) fn submit(
-        &mut self,
-        now: SimTime,
-        request: Request,
-        bytes: u64,
-        sync: bool,
-    ) -> SimTime {
+    pub(crate) fn submit(&mut self, now: SimTime, request: Request, bytes: u64) -> SimTime {
         let first = (request.offset / PAGE) as u32;
         let last = ((request.offset + bytes - 1) / PAGE) as u32;
         let pages = last - first + 1;
-        if now >= self.busy_until + self.idle_after {
-            self.end_idle(now);
-        }
-        if self.power_thermal.is_limited() {
-            self.wait_for_power(now);
-        }
         self.commands += 1;
         self.link_bytes += bytes;
         let admitted = self.host_interface.admit(now);
@@ -82,7 +69,7 @@ impl Drive {
                 if !(request.offset | bytes).is_multiple_of(PAGE) {
                     self.read_partial_pages(command.at, request.offset, bytes);
                 }
-                self.ftl.write(command.at, first, pages, sync)
+                self.ftl.write(command.at, first, pages)
             }
         };
         let end = (done + command.transfer).max(command.link_free) + command.delay;
@@ -106,9 +93,24 @@ impl Drive {
         }
     }
 
+    /// Ends the idle time before a command at `now`, if there was one: to be called before the first
+    /// command of a step, and where no other one is in flight. A closed loop leaves no idle time.
+    pub(crate) fn end_idle(&mut self, now: SimTime) {
+        if now < self.busy_until + self.idle_after {
+            return;
+        }
+        self.idle_until(now);
+        let (work, active_until) = (self.work(), self.active_until(now));
+        let exit_latency = self.power_thermal.wake(now, &work, active_until);
+        self.host_interface.block_until(now + exit_latency);
+        self.idle_after = self.power_thermal.sleeps_after().min(BACKGROUND_AFTER);
+        self.occupy_until(now);
+    }
+
     /// Begins a step in which the host keeps `depth` commands in flight.
     pub(crate) fn begin_step(&mut self, depth: usize) {
         self.ftl.media.truth.cache_exhausted = None;
+        self.ftl.set_sync(false);
         self.host_interface.expect_depth(depth);
     }
 
@@ -131,25 +133,22 @@ impl Drive {
         }
     }
 
-    /// Lets the controller wait with a command at `now` until the power state allows more work.
-    // Not inlined: few drives are limited.
-    #[cold]
-    #[inline(never)]
-    fn wait_for_power(&mut self, now: SimTime) {
-        let allowed = self.power_thermal.work_allowed_at(now, &self.work());
-        self.host_interface.block_until(allowed);
+    /// Returns whether a load has to [`Drive::constrain`] its requests, of which some are synchronous
+    /// or not.
+    pub(crate) fn is_constrained(&self, any_sync: bool) -> bool {
+        any_sync || self.power_thermal.is_limited()
     }
 
-    /// Ends an idle time with a command at `now`: the drive leaves its power state.
-    // Not inlined: it is rare, and would take registers from the path of a request.
+    /// Constrains the request that follows at `now`: with `sync` (O_DSYNC; NVMe: forced unit access) a
+    /// write completes when it outlives a loss of power, and the controller waits with it until the
+    /// power state allows more work.
+    // Not inlined, and not part of `submit`: few loads are constrained.
     #[cold]
     #[inline(never)]
-    fn end_idle(&mut self, now: SimTime) {
-        self.idle_until(now);
-        let (work, active_until) = (self.work(), self.active_until(now));
-        let exit_latency = self.power_thermal.wake(now, &work, active_until);
-        self.host_interface.block_until(now + exit_latency);
-        self.idle_after = self.power_thermal.sleeps_after().min(BACKGROUND_AFTER);
+    pub(crate) fn constrain(&mut self, now: SimTime, sync: bool) {
+        self.ftl.set_sync(sync);
+        let allowed = self.power_thermal.work_allowed_at(now, &self.work());
+        self.host_interface.block_until(allowed);
     }
 
     /// Sets the power saving of the drive at `now`; returns whether the drive has the state.

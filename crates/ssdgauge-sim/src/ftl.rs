@@ -45,10 +45,13 @@ pub(crate) struct Ftl {
     gc: GarbageCollection,
     /// Free superblocks that are restored while the host is idle.
     idle_superblocks: usize,
-    /// Whether a write is acknowledged as soon as it is in the buffer; else when it is programmed.
-    pub(crate) acknowledges_early: bool,
     /// Whether the buffer outlives a loss of power, so that it is as durable as the flash.
     buffer_is_safe: bool,
+    /// Whether the write cache is on.
+    cache_is_on: bool,
+    /// Whether the next write is acknowledged as soon as it is in the buffer; else when it is
+    /// programmed.
+    acknowledges_early: bool,
     /// Combines the entries loaded ahead of use, so that the loads are not optimised away.
     prefetched: Superblock,
 }
@@ -64,11 +67,29 @@ impl Ftl {
             folding: Folding::new(&profile.slc, &geometry),
             gc: GarbageCollection::new(&profile.gc, &geometry),
             idle_superblocks: profile.gc.idle_superblocks as usize,
-            acknowledges_early: true,
             buffer_is_safe: profile.host_interface.buffer_is_safe,
+            cache_is_on: true,
+            acknowledges_early: true,
             prefetched: UNMAPPED,
             media: Media::new(profile, geometry),
         }
+    }
+
+    /// Switches a volatile write cache on or off: without it, every write is acknowledged when it is
+    /// programmed.
+    pub(crate) fn switch_cache(&mut self, on: bool) {
+        self.cache_is_on = on;
+        self.set_sync(false);
+    }
+
+    /// Sets whether the next writes have to outlive a loss of power before they are acknowledged.
+    pub(crate) fn set_sync(&mut self, sync: bool) {
+        self.acknowledges_early = if sync { self.buffer_is_safe } else { self.cache_is_on };
+    }
+
+    /// Returns whether the write cache is on.
+    pub(crate) fn cache_is_on(&self) -> bool {
+        self.cache_is_on
     }
 
     /// Loads the map entry of the byte at `offset` ahead of its use.
@@ -115,13 +136,11 @@ impl Ftl {
     }
 
     /// Writes `pages` pages from `first`; returns when the last is in the buffer, or when it is
-    /// programmed where it is not acknowledged before. With `sync` it is acknowledged as soon as it
-    /// outlives a loss of power.
+    /// programmed where it is not acknowledged before.
     #[inline]
-    pub(crate) fn write(&mut self, at: SimTime, first: u32, pages: u32, sync: bool) -> SimTime {
-        let early = self.acknowledges_early && (!sync || self.buffer_is_safe);
+    pub(crate) fn write(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
         if self.media.geometry.in_place {
-            return self.write_in_place(at, first, pages, early);
+            return self.write_in_place(at, first, pages);
         }
         let (mut buffered, mut programmed) = (at, at);
         for page in first..first + pages {
@@ -137,7 +156,7 @@ impl Ftl {
                 programmed = self.program_host_unit(open, buffered);
             }
         }
-        match early {
+        match self.acknowledges_early {
             true => buffered,
             false => buffered.max(programmed).max(self.open_unit_programmed(buffered)),
         }
@@ -214,7 +233,7 @@ impl Ftl {
         open
     }
 
-    fn write_in_place(&mut self, at: SimTime, first: u32, pages: u32, early: bool) -> SimTime {
+    fn write_in_place(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
         let geometry = &self.media.geometry;
         let (unit, dies) = (geometry.unit_pages, geometry.dies);
         let end = first + pages;
@@ -232,7 +251,7 @@ impl Ftl {
             programmed = programmed.max(done);
             page += together;
         }
-        if early { buffered } else { programmed }
+        if self.acknowledges_early { buffered } else { programmed }
     }
 
     /// Deallocates `pages` pages from `first`.

@@ -161,6 +161,7 @@ impl VirtualRig {
         let truth = self.ground_truth();
         let mut fill = Fill::new(access, block_size, offset, span, self.seed);
         self.drive.begin_step(fill::DEPTH);
+        self.drive.end_idle(begin);
         let mut clock = StepClock::new(begin, &self.drive);
         let mut stopped = false;
         while let Some(at) = fill.write_next(&mut self.drive, begin) {
@@ -191,9 +192,9 @@ impl VirtualRig {
 
     fn purge(&mut self) -> Prepared {
         let power_thermal = self.drive.power_thermal.clone();
-        let acknowledges_early = self.drive.ftl.acknowledges_early;
+        let cache_is_on = self.drive.ftl.cache_is_on();
         self.drive = Drive::new(self.spec.profile.clone(), self.geometry);
-        self.drive.ftl.acknowledges_early = acknowledges_early;
+        self.drive.ftl.switch_cache(cache_is_on);
         self.drive.inherit_power_thermal(power_thermal, self.now);
         // All dies erase in parallel, each its blocks one after the other.
         let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
@@ -239,11 +240,11 @@ impl VirtualRig {
             // Drives with power-loss protection report no volatile write cache (NVMe: VWC).
             (true, _) => "none: the buffer outlives a loss of power",
             (false, WriteCache::Off) => {
-                self.drive.ftl.acknowledges_early = false;
+                self.drive.ftl.switch_cache(false);
                 "virtual write cache off"
             }
             (false, WriteCache::On | WriteCache::AsFound) => {
-                self.drive.ftl.acknowledges_early = true;
+                self.drive.ftl.switch_cache(true);
                 "virtual write cache on"
             }
         };
@@ -282,25 +283,28 @@ impl VirtualRig {
         let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
         let mut ended = None;
         let (mut last, mut quiet_until) = (0, 0);
+        // Constant, and in a register of the loop over requests.
+        let is_open = load.is_open();
         load.begin(&mut self.drive, &self.faults, bytes);
         loop {
-            let second_end = clock.second_end - begin;
-            let is_waiting = ended.is_none()
-                && load.submit_due(&mut self.drive, &self.faults, limit, bytes, second_end);
-            if is_waiting && gone_at > second_end {
-                self.end_second(load, clock, sink);
-                if sink.stop() {
-                    (ended, quiet_until) = (Some(EndedBy::Stop), second_end);
+            if is_open && ended.is_none() {
+                let second_end = clock.second_end - begin;
+                let (drive, faults) = (&mut self.drive, &self.faults);
+                if load.submit_due(drive, faults, limit, bytes, second_end) {
+                    if gone_at > second_end {
+                        self.end_second(load, clock, sink);
+                        if sink.stop() {
+                            (ended, quiet_until) = (Some(EndedBy::Stop), second_end);
+                        }
+                        continue;
+                    }
+                    if load.is_idle() {
+                        sink.finding(disappeared(Nanos(gone_at)));
+                        return (EndedBy::Faults, gone_at);
+                    }
                 }
-                continue;
             }
-            let Some(mut completion) = load.next() else {
-                if is_waiting {
-                    sink.finding(disappeared(Nanos(gone_at)));
-                    return (EndedBy::Faults, gone_at);
-                }
-                break;
-            };
+            let Some(mut completion) = load.next() else { break };
             completion.at = completion.at.min(gone_at);
             while begin + completion.at > clock.second_end {
                 self.end_second(load, clock, sink);
@@ -319,7 +323,7 @@ impl VirtualRig {
                 return (EndedBy::Faults, last);
             }
             let latency = load.record(&completion);
-            if load.is_open() && latency > MOST_LAG {
+            if is_open && latency > MOST_LAG {
                 ended = ended.or(Some(EndedBy::DeviceLag));
             }
             if load.completed.is_multiple_of(POLL_STOP_AFTER) && sink.stop() {
@@ -335,7 +339,7 @@ impl VirtualRig {
                 }
             }
         }
-        if load.is_open() && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
+        if is_open && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
             let (by, until) = self.wait_for_limit(load, limit, clock, sink);
             (ended, quiet_until) = (Some(by), until);
         }
@@ -401,6 +405,8 @@ impl Rig for VirtualRig {
         let mut clock = StepClock::new(begin, &self.drive);
         let (by, elapsed) = self.drive_load(&mut load, until, &mut clock, sink);
         self.now = begin + elapsed;
+        // A stall delays completions, and the drive was busy until the last one.
+        self.drive.occupy_until(begin + load.last);
         let length = clock.elapsed_of_second(self.now);
         if length > Nanos::ZERO {
             load.end_second(clock.second, length, sink);

@@ -80,9 +80,11 @@ pub(crate) struct Load {
     next_due: Option<(SimTime, usize)>,
     counts: Vec<OpenLoopCount>,
     queue: CompletionQueue,
+    /// Whether the drive has to constrain each request, as of the start of the step.
+    is_constrained: bool,
     begin: SimTime,
-    /// The last completion that was recorded.
-    last: SimTime,
+    /// The last completion that was recorded, from the start of the step.
+    pub(crate) last: SimTime,
     records: Vec<Record>,
     /// Bytes of all requests submitted.
     pub(crate) submitted_bytes: u64,
@@ -114,6 +116,7 @@ impl Load {
             next_due: None,
             counts: vec![OpenLoopCount::default(); workload.streams.len()],
             queue: CompletionQueue::default(),
+            is_constrained: false,
             begin,
             last: 0,
             records: Vec::new(),
@@ -169,6 +172,11 @@ impl Load {
         !self.open_loops.is_empty()
     }
 
+    /// Returns whether no request is in flight.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.first().is_none()
+    }
+
     fn find_next_due(&mut self) {
         let due = |thread: &usize| Some((self.threads[*thread].schedule.as_ref()?.due(), *thread));
         self.next_due = self.open_loops.iter().filter_map(due).min();
@@ -197,6 +205,10 @@ impl Load {
             // A request that has to wait for a slot is submitted when one becomes free; its latency
             // counts from the due time all the same (no coordinated omission).
             let at = due.max(self.last);
+            if self.is_idle() {
+                drive.occupy_until(self.begin + self.last);
+                drive.end_idle(self.begin + at);
+            }
             self.submit(slot, at, drive, faults);
             self.slots[slot].due = due;
             let thread = &mut self.threads[thread];
@@ -254,6 +266,10 @@ impl Load {
 
     /// Submits the first request of every slot, up to `bytes` in total.
     pub(crate) fn begin(&mut self, drive: &mut Drive, faults: &InjectedFaults, bytes: u64) {
+        self.is_constrained = drive.is_constrained(self.threads.iter().any(|thread| thread.sync));
+        if !self.slots.is_empty() && bytes > 0 {
+            drive.end_idle(self.begin);
+        }
         for slot in 0..self.slots.len() {
             if self.submitted_bytes < bytes {
                 self.submit(slot, 0, drive, faults);
@@ -325,11 +341,10 @@ impl Load {
         let thread = &mut self.threads[in_flight.thread as usize];
         let request = thread.next_request(drive);
         let now = self.begin + at;
-        let done = drive.submit(now, request, thread.bytes, thread.sync);
-        let end = faults.delay(done);
-        if end > done {
-            drive.occupy_until(end);
+        if self.is_constrained {
+            drive.constrain(now, thread.sync);
         }
+        let end = faults.delay(drive.submit(now, request, thread.bytes));
         assert!(end > now || thread.bytes == 0, "nothing completes before it was submitted");
         (in_flight.due, in_flight.submitted) = (at, at);
         in_flight.direction = request.direction;

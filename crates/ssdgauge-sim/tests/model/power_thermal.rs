@@ -26,7 +26,7 @@ fn power_adds_up_to_the_energy_of_operations_and_idle_power() {
         let mut rig = VirtualRig::open(&spec, 1).unwrap();
         let load = workload(stream(Access::Random, 4_096, 50, 4, rig.drive().capacity));
         let mut recording = Recording::brief();
-        let ended = rig.run(&load, &seconds(8), &mut recording).unwrap();
+        let ended = rig.run(&load, &seconds(5), &mut recording).unwrap();
         let whole = ended.elapsed.as_secs_f64();
         let expected = energy_of(&rig, &rig.work()) + rig.profile().power.idle_w * whole;
         let reported = recording.last("energy_j").unwrap();
