@@ -99,6 +99,18 @@ impl DriveInfo {
     /// The key of the interval at which the kernel's sensors of the drive are read, in seconds.
     pub const TEMPERATURE_EVERY: &str = "temperature_every_s";
 
+    /// The key of the revision of the model, for a virtual drive: a number that is raised with every
+    /// change of the model that moves a result.
+    pub const MODEL_REVISION: &str = "model_revision";
+
+    /// Returns the revision of the model; `None` for a target that is not a model. Run files from
+    /// before revisions have revision 1.
+    pub fn model_revision(&self) -> Option<u32> {
+        let stated = self.details.get(DriveInfo::MODEL_REVISION);
+        let revision = stated.and_then(|text| text.parse().ok()).unwrap_or(1);
+        self.is_model().then_some(revision)
+    }
+
     /// Returns the shortest recognisable name: the model, otherwise the kernel's name of the drive,
     /// otherwise the target.
     pub fn name(&self) -> &str {
@@ -125,6 +137,49 @@ impl DriveInfo {
         let kind = self.kind.name();
         let model = text(&self.model);
         let serial = text(&self.serial);
-        format!("{kind}|{model}|{serial}|{capacity}|{device}")
+        // Run files from before revisions state no revision here either.
+        let revision = match self.model_revision() {
+            None | Some(1) => String::new(),
+            Some(revision) => format!("|model revision {revision}"),
+        };
+        format!("{kind}|{model}|{serial}|{capacity}|{device}{revision}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drive(kind: TargetKind, revision: Option<&str>) -> DriveInfo {
+        let details = revision.map(|text| (DriveInfo::MODEL_REVISION.into(), text.into()));
+        DriveInfo {
+            kind,
+            target: "sim:tiny".into(),
+            model: Some("MODEL tiny 1GB".into()),
+            serial: Some("MODEL-1".into()),
+            firmware: None,
+            capacity: Bytes(1_000_000_000),
+            logical_block: Bytes(512),
+            physical_block: Bytes(4_096),
+            details: details.into_iter().collect(),
+        }
+    }
+
+    #[test]
+    fn a_virtual_drive_of_another_model_revision_is_another_drive() {
+        let model = |revision| drive(TargetKind::Virtual, revision);
+        assert_eq!(model(None).model_revision(), Some(1), "a run file from before revisions");
+        assert_eq!(model(Some("3")).model_revision(), Some(3));
+        assert_eq!(model(None).fingerprint(), model(Some("1")).fingerprint());
+        assert_eq!(model(None).fingerprint(), "virtual|MODEL tiny 1GB|MODEL-1|1000000000|-");
+        assert_ne!(model(None).fingerprint(), model(Some("2")).fingerprint());
+        assert_ne!(model(Some("2")).fingerprint(), model(Some("3")).fingerprint());
+    }
+
+    #[test]
+    fn a_drive_that_is_not_a_model_has_no_model_revision() {
+        let disk = drive(TargetKind::Block, Some("2"));
+        assert_eq!(disk.model_revision(), None);
+        assert_eq!(disk.fingerprint(), drive(TargetKind::Block, None).fingerprint());
     }
 }

@@ -8,5 +8,6 @@ pub mod fit;
 pub mod histogram;
 pub mod knee;
 pub mod repetition;
+pub mod spare_area;
 pub mod steady;
 pub mod summary;

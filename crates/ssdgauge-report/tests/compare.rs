@@ -96,6 +96,22 @@ fn runs_of_different_kinds_are_refused_with_the_reason() {
 }
 
 #[test]
+fn models_of_two_revisions_are_not_compared() {
+    let recorded = |id, revision: Option<&str>| {
+        let mut recipe = Recipe::new(id, quick(12), "MODEL tiny 1GB");
+        recipe.drive.kind = TargetKind::Virtual;
+        let revision = revision.map(|text| ("model_revision".to_owned(), text.to_owned()));
+        recipe.drive.details.extend(revision);
+        run(&recipe)
+    };
+    // A run file from before revisions has revision 1.
+    let (old, one, two) = (recorded("a", None), recorded("b", Some("1")), recorded("c", Some("2")));
+    assert!(compare(&old, &one, &CompareOptions::default()).is_ok());
+    let refused = compare(&old, &two, &CompareOptions::default()).expect_err("two models");
+    assert!(refused.to_string().contains("the revisions of the model differ"), "{refused}");
+}
+
+#[test]
 fn whole_drives_of_two_capacities_are_compared_and_files_of_two_sizes_are_not() {
     let whole = |id: &'static str, kind, bytes: u64| {
         let mut recipe = Recipe::new(id, quick(6), "Disk");

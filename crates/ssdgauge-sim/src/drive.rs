@@ -10,7 +10,11 @@ use crate::operations::Work;
 use crate::power_thermal::{PowerThermal, PowerThermalSample};
 use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
-use ssdgauge_core::{Direction, Request};
+use ssdgauge_core::{Direction, PowerSaving, Request};
+
+/// The time without a command after which background work begins, in nanoseconds. Chosen: longer
+/// than the gaps of a load, short against the rests between steps.
+const BACKGROUND_AFTER: SimTime = 10_000_000;
 
 /// A virtual drive.
 #[derive(Clone, Debug)]
@@ -23,6 +27,8 @@ pub(crate) struct Drive {
     link_bytes: u64,
     /// When the last command was completed.
     busy_until: SimTime,
+    /// The time without a command after which the drive may work in the background, or sleep.
+    idle_after: SimTime,
 }
 
 impl Drive {
@@ -35,6 +41,7 @@ impl Drive {
             commands: 0,
             link_bytes: 0,
             busy_until: 0,
+            idle_after: 0,
             profile,
         }
     }
@@ -86,25 +93,86 @@ impl Drive {
         }
     }
 
-    /// Begins a step in which the host keeps `depth` commands in flight: the drive leaves its power
-    /// state.
-    pub(crate) fn begin_step(&mut self, now: SimTime, depth: usize) {
-        self.ftl.media.truth.cache_exhausted = None;
-        self.host_interface.expect_depth(depth);
-        let exit_latency = self.power_thermal.wake(now, self.work_done_at());
+    /// Ends the idle time before a command at `now`, if there was one: to be called before the first
+    /// command of a step, and where no other one is in flight. A closed loop leaves no idle time.
+    pub(crate) fn end_idle(&mut self, now: SimTime) {
+        if now < self.busy_until + self.idle_after {
+            return;
+        }
+        self.idle_until(now);
+        let (work, active_until) = (self.work(), self.active_until(now));
+        let exit_latency = self.power_thermal.wake(now, &work, active_until);
         self.host_interface.block_until(now + exit_latency);
+        self.idle_after = self.power_thermal.sleeps_after().min(BACKGROUND_AFTER);
+        self.occupy_until(now);
     }
 
-    /// Returns when the last command and the last flash operation so far are done.
-    fn work_done_at(&self) -> SimTime {
-        self.busy_until.max(self.ftl.media.flash.idle_at())
+    /// Begins a step in which the host keeps `depth` commands in flight.
+    pub(crate) fn begin_step(&mut self, depth: usize) {
+        self.ftl.media.truth.cache_exhausted = None;
+        self.ftl.set_sync(false);
+        self.host_interface.expect_depth(depth);
+    }
+
+    /// Counts the drive as busy up to `until`: a stall, or a command that is not a request.
+    pub(crate) fn occupy_until(&mut self, until: SimTime) {
+        self.busy_until = self.busy_until.max(until);
+    }
+
+    /// Does the work of an idle drive up to `until`; nothing where a command is in flight then.
+    pub(crate) fn idle_until(&mut self, until: SimTime) {
+        let from = self.busy_until + BACKGROUND_AFTER;
+        // Work in the background would exceed the power of a state that the host has set (NVMe:
+        // non-operational power state permissive mode, off by default).
+        if from < until && !self.power_thermal.is_held_in_state() {
+            let Drive { ftl, power_thermal, commands, link_bytes, .. } = self;
+            ftl.work_in_background(from, until, |at, flash| {
+                let work = Work { commands: *commands, link_bytes: *link_bytes, flash };
+                power_thermal.work_allowed_at(at, &work)
+            });
+        }
+    }
+
+    /// Returns whether a load has to [`Drive::constrain`] its requests, of which some are synchronous
+    /// or not.
+    pub(crate) fn is_constrained(&self, any_sync: bool) -> bool {
+        any_sync || self.power_thermal.is_limited()
+    }
+
+    /// Constrains the request that follows at `now`: with `sync` (O_DSYNC; NVMe: forced unit access) a
+    /// write completes when it outlives a loss of power, and the controller waits with it until the
+    /// power state allows more work.
+    // Not inlined, and not part of `submit`: few loads are constrained.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn constrain(&mut self, now: SimTime, sync: bool) {
+        self.ftl.set_sync(sync);
+        let allowed = self.power_thermal.work_allowed_at(now, &self.work());
+        self.host_interface.block_until(allowed);
+    }
+
+    /// Sets the power saving of the drive at `now`; returns whether the drive has the state.
+    pub(crate) fn set_power_saving(&mut self, saving: PowerSaving, now: SimTime) -> bool {
+        // The energy up to this point is that of the power saving set before.
+        self.advance_power_thermal(now);
+        self.occupy_until(now);
+        self.idle_after = 0;
+        self.power_thermal.set_saving(saving)
+    }
+
+    /// Returns up to when the drive is active, as known at `now`: until its last command and its
+    /// last flash operation are done, and `now` where work in the background is left.
+    fn active_until(&self, now: SimTime) -> SimTime {
+        let done = self.busy_until.max(self.ftl.media.flash.idle_at());
+        let works = !self.power_thermal.is_held_in_state() && self.ftl.has_background_work();
+        if now > done && works { now } else { done }
     }
 
     /// Takes over power and temperature of the drive that this one replaces at `now`: a purge
     /// neither cools a drive nor changes its power state.
     pub(crate) fn inherit_power_thermal(&mut self, power_thermal: PowerThermal, now: SimTime) {
         self.power_thermal = power_thermal;
-        self.busy_until = now;
+        self.occupy_until(now);
         self.power_thermal.restart_counts();
         self.apply_speed();
     }
@@ -125,7 +193,8 @@ impl Drive {
     /// Advances energy, temperature and throttling to `now`.
     pub(crate) fn advance_power_thermal(&mut self, now: SimTime) -> PowerThermalSample {
         let before = self.power_thermal.speed_factor();
-        let sample = self.power_thermal.advance(now, &self.work(), self.work_done_at());
+        let (work, active_until) = (self.work(), self.active_until(now));
+        let sample = self.power_thermal.advance(now, &work, active_until);
         if self.power_thermal.speed_factor() != before {
             self.apply_speed();
         }

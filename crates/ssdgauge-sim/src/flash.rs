@@ -8,6 +8,10 @@ use crate::operations::Operations;
 use crate::profile::{Geometry, NandFigures, PAGE, SlcFigures};
 use crate::time::SimTime;
 
+/// Program operations that background work leaves on a die at most. Chosen: with fewer, dies wait
+/// while others are still busy; with more, a host that returns waits longer.
+pub(crate) const BACKGROUND_PROGRAMS: u64 = 4;
+
 /// All dies and channels of the drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Flash {
@@ -140,6 +144,12 @@ impl Flash {
     /// Returns when all dies are idle.
     pub(crate) fn idle_at(&self) -> SimTime {
         self.dies.iter().map(|die| die.free).max().unwrap_or(0)
+    }
+
+    /// Returns when background work may be booked: when each die has at most
+    /// [`BACKGROUND_PROGRAMS`] native program operations left.
+    pub(crate) fn ready_for_background_at(&self) -> SimTime {
+        self.idle_at().saturating_sub(BACKGROUND_PROGRAMS * self.timing.program)
     }
 
     /// Books the channel of `die` for `pages`, in the order of the calls; returns the earliest time

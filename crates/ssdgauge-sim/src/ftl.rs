@@ -3,6 +3,7 @@
 //! A host write goes to the SLC cache while it has room, else to native cells. The layer must
 //! never report a page as written that a later read would not find.
 
+mod background;
 mod folding;
 mod gc;
 mod ground_truth;
@@ -44,8 +45,13 @@ pub(crate) struct Ftl {
     gc: GarbageCollection,
     /// Free superblocks that are restored while the host is idle.
     idle_superblocks: usize,
-    /// Whether a write is acknowledged as soon as it is in the buffer; else when it is programmed.
-    pub(crate) acknowledges_early: bool,
+    /// Whether the buffer outlives a loss of power, so that it is as durable as the flash.
+    buffer_is_safe: bool,
+    /// Whether the write cache is on.
+    cache_is_on: bool,
+    /// Whether the next write is acknowledged as soon as it is in the buffer; else when it is
+    /// programmed.
+    acknowledges_early: bool,
     /// Combines the entries loaded ahead of use, so that the loads are not optimised away.
     prefetched: Superblock,
 }
@@ -58,13 +64,32 @@ impl Ftl {
             host: None,
             parked: None,
             cache: SlcCache::new(&geometry, &profile.slc),
-            folding: Folding::new(&profile.slc),
+            folding: Folding::new(&profile.slc, &geometry),
             gc: GarbageCollection::new(&profile.gc, &geometry),
             idle_superblocks: profile.gc.idle_superblocks as usize,
+            buffer_is_safe: profile.host_interface.buffer_is_safe,
+            cache_is_on: true,
             acknowledges_early: true,
             prefetched: UNMAPPED,
             media: Media::new(profile, geometry),
         }
+    }
+
+    /// Switches a volatile write cache on or off: without it, every write is acknowledged when it is
+    /// programmed.
+    pub(crate) fn switch_cache(&mut self, on: bool) {
+        self.cache_is_on = on;
+        self.set_sync(false);
+    }
+
+    /// Sets whether the next writes have to outlive a loss of power before they are acknowledged.
+    pub(crate) fn set_sync(&mut self, sync: bool) {
+        self.acknowledges_early = if sync { self.buffer_is_safe } else { self.cache_is_on };
+    }
+
+    /// Returns whether the write cache is on.
+    pub(crate) fn cache_is_on(&self) -> bool {
+        self.cache_is_on
     }
 
     /// Loads the map entry of the byte at `offset` ahead of its use.
@@ -168,6 +193,7 @@ impl Ftl {
         let Ftl { media, cache, folding, gc, .. } = self;
         folding.fold_under_load(media, cache, gc, open.unit_pages, at);
         if !open.slc {
+            media.truth.direct_pages += u64::from(open.unit_pages);
             gc.make_room(media, cache, open.unit_pages, at);
         }
         end
@@ -252,40 +278,41 @@ impl Ftl {
         }
     }
 
-    /// Does background work while the host is idle, up to `until`.
-    pub(crate) fn idle_until(&mut self, until: SimTime) {
-        if self.media.geometry.in_place {
-            return;
-        }
-        let Ftl { media, cache, folding, gc, .. } = self;
-        // The next write finds room in the cache, and leaves a native superblock written in part.
-        let native = self.host.is_some_and(|open| !open.slc);
-        if folding.has_work(cache) && folding.folds_when_idle() && native {
-            debug_assert!(self.parked.is_none(), "a parked superblock is used before another");
-            self.parked = self.host.take();
-        }
-        folding.fold_when_idle(media, cache, gc, until);
-        let free = media.map.free_superblocks();
-        if self.idle_superblocks > free && media.flash.idle_at() < until {
-            // At most one superblock in each period, so that a host that returns does not find the
-            // dies busy for much longer than that.
-            let wanted = (free + 1).min(self.idle_superblocks);
-            gc.collect_until_free(media, cache, wanted, until);
-        }
-    }
-
     /// Checks the map in debug builds: a checkpoint at the end of a step.
     pub(crate) fn verify(&self) {
         self.media.map.verify();
     }
 
-    /// Returns the true over-provisioning: the flash that can hold data beyond what it holds, as
-    /// a share of that. `None` where nothing is held, or data is overwritten in place.
+    /// Returns the true over-provisioning of the native cells: the flash that can hold data beyond
+    /// what it holds, as a share of that. Pages in the SLC cache, and superblocks that it borrows,
+    /// count on neither side. `None` where nothing is held, or data is overwritten in place.
     pub(crate) fn over_provisioning(&self) -> Option<f64> {
         let media = &self.media;
-        let valid = media.map.valid_pages() as f64;
-        let pages = media.full_superblocks() as f64 * f64::from(media.geometry.superblock_pages);
+        let (cached, borrowed) = self.cached();
+        let valid = (media.map.valid_pages() - cached) as f64;
+        let superblocks = media.full_superblocks().saturating_sub(borrowed);
+        let pages = superblocks as f64 * f64::from(media.geometry.superblock_pages);
         (valid > 0.0 && !media.geometry.in_place).then(|| pages / valid - 1.0)
+    }
+
+    /// Returns the pages of a superblock where the one with the fewest valid pages is collected: its
+    /// size counts in the formula of write amplification.
+    pub(crate) fn greedy_superblock_pages(&self) -> Option<f64> {
+        let geometry = &self.media.geometry;
+        let greedy = self.gc.is_greedy() && !geometry.in_place;
+        greedy.then_some(f64::from(geometry.superblock_pages))
+    }
+
+    /// Returns the valid pages in the SLC cache, and how many native superblocks it borrows.
+    fn cached(&self) -> (u64, usize) {
+        let map = &self.media.map;
+        let open = self.host.filter(|open| open.slc).map(|open| open.superblock);
+        let borrowed = self.cache.full().chain(open).chain(self.folding.superblock());
+        let borrowed = borrowed.filter(|superblock| !map.is_fixed_slc(*superblock));
+        let (pages, superblocks) = borrowed.fold((0, 0), |(pages, superblocks), superblock| {
+            (pages + u64::from(map.valid(superblock)), superblocks + 1)
+        });
+        (pages + map.valid_pages_of_fixed_slc(), superblocks)
     }
 
     /// Returns the pages that hold valid data.

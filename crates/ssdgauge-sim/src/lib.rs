@@ -21,16 +21,23 @@
 //!    link transfers the data.
 //! 5. `ftl::write_buffer`: each page waits for a slot; with it the write is acknowledged.
 //! 6. `ftl::slc_cache`: while the cache has room, the page goes to a superblock in SLC mode; while
-//!    the host is idle, `ftl::folding` copies its pages to native cells.
+//!    the host is idle, `ftl::background` has `ftl::folding` copy its pages to native cells.
 //! 7. `ftl::map`: the page is appended to the log of the open superblock, and its old slot is stale.
 //! 8. `ftl::gc`: when a program unit is full, as much collection is done as is due for the write.
 //!    `ftl::media` copies the `ftl::valid_pages` of a superblock; without any it is free.
 //! 9. `flash`: the unit is programmed on its die, after the operations booked there; the first unit
 //!    on each die of a superblock erases the block immediately before.
 //!
-//! Beside the path stand `power_thermal` (power and temperature), `ftl::ground_truth` (the counts
+//! Beside the path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power
+//! state), `ftl::ground_truth` (the counts
 //! that an analysis is judged by) and [`mean_field`] (the theory that judges the model), from which
 //! `ftl::worn_in` derives the initial state of a worn-in drive.
+
+/// The revision of the model. It is raised with every change that moves a number of a virtual drive;
+/// runs of different revisions are runs of different drives, and are not compared.
+///
+/// Revision 2: idle work and sleep within steps, synchronous writes, limits of power states.
+pub const MODEL_REVISION: u32 = 2;
 
 mod drive;
 mod flash;
@@ -38,6 +45,7 @@ mod ftl;
 mod host_interface;
 pub mod mean_field;
 mod operations;
+mod power_limit;
 mod power_thermal;
 mod profile;
 mod rig;
@@ -46,8 +54,8 @@ mod time;
 pub use ftl::GroundTruth;
 pub use operations::{Operations, Work};
 pub use profile::{
-    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, NandFigures,
-    Overflow, PowerFigures, PowerState, Profile, ProfileError, ProfileListing, SlcFigures,
-    ThermalFigures, profiles,
+    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, LimitedState,
+    NandFigures, Overflow, PowerFigures, PowerState, Profile, ProfileError, ProfileListing,
+    SlcFigures, ThermalFigures, profiles,
 };
 pub use rig::VirtualRig;

@@ -12,6 +12,39 @@ pub fn write_amplification(a: f64) -> f64 {
     mixture(&[Class { pages: 1.0, share: 1.0 }], a)
 }
 
+/// Returns the write amplification of uniform random writes where superblocks have `pages` pages, and
+/// the one with the fewest valid pages is collected; `a` as in [`write_amplification`].
+///
+/// The mean field of many superblocks (the fixed point of Van Houdt, SIGMETRICS 2013, for greedy
+/// collection): a superblock is filled with N valid pages and loses them one by one. Those with j
+/// valid pages lose the next one at a rate that is proportional to j, so that, with c for the
+/// collections while one page is overwritten once on average, a share c / j of all superblocks has j
+/// valid pages. All are collected at m or m + 1 valid pages: a share f of them at m, which leaves a
+/// share c f / (m + 1) at m + 1. The shares add up to 1, and collections gain what the host writes:
+///
+/// 1 / c = f / (m + 1) + Σ 1 / j for j from m + 2 to N, WA = N / (N − m − 1 + f), a = WA / c.
+///
+/// For large N the sum becomes −ln(1 − 1 / WA), and the result that of [`write_amplification`].
+pub fn greedy_write_amplification(a: f64, pages: u32) -> f64 {
+    debug_assert!(a > 1.0 && pages > 1, "flash holds more than the data, in whole pages");
+    let n = f64::from(pages);
+    // The spare area rises as the victims have fewer valid pages: the first m at which a drive with
+    // f = 1 has at least `a` is the one.
+    let mut sum = 0.0;
+    for m in (0..pages).rev() {
+        let next = f64::from(m + 1);
+        let whole = n / (n - f64::from(m)) * (sum + 1.0 / next);
+        if whole < a {
+            sum += 1.0 / next;
+            continue;
+        }
+        // a (N − m − 1 + f) = N (sum + f / (m + 1)) is linear in f.
+        let f = (n * sum - a * (n - next)) / (a - n / next);
+        return n / (n - next + f);
+    }
+    1.0
+}
+
 /// A class of pages that are written at one rate, such as hot data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
@@ -116,6 +149,27 @@ mod tests {
         ] {
             let computed = write_amplification(a);
             assert!((computed - wa).abs() < 0.0006 * wa, "{a}: {computed}");
+        }
+    }
+
+    #[test]
+    fn the_greedy_formula_solves_its_equations_and_tends_to_the_formula_for_large_superblocks() {
+        for a in [1.05, 1.07, 1.12, 1.28, 1.466, 2.0, 5.0] {
+            for pages in [2, 16, 64, 512, 4_096] {
+                let wa = greedy_write_amplification(a, pages);
+                assert!(wa >= 1.0 && wa < write_amplification(a), "{a} {pages}: {wa}");
+                if wa == 1.0 {
+                    continue;
+                }
+                let valid = f64::from(pages) * (1.0 - 1.0 / wa);
+                let m = valid as u32;
+                let f = f64::from(m + 1) - valid;
+                let sum: f64 = (m + 2..=pages).map(|j| 1.0 / f64::from(j)).sum();
+                let inverse = wa * (sum + f / f64::from(m + 1));
+                assert!((inverse / a - 1.0).abs() < 1e-9, "{a} {pages}: {inverse}");
+            }
+            let large = greedy_write_amplification(a, 1_000_000);
+            assert!((large / write_amplification(a) - 1.0).abs() < 1e-4, "{a}: {large}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! of the power states.
 
 use crate::operations::Work;
+use crate::power_limit::PowerLimit;
 use crate::profile::{PowerFigures, PowerState, ThermalFigures};
 use crate::time::SimTime;
 use ssdgauge_core::PowerSaving;
@@ -16,8 +17,12 @@ const MAX_THROTTLE_STEPS: u32 = 6;
 pub(crate) struct PowerThermal {
     power: PowerFigures,
     thermal: ThermalFigures,
-    /// The time up to which energy and temperature are computed.
+    /// The time up to which energy is computed.
     now: SimTime,
+    /// The time up to which the temperature is computed: the last sample.
+    sampled: SimTime,
+    /// Energy since the last sample, in joules.
+    since_sample_j: f64,
     /// Operations up to `now`.
     work: Work,
     body_c: f64,
@@ -28,11 +33,15 @@ pub(crate) struct PowerThermal {
     /// Whether the drive enters power states without a command (NVMe: autonomous power state
     /// transitions).
     autonomous: bool,
-    /// The power state that the host has set, until work wakes the drive.
+    /// The non-operational power state that the host has set, until work wakes the drive.
     set_state: Option<SetState>,
+    /// Power while the drive is active and idle in its operational power state, in watts.
+    idle_w: f64,
+    /// The limit of its operational power state; `None` in state 0.
+    limit: Option<PowerLimit>,
 }
 
-/// A power state that the host has set.
+/// A non-operational power state that the host has set.
 #[derive(Clone, Debug)]
 struct SetState {
     state: PowerState,
@@ -63,30 +72,62 @@ impl PowerThermal {
             power: power.clone(),
             thermal: thermal.clone(),
             now: 0,
+            sampled: 0,
+            since_sample_j: 0.0,
             work: Work::default(),
             body_c: idle_c,
             throttle_steps: 0,
             energy_j: 0.0,
             autonomous: true,
             set_state: None,
+            idle_w: power.idle_w,
+            limit: None,
         }
     }
 
     /// Sets the power saving of the drive; returns whether the drive has the state. State 0 is
-    /// active, the others are those of the profile, the lightest first.
+    /// operational and unlimited; the limited states follow, then the non-operational ones, the
+    /// lightest first.
     pub(crate) fn set_saving(&mut self, saving: PowerSaving) -> bool {
-        let state = |number: u8| self.power.states.get(usize::from(number).checked_sub(1)?);
-        let (autonomous, state) = match saving {
-            PowerSaving::AsFound | PowerSaving::Low => (true, None),
-            PowerSaving::Active | PowerSaving::State(0) => (false, None),
-            PowerSaving::State(number) => match state(number) {
-                Some(state) => (false, Some(state.clone())),
-                None => return false,
-            },
+        let limited = self.power.limited_states.len();
+        let (autonomous, number) = match saving {
+            PowerSaving::AsFound | PowerSaving::Low => (true, 0),
+            PowerSaving::Active => (false, 0),
+            PowerSaving::State(number) => (false, usize::from(number)),
         };
+        if number > limited {
+            let Some(state) = self.power.states.get(number - limited - 1).cloned() else {
+                return false;
+            };
+            // The operational state stays: the drive returns to it when it is woken.
+            self.set_state = Some(SetState { state, since: self.now, woken: None });
+        } else {
+            self.set_state = None;
+            self.enter_operational_state(number);
+        }
         self.autonomous = autonomous;
-        self.set_state = state.map(|state| SetState { state, since: self.now, woken: None });
         true
+    }
+
+    /// Enters operational state `number`, of which 0 has no limit.
+    fn enter_operational_state(&mut self, number: usize) {
+        let limited = number.checked_sub(1).and_then(|index| self.power.limited_states.get(index));
+        let spent_nj = energy_nj(&self.work, &self.power);
+        self.idle_w = limited.map_or(self.power.idle_w, |state| state.idle_w);
+        self.limit =
+            limited.map(|state| PowerLimit::new(state.max_w - state.idle_w, spent_nj, self.now));
+    }
+
+    /// Returns whether the power state of the drive limits its work.
+    #[inline]
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// Returns when the drive may do more work, which has done `work` up to `at`.
+    pub(crate) fn work_allowed_at(&mut self, at: SimTime, work: &Work) -> SimTime {
+        let spent_nj = energy_nj(work, &self.power);
+        self.limit.as_mut().map_or(0, |limit| limit.pay(at, spent_nj))
     }
 
     /// Returns the power states that the drive enters without a command, the lightest first.
@@ -102,6 +143,7 @@ impl PowerThermal {
     /// Restarts the operation counts at zero, for a drive that was purged.
     pub(crate) fn restart_counts(&mut self) {
         self.work = Work::default();
+        self.limit.iter_mut().for_each(PowerLimit::restart);
     }
 
     /// Returns the temperature of the body, in degrees Celsius.
@@ -114,31 +156,57 @@ impl PowerThermal {
         self.energy_j
     }
 
-    /// Advances to `now`, at which the drive has done `work` in total and has been busy until
-    /// `busy_until`.
+    /// Returns the idle time after which the drive may be in a power state, in nanoseconds.
+    pub(crate) fn sleeps_after(&self) -> SimTime {
+        match self.is_held_in_state() {
+            true => 0,
+            false => {
+                self.autonomous_states().first().map_or(SimTime::MAX, |s| ns(s.after_ms * 1e3))
+            }
+        }
+    }
+
+    /// Returns whether the drive is in a power state that the host has set.
+    pub(crate) fn is_held_in_state(&self) -> bool {
+        self.set_state.as_ref().is_some_and(|set| set.woken.is_none())
+    }
+
+    /// Advances to `now`, at which the drive has done `work` in total and has been active until
+    /// `active_until`; returns power and temperature since the last sample.
     pub(crate) fn advance(
         &mut self,
         now: SimTime,
         work: &Work,
-        busy_until: SimTime,
+        active_until: SimTime,
     ) -> PowerThermalSample {
-        let seconds = now.saturating_sub(self.now) as f64 / 1e9;
-        let dynamic = energy_j(work, &self.power) - energy_j(&self.work, &self.power);
-        let energy = dynamic + self.state_energy_j(now, busy_until);
-        // Work ends a state that the host has set; the drive stays active from then on, as NVMe
-        // drives do where autonomous transitions are off.
-        self.set_state.take_if(|set| set.woken.is_some());
-        let power_w = if seconds > 0.0 { energy / seconds } else { 0.0 };
-        self.energy_j += energy;
-        self.update_temperature(power_w, seconds);
-        self.now = self.now.max(now);
-        self.work = *work;
+        self.add_energy(now, work, active_until);
+        let seconds = now.saturating_sub(self.sampled) as f64 / 1e9;
+        let mut power_w = 0.0;
+        if seconds > 0.0 {
+            power_w = self.since_sample_j / seconds;
+            self.since_sample_j = 0.0;
+            self.sampled = now;
+            self.update_temperature(power_w, seconds);
+        }
         PowerThermalSample {
             power_w,
             body_c: self.body_c,
             junction_c: self.body_c + self.thermal.junction_c_per_w * power_w,
             throttled: self.throttle_steps > 0,
         }
+    }
+
+    /// Adds the energy up to `now`.
+    fn add_energy(&mut self, now: SimTime, work: &Work, active_until: SimTime) {
+        let dynamic = energy_nj(work, &self.power) - energy_nj(&self.work, &self.power);
+        let energy = dynamic / 1e9 + self.state_energy_j(now, active_until);
+        // Work ends a state that the host has set; the drive stays active from then on, as NVMe
+        // drives do where autonomous transitions are off.
+        self.set_state.take_if(|set| set.woken.is_some());
+        self.energy_j += energy;
+        self.since_sample_j += energy;
+        self.now = self.now.max(now);
+        self.work = *work;
     }
 
     /// Updates temperature and throttling after `seconds` at constant power: the exact solution of
@@ -161,19 +229,19 @@ impl PowerThermal {
     }
 
     /// Returns the energy of the power states from the last update to `now`, in joules.
-    fn state_energy_j(&self, now: SimTime, busy_until: SimTime) -> f64 {
+    fn state_energy_j(&self, now: SimTime, active_until: SimTime) -> f64 {
         if let Some(SetState { state, since, woken }) = &self.set_state {
             let entered = (since + ns(state.entry_us)).clamp(self.now, now.max(self.now));
             let left = woken.unwrap_or(now).clamp(entered, now.max(entered));
             let in_state = (left - entered) as f64 / 1e9;
             let active = now.saturating_sub(self.now) as f64 / 1e9 - in_state;
-            return self.power.idle_w * active + state.w * in_state;
+            return self.idle_w * active + state.w * in_state;
         }
         let mut energy = 0.0;
         let mut from = self.now;
-        let mut w = self.power.idle_w;
+        let mut w = self.idle_w;
         for state in self.autonomous_states() {
-            let entered = busy_until + ns(state.after_ms * 1e3 + state.entry_us);
+            let entered = active_until + ns(state.after_ms * 1e3 + state.entry_us);
             let to = entered.clamp(from, now.max(from));
             energy += w * (to - from) as f64 / 1e9;
             from = to;
@@ -182,18 +250,21 @@ impl PowerThermal {
         energy + w * now.saturating_sub(from) as f64 / 1e9
     }
 
-    /// Wakes the drive for work at `now`, after it has been idle since `busy_until`; returns the
-    /// exit latency in nanoseconds.
-    pub(crate) fn wake(&mut self, now: SimTime, busy_until: SimTime) -> u64 {
+    /// Wakes the drive for a command at `now`, before which it has done `work` and was active until
+    /// `active_until`; returns the exit latency in nanoseconds.
+    pub(crate) fn wake(&mut self, now: SimTime, work: &Work, active_until: SimTime) -> u64 {
         if let Some(SetState { state, since, woken: woken @ None }) = &mut self.set_state {
             *woken = Some(now);
             // A transition into a state is completed before the state is left.
             let entering = (*since + ns(state.entry_us)).saturating_sub(now);
             return entering + ns(state.exit_us);
         }
-        let entered = |after_ms: f64| now > busy_until.saturating_add(ns(after_ms * 1e3));
+        let entered = |after_ms: f64| now > active_until.saturating_add(ns(after_ms * 1e3));
         let deepest = self.autonomous_states().iter().rev().find(|state| entered(state.after_ms));
-        deepest.map_or(0, |state| ns(state.exit_us))
+        let Some(exit_latency) = deepest.map(|state| ns(state.exit_us)) else { return 0 };
+        // From here on the drive is active: the time that it slept would not be known later.
+        self.add_energy(now, work, active_until);
+        exit_latency
     }
 }
 
@@ -201,14 +272,13 @@ fn ns(us: f64) -> u64 {
     (us * 1e3).round() as u64
 }
 
-/// Returns the energy of `work` in joules.
-fn energy_j(work: &Work, power: &PowerFigures) -> f64 {
+/// Returns the energy of `work` in nanojoules.
+fn energy_nj(work: &Work, power: &PowerFigures) -> f64 {
     let flash = &work.flash;
-    let nj = work.commands as f64 * power.command_nj
+    work.commands as f64 * power.command_nj
         + work.link_bytes as f64 / 1_024.0 * power.link_nj_per_kib
         + flash.senses as f64 * power.read_nj
         + flash.programs as f64 * power.program_nj
         + flash.slc_programs as f64 * power.slc_program_nj
-        + flash.erases as f64 * power.erase_nj;
-    nj / 1e9
+        + flash.erases as f64 * power.erase_nj
 }

@@ -9,7 +9,7 @@ mod geometry;
 pub(crate) use catalogue::{InitialState, ProfileSpec};
 pub use catalogue::{ProfileError, ProfileListing, profiles};
 pub use figures::{
-    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, NandFigures,
-    Overflow, PowerFigures, PowerState, Profile, SlcFigures, ThermalFigures,
+    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, LimitedState,
+    NandFigures, Overflow, PowerFigures, PowerState, Profile, SlcFigures, ThermalFigures,
 };
 pub(crate) use geometry::{Geometry, PAGE};

@@ -160,7 +160,8 @@ impl VirtualRig {
         let begin = self.now;
         let truth = self.ground_truth();
         let mut fill = Fill::new(access, block_size, offset, span, self.seed);
-        self.drive.begin_step(begin, fill::DEPTH);
+        self.drive.begin_step(fill::DEPTH);
+        self.drive.end_idle(begin);
         let mut clock = StepClock::new(begin, &self.drive);
         let mut stopped = false;
         while let Some(at) = fill.write_next(&mut self.drive, begin) {
@@ -191,16 +192,15 @@ impl VirtualRig {
 
     fn purge(&mut self) -> Prepared {
         let power_thermal = self.drive.power_thermal.clone();
-        let acknowledges_early = self.drive.ftl.acknowledges_early;
+        let cache_is_on = self.drive.ftl.cache_is_on();
         self.drive = Drive::new(self.spec.profile.clone(), self.geometry);
-        self.drive.ftl.acknowledges_early = acknowledges_early;
+        self.drive.ftl.switch_cache(cache_is_on);
         self.drive.inherit_power_thermal(power_thermal, self.now);
         // All dies erase in parallel, each its blocks one after the other.
         let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
         let erase = self.spec.profile.nand.t_bers_us * 1e3 * f64::from(blocks);
         let elapsed = Nanos(erase as u64);
-        self.now += elapsed.0;
-        self.drive.advance_power_thermal(self.now);
+        self.pass_occupied(elapsed);
         Prepared { method: "virtual purge".into(), written: Bytes(0), elapsed, stopped: false }
     }
 
@@ -211,15 +211,20 @@ impl VirtualRig {
         let end = (offset.0 + span.0) / PAGE;
         self.drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
         let elapsed = Nanos(span.0.div_ceil(TRIM_BYTES) * TRIM_TIME.0);
-        self.now += elapsed.0;
-        self.drive.advance_power_thermal(self.now);
+        self.pass_occupied(elapsed);
         Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
     }
 
-    fn set_power_saving(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
-        // The energy up to this point is that of the power saving set before.
+    /// Lets `elapsed` pass while the drive executes a command that is not a request.
+    fn pass_occupied(&mut self, elapsed: Nanos) {
+        self.drive.idle_until(self.now);
+        self.now += elapsed.0;
+        self.drive.occupy_until(self.now);
         self.drive.advance_power_thermal(self.now);
-        let method = match self.drive.power_thermal.set_saving(saving) {
+    }
+
+    fn set_power_saving(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
+        let method = match self.drive.set_power_saving(saving, self.now) {
             true => format!("virtual {saving}"),
             false => {
                 sink.finding(no_power_state(saving));
@@ -235,11 +240,11 @@ impl VirtualRig {
             // Drives with power-loss protection report no volatile write cache (NVMe: VWC).
             (true, _) => "none: the buffer outlives a loss of power",
             (false, WriteCache::Off) => {
-                self.drive.ftl.acknowledges_early = false;
+                self.drive.ftl.switch_cache(false);
                 "virtual write cache off"
             }
             (false, WriteCache::On | WriteCache::AsFound) => {
-                self.drive.ftl.acknowledges_early = true;
+                self.drive.ftl.switch_cache(true);
                 "virtual write cache on"
             }
         };
@@ -277,11 +282,27 @@ impl VirtualRig {
         let bytes = until.bytes.map_or(u64::MAX, |bytes| bytes.0);
         let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
         let mut ended = None;
-        let mut last = 0;
+        let (mut last, mut quiet_until) = (0, 0);
+        // Constant, and in a register of the loop over requests.
+        let is_open = load.is_open();
         load.begin(&mut self.drive, &self.faults, bytes);
         loop {
-            if ended.is_none() {
-                load.submit_due(&mut self.drive, &self.faults, limit, bytes);
+            if is_open && ended.is_none() {
+                let second_end = clock.second_end - begin;
+                let (drive, faults) = (&mut self.drive, &self.faults);
+                if load.submit_due(drive, faults, limit, bytes, second_end) {
+                    if gone_at > second_end {
+                        self.end_second(load, clock, sink);
+                        if sink.stop() {
+                            (ended, quiet_until) = (Some(EndedBy::Stop), second_end);
+                        }
+                        continue;
+                    }
+                    if load.is_idle() {
+                        sink.finding(disappeared(Nanos(gone_at)));
+                        return (EndedBy::Faults, gone_at);
+                    }
+                }
             }
             let Some(mut completion) = load.next() else { break };
             completion.at = completion.at.min(gone_at);
@@ -293,7 +314,7 @@ impl VirtualRig {
             }
             let stalled = Nanos(completion.at - last);
             last = completion.at;
-            if stalled >= LONG_STALL {
+            if stalled >= LONG_STALL && load.latency(&completion) >= LONG_STALL {
                 sink.finding(hung(stalled));
             }
             if completion.at == gone_at {
@@ -302,7 +323,7 @@ impl VirtualRig {
                 return (EndedBy::Faults, last);
             }
             let latency = load.record(&completion);
-            if load.is_open() && latency > MOST_LAG {
+            if is_open && latency > MOST_LAG {
                 ended = ended.or(Some(EndedBy::DeviceLag));
             }
             if load.completed.is_multiple_of(POLL_STOP_AFTER) && sink.stop() {
@@ -318,15 +339,30 @@ impl VirtualRig {
                 }
             }
         }
-        if load.is_open() && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
-            ended = Some(EndedBy::Time);
-            // An open loop lasts as long as its time limit, even if nothing is due at its end.
-            last = last.max(limit);
-            while begin + last > clock.second_end {
-                self.end_second(load, clock, sink);
+        if is_open && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
+            let (by, until) = self.wait_for_limit(load, limit, clock, sink);
+            (ended, quiet_until) = (Some(by), until);
+        }
+        (ended.unwrap_or(EndedBy::Bytes), last.max(quiet_until))
+    }
+
+    /// Lets the time of an open loop pass up to `limit`: it lasts as long as its time limit, even if
+    /// nothing is due at its end. Returns what ended it, and when.
+    fn wait_for_limit(
+        &mut self,
+        load: &mut Load,
+        limit: SimTime,
+        clock: &mut StepClock,
+        sink: &mut dyn Sink,
+    ) -> (EndedBy, SimTime) {
+        while clock.begin + limit > clock.second_end {
+            let second_end = clock.second_end - clock.begin;
+            self.end_second(load, clock, sink);
+            if sink.stop() {
+                return (EndedBy::Stop, second_end);
             }
         }
-        (ended.unwrap_or(EndedBy::Bytes), last)
+        (EndedBy::Time, limit)
     }
 }
 
@@ -365,10 +401,12 @@ impl Rig for VirtualRig {
         self.runs += 1;
         // The number of requests of an open loop in flight is bounded by the drive's queue alone.
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
-        self.drive.begin_step(begin, depth);
+        self.drive.begin_step(depth);
         let mut clock = StepClock::new(begin, &self.drive);
         let (by, elapsed) = self.drive_load(&mut load, until, &mut clock, sink);
         self.now = begin + elapsed;
+        // A stall delays completions, and the drive was busy until the last one.
+        self.drive.occupy_until(begin + load.last);
         let length = clock.elapsed_of_second(self.now);
         if length > Nanos::ZERO {
             load.end_second(clock.second, length, sink);
@@ -406,7 +444,7 @@ impl Rig for VirtualRig {
             let rested = self.now - begin;
             let step = if rested < FINE_PAUSE.0 { Nanos::SECOND.0 } else { 10 * Nanos::SECOND.0 };
             self.now = (self.now + step).min(end);
-            self.drive.ftl.idle_until(self.now);
+            self.drive.idle_until(self.now);
             let sample = self.drive.advance_power_thermal(self.now);
             instruments::read(&self.drive, Nanos(self.now - begin), self.now, &sample, sink);
             if sink.stop() {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use ssdgauge_core::{Bytes, Rig};
-use ssdgauge_sim::{ProfileError, VirtualRig, profiles};
+use ssdgauge_sim::{MODEL_REVISION, ProfileError, VirtualRig, profiles};
 
 fn refused(spec: &str) -> ProfileError {
     match VirtualRig::open(spec, 1) {
@@ -75,10 +75,24 @@ fn impossible_drives_are_refused_with_their_figures() {
         "thermal.factor=0",
         "thermal.resume_c=90",
         "slc.fixed_gb=-1",
+        "power.max_w=1",
+        "power.max_w=3",
         "nand.t_r_us=-5",
     ] {
         let error = refused(&format!("tiny?{query}"));
         assert!(matches!(error, ProfileError::Impossible(_)), "{query}: {error}");
+    }
+}
+
+#[test]
+fn limited_power_states_that_do_not_fall_or_leave_nothing_for_work_are_refused() {
+    for states in ["{ max_w = 7, idle_w = 1 }", "{ max_w = 2, idle_w = 2 }"] {
+        let text = format!("inherits = 'tiny'\n[power]\nlimited_states = [{states}]\n");
+        let error = match VirtualRig::from_toml("mine", &text, "", 1) {
+            Ok(_) => panic!("{states} was not refused"),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains("a power state of at most"), "{error}");
     }
 }
 
@@ -97,6 +111,7 @@ fn keys_of_the_target_change_the_drive() {
     let plain = open("tiny").drive().details["profile_digest"].clone();
     assert_ne!(rig.drive().details["profile_digest"], plain);
     assert_eq!(open("tiny").drive().details["seed"], "9");
+    assert_eq!(open("tiny").drive().model_revision(), Some(MODEL_REVISION));
 }
 
 #[test]

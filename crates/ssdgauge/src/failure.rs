@@ -280,7 +280,8 @@ impl From<ConductError> for Failure {
             ConductError::OtherDrive { .. } => Failure::new(
                 FailureKind::Refused,
                 error.to_string(),
-                "nothing was written; attach the drive that the run was started on",
+                "nothing was written; attach the drive that the run was started on; a model is resumed \
+                 by a program with the same model revision",
             ),
         }
     }

@@ -60,20 +60,31 @@ fn the_content_of_a_scratch_file_is_written_again() {
     assert_eq!(second_half(TargetKind::File, 7), expected);
 }
 
-#[test]
-fn another_drive_is_refused() {
+/// Stops a run on `first` in its third call, and checks that it is not resumed on `other`.
+fn is_refused(mut first: Script, mut other: Script) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.ssdg");
-    let mut rig = Script::new(TargetKind::Block);
-    rig.stops_at = Some(3);
-    let plan = scripted_plan(&rig);
-    let mut writer = create(&path, &plan, &rig);
-    conduct(&plan, &mut rig, &mut writer, &mut Bystander::default()).unwrap();
+    first.stops_at = Some(3);
+    let plan = scripted_plan(&first);
+    let mut writer = create(&path, &plan, &first);
+    conduct(&plan, &mut first, &mut writer, &mut Bystander::default()).unwrap();
     drop(writer);
-    let mut other = Script::new(TargetKind::Block).with_serial("S2");
     let (mut writer, run) = Writer::resume(&path).unwrap();
     let error =
         resume(&run, &mut other, &mut writer, &mut Bystander::default(), "again").unwrap_err();
     assert!(matches!(error, ConductError::OtherDrive { .. }), "{error}");
     assert!(other.log.is_empty(), "the other drive received no call");
+}
+
+#[test]
+fn another_drive_is_refused() {
+    let drive = || Script::new(TargetKind::Block);
+    is_refused(drive(), drive().with_serial("S2"));
+}
+
+#[test]
+fn a_virtual_drive_of_another_model_revision_is_refused() {
+    let model = || Script::new(TargetKind::Virtual);
+    is_refused(model().with_model_revision(2), model().with_model_revision(3));
+    is_refused(model(), model().with_model_revision(2));
 }

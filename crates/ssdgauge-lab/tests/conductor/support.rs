@@ -67,6 +67,11 @@ impl Script {
         Script { info, log: Vec::new(), fails_at: None, stops_at: None, calls: 0 }
     }
 
+    pub(crate) fn with_model_revision(mut self, revision: u32) -> Script {
+        self.info.details.insert(DriveInfo::MODEL_REVISION.into(), revision.to_string());
+        self
+    }
+
     pub(crate) fn with_serial(mut self, serial: &str) -> Script {
         self.info.serial = Some(serial.into());
         self

@@ -1,7 +1,7 @@
 //! Groups of comparable tests of several runs.
 //!
 //! Tests share a chart only if suite, id, revision, duration and span are equal. A model never
-//! shares a chart with a measured drive.
+//! shares a chart with a measured drive, or with a model of another revision.
 
 use crate::model::metrics;
 use crate::model::plan::measured_spans;
@@ -40,6 +40,8 @@ struct Key {
     shortened: u32,
     span_scaled: bool,
     class: Class,
+    /// The revision of the model; `None` for drives.
+    model_revision: Option<u32>,
     spans: Vec<Extent>,
 }
 
@@ -98,6 +100,7 @@ pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str>
         (a.shortened != b.shortened, "the durations were divided by different factors"),
         (a.span_scaled != b.span_scaled, "one of the spans was scaled"),
         (a.class != b.class, "a model and a measured drive are not comparable"),
+        (a.model_revision != b.model_revision, "the revisions of the model differ"),
         (a.spans != b.spans, "the spans differ"),
         (
             of_power && scopes[0] != scopes[1] && scopes.iter().all(|scopes| !scopes.is_empty()),
@@ -163,6 +166,7 @@ fn key(member: Member<'_>) -> Key {
         shortened: plan.shortened,
         span_scaled: plan.span_scaled,
         class: class(member.run.head.drive.kind),
+        model_revision: member.run.head.drive.model_revision(),
         spans: measured_spans(&member.test.test)
             .into_iter()
             .map(|span| extent(span, &member.run.head.drive))
@@ -204,6 +208,11 @@ fn distinction(key: &Key, all: &[Key]) -> String {
             Class::Model => "models".to_owned(),
             Class::NoDrive => "no drive".to_owned(),
         });
+    }
+    if let Some(revision) = key.model_revision
+        && some(&|other| other.model_revision.is_some_and(|other| other != revision))
+    {
+        words.push(format!("model revision {revision}"));
     }
     if some(&|other| other.span_scaled != key.span_scaled || other.spans != key.spans) {
         words.push(match key.spans.first() {

@@ -3,29 +3,30 @@
 //! Folding must never take the last free superblocks from garbage collection.
 
 use crate::ftl::gc::GarbageCollection;
+use crate::ftl::map::Map;
 use crate::ftl::media::{Media, Victim};
 use crate::ftl::slc_cache::SlcCache;
-use crate::profile::{PAGE, SlcFigures};
+use crate::ftl::valid_pages::Superblock;
+use crate::profile::{Geometry, PAGE, SlcFigures};
 use crate::time::SimTime;
 
 /// Free superblocks that folding needs: it and garbage collection can each have to open one before
 /// either frees one.
 const FREE_TO_FOLD: usize = 2;
 
-/// What determines the folding rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HostState {
-    Idle,
-    Writing,
-}
+/// By how much folding of an idle drive may fall behind its rate and make it up: time that is lost
+/// to an erase is, a rate that the dies do not reach is not. Chosen.
+const CATCH_UP: SimTime = 10_000_000;
 
 /// The state of folding.
 #[derive(Clone, Debug)]
 pub(crate) struct Folding {
     /// The superblock that is being folded.
     victim: Option<Victim>,
-    /// Pages per second while the host is idle.
-    idle_rate: f64,
+    /// The time of one unit while the host is idle; `None` where the drive does not fold then.
+    idle_interval: Option<SimTime>,
+    /// When the next unit of an idle drive is due.
+    next_idle_unit: SimTime,
     /// Pages per second while the host writes.
     writing_rate: f64,
     /// Slots that may be folded by `allowed_until`, less than one unit between calls.
@@ -35,11 +36,13 @@ pub(crate) struct Folding {
 
 impl Folding {
     /// Returns folding that has not begun.
-    pub(crate) fn new(slc: &SlcFigures) -> Folding {
+    pub(crate) fn new(slc: &SlcFigures, geometry: &Geometry) -> Folding {
         let rate = |mb_s: f64| mb_s * 1e6 / PAGE as f64;
+        let unit_ns = f64::from(geometry.slc_unit_pages) * 1e9 / rate(slc.fold_mb_s);
         Folding {
             victim: None,
-            idle_rate: rate(slc.fold_mb_s),
+            idle_interval: (slc.fold_mb_s > 0.0).then_some((unit_ns.round() as SimTime).max(1)),
+            next_idle_unit: 0,
             writing_rate: rate(slc.fold_under_load_mb_s),
             allowance: 0.0,
             allowed_until: 0,
@@ -51,13 +54,29 @@ impl Folding {
         self.victim.as_ref().map_or(0, |victim| u64::from(victim.remaining))
     }
 
-    /// Returns whether the drive folds while the host is idle.
-    pub(crate) fn folds_when_idle(&self) -> bool {
-        self.idle_rate > 0.0
+    /// Returns the superblock under folding.
+    pub(crate) fn superblock(&self) -> Option<Superblock> {
+        self.victim.as_ref().map(|victim| victim.superblock)
+    }
+
+    /// Returns whether an idle drive has something to fold, and free superblocks to fold it to.
+    pub(crate) fn can_fold_when_idle(&self, map: &Map, cache: &SlcCache) -> bool {
+        let room = map.free_superblocks() >= FREE_TO_FOLD;
+        self.idle_interval.is_some() && self.has_work(cache) && room
+    }
+
+    /// Begins an idle time at `from`: what could have been folded before is not made up.
+    pub(crate) fn begin_idle(&mut self, from: SimTime) {
+        self.next_idle_unit = self.next_idle_unit.max(from);
+    }
+
+    /// Returns when the next unit of an idle drive is due.
+    pub(crate) fn next_idle_unit_at(&self) -> SimTime {
+        self.next_idle_unit
     }
 
     /// Returns whether there is anything to fold.
-    pub(crate) fn has_work(&self, cache: &SlcCache) -> bool {
+    fn has_work(&self, cache: &SlcCache) -> bool {
         !cache.is_empty() || self.victim.is_some()
     }
 
@@ -75,7 +94,7 @@ impl Folding {
             return;
         }
         match self.writing_rate > 0.0 {
-            true => self.fold_until(media, cache, gc, HostState::Writing, at),
+            true => self.fold_until(media, cache, gc, at),
             false => self.allowed_until = at,
         }
         // Where writes wait for the cache, each page that enters forces another one out.
@@ -86,37 +105,38 @@ impl Folding {
         }
     }
 
-    /// Folds at the rate of an idle host up to `until`.
-    pub(crate) fn fold_when_idle(
+    /// Folds one unit of an idle drive at `at`.
+    pub(crate) fn fold_idle_unit(
         &mut self,
         media: &mut Media,
         cache: &mut SlcCache,
         gc: &mut GarbageCollection,
-        until: SimTime,
+        at: SimTime,
     ) {
-        if !self.has_work(cache) {
-            self.allowed_until = until;
-            return;
-        }
         cache.forced = false;
-        self.fold_until(media, cache, gc, HostState::Idle, until);
+        let interval = self.idle_interval.unwrap_or(0);
+        self.next_idle_unit = self.next_idle_unit.max(at.saturating_sub(CATCH_UP)) + interval;
+        let unit = media.geometry.slc_unit_pages;
+        let folded = self.fold(media, cache, gc, unit, at);
+        debug_assert!(folded, "there was something to fold");
     }
 
+    /// Ends an idle time at `until`: the rate of a writing host counts from then on.
+    pub(crate) fn end_idle(&mut self, until: SimTime) {
+        self.allowed_until = self.allowed_until.max(until);
+    }
+
+    /// Folds at the rate of a writing host up to `until`.
     fn fold_until(
         &mut self,
         media: &mut Media,
         cache: &mut SlcCache,
         gc: &mut GarbageCollection,
-        host: HostState,
         until: SimTime,
     ) {
         let from = self.allowed_until;
         let seconds = until.saturating_sub(from) as f64 / 1e9;
-        self.allowance += seconds
-            * match host {
-                HostState::Idle => self.idle_rate,
-                HostState::Writing => self.writing_rate,
-            };
+        self.allowance += seconds * self.writing_rate;
         self.allowed_until = until.max(from);
         let unit = media.geometry.slc_unit_pages;
         let units = (self.allowance / f64::from(unit)).floor();
@@ -124,10 +144,7 @@ impl Folding {
         for step in 0..units as u64 {
             // Spread evenly over the time, so that the dies are not loaded in one burst.
             let at = from + (seconds * 1e9 * step as f64 / units) as SimTime;
-            // While the host is idle, the dies limit the rate: what they cannot do in time is
-            // dropped, or the drive would exceed its folding rate later.
-            let behind = host == HostState::Idle && media.flash.idle_at() > until;
-            if behind || !self.fold(media, cache, gc, unit, at) {
+            if !self.fold(media, cache, gc, unit, at) {
                 self.allowance = 0.0;
                 return;
             }

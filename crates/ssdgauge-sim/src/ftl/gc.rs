@@ -5,6 +5,7 @@
 
 use crate::ftl::media::{Media, Victim};
 use crate::ftl::slc_cache::SlcCache;
+use crate::ftl::valid_pages::Superblock;
 use crate::profile::{GcFigures, GcPacing, GcPolicy, Geometry};
 use crate::time::SimTime;
 
@@ -45,6 +46,11 @@ impl GarbageCollection {
             due_pages: 0.0,
             burst_slots: (figures.burst_mib * PAGES_PER_MIB).min(max_burst),
         }
+    }
+
+    /// Returns whether the superblock with the fewest valid pages is collected.
+    pub(crate) fn is_greedy(&self) -> bool {
+        self.policy == GcPolicy::Greedy
     }
 
     /// Does the collection that is due for `pages` written to native cells.
@@ -121,13 +127,42 @@ impl GarbageCollection {
         self.due_pages = 0.0;
     }
 
-    /// Selects the next victim; returns whether there is one that is worth collecting.
-    fn select_victim(&mut self, media: &mut Media, cache: &mut SlcCache) -> bool {
-        let selected = match self.policy {
+    /// Returns whether an idle drive collects to have `wanted` free superblocks: fewer are free, and
+    /// the next victim gains a page.
+    pub(crate) fn can_restore(&self, media: &Media, wanted: usize) -> bool {
+        if media.map.free_superblocks() >= wanted {
+            return false;
+        }
+        let gains = |superblock| media.map.valid(superblock) < media.geometry.superblock_pages;
+        self.victim.is_some() || self.candidate(media).is_some_and(gains)
+    }
+
+    /// Collects one unit of the victim, or of the next one, at `at`.
+    pub(crate) fn collect_unit(&mut self, media: &mut Media, cache: &mut SlcCache, at: SimTime) {
+        if self.victim.is_none() && !self.select_victim(media, cache) {
+            return;
+        }
+        let Some(mut victim) = self.victim.take() else { return };
+        collect_units(media, &mut victim, 1, at);
+        match victim.remaining {
+            0 => media.map.release(victim.superblock),
+            _ => self.victim = Some(victim),
+        }
+        // What was deferred is done.
+        self.due_pages = 0.0;
+    }
+
+    /// Returns the superblock that is collected next.
+    fn candidate(&self, media: &Media) -> Option<Superblock> {
+        match self.policy {
             GcPolicy::Greedy => media.map.fewest_valid(),
             GcPolicy::Fifo => media.map.oldest(),
-        };
-        let Some(superblock) = selected else { return false };
+        }
+    }
+
+    /// Selects the next victim; returns whether there is one that is worth collecting.
+    fn select_victim(&mut self, media: &mut Media, cache: &mut SlcCache) -> bool {
+        let Some(superblock) = self.candidate(media) else { return false };
         let size = media.geometry.superblock_pages;
         let gain = size.saturating_sub(media.map.valid(superblock));
         // Greedy: where the superblock with the fewest valid pages gains nothing, none does. FIFO:
@@ -149,5 +184,5 @@ impl GarbageCollection {
 
 fn collect_units(media: &mut Media, victim: &mut Victim, units: u32, at: SimTime) {
     let moved = media.copy_units(victim, units, at);
-    media.truth.add_collected(moved);
+    media.truth.record_collection(moved);
 }

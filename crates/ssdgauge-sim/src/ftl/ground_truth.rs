@@ -11,10 +11,14 @@ pub struct GroundTruth {
     pub host_bytes: u64,
     /// Pages written by the host; a page written in part counts as one.
     pub host_pages: u64,
-    /// Pages copied by garbage collection and by folding.
+    /// Pages of the host that were programmed to native cells, in whole program operations.
+    pub direct_pages: u64,
+    /// Pages copied, from native cells and from the SLC cache.
     pub moved_pages: u64,
-    /// Pages copied by garbage collection alone.
+    /// Pages copied from native cells: the cost of collection.
     pub collected_pages: u64,
+    /// Pages copied from the SLC cache to native cells, by folding or by collection.
+    pub folded_pages: u64,
     /// Bytes that the host had written when garbage collection first copied a page.
     pub cliff: Option<u64>,
     /// Bytes that the host had written when a host write of the current step first found the SLC
@@ -23,13 +27,18 @@ pub struct GroundTruth {
 }
 
 impl GroundTruth {
+    /// Adds `pages` that were copied from a superblock, which was in SLC mode or not.
     #[inline]
-    pub(crate) fn add_moved(&mut self, pages: u32) {
+    pub(crate) fn add_moved(&mut self, pages: u32, from_slc: bool) {
         self.moved_pages += u64::from(pages);
+        match from_slc {
+            true => self.folded_pages += u64::from(pages),
+            false => self.collected_pages += u64::from(pages),
+        }
     }
 
-    pub(crate) fn add_collected(&mut self, pages: u32) {
-        self.collected_pages += u64::from(pages);
+    /// Records that garbage collection copied `pages`.
+    pub(crate) fn record_collection(&mut self, pages: u32) {
         if pages > 0 && self.cliff.is_none() {
             self.cliff = Some(self.host_bytes);
         }
@@ -45,5 +54,18 @@ impl GroundTruth {
         let bytes = self.host_bytes - before.host_bytes;
         let pages = self.host_pages - before.host_pages + self.moved_pages - before.moved_pages;
         (bytes > 0).then(|| pages as f64 * PAGE as f64 / bytes as f64)
+    }
+
+    /// Returns the write amplification by collection since `before`: pages programmed to native
+    /// cells for each page that entered them from the host or from the SLC cache. `None` where no
+    /// page did.
+    ///
+    /// It is what the formulas of write amplification give: copies from the cache are to the native
+    /// cells what writes of the host are. Without a cache it is the write amplification.
+    pub fn collection_amplification_since(&self, before: &GroundTruth) -> Option<f64> {
+        let entered = self.direct_pages + self.folded_pages;
+        let entered = entered - before.direct_pages - before.folded_pages;
+        let collected = self.collected_pages - before.collected_pages;
+        (entered > 0).then(|| (entered + collected) as f64 / entered as f64)
     }
 }

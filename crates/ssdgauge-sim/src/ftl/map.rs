@@ -106,6 +106,11 @@ impl Map {
         self.valid.iter().map(|n| u64::from(*n)).sum()
     }
 
+    /// Returns the valid pages of the fixed part of the SLC cache.
+    pub(crate) fn valid_pages_of_fixed_slc(&self) -> u64 {
+        self.valid[self.native as usize + 1..].iter().map(|n| u64::from(*n)).sum()
+    }
+
     /// Writes `page` to `slot` of `superblock`; an earlier slot of the page becomes stale.
     #[inline]
     pub(crate) fn write(&mut self, page: u32, superblock: Superblock, slot: u32) {

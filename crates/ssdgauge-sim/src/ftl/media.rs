@@ -84,6 +84,8 @@ pub(crate) struct Victim {
     pub(crate) remaining: u32,
     /// Slots of one program operation.
     pub(crate) unit_pages: u32,
+    /// Whether it was written in SLC mode.
+    slc: bool,
     /// Valid pages found ahead of the copies.
     found: ValidPages,
 }
@@ -95,7 +97,7 @@ impl Victim {
             true => (geometry.slc_superblock_pages, geometry.slc_unit_pages),
             false => (geometry.superblock_pages, geometry.unit_pages),
         };
-        Victim { superblock, remaining, unit_pages, found: ValidPages::default() }
+        Victim { superblock, remaining, unit_pages, slc, found: ValidPages::default() }
     }
 
     /// Returns how many units were not examined yet.
@@ -126,12 +128,13 @@ impl Media {
             }
             victim.remaining -= victim.unit_pages;
             let die = (victim.remaining / victim.unit_pages) % self.geometry.dies;
-            let Some((unit, pages)) = victim.found.take_unit() else { return moved };
+            let Some((unit, pages)) = victim.found.take_unit() else { break };
             if unit.senses > 0 {
                 self.flash.copy_out(die, at, unit.senses, unit.pages);
                 moved += self.write_copies(victim.superblock, pages, at);
             }
         }
+        self.truth.add_moved(moved, victim.slc);
         moved
     }
 
@@ -167,7 +170,6 @@ impl Media {
                 false => self.copies = Some(open),
             }
         }
-        self.truth.add_moved(moved);
         moved
     }
 

@@ -68,6 +68,11 @@ impl SlcCache {
         self.full.len() as u64
     }
 
+    /// Returns the superblocks of the cache that are full.
+    pub(crate) fn full(&self) -> impl Iterator<Item = Superblock> + '_ {
+        self.full.iter().copied()
+    }
+
     /// Returns whether `superblock` is full of cached data.
     pub(crate) fn holds(&self, superblock: Superblock) -> bool {
         self.full.contains(&superblock)

@@ -133,8 +133,9 @@ pub struct HostInterfaceFigures {
     pub write_delay_us: f64,
     /// The write buffer, in KiB.
     pub buffer_kib: u32,
-    /// Whether the write buffer is protected against power loss. If not, the write cache can be
-    /// switched off, and a write is acknowledged only when it is programmed.
+    /// Whether the write buffer is protected against power loss. If not, a write of a stream with
+    /// `sync`, and every write while the write cache is off, is acknowledged only when it is
+    /// programmed.
     #[serde(default)]
     pub buffer_is_safe: bool,
     /// Whether the drive reads ahead of sequential streams.
@@ -196,8 +197,27 @@ pub struct PowerFigures {
     pub erase_nj: f64,
     /// Energy to transfer one KiB over the link, in nanojoules.
     pub link_nj_per_kib: f64,
-    /// Power states that the drive enters while the host is idle, the lightest first.
+    /// The maximum power of power state 0, in watts; 0 where none is stated. It limits nothing: the
+    /// other figures keep the drive below it, at its nominal capacity or less.
+    #[serde(default)]
+    pub max_w: f64,
+    /// The further operational power states, from 1 on, the one with the highest power first. The
+    /// drive enters them by command alone.
+    #[serde(default)]
+    pub limited_states: Vec<LimitedState>,
+    /// The non-operational power states, numbered behind the operational ones. The drive enters them
+    /// while the host is idle, the lightest first.
     pub states: Vec<PowerState>,
+}
+
+/// An operational power state that limits the drive: work waits until its energy fits the power.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitedState {
+    /// Maximum power, in watts.
+    pub max_w: f64,
+    /// Power while the drive is active and idle, in watts; below `max_w`.
+    pub idle_w: f64,
 }
 
 /// A non-operational power state.

@@ -3,7 +3,7 @@
 //! It must never accept an impossible drive: the rest of the model relies on these numbers.
 
 use crate::profile::catalogue::{ProfileError, ProfileSpec};
-use crate::profile::figures::Profile;
+use crate::profile::figures::{LimitedState, Profile};
 
 /// The unit of the page map, in bytes.
 pub(crate) const PAGE: u64 = 4_096;
@@ -154,6 +154,7 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             return impossible(format!("a power state of {figures:?}"));
         }
     }
+    check_limited_states(profile)?;
     let whole = |key: &str, value: u32| match value.is_multiple_of(4) {
         true => Ok(()),
         false => impossible(format!("{key} is {value}, not a multiple of 4")),
@@ -184,8 +185,28 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
     Ok(())
 }
 
+/// Rejects operational power states whose power does not fall from one to the next, or leaves nothing
+/// for work.
+fn check_limited_states(profile: &Profile) -> Result<(), ProfileError> {
+    let power = &profile.power;
+    let mut before = if power.max_w > 0.0 { power.max_w } else { 1_000.0 };
+    if before <= power.idle_w {
+        return impossible(format!("power.max_w {before} is not above power.idle_w"));
+    }
+    for state in &power.limited_states {
+        let LimitedState { max_w, idle_w } = *state;
+        if !(0.0 <= idle_w && idle_w < max_w && max_w <= before) {
+            return impossible(format!(
+                "a power state of at most {max_w} W with {idle_w} W idle, after one of {before} W"
+            ));
+        }
+        before = max_w;
+    }
+    Ok(())
+}
+
 /// Returns each figure with its name, its minimum and its maximum.
-fn ranges(profile: &Profile) -> [(&'static str, f64, f64, f64); 44] {
+fn ranges(profile: &Profile) -> [(&'static str, f64, f64, f64); 45] {
     let nand = &profile.nand;
     let host_interface = &profile.host_interface;
     let slc = &profile.slc;
@@ -225,6 +246,7 @@ fn ranges(profile: &Profile) -> [(&'static str, f64, f64, f64); 44] {
         ("gc.burst_mib", gc.burst_mib, 0.01, 100_000.0),
         ("gc.idle_superblocks", f64::from(gc.idle_superblocks), 0.0, 60_000.0),
         ("power.idle_w", profile.power.idle_w, 0.0, 1_000.0),
+        ("power.max_w", profile.power.max_w, 0.0, 1_000.0),
         ("power.command_nj", profile.power.command_nj, 0.0, 1e12),
         ("power.read_nj", profile.power.read_nj, 0.0, 1e12),
         ("power.program_nj", profile.power.program_nj, 0.0, 1e12),

@@ -2,6 +2,7 @@
 //!
 //! It must never describe a part that the model does not have.
 
+use crate::MODEL_REVISION;
 use crate::drive::Drive;
 use crate::profile::Profile;
 use ssdgauge_core::{
@@ -42,6 +43,7 @@ fn identity(info: &DriveInfo) -> Section {
     section.add(PROFILE, "model", "Model", "", info.model.clone());
     section.add(PROFILE, "serial", "Serial", "", info.serial.clone());
     section.add(PROFILE, "firmware", "Firmware", "", missing("a model has no firmware"));
+    section.add(MODEL, "model_revision", "Model revision", "", MODEL_REVISION);
     section.add(PROFILE, "capacity_bytes", "Capacity", "B", info.capacity.0);
     for (key, label) in [("title", "Title"), ("class", "Class"), ("cells", "Cells")] {
         section.add(PROFILE, key, label, "", info.details.get(key).cloned());
@@ -71,6 +73,8 @@ fn erasing(profile: &Profile) -> Section {
     let mut section = Section::new("erasing", "Cache, TRIM and erasing");
     let buffer = profile.host_interface.buffer_kib;
     section.add(PROFILE, "write_buffer_kib", "Write buffer", "KiB", buffer);
+    let is_safe = profile.host_interface.buffer_is_safe;
+    section.add(PROFILE, "power_loss_protected", "Power-loss protection", "", is_safe);
     section.add(PROFILE, "trim", "TRIM (deallocate)", "", true);
     section.add(PROFILE, "format", "Purge", "", true);
     section
@@ -80,9 +84,20 @@ fn power(profile: &Profile) -> Section {
     let mut section = Section::new("power", "Power states");
     let power = &profile.power;
     section.add(PROFILE, "idle_w", "Active idle", "W", power.idle_w);
+    let most = match power.max_w > 0.0 {
+        true => power.max_w.into(),
+        false => missing("the class states no maximum"),
+    };
+    section.add(PROFILE, "max_w", "Maximum in state 0", "W", most);
+    let rows = power.limited_states.iter().enumerate().map(|(number, state)| {
+        vec![Value::Count(number as u64 + 1), state.max_w.into(), state.idle_w.into()]
+    });
+    let table = Table { columns: vec!["state", "max_w", "idle_w"], rows: rows.collect() };
+    section.add(PROFILE, "limited_states", "Limited states", "", table);
+    let operational = 1 + power.limited_states.len();
     let rows = power.states.iter().enumerate().map(|(number, state)| {
         vec![
-            Value::Count(number as u64 + 1),
+            Value::Count((number + operational) as u64),
             state.w.into(),
             state.after_ms.into(),
             state.entry_us.into(),

@@ -64,6 +64,9 @@ impl Fill {
         let from = block * self.block;
         let bytes = self.block.min(self.span - from);
         let request = Request { direction: Direction::Write, offset: self.offset + from };
+        if drive.is_constrained(false) {
+            drive.constrain(at, false);
+        }
         let end = drive.submit(at, request, bytes);
         self.in_flight.push(Reverse(end));
         self.requests += 1;

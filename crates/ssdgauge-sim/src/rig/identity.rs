@@ -2,6 +2,7 @@
 //!
 //! It must never give a name without the word MODEL.
 
+use crate::MODEL_REVISION;
 use crate::profile::{Geometry, PAGE, Profile, ProfileSpec};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 
@@ -22,6 +23,7 @@ pub(crate) fn drive_info(
         ("title", profile.drive.title.clone()),
         ("cells", profile.drive.cells.clone()),
         ("interface", profile.host_interface.interface.clone()),
+        (DriveInfo::MODEL_REVISION, MODEL_REVISION.to_string()),
         ("profile_digest", format!("{digest:016x}")),
         ("seed", seed.to_string()),
         ("state_at_birth", spec.initial_state.name().to_string()),

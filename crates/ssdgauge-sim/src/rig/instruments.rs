@@ -48,6 +48,7 @@ impl StepClock {
 /// Ends the current second: advances power and temperature, and takes the readings.
 pub(crate) fn end_second(drive: &mut Drive, clock: &mut StepClock, sink: &mut dyn Sink) {
     let end = clock.second_end;
+    drive.idle_until(end);
     let sample = drive.advance_power_thermal(end);
     read(drive, Nanos(end - clock.begin), end, &sample, sink);
     clock.throttled += u64::from(sample.throttled);
@@ -89,6 +90,7 @@ pub(crate) fn end_step(
     sink: &mut dyn Sink,
 ) {
     let at = Nanos(now - clock.begin);
+    drive.idle_until(now);
     let sample = drive.advance_power_thermal(now);
     // Means over readings weigh each one alike: a fraction far below a second gets none.
     if clock.elapsed_of_second(now) >= Nanos(Nanos::SECOND.0 / 2) || clock.second == 0 {
@@ -100,7 +102,9 @@ pub(crate) fn end_step(
         let in_step = |bytes: u64| (bytes - before.host_bytes) as f64;
         let values = [
             Some(("write_amplification", wa)),
+            truth.collection_amplification_since(before).map(|wa| ("collection_amplification", wa)),
             drive.ftl.over_provisioning().map(|share| ("true_over_provisioning", share)),
+            drive.ftl.greedy_superblock_pages().map(|pages| ("superblock_pages", pages)),
             truth
                 .cliff
                 .filter(|_| before.cliff.is_none())

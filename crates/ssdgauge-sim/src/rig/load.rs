@@ -28,6 +28,8 @@ struct Thread {
     stream: u16,
     /// Bytes of each request.
     bytes: u64,
+    /// Whether a write completes only when it is durable.
+    sync: bool,
     ahead: [Request; AHEAD],
     next: usize,
     schedule: Option<Schedule>,
@@ -83,9 +85,11 @@ pub(crate) struct Load {
     next_due: Option<(SimTime, usize)>,
     counts: Vec<OpenLoopCount>,
     queue: CompletionQueue,
+    /// Whether the drive has to constrain each request, as of the start of the step.
+    is_constrained: bool,
     begin: SimTime,
-    /// The last completion that was recorded.
-    last: SimTime,
+    /// The last completion that was recorded, from the start of the step.
+    pub(crate) last: SimTime,
     records: Vec<Record>,
     /// Bytes of all requests submitted.
     pub(crate) submitted_bytes: u64,
@@ -120,6 +124,7 @@ impl Load {
             next_due: None,
             counts: vec![OpenLoopCount::default(); workload.streams.len()],
             queue: CompletionQueue::default(),
+            is_constrained: false,
             begin,
             last: 0,
             records: Vec::new(),
@@ -160,6 +165,7 @@ impl Load {
                 source: RequestSource::new(stream, thread, seed),
                 stream: number,
                 bytes: stream.block_size.0,
+                sync: stream.sync,
                 ahead: [idle; AHEAD],
                 next: AHEAD,
                 schedule: Schedule::new(stream, thread, seed),
@@ -188,6 +194,11 @@ impl Load {
         !self.open_loops.is_empty()
     }
 
+    /// Returns whether no request is in flight.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.first().is_none()
+    }
+
     fn find_next_due(&mut self) {
         let due = |index: &usize| {
             let thread = &self.threads[*index];
@@ -197,24 +208,33 @@ impl Load {
         self.next_due = self.open_loops.iter().filter_map(due).min();
     }
 
-    /// Submits the requests of open loops that are due before the next completion and before
-    /// `limit`, up to `bytes` in total.
+    /// Submits the requests of open loops that are due before the next completion, before `limit`
+    /// and by `second_end`, up to `bytes` in total. Returns whether the next event is a request that
+    /// is due after `second_end`.
     pub(crate) fn submit_due(
         &mut self,
         drive: &mut Drive,
         faults: &InjectedFaults,
         limit: SimTime,
         bytes: u64,
-    ) {
+        second_end: SimTime,
+    ) -> bool {
         while let Some((due, thread)) = self.next_due {
             let later = self.queue.first().is_some_and(|completion| completion < due);
             if later || due >= limit || self.submitted_bytes >= bytes {
-                return;
+                return false;
             }
-            let Some(slot) = self.take_slot(thread) else { return };
+            if due > second_end {
+                return true;
+            }
+            let Some(slot) = self.take_slot(thread) else { return false };
             // A request that has to wait for a slot is submitted when one becomes free; its latency
             // counts from the due time all the same (no coordinated omission).
             let at = due.max(self.last);
+            if self.is_idle() {
+                drive.occupy_until(self.begin + self.last);
+                drive.end_idle(self.begin + at);
+            }
             self.submit(slot, at, drive, faults);
             self.slots[slot].due = due;
             let thread = &mut self.threads[thread];
@@ -231,6 +251,7 @@ impl Load {
             }
             self.find_next_due();
         }
+        false
     }
 
     /// Takes a slot for a request of an open loop; `None` where all are in use.
@@ -291,6 +312,10 @@ impl Load {
 
     /// Submits the first request of every slot, up to `bytes` in total.
     pub(crate) fn begin(&mut self, drive: &mut Drive, faults: &InjectedFaults, bytes: u64) {
+        self.is_constrained = drive.is_constrained(self.threads.iter().any(|thread| thread.sync));
+        if !self.slots.is_empty() && bytes > 0 {
+            drive.end_idle(self.begin);
+        }
         for slot in 0..self.slots.len() {
             if self.submitted_bytes < bytes {
                 self.submit(slot, 0, drive, faults);
@@ -302,6 +327,11 @@ impl Load {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Completion> {
         self.queue.pop()
+    }
+
+    /// Returns the latency of `completion`.
+    pub(crate) fn latency(&self, completion: &Completion) -> Nanos {
+        Nanos(completion.at.saturating_sub(self.slots[completion.slot].due))
     }
 
     /// Records a completion in the current second; returns its latency.
@@ -363,6 +393,9 @@ impl Load {
         let thread = &mut self.threads[in_flight.thread as usize];
         let request = thread.next_request(drive);
         let now = self.begin + at;
+        if self.is_constrained {
+            drive.constrain(now, thread.sync);
+        }
         let end = faults.delay(drive.submit(now, request, thread.bytes));
         assert!(end > now || thread.bytes == 0, "nothing completes before it was submitted");
         (in_flight.due, in_flight.submitted) = (at, at);

@@ -4,9 +4,11 @@
 mod amplification;
 mod cache;
 mod data;
+mod idle;
 mod open_loop;
 mod power_thermal;
 mod rig;
 mod steady;
 mod support;
+mod sync;
 mod timing;

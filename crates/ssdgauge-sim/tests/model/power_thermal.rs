@@ -63,7 +63,7 @@ fn a_drive_in_a_set_power_state_takes_its_power_until_work_wakes_it() {
     let mut rig = VirtualRig::open("tlc-client?capacity=4GB", 1).unwrap();
     let power = rig.profile().power.clone();
     for (number, state) in power.states.iter().enumerate() {
-        let saving = PowerSaving::State(number as u8 + 1);
+        let saving = PowerSaving::State((1 + power.limited_states.len() + number) as u8);
         rig.prepare(&Preparation::Power(saving), &mut Recording::default()).unwrap();
         let mut recording = Recording::brief();
         rig.idle(Nanos::from_secs(10), &mut recording).unwrap();
@@ -167,4 +167,89 @@ fn mlc_client_throttles_after_about_the_published_time() {
     let first = throttled.iter().position(|value| *value > 0.0).unwrap();
     // Published: about 80 C after 150 s.
     assert!((120..180).contains(&first), "{first}");
+}
+
+/// Loads that saturate a drive: access, block size and share of reads.
+const SATURATING: [(Access, u64, u8); 5] = [
+    (Access::Sequential, 131_072, 100),
+    (Access::Sequential, 131_072, 0),
+    (Access::Random, 4_096, 100),
+    (Access::Random, 4_096, 0),
+    (Access::Random, 16_384, 50),
+];
+
+/// Returns the mean power and the bytes per second of the last five of eight seconds, and the highest
+/// power of one second, for each saturating load in power state `number`.
+fn in_state(profile: &str, number: u8) -> Vec<(f64, f64, f64)> {
+    let run = |(access, block, read_percent): (Access, u64, u8)| {
+        // A larger drive has more dies, and a smaller one keeps them.
+        let nominal = VirtualRig::open(profile, 1).unwrap().profile().drive.capacity_gb;
+        let gb = nominal.min(32.0);
+        // Writes go to native cells: the energy of a byte is constant.
+        let spec = format!("{profile}?capacity={gb}GB&state=steady&thermal.r_c_per_w=0.1");
+        let spec = format!("{spec}&slc.fixed_gb=0&slc.dynamic_gb=0&gc.idle_superblocks=0");
+        let mut rig = VirtualRig::open(&spec, 1).unwrap();
+        let mut recording = Recording::default();
+        rig.prepare(&Preparation::Power(PowerSaving::State(number)), &mut recording).unwrap();
+        assert!(recording.findings.is_empty(), "{profile} has state {number}");
+        let load = workload(stream(access, block, read_percent, 32, rig.drive().capacity));
+        rig.run(&load, &seconds(8), &mut recording).unwrap();
+        let watts = recording.values("power_w");
+        let bytes: u64 = recording
+            .intervals
+            .iter()
+            .filter(|i| (3..8).contains(&i.second))
+            .map(|i| i.bytes)
+            .sum();
+        let highest = watts[..8].iter().copied().fold(0.0, f64::max);
+        (watts[3..8].iter().sum::<f64>() / 5.0, bytes as f64 / 5.0, highest)
+    };
+    SATURATING.into_iter().map(run).collect()
+}
+
+#[test]
+fn an_operational_power_state_limits_the_drive_to_its_power() {
+    let mut limited = 0;
+    for listed in profiles() {
+        let power = VirtualRig::open(listed.name, 1).unwrap().profile().power.clone();
+        let full = in_state(listed.name, 0);
+        for (load, (_, _, highest)) in full.iter().enumerate() {
+            let most = if power.max_w > 0.0 { power.max_w } else { f64::MAX };
+            assert!(*highest <= most, "{} load {load}: {highest} W", listed.name);
+        }
+        for (number, state) in power.limited_states.iter().enumerate() {
+            let loads = in_state(listed.name, number as u8 + 1);
+            for (load, ((watts, rate, highest), (full_w, full_rate, _))) in
+                loads.into_iter().zip(&full).enumerate()
+            {
+                let name = format!("{} PS{} load {load}", listed.name, number + 1);
+                // What the drive would take for its work at full speed.
+                let work_w = full_w - power.idle_w;
+                // The energy of a request counts when it is submitted, though it waits.
+                let queued_j = 32.0 * SATURATING[load].1 as f64 * work_w / full_rate;
+                let most = 1.01 * state.max_w + queued_j;
+                assert!(highest < most, "{name}: {highest} W of {most}");
+                let share = ((state.max_w - state.idle_w) / work_w).min(1.0);
+                limited += u32::from(share < 1.0);
+                let off = rate / (full_rate * share) - 1.0;
+                assert!(off.abs() < 0.03, "{name}: {off:.4} off {share:.3} of the full rate");
+                let expected = state.idle_w + work_w * share;
+                assert!((watts / expected - 1.0).abs() < 0.02, "{name}: {watts} W, {expected}");
+            }
+        }
+    }
+    assert!(limited >= 20, "{limited} loads were limited");
+}
+
+#[test]
+fn a_limited_drive_works_in_the_background_within_its_power() {
+    let mut rig = VirtualRig::open("tlc-client?capacity=64GB", 1).unwrap();
+    let load = workload(stream(Access::Sequential, 131_072, 0, 8, rig.drive().capacity));
+    rig.run(&load, &seconds(3), &mut Recording::brief()).unwrap();
+    let mut recording = Recording::brief();
+    rig.prepare(&Preparation::Power(PowerSaving::State(2)), &mut recording).unwrap();
+    rig.rest(Nanos::from_secs(5), &mut recording).unwrap();
+    let state = rig.profile().power.limited_states[1].clone();
+    let watts = recording.values("power_w");
+    assert!(watts[1..].iter().all(|w| (w / state.max_w - 1.0).abs() < 0.02), "{watts:?}");
 }
