@@ -3,7 +3,8 @@
 mod support;
 
 use ssdgauge_core::{
-    Access, Action, FindingKind, Metric, Nanos, Plan, Scope, Score, Stream, Test, Window,
+    Access, Action, FindingKind, Metric, Nanos, Phase, PhaseKind, Plan, Scope, Score, Stream, Test,
+    Window,
 };
 use ssdgauge_report::{CompareOptions, Difference, Run, compare, json, page};
 use support::{Pace, Recipe, plan, step, stream, test};
@@ -62,6 +63,22 @@ fn repetitions_are_one_result_with_the_interval_between_them() {
     assert_eq!(test["repetitions"].as_array().unwrap().len(), 3);
     assert!(test["remarks"].to_string().contains("mean of 3 repetitions"), "{}", test["remarks"]);
     assert!(page(&[run], &Default::default()).contains("mean of 3 repetitions"));
+}
+
+#[test]
+fn points_of_repetitions_leave_out_the_preparation_of_the_first() {
+    let mut plan = repeated(&[1_000, 1_040, 980]);
+    let mut fill = stream(Access::Sequential, 131_072, 0, 32);
+    fill.name = "54".into();
+    let preparation = Phase { kind: PhaseKind::Fill, steps: vec![step("fill", 0.0, fill, 30)] };
+    plan.tests[0].phases.insert(0, preparation);
+    let mut recipe = Recipe::new("a", plan, "Disk");
+    recipe.pace = &by_name;
+    let run = support::run(&recipe);
+    let [point] = run.tests[0].points.as_slice() else { panic!("one measured step") };
+    let value = point.point.totals.value(Metric::Iops, Scope::All).unwrap();
+    assert!((value - run.tests[0].headline.value.unwrap()).abs() < 1e-9, "{value}");
+    assert_eq!(point.point.totals.elapsed, Nanos::from_secs(60));
 }
 
 #[test]

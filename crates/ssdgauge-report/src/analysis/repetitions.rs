@@ -1,18 +1,16 @@
 //! Repetitions of a test, merged into one result.
 
+use crate::model::plan::measured_steps;
 use crate::model::{PointRun, Repetition, StepFinding, TestRun};
 use ssdgauge_core::statistics::repetition;
-use ssdgauge_core::{Finding, FindingKind, Headline, PhaseKind, Severity, Totals};
+use ssdgauge_core::{Finding, FindingKind, Headline, Severity, Totals};
 use std::collections::BTreeMap;
 
 /// Merges the repetitions of a test: headlines become means, and each point takes the samples of
-/// all repetitions from `totals`, which is keyed by phase and step.
+/// all repetitions from `totals`, which is keyed by the number of the measured step.
 ///
 /// Returns `None` where `tests` is empty.
-pub(crate) fn merge(
-    mut tests: Vec<TestRun>,
-    totals: &BTreeMap<(usize, usize), Totals>,
-) -> Option<TestRun> {
+pub(crate) fn merge(mut tests: Vec<TestRun>, totals: &BTreeMap<usize, Totals>) -> Option<TestRun> {
     if tests.len() < 2 {
         return tests.pop();
     }
@@ -60,21 +58,16 @@ fn distinct(findings: Vec<StepFinding>) -> Vec<StepFinding> {
 }
 
 /// Gives every point of `run` the samples of all repetitions.
-fn merge_totals(totals: &BTreeMap<(usize, usize), Totals>, run: &mut TestRun) {
+fn merge_totals(totals: &BTreeMap<usize, Totals>, run: &mut TestRun) {
     let mut points = run.points.iter_mut().peekable();
-    for (phase_index, phase) in run.test.phases.iter().enumerate() {
-        for (step_index, step) in phase.steps.iter().enumerate() {
-            if phase.kind != PhaseKind::Measure || step.action.measured_workload().is_none() {
-                continue;
-            }
-            // A step that the shown repetition has not reached has no point.
-            let is_here = |point: &&mut PointRun| {
-                point.point.label == step.label && point.point.position == step.position
-            };
-            let Some(point) = points.next_if(is_here) else { continue };
-            if let Some(all) = totals.get(&(phase_index, step_index)) {
-                point.point.totals = all.clone();
-            }
+    for (order, step) in measured_steps(&run.test).enumerate() {
+        // A step that the shown repetition has not reached has no point.
+        let is_here = |point: &&mut PointRun| {
+            point.point.label == step.label && point.point.position == step.position
+        };
+        let Some(point) = points.next_if(is_here) else { continue };
+        if let Some(all) = totals.get(&order) {
+            point.point.totals = all.clone();
         }
     }
 }
