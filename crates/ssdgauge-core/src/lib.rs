@@ -7,6 +7,7 @@
 //! This crate never opens a file, reads a clock or starts a thread. Equal input gives equal output
 //! on every machine.
 
+mod confidence;
 mod drive;
 mod drive_description;
 mod headline;
@@ -14,6 +15,7 @@ pub mod io_log;
 mod metric;
 mod phase;
 mod plan;
+mod point;
 mod preparation;
 mod random;
 mod recording;
@@ -29,15 +31,17 @@ mod totals;
 mod units;
 mod workload;
 
+pub use confidence::{ConfidenceInterval, WithinRun};
 pub use drive::{DriveInfo, TargetKind};
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
-pub use headline::{Headline, KneeFound, Point, Ratio};
+pub use headline::{Headline, KneeFound, Ratio};
 pub use metric::{Family, Metric, Scope};
 pub use phase::PhaseKind;
 pub use plan::{
     Action, Chosen, Deviation, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step,
     SuiteIdentity, Test,
 };
+pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use random::Random;
 pub use recording::{Recording, check_forwarding};

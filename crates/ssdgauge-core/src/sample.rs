@@ -192,6 +192,8 @@ pub enum FindingKind {
     StateChanged,
     /// The results of the repetitions of a test rise or fall in the order of execution.
     OrderEffect,
+    /// The first seconds of a step are better than its last ones, without its first half as well.
+    StillSettling,
     /// The rate of an open loop exceeds what the drive completes.
     Overloaded,
     /// The load generator sent the requests of an open loop late.
@@ -293,6 +295,7 @@ impl FindingKind {
             FindingKind::TwoLevels => "two-levels",
             FindingKind::StateChanged => "state-changed",
             FindingKind::OrderEffect => "order-effect",
+            FindingKind::StillSettling => "still-settling",
             FindingKind::Overloaded => "overloaded",
             FindingKind::GeneratorLate => "generator-late",
             FindingKind::MediaError => "media-error",

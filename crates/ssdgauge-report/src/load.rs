@@ -1,6 +1,7 @@
 //! From a run file to the model: every sample that counts, and no number made of them.
 
 mod attempts;
+mod percentiles;
 mod point;
 mod repetitions;
 mod seconds;
