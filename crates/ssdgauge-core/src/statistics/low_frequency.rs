@@ -45,10 +45,12 @@ pub fn half(values: &[f64]) -> f64 {
     let best = models.iter().map(|model| model.0).fold(f64::MIN, f64::max);
     models.iter_mut().for_each(|model| model.0 = (model.0 - best).exp());
     let weights: f64 = models.iter().map(|model| model.0).sum();
-    // A model below this weight moves the result by less than rounding.
-    models.retain(|model| model.0 > 1e-12 * weights);
+    // A lighter model moves the result by less than its accuracy.
+    models.retain(|model| model.0 > 1e-10 * weights);
+    let quantile = student::quantile(q as u32);
     let widest = models.iter().map(|model| model.1).fold(0.0, f64::max);
-    student::crossing(widest * 13.0, |half| {
+    let narrowest = models.iter().map(|model| model.1).fold(widest, f64::min);
+    student::crossing(quantile * narrowest, quantile * widest, |half| {
         let tail =
             |(weight, scale): &(f64, f64)| weight * student::two_sided_tail(half / scale, q as u32);
         models.iter().map(tail).sum::<f64>() / weights

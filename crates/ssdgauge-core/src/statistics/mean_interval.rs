@@ -82,9 +82,9 @@ fn flattering_start(merits: &[f64]) -> Option<usize> {
     let n = merits.len();
     // Whether the mean of `start` exceeds that of `end` beyond doubt.
     let exceeds = |start: &[f64], end: &[f64]| {
-        let error = half(end) / NORMAL * (1.0 + end.len() as f64 / start.len() as f64).sqrt();
-        let (start, end) = (mean(start), mean(end));
-        start - end > SIGNIFICANT * error + ROUNDING * end.abs()
+        let difference = mean(start) - mean(end) - ROUNDING * mean(end).abs();
+        let relative = (1.0 + end.len() as f64 / start.len() as f64).sqrt();
+        difference > 0.0 && difference > SIGNIFICANT * relative * half(end) / NORMAL
     };
     let cut = mser(merits);
     if 0 < cut && cut < n / 2 && exceeds(&merits[..cut], &merits[cut..]) {

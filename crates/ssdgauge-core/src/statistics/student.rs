@@ -5,8 +5,8 @@ use std::f64::consts::FRAC_2_PI;
 /// The share of intervals that do not contain the truth: intervals are 95 % ones.
 const ALPHA: f64 = 0.05;
 
-/// Halvings of a search interval: the result has all digits of an `f64`.
-const HALVINGS: usize = 60;
+/// The relative accuracy of a quantile, and the halvings that reach it from any start.
+const ACCURACY: (f64, usize) = (1e-10, 60);
 
 /// Returns the probability that |T| exceeds `t`, which is at least 0, with `degrees` of freedom, at
 /// least 1.
@@ -36,15 +36,14 @@ pub fn two_sided_tail(t: f64, degrees: u32) -> f64 {
 /// Returns the t that |T| exceeds with a probability of 5 %: the two-sided 95 % quantile.
 pub fn quantile(degrees: u32) -> f64 {
     // 12.71 is the quantile of one degree of freedom, the largest of all.
-    crossing(13.0, |t| two_sided_tail(t, degrees))
+    crossing(0.0, 13.0, |t| two_sided_tail(t, degrees))
 }
 
-/// Returns the t in 0 ..= `most` at which the falling function `tail` crosses 5 %, by bisection.
-pub fn crossing(most: f64, tail: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, most);
-    for _ in 0..HALVINGS {
+/// Returns the t from `low` to `high` at which the falling function `tail` crosses 5 %, by bisection.
+pub fn crossing(mut low: f64, mut high: f64, tail: impl Fn(f64) -> f64) -> f64 {
+    for _ in 0..ACCURACY.1 {
         let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
+        if high - low <= ACCURACY.0 * high {
             break;
         }
         if tail(middle) > ALPHA { low = middle } else { high = middle }

@@ -159,6 +159,12 @@ impl PointRun {
         }
     }
 
+    /// Returns whether intervals of `scope` say more than those of all requests: not those of the
+    /// only direction.
+    pub(crate) fn has_own_intervals(&self, scope: Scope) -> bool {
+        scope == Scope::All || self.workload.directions().len() > 1
+    }
+
     /// Returns the directions that the workload has, reads first.
     pub fn directions(&self) -> Vec<Direction> {
         self.workload.directions()

@@ -91,7 +91,8 @@ fn point_rows(text: &mut String, prefix: &[String], point: &PointRun) {
     let place = [cell(&point.point.label), point.point.position.to_string()];
     for (metric, scope, key, value) in metrics::shown(point) {
         row(text, prefix, place.clone(), &key, value, metric);
-        let ends = value.and_then(|_| point.interval(metric, scope).ends());
+        let is_own = value.is_some() && point.has_own_intervals(scope);
+        let ends = is_own.then(|| point.interval(metric, scope)).and_then(|found| found.ends());
         if let Some((low, high)) = ends {
             row(text, prefix, place.clone(), &format!("{key}_low"), Some(low), metric);
             row(text, prefix, place.clone(), &format!("{key}_high"), Some(high), metric);
