@@ -1,27 +1,14 @@
 //! Headlines: the number of a test with its interval, and the ratio of two.
 
+use crate::confidence::{self, ConfidenceInterval};
 use crate::metric::{Metric, Scope};
+use crate::point::{self, Point};
 use crate::score::{Score, ScoreFamily};
-use crate::statistics::{bootstrap, knee, repetition, summary};
+use crate::statistics::{knee, repetition, summary};
 use crate::totals::{DirectionTotals, Totals};
-use crate::units::Nanos;
-use serde::{Deserialize, Serialize};
-
-/// The samples of one step of a test.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Point {
-    /// The label of the step.
-    pub label: String,
-    /// The value of the swept key.
-    pub position: f64,
-    /// The sums over the step.
-    pub totals: Totals,
-    /// The sums of each second, a shorter last one included.
-    pub seconds: Vec<Totals>,
-}
 
 /// The number of a test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
     /// The metric of the number.
     pub metric: Metric,
@@ -29,29 +16,34 @@ pub struct Headline {
     pub value: Option<f64>,
     /// The full seconds that it is computed from.
     pub n: u64,
-    /// The lower end of the 95 % interval over the seconds of this run.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
+    /// The 95 % interval, over the seconds of this run or between its repetitions.
+    pub interval: ConfidenceInterval,
 }
 
 impl Headline {
+    /// Returns a headline without a value.
+    pub fn unmeasured(metric: Metric, n: u64) -> Headline {
+        Headline { metric, value: None, n, interval: ConfidenceInterval::Undefined }
+    }
+
     /// Returns the headline of `points` by `score`.
     ///
-    /// The interval comes from resampling the seconds of each point (definition D17). It gives the
-    /// variation within this run, not the difference to another run.
+    /// The value counts all seconds; the interval has a mean of its own where the start of a step
+    /// flatters (definition D17). It gives the variation within this run, not the difference to
+    /// another run.
     pub fn from_points(score: &Score, points: &[Point]) -> Headline {
         let metric = score.metric();
         let Some(series) = Series::new(score, points) else {
-            return Headline { metric, value: None, n: 0, low: None, high: None };
+            return Headline::unmeasured(metric, 0);
         };
         let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
-        let value = series.value(score);
-        let interval = value.and_then(|_| {
-            bootstrap::interval(&series.lengths(), 0, |drawn| series.resampled(score, drawn))
-        });
-        let (low, high) = interval.unzip();
-        Headline { metric, value, n, low, high }
+        match series.value(score) {
+            Some(value) => {
+                let interval = series.interval(score, value);
+                Headline { metric, value: Some(value), n, interval }
+            }
+            None => Headline::unmeasured(metric, n),
+        }
     }
 
     /// Returns the headline of a test that was repeated: the mean of its repetitions with the 95 %
@@ -61,8 +53,11 @@ impl Headline {
         let n = each.iter().map(|headline| headline.n).sum();
         let values: Option<Vec<f64>> = each.iter().map(|headline| headline.value).collect();
         let value = values.as_deref().and_then(summary::mean);
-        let (low, high) = values.as_deref().and_then(repetition::interval).unzip();
-        Some(Headline { metric: first.metric, value, n, low, high })
+        let interval = match values.as_deref().and_then(repetition::interval) {
+            Some((low, high)) => ConfidenceInterval::BetweenRepetitions { low, high },
+            None => ConfidenceInterval::Undefined,
+        };
+        Some(Headline { metric: first.metric, value, n, interval })
     }
 
     /// Returns the indices of the points that the headline is taken from by `score`: the knee of a
@@ -105,11 +100,12 @@ impl Headline {
 }
 
 /// The ratio of two headlines.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// The second headline divided by the first.
     pub value: f64,
-    /// The 95 % interval over the seconds of both runs; `None` where there are too few seconds.
+    /// The 95 % interval, over the seconds of both runs or between their repetitions; `None` where
+    /// one of the headlines has none.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -117,18 +113,13 @@ impl Ratio {
     /// Returns the headline of `b` divided by that of `a`, both by `score`.
     ///
     /// `None` where one of them was not measured, or where that of `a` is not above zero. The
-    /// interval comes from resampling the seconds of both runs; it does not include the variation
-    /// between runs.
+    /// interval is that of the means behind the cuts of both (Zou and Donner 2008); it does not
+    /// include the variation between runs.
     pub fn from_points(score: &Score, a: &[Point], b: &[Point]) -> Option<Ratio> {
-        let quotient = |a: f64, b: f64| (a > 0.0).then(|| b / a).filter(|ratio| ratio.is_finite());
-        let sides = [Series::new(score, a)?, Series::new(score, b)?];
-        let value = quotient(sides[0].value(score)?, sides[1].value(score)?)?;
-        let lengths: Vec<usize> = sides.iter().flat_map(Series::lengths).collect();
-        let interval = bootstrap::interval(&lengths, 0, |drawn| {
-            let (of_a, of_b) = drawn.split_at(sides[0].points.len());
-            quotient(sides[0].resampled(score, of_a)?, sides[1].resampled(score, of_b)?)
-        });
-        Some(Ratio { value, interval })
+        let [a, b] = [a, b].map(|points| Headline::from_points(score, points));
+        let divisor = a.value.filter(|value| *value > 0.0)?;
+        let value = Some(b.value? / divisor).filter(|ratio| ratio.is_finite())?;
+        Some(Ratio { value, interval: confidence::of_ratio(a.interval, b.interval) })
     }
 
     /// Returns the headline of `b` divided by that of `a`, both from repetitions: the interval
@@ -143,7 +134,7 @@ impl Ratio {
     }
 }
 
-/// The points that a score needs, with the full seconds that it counts, ready for resampling.
+/// The points that a score needs, with the full seconds that it counts.
 struct Series<'a> {
     points: Vec<&'a Point>,
     /// The counted seconds of each point.
@@ -157,7 +148,7 @@ impl<'a> Series<'a> {
         let points: Vec<&Point> =
             points.iter().filter(|point| score.needs(point.position)).collect();
         let counted = |point: &&'a Point| {
-            let full = full_seconds(point);
+            let full = point.full_seconds();
             match score.last_part() {
                 Some((_, window)) => window.select(&full).map(<[_]>::to_vec),
                 None => Some(full),
@@ -175,10 +166,6 @@ impl<'a> Series<'a> {
         Some(Series { seconds: seconds?, points })
     }
 
-    fn lengths(&self) -> Vec<usize> {
-        self.seconds.iter().map(Vec::len).collect()
-    }
-
     /// Returns the headline over all samples.
     fn value(&self, score: &Score) -> Option<f64> {
         self.combined(score, |score| {
@@ -187,13 +174,56 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// Returns the headline over the drawn seconds of each point.
-    fn resampled(&self, score: &Score, drawn: &[Vec<usize>]) -> Option<f64> {
-        debug_assert_eq!(drawn.len(), self.seconds.len(), "each point has its own draw");
-        self.combined(score, |score| {
-            let pairs = self.seconds.iter().zip(drawn);
-            pairs.map(|(seconds, drawn)| resampled_value(score, seconds, drawn)).collect()
-        })
+    /// Returns the interval of the headline, which is `value`.
+    fn interval(&self, score: &Score, value: f64) -> ConfidenceInterval {
+        let metric = score.metric();
+        let of_point = |place: usize| self.points[place].interval(metric, Scope::All);
+        match score.family() {
+            ScoreFamily::Mean => {
+                let each: Vec<_> = (0..self.points.len()).map(of_point).collect();
+                ConfidenceInterval::of_average(&each)
+            }
+            ScoreFamily::LastPart => {
+                let each: Vec<_> =
+                    self.seconds.iter().map(|seconds| of_last_part(score, seconds)).collect();
+                ConfidenceInterval::of_average(&each)
+            }
+            ScoreFamily::Point | ScoreFamily::Knee => {
+                let is_here = |point: &&&Point| {
+                    score.position().is_none_or(|position| point.position == position)
+                        && point.totals.value(metric, Scope::All) == Some(value)
+                };
+                let place = self.points.iter().position(|point| is_here(&point));
+                let Some(place) = place else { return ConfidenceInterval::Undefined };
+                match score.depth_knee().and_then(|metric| self.knee(metric)) {
+                    Some(knee) => {
+                        // Every depth that can be the knee contributes its value.
+                        let possible = |place: &usize| {
+                            let depth = self.points[*place].position as u32;
+                            knee.depth_low <= depth && depth <= knee.depth_high
+                        };
+                        let others = (0..self.points.len()).filter(possible);
+                        let each: Vec<_> =
+                            [place].into_iter().chain(others).map(of_point).collect();
+                        ConfidenceInterval::hull(&each)
+                    }
+                    None => of_point(place),
+                }
+            }
+            // A load passes or fails as a whole.
+            ScoreFamily::HighestLoad => ConfidenceInterval::Undefined,
+        }
+    }
+
+    /// Returns the knee over the queue depth with the intervals of its points; `None` where one of
+    /// them has none.
+    fn knee(&self, metric: Metric) -> Option<knee::Knee> {
+        let rung = |point: &&Point| {
+            let value = point.totals.value(metric, Scope::All)?;
+            let interval = point.interval(metric, Scope::All).ends()?;
+            Some(knee::SweepPoint { depth: point.position as u32, value, interval })
+        };
+        knee::find(&self.points.iter().map(rung).collect::<Option<Vec<_>>>()?)
     }
 
     /// Returns the headline from the values that `each` returns for the points.
@@ -213,10 +243,7 @@ impl<'a> Series<'a> {
 /// Returns the contribution of a point to the headline.
 fn point_value(score: &Score, point: &Point, counted: &[&Totals]) -> Option<f64> {
     match (score.family(), score.passing_reading()) {
-        (ScoreFamily::LastPart, _) => {
-            let all: Vec<usize> = (0..counted.len()).collect();
-            resampled_value(score, counted, &all)
-        }
+        (ScoreFamily::LastPart, _) => last_part_value(score, counted),
         (_, Some(reading)) => passing_load(point, reading),
         // Whole steps count all their samples, those of a shorter last second included.
         (
@@ -231,26 +258,30 @@ fn passing_load(point: &Point, reading: &str) -> Option<f64> {
     Some(if point.totals.reading(reading)? > 0.5 { point.position } else { 0.0 })
 }
 
-/// Returns the contribution of a point that consists of the drawn seconds.
-fn resampled_value(score: &Score, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
-    match (score.family(), score.last_part()) {
-        // A load passes or fails as a whole: there are no seconds to draw from.
-        (ScoreFamily::HighestLoad, _) => None,
-        (_, Some((metric, _))) if score.mean_of_last().is_none() => {
-            let values: Option<Vec<f64>> =
-                indices.iter().map(|index| over(metric, seconds, &[*index])).collect();
-            summary::mean_over_sigma(&values?)
-        }
-        (ScoreFamily::Mean | ScoreFamily::Point | ScoreFamily::LastPart | ScoreFamily::Knee, _) => {
-            over(score.metric(), seconds, indices)
-        }
+/// Returns the contribution of a point whose last part consists of `seconds`.
+fn last_part_value(score: &Score, seconds: &[&Totals]) -> Option<f64> {
+    let (metric, _) = score.last_part()?;
+    match score.mean_of_last() {
+        Some(_) => over(metric, seconds),
+        None => summary::mean_over_sigma(&each_second(metric, seconds)?),
     }
 }
 
-/// Returns the seconds of full length: a shorter last one would add noise to an interval
-/// (definition D3).
-fn full_seconds(point: &Point) -> Vec<&Totals> {
-    point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect()
+/// Returns the interval of [`last_part_value`].
+fn of_last_part(score: &Score, seconds: &[&Totals]) -> ConfidenceInterval {
+    match (score.last_part(), score.mean_of_last()) {
+        (Some((metric, _)), Some(_)) => point::over_seconds(metric, Scope::All, seconds),
+        (Some((metric, _)), None) => match each_second(metric, seconds) {
+            Some(values) => point::of_mean_over_sigma(&values),
+            None => ConfidenceInterval::Undefined,
+        },
+        (None, _) => ConfidenceInterval::Undefined,
+    }
+}
+
+/// Returns `metric` in each of `seconds`; `None` where one has none.
+fn each_second(metric: Metric, seconds: &[&Totals]) -> Option<Vec<f64>> {
+    seconds.iter().map(|second| over(metric, std::slice::from_ref(second))).collect()
 }
 
 /// Returns the headline from the values of the points.
@@ -286,52 +317,42 @@ fn sweep(positions: &[f64], values: &[f64]) -> Vec<knee::SweepPoint> {
     positions.iter().zip(values).map(rung).collect()
 }
 
-/// The knee of a sweep of queue depths with its intervals over the seconds.
+/// The knee of a sweep of queue depths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KneeFound {
     /// The knee by the means of the steps.
     pub knee: knee::Knee,
-    /// The 95 % interval of the depth over the seconds; `None` where there are too few seconds.
+    /// The lowest and the highest depth that the 95 % intervals of the steps allow; `None` where one
+    /// of them has none.
     pub depth: Option<(u32, u32)>,
-    /// The 95 % interval of the interpolated depth.
+    /// The same for the interpolated depth.
     pub interpolated: Option<(f64, f64)>,
 }
 
 impl KneeFound {
     /// Returns the knee of `points`, a sweep of total queue depths; `None` without one.
     pub fn find(metric: Metric, points: &[Point]) -> Option<KneeFound> {
-        let score = Score::Knee(metric);
-        let series = Series::new(&score, points)?;
+        let series = Series::new(&Score::Knee(metric), points)?;
+        let whole: Option<Vec<f64>> =
+            series.points.iter().map(|point| point.totals.value(metric, Scope::All)).collect();
         let positions: Vec<f64> = series.points.iter().map(|point| point.position).collect();
-        let at = |values: Vec<Option<f64>>| -> Option<knee::Knee> {
-            let values: Option<Vec<f64>> = values.into_iter().collect();
-            knee::find(&sweep(&positions, &values?))
-        };
-        let whole = series.points.iter().map(|point| point.totals.value(metric, Scope::All));
-        let knee = at(whole.collect())?;
-        let drawn = |drawn: &[Vec<usize>]| {
-            let pairs = series.seconds.iter().zip(drawn);
-            at(pairs.map(|(seconds, drawn)| over(metric, seconds, drawn)).collect())
-        };
-        let interval = |value: fn(knee::Knee) -> f64| {
-            bootstrap::interval(&series.lengths(), 0, |indices| drawn(indices).map(value))
-        };
-        let depth = interval(|knee| f64::from(knee.depth));
+        let knee = knee::find(&sweep(&positions, &whole?))?;
+        let possible = series.knee(metric);
         Some(KneeFound {
             knee,
-            depth: depth.map(|(low, high)| (low as u32, high as u32)),
-            interpolated: interval(|knee| knee.interpolated),
+            depth: possible.map(|knee| (knee.depth_low, knee.depth_high)),
+            interpolated: possible.map(|knee| (knee.interpolated_low, knee.interpolated_high)),
         })
     }
 }
 
-/// Returns `metric` over the drawn seconds, where it follows from sums over seconds.
+/// Returns `metric` over `seconds`, where it follows from sums over seconds.
 ///
 /// Rates, latencies and means are recomputed from the sums, as [`Totals::value`] does for whole
 /// steps; the mean of the values of the seconds would weight slow seconds too high.
-fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
+fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
     let sum = |field: &dyn Fn(&Totals) -> f64| -> f64 {
-        indices.iter().map(|index| field(seconds[*index])).sum()
+        seconds.iter().map(|second| field(second)).sum()
     };
     let time = sum(&|totals| totals.elapsed.as_secs_f64());
     let both = |field: fn(&DirectionTotals) -> f64| {
@@ -348,7 +369,7 @@ fn over(metric: Metric, seconds: &[&Totals], indices: &[usize]) -> Option<f64> {
         Metric::PowerW => {
             // A second without a reading in the narrowest scope makes the power unknown (NaN): a
             // meter of a wider scope must not replace it.
-            let scope = indices.iter().filter_map(|i| Some(seconds[*i].power()?.0)).min()?;
+            let scope = seconds.iter().filter_map(|second| Some(second.power()?.0)).min()?;
             let energy = |t: &Totals| {
                 let power = t.reading(scope.quantity()).unwrap_or(f64::NAN);
                 power * t.elapsed.as_secs_f64()

@@ -7,6 +7,7 @@
 //! This crate never opens a file, reads a clock or starts a thread. Equal input gives equal output
 //! on every machine.
 
+mod confidence;
 mod drive;
 mod drive_description;
 mod headline;
@@ -15,6 +16,7 @@ mod metric;
 mod open_loop;
 mod phase;
 mod plan;
+mod point;
 mod preparation;
 mod random;
 mod recording;
@@ -30,9 +32,10 @@ mod totals;
 mod units;
 mod workload;
 
+pub use confidence::{ConfidenceInterval, WithinRun};
 pub use drive::{DriveInfo, TargetKind};
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
-pub use headline::{Headline, KneeFound, Point, Ratio};
+pub use headline::{Headline, KneeFound, Ratio};
 pub use metric::{Family, Metric, Scope};
 pub use open_loop::{
     LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,
@@ -42,6 +45,7 @@ pub use plan::{
     Action, Chosen, Deviation, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step,
     SuiteIdentity, Test,
 };
+pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use random::Random;
 pub use recording::{Recording, check_forwarding};

@@ -192,6 +192,8 @@ pub enum FindingKind {
     StateChanged,
     /// The results of the repetitions of a test rise or fall in the order of execution.
     OrderEffect,
+    /// The first seconds of a step are better than its last ones, without its first half as well.
+    StillSettling,
     /// The rate of an open loop exceeds what the drive completes.
     Overloaded,
     /// Requests of an open loop were sent after their due time because no slot was free.
@@ -295,6 +297,7 @@ impl FindingKind {
             FindingKind::TwoLevels => "two-levels",
             FindingKind::StateChanged => "state-changed",
             FindingKind::OrderEffect => "order-effect",
+            FindingKind::StillSettling => "still-settling",
             FindingKind::Overloaded => "overloaded",
             FindingKind::Withheld => "withheld",
             FindingKind::GeneratorLate => "generator-late",

@@ -1,13 +1,16 @@
 //! Statistics of samples: pure functions, each with the source of its rule.
 
-pub mod bootstrap;
 pub mod cache;
 pub mod change_point;
 pub mod consistency;
 pub mod fit;
 pub mod histogram;
 pub mod knee;
+pub mod low_frequency;
+pub mod mean_interval;
+pub mod percentile_interval;
 pub mod repetition;
 pub mod spare_area;
 pub mod steady;
+pub mod student;
 pub mod summary;

@@ -1,5 +1,6 @@
 //! Workloads: streams of requests, their limits, and the time without load after them.
 
+use crate::sample::Direction;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -32,6 +33,15 @@ impl Workload {
     /// Returns whether any stream writes.
     pub fn writes(&self) -> bool {
         self.streams.iter().any(Stream::writes)
+    }
+
+    /// Returns the directions of its requests, reads first.
+    pub fn directions(&self) -> Vec<Direction> {
+        let present = |direction: &Direction| match direction {
+            Direction::Read => self.streams.iter().any(Stream::reads),
+            Direction::Write => self.writes(),
+        };
+        Direction::BOTH.into_iter().filter(present).collect()
     }
 
     /// Returns the streams in words for a printed plan.

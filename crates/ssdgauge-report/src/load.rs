@@ -2,6 +2,7 @@
 
 mod attempts;
 mod engine_report;
+mod percentiles;
 mod point;
 mod repetitions;
 mod seconds;

@@ -141,9 +141,10 @@ fn footer() -> Markup {
                 "ssdgauge, the rules in docs/handbook/definitions.md."
             }
             p {
-                "A 95 % interval comes from resampling the seconds of one run. It covers the "
-                "variation within that run, but not the variation between runs or between drives "
-                "of the same model."
+                "A 95 % interval of one run comes from its seconds and their correlation, behind a "
+                "start that flatters. It covers the variation within that run, but not the "
+                "variation between runs or between drives of the same model. The interval of a "
+                "published number is the one between repetitions (--repeat)."
             }
         }
     }

@@ -3,7 +3,8 @@
 mod support;
 
 use ssdgauge_core::{
-    Access, Action, FindingKind, Metric, Nanos, Plan, Scope, Score, Stream, Test, Window,
+    Access, Action, ConfidenceInterval, FindingKind, Metric, Nanos, Phase, PhaseKind, Plan, Scope,
+    Score, Stream, Test, Window,
 };
 use ssdgauge_report::{CompareOptions, Difference, Run, compare, json, page};
 use support::{Pace, Recipe, plan, step, stream, test};
@@ -47,7 +48,8 @@ fn repetitions_are_one_result_with_the_interval_between_them() {
     // Student's t with two degrees of freedom: 4.303 s ÷ √3.
     let sigma = (each.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
     let half = 4.303 * sigma / 3f64.sqrt();
-    assert!((test.headline.high.unwrap() - mean - half).abs() < 1e-6);
+    let ends = test.headline.interval.ends().unwrap();
+    assert!((ends.1 - mean - half).abs() < 0.01, "{ends:?}");
     assert_eq!(test.headline.n, 60);
     // The point has the samples of all three; the seconds are those of the one in the middle.
     let totals = &test.points[0].point.totals;
@@ -62,6 +64,68 @@ fn repetitions_are_one_result_with_the_interval_between_them() {
     assert_eq!(test["repetitions"].as_array().unwrap().len(), 3);
     assert!(test["remarks"].to_string().contains("mean of 3 repetitions"), "{}", test["remarks"]);
     assert!(page(&[run], &Default::default()).contains("mean of 3 repetitions"));
+}
+
+#[test]
+fn points_of_repetitions_leave_out_the_preparation_of_the_first() {
+    let mut plan = repeated(&[1_000, 1_040, 980]);
+    let mut fill = stream(Access::Sequential, 131_072, 0, 32);
+    fill.name = "54".into();
+    let preparation = Phase { kind: PhaseKind::Fill, steps: vec![step("fill", 0.0, fill, 30)] };
+    plan.tests[0].phases.insert(0, preparation);
+    let mut recipe = Recipe::new("a", plan, "Disk");
+    recipe.pace = &by_name;
+    let run = support::run(&recipe);
+    let [point] = run.tests[0].points.as_slice() else { panic!("one measured step") };
+    let value = point.point.totals.value(Metric::Iops, Scope::All).unwrap();
+    assert!((value - run.tests[0].headline.value.unwrap()).abs() < 1e-9, "{value}");
+    assert_eq!(point.point.totals.elapsed, Nanos::from_secs(60));
+}
+
+#[test]
+fn every_figure_of_a_repeated_point_has_an_interval_between_the_repetitions() {
+    let mut recipe = Recipe::new("a", repeated(&[1_000, 1_040, 980]), "Disk");
+    recipe.pace = &by_name;
+    recipe.power_w = Some(3.0);
+    let run = support::run(&recipe);
+    let document = json(std::slice::from_ref(&run));
+    let point = &document["runs"][0]["tests"][0]["points"][0];
+    for key in ["iops", "lat_mean_us", "lat_p99_us", "lat_max_us", "power_w", "efficiency_kiops_w"]
+    {
+        let interval = &point["intervals"][key];
+        assert_eq!(interval["kind"], "between-repetitions", "{key}: {interval}");
+        let (low, high) = (interval["low"].as_f64().unwrap(), interval["high"].as_f64().unwrap());
+        let value = point["metrics"][key].as_f64().unwrap();
+        assert!(low <= value && value <= high, "{key}: {low} {value} {high}");
+    }
+    // The point and the headline of one step are the same number.
+    let headline = run.tests[0].headline.interval.ends().unwrap();
+    let of_point = run.tests[0].points[0].interval(Metric::Iops, Scope::All).ends().unwrap();
+    assert!((headline.0 - of_point.0).abs() < 1e-6 && (headline.1 - of_point.1).abs() < 1e-6);
+    // One repetition more or less changes nothing about a single one.
+    let once = self::run("b", &[1_000]);
+    let interval = once.tests[0].points[0].interval(Metric::Iops, Scope::All);
+    assert!(matches!(interval, ConfidenceInterval::WithinRun(_)), "{interval:?}");
+}
+
+#[test]
+fn further_numbers_of_repeated_runs_are_compared_by_their_repetitions() {
+    let with_further = |id: &str, paces: &[u64]| {
+        let mut plan = repeated(paces);
+        plan.tests.iter_mut().for_each(|test| test.also = vec![Score::MeanOf(Metric::LatMaxUs)]);
+        let mut recipe = Recipe::new(id, plan, "Disk");
+        recipe.pace = &by_name;
+        support::run(&recipe)
+    };
+    let (a, b) = (with_further("a", &[1_000, 1_010]), with_further("b", &[1_000, 1_010]));
+    let comparison = compare(&a, &b, &CompareOptions::default()).unwrap();
+    assert_eq!(comparison.tests[1].difference, Difference::WithinNoise);
+    let (a, b) = (with_further("a", &[1_000]), with_further("b", &[1_000]));
+    let comparison = compare(&a, &b, &CompareOptions::default()).unwrap();
+    let Difference::Unknown(reason) = &comparison.tests[1].difference else {
+        panic!("a maximum has no interval within a run")
+    };
+    assert!(reason.contains("not a mean"), "{reason}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use super::*;
 use crate::sample::{Direction, Interval, Reading};
 use crate::statistics::histogram::Histogram;
-use crate::{Bytes, Window};
+use crate::{Bytes, Nanos, Random, Window};
+use std::collections::BTreeMap;
 
 fn point(position: f64, ios_each_second: &[u64]) -> Point {
     let mut whole = Totals::default();
@@ -25,34 +26,107 @@ fn point(position: f64, ios_each_second: &[u64]) -> Point {
         whole.elapsed += Nanos::SECOND;
         seconds.push(totals);
     }
-    Point { label: position.to_string(), position, totals: whole, seconds }
+    Point {
+        label: position.to_string(),
+        position,
+        totals: whole,
+        seconds,
+        percentiles: BTreeMap::new(),
+    }
+}
+
+/// Returns a point with independent seconds around `mean`, and a standard deviation of 5 %.
+fn noisy(position: f64, mean: f64, seconds: usize, random: &mut Random) -> Point {
+    let normal = |random: &mut Random| (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+    let ios: Vec<u64> =
+        (0..seconds).map(|_| (mean * (1.0 + 0.05 * normal(random))) as u64).collect();
+    point(position, &ios)
 }
 
 #[test]
 fn a_mean_over_points_lies_in_its_interval() {
     let points = [
-        point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100]),
-        point(2.0, &[200, 220, 180, 200, 210, 190, 200, 200]),
+        point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100, 98, 102]),
+        point(2.0, &[200, 220, 180, 200, 210, 190, 200, 200, 196, 204]),
     ];
     let headline = Headline::from_points(&Score::MeanOf(Metric::Iops), &points);
-    assert_eq!((headline.value, headline.n), (Some(150.0), 16));
-    let (low, high) = (headline.low.unwrap(), headline.high.unwrap());
+    assert_eq!((headline.value, headline.n), (Some(150.0), 20));
+    let (low, high) = headline.interval.ends().unwrap();
     assert!(low < 150.0 && 150.0 < high && high - low < 20.0, "{low} {high}");
+    // Two independent points: the half-widths add up as a root of squares.
+    let each = points.map(|point| {
+        let (low, high) = point.interval(Metric::Iops, Scope::All).ends().unwrap();
+        (high - low) / 2.0
+    });
+    assert!(((high - low) / 2.0 - each[0].hypot(each[1]) / 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_start_that_flatters_leaves_the_interval_and_stays_in_the_value() {
+    let mut random = Random::new(41, 0);
+    let mut ios = vec![4_000; 10];
+    ios.extend((0..50).map(|_| 1_000 + random.below(11)));
+    let headline = Headline::from_points(&Score::MeanOf(Metric::Iops), &[point(1.0, &ios)]);
+    let within = headline.interval.within_run().unwrap();
+    assert!((10..=15).contains(&within.cut) && within.cut + within.n == 60, "{within:?}");
+    assert!((within.mean - 1_005.0).abs() < 1.0 && within.high < 1_010.0, "{within:?}");
+    assert!(headline.value.unwrap() > 1_500.0, "the value counts every second");
+}
+
+#[test]
+fn a_start_that_does_not_flatter_stays() {
+    let mut ios = vec![100; 10];
+    ios.extend((0..50).map(|second| 1_000 + second * 37 % 11));
+    let point = point(1.0, &ios);
+    let within = point.interval(Metric::Iops, Scope::All).within_run().unwrap();
+    assert_eq!((within.cut, within.n), (0, 60));
+    assert!(within.low < 860.0 && within.high > 860.0, "{within:?}");
+}
+
+#[test]
+fn falling_and_short_steps_state_why_they_have_no_interval() {
+    let falling: Vec<u64> = (0..60).map(|second| 6_000 - 100 * second).collect();
+    let of = |ios: &[u64]| point(1.0, ios).interval(Metric::Iops, Scope::All);
+    assert_eq!(of(&falling), ConfidenceInterval::StillSettling);
+    assert_eq!(of(&[100; 9]), ConfidenceInterval::TooFewSeconds);
+    assert_eq!(of(&[100; 10]).ends(), Some((100.0, 100.0)));
+    let points = [point(1.0, &[100; 60]), point(2.0, &falling)];
+    let headline = Headline::from_points(&Score::MeanOf(Metric::Iops), &points);
+    assert_eq!(headline.interval, ConfidenceInterval::StillSettling);
+    assert_eq!(headline.value, Some((100.0 + 3_050.0) / 2.0));
 }
 
 #[test]
 fn a_ratio_contains_the_truth_and_is_none_where_it_was_not_measured() {
-    let a = [point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100])];
-    let b = [point(1.0, &[150, 160, 140, 150, 155, 145, 150, 150])];
+    let a = [point(1.0, &[100, 110, 90, 100, 105, 95, 100, 100, 99, 101])];
+    let b = [point(1.0, &[150, 160, 140, 150, 155, 145, 150, 150, 149, 151])];
     let score = Score::MeanOf(Metric::Iops);
     let ratio = Ratio::from_points(&score, &a, &b).unwrap();
     let (low, high) = ratio.interval.unwrap();
     assert_eq!(ratio.value, 1.5);
-    assert!(1.35 < low && low < 1.5 && 1.5 < high && high < 1.65, "{low} {high}");
-    assert_eq!(Ratio::from_points(&score, &[point(1.0, &[0; 9])], &b), None);
+    assert!(1.35 < low && low < 1.5 && 1.5 < high && high < 1.68, "{low} {high}");
+    assert_eq!(Ratio::from_points(&score, &[point(1.0, &[0; 10])], &b), None);
     let short = Ratio::from_points(&score, &[point(1.0, &[100])], &b).unwrap();
     assert_eq!((short.value, short.interval), (1.5, None));
     assert_eq!(Ratio::from_points(&Score::MeanOf(Metric::PowerW), &a, &b), None);
+}
+
+#[test]
+fn ratios_of_equal_drives_contain_one_and_those_of_different_ones_do_not() {
+    let mut random = Random::new(6, 0);
+    let score = Score::MeanOf(Metric::Iops);
+    let mut apart = |of_b: f64| {
+        (0..200)
+            .filter(|_| {
+                let a = [noisy(1.0, 10_000.0, 60, &mut random)];
+                let b = [noisy(1.0, of_b, 60, &mut random)];
+                let (low, high) = Ratio::from_points(&score, &a, &b).unwrap().interval.unwrap();
+                low > 1.0 || high < 1.0
+            })
+            .count()
+    };
+    let (equal, different) = (apart(10_000.0), apart(10_500.0));
+    assert!(equal <= 10 && different >= 180, "{equal} and {different} of 200");
 }
 
 #[test]
@@ -97,19 +171,19 @@ fn the_highest_passing_load_is_the_point_of_the_headline() {
         });
     }
     let headline = Headline::from_points(&Score::HighestPassing, &points);
-    assert_eq!((headline.value, headline.low), (Some(2.0), None));
+    assert_eq!((headline.value, headline.interval.ends()), (Some(2.0), None));
     let all: Vec<&Point> = points.iter().collect();
     assert_eq!(headline.points(&Score::HighestPassing, &all), [1]);
 }
 
 #[test]
 fn a_knee_has_intervals_over_its_seconds() {
-    let noisy = |mean: u64| -> Vec<u64> { (0..60).map(|s| mean + (s * 37) % 11).collect() };
+    let varied = |mean: u64| -> Vec<u64> { (0..60).map(|s| mean + (s * 37) % 11).collect() };
     let points = [
-        point(1.0, &noisy(300)),
-        point(2.0, &noisy(600)),
-        point(4.0, &noisy(950)),
-        point(8.0, &noisy(1_000)),
+        point(1.0, &varied(300)),
+        point(2.0, &varied(600)),
+        point(4.0, &varied(950)),
+        point(8.0, &varied(1_000)),
     ];
     let found = KneeFound::find(Metric::Iops, &points).unwrap();
     // The value at QD4 equals the threshold: the interval contains both depths.
@@ -117,6 +191,10 @@ fn a_knee_has_intervals_over_its_seconds() {
     let (low, high) = found.interpolated.unwrap();
     assert!(low <= found.knee.interpolated && found.knee.interpolated <= high, "{found:?}");
     assert!(low > 2.0 && high < 8.0 && high - low < 2.0, "{found:?}");
+    // The headline contains the values of both.
+    let headline = Headline::from_points(&Score::Knee(Metric::Iops), &points);
+    let (low, high) = headline.interval.ends().unwrap();
+    assert!(low < 956.0 && high > 1_004.0, "{low} {high}");
     let short = points.map(|point| Point { seconds: Vec::new(), ..point });
     let found = KneeFound::find(Metric::Iops, &short).unwrap();
     assert_eq!((found.depth, found.interpolated), (None, None));
@@ -183,5 +261,53 @@ fn power_of_different_scopes_has_no_mean() {
 #[test]
 fn an_unmeasured_metric_has_no_value_and_no_interval() {
     let headline = Headline::from_points(&Score::MeanOf(Metric::PowerW), &[point(1.0, &[10; 9])]);
-    assert_eq!((headline.value, headline.low, headline.high), (None, None, None));
+    assert_eq!((headline.value, headline.interval), (None, ConfidenceInterval::Undefined));
+}
+
+#[test]
+fn the_interval_of_mean_over_sigma_contains_the_truth() {
+    let mut random = Random::new(9, 0);
+    let window = Window::Time(Nanos::from_secs(100));
+    let score = Score::MeanOverSigmaOfLast { metric: Metric::Iops, window };
+    let held = (0..200)
+        .filter(|_| {
+            let points = [noisy(1.0, 10_000.0, 120, &mut random)];
+            let (low, high) = Headline::from_points(&score, &points).interval.ends().unwrap();
+            low <= 20.0 && 20.0 <= high
+        })
+        .count();
+    assert!(held >= 184, "{held} of 200");
+}
+
+#[test]
+fn latency_and_efficiency_have_intervals_of_ratios() {
+    let mut point = point(1.0, &[0; 20]);
+    for (second, totals) in point.seconds.iter_mut().enumerate() {
+        let ios = 100 + (second as u64 * 7) % 5;
+        let mut latency = Histogram::default();
+        (0..ios).for_each(|_| latency.record(10_000_000 / ios));
+        totals.add(&Interval {
+            second: second as u32,
+            stream: 0,
+            direction: Direction::Read,
+            length: Nanos::SECOND,
+            ios,
+            bytes: ios * 1_000_000,
+            errors: 0,
+            latency: latency.without_buckets(),
+        });
+        let (quantity, value) = ("power_w".to_owned(), 4.0 + (second % 3) as f64 / 10.0);
+        totals.add_reading(&Reading { at: Nanos(0), instrument: "m".into(), quantity, value });
+    }
+    let contains = |metric: Metric, truth: f64| {
+        let within = point.interval(metric, Scope::All).within_run().unwrap();
+        assert!((within.mean - truth).abs() < 0.01 * truth, "{metric:?}: {within:?}");
+        assert!(within.low <= truth && truth <= within.high && within.high < 1.05 * truth);
+    };
+    contains(Metric::LatMeanUs, 98.0);
+    contains(Metric::PowerW, 4.095);
+    contains(Metric::EfficiencyMbSW, 102.0 / 4.095);
+    contains(Metric::EfficiencyKiopsW, 0.102 / 4.095);
+    assert_eq!(point.interval(Metric::LatMaxUs, Scope::All), ConfidenceInterval::Undefined);
+    assert_eq!(point.interval(Metric::LatP99Us, Scope::All), ConfidenceInterval::TooFewSeconds);
 }

@@ -29,6 +29,10 @@ pub struct Knee {
     /// The depth at which the curve crosses the threshold, interpolated over the logarithm of the
     /// depth.
     pub interpolated: f64,
+    /// The lowest such depth within the intervals of the values.
+    pub interpolated_low: f64,
+    /// The highest such depth; that of the last point where the curve may cross beyond it.
+    pub interpolated_high: f64,
     /// The best value.
     pub peak: f64,
     /// The depth of the best value; if it is the last one, the peak may be beyond the sweep.
@@ -57,7 +61,9 @@ pub fn find(sweep: &[SweepPoint]) -> Option<Knee> {
         depth: sweep[at].depth,
         depth_low: sweep[low].depth,
         depth_high: sweep[high].depth,
-        interpolated: crossing(sweep, at, threshold),
+        interpolated: crossing(sweep, at, threshold, |rung| rung.value),
+        interpolated_low: crossing(sweep, low, easy, |rung| rung.interval.1),
+        interpolated_high: crossing(sweep, high, hard, |rung| rung.interval.0),
         peak: best.value,
         peak_depth: best.depth,
     })
@@ -78,15 +84,22 @@ pub fn of_load(rates: &[f64], latencies: &[f64]) -> Option<usize> {
     (0..power.len()).max_by(|a, b| power[*a].total_cmp(&power[*b]).then(b.cmp(a)))
 }
 
-/// Returns the depth at which the curve crosses `threshold` before the point `at`.
+/// Returns the depth at which the curve of `reach` crosses `threshold` before the point `at`; the
+/// depth of that point where the curve does not reach it there.
 ///
 /// Most sweeps double the depth, so the points are equidistant over its logarithm.
-fn crossing(sweep: &[SweepPoint], at: usize, threshold: f64) -> f64 {
-    let here = sweep[at];
-    let Some(before) = at.checked_sub(1).map(|index| sweep[index]) else {
+fn crossing(
+    sweep: &[SweepPoint],
+    at: usize,
+    threshold: f64,
+    reach: impl Fn(&SweepPoint) -> f64,
+) -> f64 {
+    let here = &sweep[at];
+    let Some(before) = at.checked_sub(1).map(|index| &sweep[index]) else {
         return f64::from(here.depth);
     };
-    let part = (threshold - before.value) / (here.value - before.value);
+    let part = (threshold - reach(before)) / (reach(here) - reach(before));
+    let part = if part.is_finite() { part.clamp(0.0, 1.0) } else { 1.0 };
     let (from, to) = (f64::from(before.depth).ln(), f64::from(here.depth).ln());
     (from + (to - from) * part).exp()
 }
@@ -109,6 +122,8 @@ mod tests {
         let knee = find(&sweep(&[10.0, 50.0, 95.0, 100.0, 100.0], 0.0)).unwrap();
         assert_eq!((knee.depth, knee.depth_low, knee.depth_high), (4, 4, 4));
         assert_eq!(knee.peak_depth, 16);
+        assert_eq!(knee.interpolated_low, knee.interpolated);
+        assert_eq!(knee.interpolated_high, knee.interpolated);
     }
 
     #[test]
@@ -120,6 +135,8 @@ mod tests {
         let knee = find(&sweep(&curve, 0.01)).unwrap();
         assert_eq!((knee.depth, knee.depth_low, knee.depth_high), (128, 128, 256));
         assert!(knee.interpolated > 64.0 && knee.interpolated < 128.0);
+        assert!(64.0 < knee.interpolated_low && knee.interpolated_low < knee.interpolated);
+        assert!(128.0 < knee.interpolated_high && knee.interpolated_high < 256.0);
     }
 
     #[test]

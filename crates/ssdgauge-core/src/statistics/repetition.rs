@@ -1,7 +1,7 @@
 //! Repetitions of one test: the interval of their mean, the ratio of two means, and a drift in the
 //! order of execution.
 
-use crate::statistics::summary;
+use crate::statistics::{student, summary};
 
 /// The fewest repetitions with a drift: two always rise or fall.
 pub const FEWEST_FOR_DRIFT: usize = 3;
@@ -10,26 +10,17 @@ pub const FEWEST_FOR_DRIFT: usize = 3;
 /// from noise. Chosen.
 pub const SMALLEST_DRIFT: f64 = 0.05;
 
-/// Two-sided 95 % quantiles of Student's t distribution for 1 to 30 degrees of freedom (any table of
-/// the distribution).
-const STUDENT: [f64; 30] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
-    2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
-    2.052, 2.048, 2.045, 2.042,
-];
-
-/// Returns the two-sided 95 % quantile of Student's t distribution; that of the normal distribution
-/// above 30 degrees of freedom. A fraction is rounded down, to the wider interval.
-fn student(degrees: f64) -> f64 {
-    let whole = degrees.floor().max(1.0) as usize;
-    STUDENT.get(whole - 1).copied().unwrap_or(1.960)
+/// Returns the two-sided 95 % quantile of Student's t distribution. A fraction is rounded down, to the
+/// wider interval.
+fn quantile(degrees: f64) -> f64 {
+    student::quantile(degrees.floor().max(1.0) as u32)
 }
 
 /// Returns the 95 % interval of the mean of `values`: mean ± t·s/√n (Student 1908). `None` for fewer
 /// than two values.
 pub fn interval(values: &[f64]) -> Option<(f64, f64)> {
     let (mean, sigma) = (summary::mean(values)?, summary::sigma(values)?);
-    let half = student((values.len() - 1) as f64) * sigma / (values.len() as f64).sqrt();
+    let half = quantile((values.len() - 1) as f64) * sigma / (values.len() as f64).sqrt();
     Some((mean - half, mean + half))
 }
 
@@ -52,7 +43,7 @@ pub fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, (f64, f64))> {
         return Some((value, (value, value)));
     }
     let degrees = variance.powi(2) / (var_a.powi(2) / df_a + var_b.powi(2) / df_b);
-    let half = student(degrees) * variance.sqrt();
+    let half = quantile(degrees) * variance.sqrt();
     Some((value, (value * (-half).exp(), value * half.exp())))
 }
 

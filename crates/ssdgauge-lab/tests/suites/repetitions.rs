@@ -29,8 +29,8 @@ fn repetitions_alternate_between_tests_in_the_order_of_the_suite() {
     assert_eq!(run.tests.len(), 2);
     for test in &run.tests {
         assert_eq!(test.repetitions.len(), 3);
-        let (low, value, high) =
-            (test.headline.low.unwrap(), test.headline.value.unwrap(), test.headline.high.unwrap());
+        let ((low, high), value) =
+            (test.headline.interval.ends().unwrap(), test.headline.value.unwrap());
         assert!(low <= value && value <= high, "{low} {value} {high}");
     }
 }

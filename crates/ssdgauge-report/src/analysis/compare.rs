@@ -6,9 +6,10 @@
 use crate::analysis::group::{self, Member};
 use crate::analysis::workload_text;
 use crate::model::Run;
+use crate::text::interval;
 use crate::text::labels;
 use crate::text::sanitize;
-use ssdgauge_core::{Metric, Ratio, Score};
+use ssdgauge_core::{Headline, Metric, Ratio, Score};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -198,7 +199,8 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
     }
     comparison.values[1] = b.test.headline.value;
     comparison.ratio = b.test.over(a.test);
-    comparison.difference = difference(comparison.ratio, metric, options.noise);
+    let headlines = [&a.test.headline, &b.test.headline];
+    comparison.difference = difference(comparison.ratio, headlines, options.noise);
     comparison
 }
 
@@ -207,20 +209,17 @@ fn further(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> Ve
     let Some(b) = b.filter(|b| group::incomparable(a, *b).is_none()) else { return Vec::new() };
     let number = |(place, score): (usize, &Score)| {
         let of_b = b.test.test.also.iter().position(|other| other == score)?;
-        let values = [a.test.also.get(place)?.value, b.test.also.get(of_b)?.value];
+        let headlines = [a.test.also.get(place)?, b.test.also.get(of_b)?];
+        let values = headlines.map(|headline| headline.value);
         let metric = score.metric();
         let meters = other_meters(metric, a, b);
         let ratio = match (values, &meters) {
-            ([Some(_), Some(_)], None) => a
-                .test
-                .points_for(score)
-                .zip(b.test.points_for(score))
-                .and_then(|(of_a, of_b)| Ratio::from_points(score, &of_a, &of_b)),
+            ([Some(_), Some(_)], None) => b.test.also_over(a.test, score),
             (_, _) => None,
         };
         let difference = match meters {
             Some(why) => Difference::Unknown(why),
-            None => difference(ratio, metric, options.noise),
+            None => difference(ratio, headlines, options.noise),
         };
         Some(TestComparison {
             id: sanitize::prose(&a.test.test.id),
@@ -252,15 +251,15 @@ fn other_meters(metric: Metric, a: Member<'_>, b: Member<'_>) -> Option<String> 
     Some(format!("power was read by different meters: {} and {}", words(of_a), words(of_b)))
 }
 
-fn difference(ratio: Option<Ratio>, metric: Metric, noise: f64) -> Difference {
+fn difference(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Difference {
+    let metric = headlines[0].metric;
     let Some(ratio) = ratio else {
         return Difference::Unknown("one of the runs has no result".to_owned());
     };
     let Some((low, high)) = ratio.interval else {
-        return Difference::Unknown(
-            "no 95 % interval: too few seconds, or a metric that is not additive over seconds"
-                .to_owned(),
-        );
+        let reason = headlines.iter().find_map(|headline| interval::reason(&headline.interval));
+        let reason = reason.unwrap_or("no 95 % interval: one of the results is not above zero");
+        return Difference::Unknown(reason.to_owned());
     };
     match (low > 1.0 + noise, high < 1.0 - noise) {
         (true, _) if metric.more_is_better() => Difference::Better,

@@ -28,9 +28,9 @@ pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, groups: &[&Group<'_
 pub(crate) fn rule() -> String {
     let noise = number::text(CompareOptions::default().noise * 100.0);
     format!(
-        "A drive leads if the 95 % interval of the ratio, over the seconds of both runs, lies \
-         above 1 by more than {} % of noise between runs. This noise allowance is chosen, not \
-         measured.",
+        "A drive leads if the 95 % interval of the ratio, over the seconds of both runs or between \
+         their repetitions, lies above 1 by more than {} % of noise between runs. This noise \
+         allowance is chosen, not measured.",
         noise.trim_end_matches('0').trim_end_matches('.')
     )
 }
@@ -65,8 +65,7 @@ fn leader(group: &Group<'_>, drives: &ReportDrives) -> TestConclusion {
     let all: Vec<String> = members.iter().map(|member| name(member)).collect();
     if ratios.iter().any(|ratio| ratio.and_then(|ratio| ratio.interval).is_none()) {
         let sentence = format!(
-            "{title}: {}, in this order; too few seconds for a 95 % interval, so no lead is \
-             claimed.",
+            "{title}: {}, in this order; not each has a 95 % interval, so no lead is claimed.",
             all.join(", ")
         );
         return TestConclusion { sentence, judged: false };

@@ -41,7 +41,7 @@ fn headline(test: &Test, score: &Score, points: &[PointRun], is_searched: bool) 
     let finite = headline.value.is_some_and(f64::is_finite);
     match whole && finite {
         true => headline,
-        false => Headline { value: None, low: None, high: None, ..headline },
+        false => Headline::unmeasured(headline.metric, headline.n),
     }
 }
 
@@ -96,21 +96,49 @@ impl TestRun {
     /// none. Where both were repeated the interval is that between repetitions, else that over the
     /// seconds of the runs.
     pub(crate) fn over(&self, other: &TestRun) -> Option<Ratio> {
+        let number = |test: &TestRun| Number {
+            headline: test.headline.clone(),
+            each: test.repetitions.iter().map(|each| each.headline.clone()).collect(),
+            points: test.scored_points(),
+        };
+        number(self).over(&number(other), &self.test.score)
+    }
+
+    /// Returns how many times the further number by `score` of `other` this test has, as
+    /// [`TestRun::over`] does.
+    pub(crate) fn also_over(&self, other: &TestRun, score: &Score) -> Option<Ratio> {
+        let number = |test: &TestRun| {
+            let place = test.test.also.iter().position(|also| also == score)?;
+            let each = test.repetitions.iter().filter_map(|each| each.also.get(place).cloned());
+            Some(Number {
+                headline: test.also.get(place)?.clone(),
+                each: each.collect(),
+                points: test.points_for(score),
+            })
+        };
+        number(self)?.over(&number(other)?, score)
+    }
+}
+
+/// A number of a test with everything that its interval can come from.
+struct Number {
+    headline: Headline,
+    /// The same number of each repetition; empty where the test was carried out once.
+    each: Vec<Headline>,
+    /// The points that it rests on; `None` where one of them is missing.
+    points: Option<Vec<Point>>,
+}
+
+impl Number {
+    fn over(&self, other: &Number, score: &Score) -> Option<Ratio> {
         let (value, others) = (self.headline.value?, other.headline.value?);
-        let headlines = |test: &TestRun| -> Vec<Headline> {
-            test.repetitions.iter().map(|repetition| repetition.headline.clone()).collect()
-        };
-        let repeated = Ratio::of_repetitions(&headlines(other), &headlines(self));
-        let once = || {
-            let ratio = Ratio::from_points(
-                &self.test.score,
-                &other.scored_points()?,
-                &self.scored_points()?,
-            )?;
-            // Where one of the two was repeated, its headline is the mean of all repetitions.
-            let is_one = self.repetitions.is_empty() && other.repetitions.is_empty();
-            Some(if is_one { ratio } else { Ratio { value: value / others, ..ratio } })
-        };
-        repeated.or_else(once)
+        if let Some(ratio) = Ratio::of_repetitions(&other.each, &self.each) {
+            return Some(ratio);
+        }
+        let (others_points, points) = (other.points.as_ref()?, self.points.as_ref()?);
+        let ratio = Ratio::from_points(score, others_points, points)?;
+        // Where one of the two was repeated, its number is the mean of all repetitions.
+        let is_one = self.each.is_empty() && other.each.is_empty();
+        Some(if is_one { ratio } else { Ratio { value: value / others, ..ratio } })
     }
 }

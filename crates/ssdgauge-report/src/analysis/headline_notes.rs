@@ -107,7 +107,9 @@ fn knee_words(test: &TestRun, metric: Metric) -> Option<String> {
     let found = KneeFound::find(metric, &points)?;
     let knee = found.knee;
     let depth = match found.depth {
-        Some((low, high)) if low == high => format!("QD{} (in every resample)", knee.depth),
+        Some((low, high)) if low == high => {
+            format!("QD{} (also at both ends of the intervals)", knee.depth)
+        }
         Some((low, high)) => format!("QD{} (95 %: QD{low} to QD{high})", knee.depth),
         None => format!("QD{}", knee.depth),
     };

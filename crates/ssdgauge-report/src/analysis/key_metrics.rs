@@ -35,8 +35,9 @@ pub(crate) fn select<'a>(groups: &'a [Group<'a>]) -> Vec<(usize, &'a Group<'a>)>
         group.members.iter().filter(|m| m.test.headline.value.is_some()).count()
     };
     // A number with an interval says more.
-    let judged =
-        |group: &Group<'_>| group.members.iter().filter(|m| m.test.headline.low.is_some()).count();
+    let judged = |group: &Group<'_>| {
+        group.members.iter().filter(|m| m.test.headline.interval.ends().is_some()).count()
+    };
     let mut chosen: Vec<usize> = Vec::new();
     for kind in Kind::ALL {
         let of_kind =

@@ -3,7 +3,8 @@
 use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
 use crate::text::number;
-use ssdgauge_core::{Finding, FindingKind, Metric, Scope, Severity};
+use ssdgauge_core::statistics::{mean_interval, percentile_interval};
+use ssdgauge_core::{ConfidenceInterval, Finding, FindingKind, Metric, Scope, Severity};
 
 /// Returns a finding for everything that is missing in `run`.
 pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {
@@ -140,23 +141,46 @@ fn lower(title: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
+/// The advice where the seconds of a run have no interval.
+const REPEAT: &str = "repeat the run (--repeat) for an interval between repetitions";
+
 fn headline_finding(run: &TestRun) -> Option<StepFinding> {
     let headline = &run.headline;
-    let (kind, text) = match (headline.value, headline.low) {
-        (Some(_), Some(_)) => return None,
+    let (kind, text, advice) = match (headline.value, headline.interval) {
         (None, _) if run.points.len() < run.planned => return None,
-        (None, _) => (FindingKind::NotMeasured, lacking(run)),
-        (Some(_), None) => (
+        (None, _) => (FindingKind::NotMeasured, lacking(run), ""),
+        (
+            Some(_),
+            ConfidenceInterval::WithinRun(_) | ConfidenceInterval::BetweenRepetitions { .. },
+        ) => return None,
+        (Some(_), ConfidenceInterval::StillSettling) => (
+            FindingKind::StillSettling,
+            "the headline has no 95 % interval: the first seconds of a step are better than its \
+             last ones, also without the first half, so the drive was still settling"
+                .to_owned(),
+            "prepare the drive for longer, or measure longer steps",
+        ),
+        (Some(_), ConfidenceInterval::TooFewSeconds) => (
             FindingKind::TooFewSamples,
             format!(
-                "the headline has no interval: it uses {} full seconds, and an interval needs at \
-                 least five per step and a metric that is additive over seconds",
-                headline.n
+                "the headline has no 95 % interval: it uses {} full seconds, and an interval needs \
+                 {} per step, that of a percentile {}",
+                headline.n,
+                mean_interval::FEWEST,
+                percentile_interval::FEWEST
             ),
+            REPEAT,
+        ),
+        (Some(_), ConfidenceInterval::Undefined) => (
+            FindingKind::TooFewSamples,
+            "the headline has no 95 % interval: it is not a mean or a percentile over seconds, or \
+             a second has no value"
+                .to_owned(),
+            REPEAT,
         ),
     };
     let metrics = vec!["headline".into()];
-    let finding = Finding::new(kind, Severity::Note, text, "");
+    let finding = Finding::new(kind, Severity::Note, text, advice);
     Some(StepFinding { step: None, metrics, finding })
 }
 

@@ -1,21 +1,24 @@
 //! Repetitions of a test, merged into one result.
 
+use crate::model::metrics;
+use crate::model::plan::measured_steps;
 use crate::model::{PointRun, Repetition, StepFinding, TestRun};
 use ssdgauge_core::statistics::repetition;
-use ssdgauge_core::{Finding, FindingKind, Headline, PhaseKind, Severity, Totals};
+use ssdgauge_core::{Finding, FindingKind, Headline, Metric, Scope, Severity, Totals};
 use std::collections::BTreeMap;
 
+/// A metric with the requests that it counts.
+type MetricKey = (Metric, Scope);
+
 /// Merges the repetitions of a test: headlines become means, and each point takes the samples of
-/// all repetitions from `totals`, which is keyed by phase and step.
+/// all repetitions from `totals`, which is keyed by the number of the measured step.
 ///
 /// Returns `None` where `tests` is empty.
-pub(crate) fn merge(
-    mut tests: Vec<TestRun>,
-    totals: &BTreeMap<(usize, usize), Totals>,
-) -> Option<TestRun> {
+pub(crate) fn merge(mut tests: Vec<TestRun>, totals: &BTreeMap<usize, Totals>) -> Option<TestRun> {
     if tests.len() < 2 {
         return tests.pop();
     }
+    let between = intervals(&tests);
     let repetitions: Vec<Repetition> = tests
         .iter()
         .map(|test| Repetition { headline: test.headline.clone(), also: test.also.clone() })
@@ -35,7 +38,7 @@ pub(crate) fn merge(
     }
     run.findings.extend(drift(&headlines));
     run.repetitions = repetitions;
-    merge_totals(totals, &mut run);
+    merge_points(totals, between, &mut run);
     Some(run)
 }
 
@@ -59,23 +62,64 @@ fn distinct(findings: Vec<StepFinding>) -> Vec<StepFinding> {
     distinct
 }
 
-/// Gives every point of `run` the samples of all repetitions.
-fn merge_totals(totals: &BTreeMap<(usize, usize), Totals>, run: &mut TestRun) {
-    let mut points = run.points.iter_mut().peekable();
-    for (phase_index, phase) in run.test.phases.iter().enumerate() {
-        for (step_index, step) in phase.steps.iter().enumerate() {
-            if phase.kind != PhaseKind::Measure || step.action.measured_workload().is_none() {
-                continue;
-            }
-            // A step that the shown repetition has not reached has no point.
-            let is_here = |point: &&mut PointRun| {
-                point.point.label == step.label && point.point.position == step.position
-            };
-            let Some(point) = points.next_if(is_here) else { continue };
-            if let Some(all) = totals.get(&(phase_index, step_index)) {
-                point.point.totals = all.clone();
-            }
+/// Returns the point of each measured step of `run`, in the order of the plan; `None` for a step
+/// that it has not reached.
+fn points_in_order(run: &TestRun) -> Vec<Option<usize>> {
+    let mut next = 0;
+    let place = |step: &ssdgauge_core::Step| {
+        let point = &run.points.get(next)?.point;
+        let is_here = point.label == step.label && point.position == step.position;
+        is_here.then(|| {
+            next += 1;
+            next - 1
+        })
+    };
+    measured_steps(&run.test).map(place).collect()
+}
+
+/// Returns the half-widths of the 95 % intervals between `tests`, for each metric of each measured
+/// step that all of them have.
+fn intervals(tests: &[TestRun]) -> Vec<BTreeMap<MetricKey, f64>> {
+    let orders: Vec<Vec<Option<usize>>> = tests.iter().map(points_in_order).collect();
+    let steps = orders.iter().map(Vec::len).min().unwrap_or(0);
+    let of_step = |order: usize| {
+        let points: Option<Vec<&PointRun>> = tests
+            .iter()
+            .zip(&orders)
+            .map(|(test, places)| places[order].map(|place| &test.points[place]))
+            .collect();
+        let points = points.unwrap_or_default();
+        let keys = points.first().map(|point| metrics::shown(point)).unwrap_or_default();
+        let half = |(metric, scope, ..): (Metric, Scope, String, Option<f64>)| {
+            let values: Option<Vec<f64>> =
+                points.iter().map(|point| metrics::value(point, metric, scope)).collect();
+            let (low, high) = repetition::interval(&values?)?;
+            Some(((metric, scope), (high - low) / 2.0))
+        };
+        keys.into_iter().filter_map(half).collect()
+    };
+    (0..steps).map(of_step).collect()
+}
+
+/// Gives every point of `run` the samples of all repetitions, and the intervals `between` them
+/// around its own values.
+fn merge_points(
+    totals: &BTreeMap<usize, Totals>,
+    between: Vec<BTreeMap<MetricKey, f64>>,
+    run: &mut TestRun,
+) {
+    for (order, place) in points_in_order(run).into_iter().enumerate() {
+        let Some(point) = place.and_then(|place| run.points.get_mut(place)) else { continue };
+        if let Some(all) = totals.get(&order) {
+            point.point.totals = all.clone();
         }
+        let halves = between.get(order).into_iter().flatten();
+        let around = |(key, half): (&MetricKey, &f64)| {
+            let value = metrics::value(point, key.0, key.1)?;
+            Some((*key, (value - half, value + half)))
+        };
+        let intervals = halves.filter_map(around).collect();
+        point.between = Some(intervals);
     }
 }
 
@@ -83,7 +127,7 @@ fn merge_totals(totals: &BTreeMap<(usize, usize), Totals>, run: &mut TestRun) {
 fn drift(headlines: &[Headline]) -> Option<StepFinding> {
     let values: Option<Vec<f64>> = headlines.iter().map(|headline| headline.value).collect();
     let within: Vec<Option<(f64, f64)>> =
-        headlines.iter().map(|headline| headline.low.zip(headline.high)).collect();
+        headlines.iter().map(|headline| headline.interval.ends()).collect();
     let values = values?;
     let share = repetition::drift(&values, &within)?;
     let way = if share > 0.0 { "rises" } else { "falls" };

@@ -8,8 +8,9 @@ use crate::analysis::workload_text;
 use crate::figure::captions::LATENCY;
 use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::metrics;
+use crate::text::interval;
 use crate::text::number;
-use ssdgauge_core::{Headline, Score};
+use ssdgauge_core::{ConfidenceInterval, Headline, Score};
 
 /// Returns the ranking of `group` by its headline, the best first and missing values last, with
 /// their reasons.
@@ -123,7 +124,7 @@ fn bar(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Bar {
         part: "",
         colour: drives.drive_of(member.index),
         value: headline.value.ok_or_else(|| missing_reason(member)),
-        interval: headline.low.zip(headline.high),
+        interval: headline.interval.ends(),
         highlighted: drives.is_highlighted(member.index),
     }
 }
@@ -135,8 +136,8 @@ fn row(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Vec<S
             || missing_reason(member),
             |value| number::with_unit(value, headline.metric),
         ),
-        number::optional(headline.low),
-        number::optional(headline.high),
+        interval::low(&headline.interval),
+        number::optional(headline.interval.ends().map(|(_, high)| high)),
         number::count(headline.n),
         format!("{} of {}", member.test.points.len(), member.test.planned),
     ]
@@ -164,10 +165,25 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
         false => format!("n = {n} full seconds of one run each"),
     };
     let mut notes = vec![format!("{unit}, {better}: {rule}; {n}.")];
-    if headlines.iter().any(|headline| headline.low.is_some()) {
+    let has = |kind: fn(&ConfidenceInterval) -> bool| {
+        headlines.iter().any(|headline| kind(&headline.interval))
+    };
+    if has(|interval| interval.within_run().is_some()) {
         notes.push(
-            "The whiskers are the 95 % interval over the seconds of this run; they do not \
+            "The whiskers are the 95 % interval over the seconds of one run; they do not \
              include the variation between runs."
+                .to_owned(),
+        );
+    }
+    if has(|interval| matches!(interval, ConfidenceInterval::BetweenRepetitions { .. })) {
+        notes.push(
+            "The whiskers of repeated tests are the 95 % interval between repetitions.".to_owned(),
+        );
+    }
+    if has(|interval| *interval == ConfidenceInterval::StillSettling) {
+        notes.push(
+            "Still settling: the first seconds are better than the last ones, so there is no \
+             interval."
                 .to_owned(),
         );
     }

@@ -1,7 +1,8 @@
 //! One measured step: its samples from all records that are its result.
 
 use crate::load::engine_report;
-use crate::load::seconds::SecondAggregator;
+use crate::load::percentiles::PercentileSeries;
+use crate::load::seconds::{AggregatedStep, SecondAggregator};
 use crate::model::{PointRun, ReportError};
 use crate::text::sanitize;
 use ssdgauge_core::{Interval, Nanos, Point, Reading, Step, Workload};
@@ -27,7 +28,9 @@ pub(crate) fn read(
     workload: &Workload,
     records: &[&StepRecord],
 ) -> Result<PointRun, ReportError> {
-    let mut aggregator = SecondAggregator::default();
+    let recorded = records.iter().filter_map(|record| record.elapsed).map(|time| time.0).sum();
+    let percentiles = PercentileSeries::new(&workload.directions(), Nanos(recorded));
+    let mut aggregator = SecondAggregator::new(percentiles);
     let mut wrong = None;
     let mut intervals = 0u64;
     let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -78,13 +81,14 @@ pub(crate) fn read(
     }
     let last = records.last();
     let (open_loop, kernel) = engine_report::read(records);
-    let (totals, second_totals, seconds) = aggregator.finish(elapsed);
+    let AggregatedStep { whole, totals, seconds, percentiles } = aggregator.finish(elapsed);
     Ok(PointRun {
         point: Point {
             label: step.label.clone(),
             position: step.position,
-            totals,
-            seconds: second_totals,
+            totals: whole,
+            seconds: totals,
+            percentiles,
         },
         workload: workload.clone(),
         seconds,
@@ -94,6 +98,7 @@ pub(crate) fn read(
         kernel,
         cache: None,
         levels: None,
+        between: None,
     })
 }
 

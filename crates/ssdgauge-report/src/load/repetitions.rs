@@ -33,26 +33,33 @@ pub(crate) fn group(
     groups.into_iter().map(one).collect()
 }
 
-/// Returns the samples of all repetitions in `group` together, by phase and step, for every place
-/// that one of them measures.
+/// Returns the samples of all repetitions in `group` together, by the number of the measured step,
+/// for every step that one of them measures.
+///
+/// The number counts measured steps only: the first repetition alone has the phases that prepare the
+/// drive for all of them, so phases of equal number are not equal phases.
 fn totals(
     file: &RunFile,
     steps: &[StepRecord],
     group: &[(usize, RecordedRepetition)],
-) -> Result<BTreeMap<(usize, usize), Totals>, ReportError> {
-    let mut attempts = Vec::new();
+) -> Result<BTreeMap<usize, Totals>, ReportError> {
+    let mut records: BTreeMap<usize, Vec<&StepRecord>> = BTreeMap::new();
     for (number, repetition) in group {
         let of_test: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == *number).collect();
-        attempts.push(attempts::counted(&repetition.test, &of_test));
+        let counted = attempts::counted(&repetition.test, &of_test);
+        for (order, (place, _, _)) in measured(&repetition.test).into_iter().enumerate() {
+            let Some(of_step) = counted.get(&place) else { continue };
+            let window = attempts::window(&repetition.test, of_step);
+            records.entry(order).or_default().extend(window);
+        }
     }
     let mut totals = BTreeMap::new();
-    for (place, step, workload) in group.iter().flat_map(|(_, each)| measured(&each.test)) {
-        let all = attempts.iter().filter_map(|counted| counted.get(&place));
-        let all: Vec<&StepRecord> =
-            all.flat_map(|records| attempts::window(&group[0].1.test, records)).copied().collect();
-        if !all.is_empty() && !totals.contains_key(&place) {
-            totals.insert(place, point::read(file, step, &workload, &all)?.point.totals);
+    for (_, repetition) in group {
+        for (order, (_, step, workload)) in measured(&repetition.test).into_iter().enumerate() {
+            if let (Some(all), false) = (records.get(&order), totals.contains_key(&order)) {
+                totals.insert(order, point::read(file, step, &workload, all)?.point.totals);
+            }
         }
     }
     Ok(totals)

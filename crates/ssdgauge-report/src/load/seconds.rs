@@ -1,5 +1,6 @@
 //! Aggregation of intervals into seconds, without keeping their histograms.
 
+use crate::load::percentiles::{PercentileIntervals, PercentileSeries};
 use crate::model::Second;
 use ssdgauge_core::{Histogram, Interval, Metric, Nanos, Reading, Scope, Totals};
 use std::collections::BTreeMap;
@@ -19,9 +20,27 @@ pub(crate) struct SecondAggregator {
     open: BTreeMap<u32, Vec<Interval>>,
     closed: BTreeMap<u32, (Totals, Option<f64>)>,
     readings: BTreeMap<String, BTreeMap<u32, (f64, u64)>>,
+    percentiles: Option<PercentileSeries>,
+}
+
+/// What the intervals of one step amount to.
+pub(crate) struct AggregatedStep {
+    /// The totals of the step.
+    pub(crate) whole: Totals,
+    /// The totals of each second, without buckets.
+    pub(crate) totals: Vec<Totals>,
+    /// The seconds for figures.
+    pub(crate) seconds: Vec<Second>,
+    /// The intervals of the latency percentiles; empty where the step is too short.
+    pub(crate) percentiles: PercentileIntervals,
 }
 
 impl SecondAggregator {
+    /// Returns an empty aggregator, with the series that intervals of percentiles need.
+    pub(crate) fn new(percentiles: Option<PercentileSeries>) -> SecondAggregator {
+        SecondAggregator { percentiles, ..SecondAggregator::default() }
+    }
+
     /// Takes one interval; intervals of one second may come in any order.
     pub(crate) fn interval(&mut self, interval: Interval) {
         self.whole.add(&interval);
@@ -31,6 +50,7 @@ impl SecondAggregator {
             totals.elapsed = totals.elapsed.max(interval.length);
             totals.add(&without_buckets(&interval));
             *p99 = None;
+            self.percentiles.iter_mut().for_each(PercentileSeries::lose);
             return;
         }
         self.open.entry(interval.second).or_default().push(interval);
@@ -63,13 +83,13 @@ impl SecondAggregator {
         *n += 1;
     }
 
-    /// Returns the totals of the step over `elapsed`, the totals of each second without buckets,
-    /// and the seconds for figures.
-    pub(crate) fn finish(mut self, elapsed: Nanos) -> (Totals, Vec<Totals>, Vec<Second>) {
+    /// Returns the step, which took `elapsed`.
+    pub(crate) fn finish(mut self, elapsed: Nanos) -> AggregatedStep {
         while !self.open.is_empty() {
             self.close_first();
         }
         self.whole.elapsed = elapsed;
+        let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
         let mut totals = Vec::with_capacity(self.closed.len());
         let mut seconds = Vec::with_capacity(self.closed.len());
         for (number, (mut second, p99)) in self.closed {
@@ -102,7 +122,8 @@ impl SecondAggregator {
         if totals.len() > 1 && totals.last().is_some_and(|last| last.elapsed < Nanos::SECOND) {
             seconds.pop();
         }
-        (self.whole, totals, seconds)
+        let percentiles = percentiles.unwrap_or_default();
+        AggregatedStep { whole: self.whole, totals, seconds, percentiles }
     }
 
     fn close_first(&mut self) {
@@ -112,15 +133,19 @@ impl SecondAggregator {
             totals.elapsed = totals.elapsed.max(interval.length);
             totals.add(&without_buckets(interval));
         }
-        let nanos = match intervals.as_slice() {
+        let mut merged = Histogram::default();
+        let all = match intervals.as_slice() {
             // Most seconds have one stream and one direction, and nothing to merge.
-            [one] => one.latency.percentile(0.99),
+            [one] => &one.latency,
             several => {
-                let mut merged = Histogram::default();
                 several.iter().for_each(|interval| merged.merge(&interval.latency));
-                merged.percentile(0.99)
+                &merged
             }
         };
+        let nanos = all.percentile(0.99);
+        if let Some(series) = &mut self.percentiles {
+            series.second(&intervals, all);
+        }
         self.closed.insert(second, (totals, nanos.map(|nanos| nanos as f64 / 1e3)));
     }
 }
@@ -155,7 +180,7 @@ mod tests {
         aggregator.interval(interval(0, Direction::Read, 300, 80_000));
         aggregator.interval(interval(0, Direction::Write, 100, 20_000));
         aggregator.interval(interval(1, Direction::Read, 0, 0));
-        let (whole, totals, seconds) = aggregator.finish(Nanos::from_secs(2));
+        let AggregatedStep { whole, totals, seconds, .. } = aggregator.finish(Nanos::from_secs(2));
         assert_eq!(whole.value(Metric::Iops, Scope::All), Some(200.0));
         assert_eq!((totals.len(), totals[0].elapsed), (2, Nanos::SECOND));
         assert_eq!((seconds[0].iops, seconds[0].lat_mean_us), (400.0, Some(65.0)));
@@ -169,7 +194,7 @@ mod tests {
             aggregator.interval(interval(second, Direction::Read, 200, 80_000));
         }
         aggregator.interval(interval(0, Direction::Write, 200, 20_000));
-        let (_, totals, seconds) = aggregator.finish(Nanos::from_secs(10));
+        let AggregatedStep { totals, seconds, .. } = aggregator.finish(Nanos::from_secs(10));
         assert_eq!((seconds[0].iops, seconds[0].lat_p99_us), (400.0, None));
         assert!(seconds[1].lat_p99_us.is_some());
         assert!(totals.iter().all(|second| second.latency(Scope::All).buckets().count() == 0));

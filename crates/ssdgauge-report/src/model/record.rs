@@ -24,8 +24,9 @@ pub(crate) struct RecordedRun {
 pub(crate) struct RecordedTest {
     /// The repetitions in their order; never empty.
     pub(crate) repetitions: Vec<RecordedRepetition>,
-    /// The samples of all repetitions together, by phase and step; empty where there is one.
-    pub(crate) totals: BTreeMap<(usize, usize), Totals>,
+    /// The samples of all repetitions together, by the number of the measured step; empty where there
+    /// is one.
+    pub(crate) totals: BTreeMap<usize, Totals>,
 }
 
 /// One repetition of a test, as recorded.

@@ -3,7 +3,8 @@
 use crate::model::second::Second;
 use crate::model::tracked::Tracked;
 use ssdgauge_core::{
-    Direction, Finding, Headline, KernelQueue, Metric, OpenLoop, Point, Test, Workload,
+    ConfidenceInterval, Direction, Finding, Headline, KernelQueue, Metric, OpenLoop, Point, Scope,
+    Test, Workload,
 };
 use ssdgauge_runfile::Head;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,6 +83,8 @@ pub struct PointRun {
     pub cache: Option<CachePlace>,
     /// The two levels of a step that changes in its middle; `None` where there is one.
     pub levels: Option<StepLevels>,
+    /// The 95 % intervals between the repetitions of the step; `None` where it was carried out once.
+    pub between: Option<BTreeMap<(Metric, Scope), (f64, f64)>>,
 }
 
 /// Two levels within one step, and the amount of data between them.
@@ -146,14 +149,29 @@ pub struct LocatedFinding<'a> {
 }
 
 impl PointRun {
+    /// Returns the interval of `metric`: between the repetitions where there are any, else over the
+    /// seconds of the step.
+    pub fn interval(&self, metric: Metric, scope: Scope) -> ConfidenceInterval {
+        match &self.between {
+            Some(between) => match between.get(&(metric, scope)) {
+                Some((low, high)) => {
+                    ConfidenceInterval::BetweenRepetitions { low: *low, high: *high }
+                }
+                None => ConfidenceInterval::Undefined,
+            },
+            None => self.point.interval(metric, scope),
+        }
+    }
+
+    /// Returns whether intervals of `scope` say more than those of all requests: not those of the
+    /// only direction.
+    pub(crate) fn has_own_intervals(&self, scope: Scope) -> bool {
+        scope == Scope::All || self.workload.directions().len() > 1
+    }
+
     /// Returns the directions that the workload has, reads first.
     pub fn directions(&self) -> Vec<Direction> {
-        let streams = &self.workload.streams;
-        let present = |direction: &Direction| match direction {
-            Direction::Read => streams.iter().any(|stream| stream.reads()),
-            Direction::Write => streams.iter().any(|stream| stream.writes()),
-        };
-        Direction::BOTH.into_iter().filter(present).collect()
+        self.workload.directions()
     }
 }
 
@@ -161,6 +179,11 @@ impl Run {
     /// Returns whether all results are those of a model.
     pub fn is_model(&self) -> bool {
         self.head.drive.is_model()
+    }
+
+    /// Returns whether a test of the run was carried out several times.
+    pub fn is_repeated(&self) -> bool {
+        self.tests.iter().any(|test| test.repetitions.len() > 1)
     }
 
     /// Returns whether all durations and byte limits were divided for a trial.

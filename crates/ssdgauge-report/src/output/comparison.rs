@@ -6,7 +6,8 @@ use crate::text::number;
 use serde_json::{Value, json};
 
 /// The limits of every comparison, printed below it.
-const CAVEAT: &str = "The intervals come from the seconds of one run each; they do not include \
+const CAVEAT: &str = "Where both runs were repeated, the intervals come from their repetitions. \
+                      Otherwise they come from the seconds of one run each, and do not include \
                       the variation between runs, or between drives of one model.";
 
 impl Comparison {

@@ -30,8 +30,8 @@ const HEAD: [&str; 18] = [
 /// Returns `runs` as a table with one row for each value: run × test × point × metric.
 ///
 /// The headline of a test has the point `headline`, further ones say their rule behind it; an
-/// interval has the metrics with the suffixes `_low` and `_high`. A value that was not measured is
-/// an empty cell. Lines end with CR LF (RFC 4180); a text cell that a spreadsheet would take for a
+/// interval has the metrics with the suffixes `_low` and `_high`, for steps only where there is one.
+/// A value that was not measured is an empty cell. Lines end with CR LF (RFC 4180); a text cell that a spreadsheet would take for a
 /// formula begins with an apostrophe.
 pub fn csv(runs: &[Run]) -> String {
     let mut text = HEAD.join(",");
@@ -79,7 +79,8 @@ fn headline_rows(text: &mut String, prefix: &[String], test: &TestRun) {
 
 fn write_headline(text: &mut String, prefix: &[String], place: &str, headline: &Headline) {
     let metric = headline.metric;
-    let rows = [("", headline.value), ("_low", headline.low), ("_high", headline.high)];
+    let (low, high) = headline.interval.ends().unzip();
+    let rows = [("", headline.value), ("_low", low), ("_high", high)];
     for (suffix, value) in rows {
         let key = format!("{}{suffix}", metric.key());
         row(text, prefix, [cell(place), String::new()], &key, value, metric);
@@ -88,8 +89,14 @@ fn write_headline(text: &mut String, prefix: &[String], place: &str, headline: &
 
 fn point_rows(text: &mut String, prefix: &[String], point: &PointRun) {
     let place = [cell(&point.point.label), point.point.position.to_string()];
-    for (metric, _, key, value) in metrics::shown(point) {
+    for (metric, scope, key, value) in metrics::shown(point) {
         row(text, prefix, place.clone(), &key, value, metric);
+        let is_own = value.is_some() && point.has_own_intervals(scope);
+        let ends = is_own.then(|| point.interval(metric, scope)).and_then(|found| found.ends());
+        if let Some((low, high)) = ends {
+            row(text, prefix, place.clone(), &format!("{key}_low"), Some(low), metric);
+            row(text, prefix, place.clone(), &format!("{key}_high"), Some(high), metric);
+        }
     }
 }
 

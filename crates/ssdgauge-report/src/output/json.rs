@@ -4,10 +4,10 @@ use crate::analysis::headline_notes;
 use crate::analysis::state_check::{self, StateCheck};
 use crate::model::Tracked;
 use crate::model::metrics;
-use crate::model::{Run, StepFinding, StepLevels, TestRun};
+use crate::model::{PointRun, Run, StepFinding, StepLevels, TestRun};
 use crate::text::sanitize;
 use serde_json::{Map, Value, json};
-use ssdgauge_core::{DriveInfo, Finding, Headline, Nanos};
+use ssdgauge_core::{ConfidenceInterval, DriveInfo, Finding, Headline, Metric, Nanos, Scope};
 
 /// The number of the JSON shape; a change that breaks a reader raises it.
 pub(crate) const SCHEMA: u32 = 1;
@@ -110,6 +110,7 @@ fn test(run: &TestRun) -> Value {
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
                     .collect::<Map<_, _>>(),
+                "intervals": intervals(point),
             })
         }).collect::<Vec<_>>(),
         "state_checks": state_check::checks(run).iter().map(state_check).collect::<Vec<_>>(),
@@ -163,9 +164,43 @@ fn headline(headline: &Headline) -> Value {
         "value": headline.value,
         "unit": headline.metric.unit(),
         "n": headline.n,
-        "low": headline.low,
-        "high": headline.high,
+        "low": headline.interval.ends().map(|(low, _)| low),
+        "high": headline.interval.ends().map(|(_, high)| high),
+        "interval": interval(&headline.interval),
     })
+}
+
+/// Returns what an interval comes from, with its ends; a percentile may have a lower end alone.
+fn interval(interval: &ConfidenceInterval) -> Value {
+    let mut value = json!({ "kind": interval.key() });
+    match interval {
+        ConfidenceInterval::WithinRun(within) => {
+            value["low"] = json!(within.low);
+            value["high"] = json!(Some(within.high).filter(|high| high.is_finite()));
+            value["mean"] = json!(within.mean);
+            value["cut_seconds"] = json!(within.cut);
+            value["seconds"] = json!(within.n);
+        }
+        ConfidenceInterval::BetweenRepetitions { low, high } => {
+            value["low"] = json!(low);
+            value["high"] = json!(high);
+        }
+        ConfidenceInterval::StillSettling
+        | ConfidenceInterval::TooFewSeconds
+        | ConfidenceInterval::Undefined => {}
+    }
+    value
+}
+
+/// Returns the intervals of the metrics of `point`, by their keys; a metric that can have none has no
+/// key, nor has the only direction of a workload.
+fn intervals(point: &PointRun) -> Value {
+    let of_metric = |(metric, scope, key, value): (Metric, Scope, String, Option<f64>)| {
+        let is_own = value.is_some() && point.has_own_intervals(scope);
+        let found = is_own.then(|| point.interval(metric, scope))?;
+        (found != ConfidenceInterval::Undefined).then(|| (key, interval(&found)))
+    };
+    Value::Object(metrics::shown(point).into_iter().filter_map(of_metric).collect())
 }
 
 fn full_seconds(seconds: &[ssdgauge_core::Totals]) -> usize {

@@ -2,6 +2,7 @@
 
 use crate::analysis::workload_text;
 use crate::model::{LocatedFinding, Run, TestRun};
+use crate::text::interval;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -44,7 +45,11 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     if run.is_model() {
         writeln!(text, "\n{}", MODEL)?;
     }
-    writeln!(text, "\n| Test | Result | 95 % within this run | Full seconds | Rule |")?;
+    writeln!(
+        text,
+        "\n| Test | Result | {} | Full seconds | Rule |",
+        interval::heading(run.is_repeated())
+    )?;
     writeln!(text, "|---|--:|--:|--:|---|")?;
     for test in &run.tests {
         row(text, test, &test.headline, &test.test.score)?;
@@ -63,10 +68,8 @@ fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) ->
     let value = headline
         .value
         .map_or_else(|| number::NOTHING.to_owned(), |v| number::with_unit(v, headline.metric));
-    let interval = match (headline.low, headline.high) {
-        (Some(low), Some(high)) => format!("{} to {}", number::text(low), number::text(high)),
-        (None, _) | (_, None) => number::NOTHING.to_owned(),
-    };
+    let interval =
+        interval::words(&headline.interval).unwrap_or_else(|| number::NOTHING.to_owned());
     let title = escaped(&sanitize::prose(&test.test.title));
     let n = number::count(headline.n);
     let rule = workload_text::rule(&test.test, score);

@@ -10,6 +10,7 @@ use crate::analysis::workload_text;
 use crate::model::Run;
 use crate::page::findings;
 use crate::page::swatch::swatch;
+use crate::text::interval;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -150,7 +151,7 @@ fn metric_table(metrics: &[(usize, &Group<'_>)], drives: &ReportDrives) -> Marku
     };
     html! {
         div.scroll { table.five {
-            caption { "Key metrics of each drive; in brackets the 95 % interval within its run" }
+            caption { "Key metrics of each drive; in brackets the 95 % interval " (interval::BASIS) }
             thead { tr {
                 th scope="col" { "Drive" }
                 @for (number, group) in metrics {
@@ -206,8 +207,8 @@ fn value(headline: &Headline, is_best: bool) -> Markup {
             (number::optional(headline.value))
             @if is_best { span.hidden { " (best)" } }
         }
-        @if let (Some(low), Some(high)) = (headline.low, headline.high) {
-            " " span.interval { "(" (number::text(low)) " to " (number::text(high)) ")" }
+        @if let Some(words) = interval::words(&headline.interval) {
+            " " span.interval { "(" (words) ")" }
         }
     }
 }
@@ -243,7 +244,7 @@ fn one_run(run: &Run) -> Markup {
             thead { tr {
                 th scope="col" { "Test" }
                 th.n scope="col" { "Result" }
-                th.n scope="col" { "95 % within this run" }
+                th.n scope="col" { (interval::heading(run.is_repeated())) }
                 th.n scope="col" { "Full seconds" }
                 th scope="col" { "Rule" }
                 th scope="col" { "State" }
@@ -262,12 +263,8 @@ fn one_run(run: &Run) -> Markup {
                             ))
                         }
                         td.n {
-                            @match (headline.low, headline.high) {
-                                (Some(low), Some(high)) => {
-                                    (number::text(low)) " to " (number::text(high))
-                                }
-                                (None, _) | (_, None) => { (number::NOTHING) }
-                            }
+                            (interval::words(&headline.interval)
+                                .unwrap_or_else(|| number::NOTHING.to_owned()))
                         }
                         td.n { (number::count(headline.n)) }
                         td.words { (headline.metric.title()) ", " (workload_text::rule(&test.test, &test.test.score)) }
@@ -289,7 +286,8 @@ fn state(done: usize, planned: usize, complete: bool) -> String {
 fn all_headlines(drives: &ReportDrives, groups: &[Group<'_>]) -> Markup {
     html! {
         p.small {
-            "In brackets: the 95 % interval within each run. Drives are compared only if suite, "
+            "In brackets: the 95 % interval " (interval::BASIS) ". "
+            "Drives are compared only if suite, "
             "test, revision, duration and span are equal, and models only with models."
         }
         @for cohort in cohorts(drives, groups) {

@@ -12,6 +12,7 @@ use crate::model::metrics;
 use crate::model::{PointRun, Run};
 use crate::page::swatch::swatch;
 use crate::page::{figure, findings, steady};
+use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -109,8 +110,8 @@ fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                 @match headline.value {
                     Some(value) => {
                         b { (number::with_unit(value, headline.metric)) }
-                        @if let (Some(low), Some(high)) = (headline.low, headline.high) {
-                            " (" (number::text(low)) " to " (number::text(high)) ")"
+                        @if let Some(words) = interval::words(&headline.interval) {
+                            " (" (words) ")"
                         }
                     }
                     None => { "no result: " (missing_reason(member)) }

@@ -4,6 +4,7 @@ use crate::analysis::sent_late;
 use crate::model::metrics;
 use crate::model::{PointRun, Run};
 use crate::output::terminal::style::Style;
+use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{Access, Metric, PhaseKind, Scope, Stream, Workload};
@@ -150,7 +151,7 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     let title = style.width - taken;
     let mut head = format!("{}{}", style.left("Test", title), style.right("Result", VALUE));
     if with_interval {
-        head.push_str(&style.right("95 % in this run", INTERVAL));
+        head.push_str(&style.right(interval::heading(run.is_repeated()), INTERVAL));
         head.push_str(&style.right("seconds", SECONDS));
     }
     let mut lines = vec![style.faint(&head)];
@@ -162,12 +163,8 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
         let mut line = style.left(&sanitize::prose(&test.test.title), title);
         line.push_str(&style.strong(&style.right(&value, VALUE)));
         if with_interval {
-            let interval = match (headline.low, headline.high) {
-                (Some(low), Some(high)) => {
-                    format!("{} to {}", number::text(low), number::text(high))
-                }
-                (None, _) | (_, None) => number::NOTHING.into(),
-            };
+            let interval =
+                interval::words(&headline.interval).unwrap_or_else(|| number::NOTHING.into());
             line.push_str(&style.right(&interval, INTERVAL));
             line.push_str(&style.right(&number::count(headline.n), SECONDS));
         }

@@ -1,0 +1,169 @@
+//! The 95 % interval of a number, or the reason why there is none.
+//!
+//! A mean over seconds has the interval of [`crate::statistics::mean_interval`], a latency percentile
+//! that of [`crate::statistics::percentile_interval`], and a number of several repetitions that of
+//! [`crate::statistics::repetition`]. Intervals of independent steps are combined by
+//! the method of variance estimates recovery (MOVER; Zou and Donner 2008).
+
+use crate::statistics::mean_interval::MeanInterval;
+
+/// The 95 % interval of a number, or the reason why there is none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ConfidenceInterval {
+    /// Over the seconds of one run. It does not cover the change from one run to the next.
+    WithinRun(WithinRun),
+    /// Between the repetitions of a run, by Student's t.
+    BetweenRepetitions {
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
+    /// The first seconds are better than the last ones: there is no mean yet that an interval
+    /// could contain.
+    StillSettling,
+    /// Fewer full seconds than the interval needs.
+    TooFewSeconds,
+    /// The number is not a mean or a percentile over seconds, or was not measured in each second.
+    Undefined,
+}
+
+/// A 95 % interval over the seconds of one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WithinRun {
+    /// The estimate that the interval belongs to: the mean of the seconds behind the cut, or the
+    /// percentile of all requests.
+    pub mean: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end; infinite where too few requests lie beyond it.
+    pub high: f64,
+    /// The seconds cut at the start, because they flatter.
+    pub cut: usize,
+    /// The seconds behind the cut.
+    pub n: usize,
+    /// True for a percentile over so few seconds that the interval is one of what was seen, see
+    /// [`crate::statistics::percentile_interval::REPRESENTATIVE`].
+    pub of_what_was_seen: bool,
+}
+
+impl ConfidenceInterval {
+    /// Returns both ends where there is an interval with two ends.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        match *self {
+            ConfidenceInterval::WithinRun(WithinRun { low, high, .. })
+            | ConfidenceInterval::BetweenRepetitions { low, high } => {
+                (low.is_finite() && high.is_finite()).then_some((low, high))
+            }
+            ConfidenceInterval::StillSettling
+            | ConfidenceInterval::TooFewSeconds
+            | ConfidenceInterval::Undefined => None,
+        }
+    }
+
+    /// Returns the interval over the seconds of one run, where it is one.
+    pub fn within_run(&self) -> Option<WithinRun> {
+        match *self {
+            ConfidenceInterval::WithinRun(within) => Some(within),
+            ConfidenceInterval::BetweenRepetitions { .. }
+            | ConfidenceInterval::StillSettling
+            | ConfidenceInterval::TooFewSeconds
+            | ConfidenceInterval::Undefined => None,
+        }
+    }
+
+    /// Returns the key of the kind in JSON.
+    pub fn key(&self) -> &'static str {
+        match self {
+            ConfidenceInterval::WithinRun(within) if within.of_what_was_seen => "of-what-was-seen",
+            ConfidenceInterval::WithinRun(_) => "within-run",
+            ConfidenceInterval::BetweenRepetitions { .. } => "between-repetitions",
+            ConfidenceInterval::StillSettling => "still-settling",
+            ConfidenceInterval::TooFewSeconds => "too-few-seconds",
+            ConfidenceInterval::Undefined => "undefined",
+        }
+    }
+
+    /// Returns the interval of the mean of several numbers from independent steps, by MOVER; one
+    /// without an interval leaves the mean without one, for the same reason.
+    pub fn of_average(each: &[ConfidenceInterval]) -> ConfidenceInterval {
+        let Some(found) = all_within_run(each) else {
+            let missing = each.iter().filter(|one| one.within_run().is_none());
+            return missing.min_by_key(|one| one.rank()).copied().unwrap_or(Self::Undefined);
+        };
+        let k = found.len() as f64;
+        let root = |distance: &dyn Fn(&WithinRun) -> f64| {
+            found.iter().map(|one| distance(one).powi(2)).sum::<f64>().sqrt() / k
+        };
+        let mean = found.iter().map(|one| one.mean).sum::<f64>() / k;
+        ConfidenceInterval::WithinRun(WithinRun {
+            mean,
+            low: mean - root(&|one| one.mean - one.low),
+            high: mean + root(&|one| one.high - one.mean),
+            cut: found.iter().map(|one| one.cut).sum(),
+            n: found.iter().map(|one| one.n).sum(),
+            of_what_was_seen: found.iter().any(|one| one.of_what_was_seen),
+        })
+    }
+
+    /// Returns the interval that contains all of `each`, of which the first belongs to the number.
+    pub(crate) fn hull(each: &[ConfidenceInterval]) -> ConfidenceInterval {
+        match all_within_run(each).as_deref() {
+            Some([first, others @ ..]) => ConfidenceInterval::WithinRun(WithinRun {
+                low: others.iter().fold(first.low, |low, one| low.min(one.low)),
+                high: others.iter().fold(first.high, |high, one| high.max(one.high)),
+                ..*first
+            }),
+            Some([]) | None => Self::of_average(each),
+        }
+    }
+
+    /// Returns the order of the reasons against an interval, the most fundamental first.
+    fn rank(&self) -> u8 {
+        match self {
+            ConfidenceInterval::Undefined => 0,
+            ConfidenceInterval::StillSettling => 1,
+            ConfidenceInterval::TooFewSeconds => 2,
+            ConfidenceInterval::WithinRun(_) | ConfidenceInterval::BetweenRepetitions { .. } => 3,
+        }
+    }
+}
+
+impl From<MeanInterval> for ConfidenceInterval {
+    fn from(interval: MeanInterval) -> ConfidenceInterval {
+        match interval {
+            MeanInterval::Found(found) => ConfidenceInterval::WithinRun(WithinRun {
+                mean: found.mean,
+                low: found.mean - found.half,
+                high: found.mean + found.half,
+                cut: found.cut,
+                n: found.n,
+                of_what_was_seen: false,
+            }),
+            MeanInterval::StillSettling => ConfidenceInterval::StillSettling,
+            MeanInterval::TooFewSeconds => ConfidenceInterval::TooFewSeconds,
+        }
+    }
+}
+
+/// Returns the intervals where all of `each` are intervals over seconds, and there is one.
+fn all_within_run(each: &[ConfidenceInterval]) -> Option<Vec<WithinRun>> {
+    let found: Option<Vec<WithinRun>> = each.iter().map(|one| one.within_run()).collect();
+    found.filter(|found| !found.is_empty())
+}
+
+/// Returns the 95 % interval of `b` ÷ `a`, both from independent runs; `None` where one of them has
+/// no interval with two ends or no positive estimate.
+///
+/// MOVER on the logarithms: for symmetric intervals ln(b/a) ± √((h_a/a)² + (h_b/b)²).
+pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(f64, f64)> {
+    let side = |one: ConfidenceInterval| {
+        let (low, high) = one.ends()?;
+        let mean = one.within_run()?.mean;
+        (mean > 0.0).then_some((mean, (mean - low) / mean, (high - mean) / mean))
+    };
+    let ((mean_a, down_a, up_a), (mean_b, down_b, up_b)) = (side(a)?, side(b)?);
+    let ratio = mean_b / mean_a;
+    let factor = |of_b: f64, of_a: f64| of_b.hypot(of_a).exp();
+    Some((ratio / factor(down_b, up_a), ratio * factor(up_b, down_a)))
+}

@@ -1,0 +1,141 @@
+//! The samples of one measured step, and the intervals that follow from its seconds.
+
+use crate::confidence::{ConfidenceInterval, WithinRun};
+use crate::metric::{Metric, Scope};
+use crate::statistics::mean_interval::{self, MeanInterval};
+use crate::statistics::{low_frequency, percentile_interval, summary};
+use crate::totals::Totals;
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+/// The samples of one step of a test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The label of the step.
+    pub label: String,
+    /// The value of the swept key.
+    pub position: f64,
+    /// The sums over the step.
+    pub totals: Totals,
+    /// The sums of each second, a shorter last one included.
+    pub seconds: Vec<Totals>,
+    /// The intervals of the latency percentiles, which need the histogram of each second.
+    pub percentiles: BTreeMap<(Metric, Scope), ConfidenceInterval>,
+}
+
+impl Point {
+    /// Returns the interval of `metric` over the requests of `scope`, from the full seconds of the
+    /// step.
+    pub fn interval(&self, metric: Metric, scope: Scope) -> ConfidenceInterval {
+        if metric.percentile().is_some() {
+            let is_short = self.full_seconds().len() < percentile_interval::FEWEST;
+            let missing = match is_short {
+                true => ConfidenceInterval::TooFewSeconds,
+                false => ConfidenceInterval::Undefined,
+            };
+            return self.percentiles.get(&(metric, scope)).copied().unwrap_or(missing);
+        }
+        over_seconds(metric, scope, &self.full_seconds())
+    }
+
+    /// Returns the seconds of full length: a shorter last one would add noise to an interval
+    /// (definition D3).
+    pub fn full_seconds(&self) -> Vec<&Totals> {
+        self.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect()
+    }
+}
+
+/// Returns the interval of `metric` over `seconds`, where it is a mean or a ratio of two sums.
+pub(crate) fn over_seconds(
+    metric: Metric,
+    scope: Scope,
+    seconds: &[&Totals],
+) -> ConfidenceInterval {
+    if seconds.len() < mean_interval::FEWEST {
+        return ConfidenceInterval::TooFewSeconds;
+    }
+    let better = metric.more_is_better();
+    let each = |value: &dyn Fn(&Totals) -> Option<f64>| -> Option<Vec<f64>> {
+        seconds.iter().map(|second| value(second)).collect()
+    };
+    // A meter of a wider scope must not replace one of a narrower scope that misses a second.
+    let narrowest = seconds.iter().filter_map(|second| Some(second.power()?.0)).min();
+    let power = |second: &Totals| second.reading(narrowest?.quantity());
+    let ratio = |rate: Metric| -> Option<MeanInterval> {
+        let rates = each(&|second| second.value(rate, scope))?;
+        Some(mean_interval::of_ratio(&rates, &each(&power).filter(|p| is_divisor(p))?, better))
+    };
+    let found = match metric {
+        Metric::Iops | Metric::ThroughputMbS | Metric::InFlightMean => {
+            each(&|second| second.value(metric, scope))
+                .map(|values| mean_interval::of_mean(&values, better))
+        }
+        Metric::LatMeanUs => {
+            let latencies = seconds.iter().map(|second| second.latency(scope));
+            let (sums, counts): (Vec<f64>, Vec<f64>) = latencies
+                .map(|latency| (latency.sum() as f64 / 1e3, latency.count() as f64))
+                .unzip();
+            is_divisor(&counts).then(|| mean_interval::of_ratio(&sums, &counts, better))
+        }
+        Metric::PowerW => each(&power).map(|values| mean_interval::of_mean(&values, better)),
+        Metric::EfficiencyMbSW => ratio(Metric::ThroughputMbS),
+        // Thousand requests per second per watt.
+        Metric::EfficiencyKiopsW => ratio(Metric::Iops).map(|found| scaled(found, 1e-3)),
+        Metric::LatP50Us
+        | Metric::LatP99Us
+        | Metric::LatP999Us
+        | Metric::LatP9999Us
+        | Metric::LatP99999Us
+        | Metric::LatMaxUs
+        | Metric::EnergyJ
+        | Metric::WriteAmplification
+        | Metric::EffectiveOverProvisioning
+        | Metric::MeanOverSigma
+        | Metric::LoadMultiple => None,
+    };
+    found.map_or(ConfidenceInterval::Undefined, ConfidenceInterval::from)
+}
+
+/// Returns whether a sum of `values` from any second of their first half on is above zero.
+fn is_divisor(values: &[f64]) -> bool {
+    values[values.len() / 2..].iter().sum::<f64>() > 0.0 && values.iter().all(|v| *v >= 0.0)
+}
+
+fn scaled(interval: MeanInterval, factor: f64) -> MeanInterval {
+    match interval {
+        MeanInterval::Found(found) => MeanInterval::Found(mean_interval::MeanEstimate {
+            mean: found.mean * factor,
+            half: found.half * factor,
+            ..found
+        }),
+        MeanInterval::StillSettling | MeanInterval::TooFewSeconds => interval,
+    }
+}
+
+/// Returns the interval of mean ÷ σ of `values`, one for each full second.
+///
+/// The delta method: the number changes with one second as its influence function, of which the
+/// interval is that of a mean. The start is not cut, because σ counts its change.
+pub(crate) fn of_mean_over_sigma(values: &[f64]) -> ConfidenceInterval {
+    if values.len() < mean_interval::FEWEST {
+        return ConfidenceInterval::TooFewSeconds;
+    }
+    let parts = || {
+        let ratio = summary::mean_over_sigma(values)?;
+        Some((summary::mean(values)?, summary::sigma(values)?, ratio))
+    };
+    let Some((mean, sigma, ratio)) = parts() else { return ConfidenceInterval::Undefined };
+    let influence = |value: &f64| {
+        let deviation = (value - mean) / sigma;
+        ratio + deviation - ratio / 2.0 * (deviation * deviation - 1.0)
+    };
+    let half = low_frequency::half(&values.iter().map(influence).collect::<Vec<f64>>());
+    ConfidenceInterval::WithinRun(WithinRun {
+        mean: ratio,
+        low: ratio - half,
+        high: ratio + half,
+        cut: 0,
+        n: values.len(),
+        of_what_was_seen: false,
+    })
+}

@@ -1,0 +1,152 @@
+//! The 95 % interval of a latency percentile over correlated seconds.
+//!
+//! The share of requests above the percentile is a mean over seconds, so its interval is that of
+//! [`low_frequency`]. Its ends are turned into latencies by the distribution of all requests
+//! (Woodruff 1952), on the logarithm of the share, which cannot fall below zero. The requests of one
+//! second are not independent of each other; an interval that assumes it is far too narrow.
+
+use crate::statistics::histogram::{Histogram, SparseHistogram};
+use crate::statistics::low_frequency;
+
+/// The fewest seconds with an interval of a percentile. Chosen by simulation.
+pub const FEWEST: usize = 60;
+
+/// The fewest seconds whose interval is called one of the percentile; from fewer it is called one of
+/// what was seen, because rare events may be missing. Chosen by simulation.
+pub const REPRESENTATIVE: usize = 400;
+
+/// The fewest requests beyond an upper end. Chosen.
+const FEWEST_BEYOND: f64 = 3.0;
+
+/// The most stretches that are kept: above it, neighbours are merged. A multiple of the coefficients
+/// of the interval, so that merging does not move it, and a limit of the memory.
+const MOST_STRETCHES: usize = 2_048;
+
+/// The latencies of a step in stretches of equal length, a second or a power of two of them.
+#[derive(Clone, Debug, Default)]
+pub struct LatencySeries {
+    stretches: Vec<SparseHistogram>,
+    /// The seconds of a stretch; 0 stands for 1.
+    length: usize,
+    /// The number of seconds taken.
+    seconds: usize,
+}
+
+impl LatencySeries {
+    /// Takes the latencies of the next second.
+    pub fn push(&mut self, second: SparseHistogram) {
+        self.length = self.length.max(1);
+        match self.stretches.last_mut() {
+            Some(last) if !self.seconds.is_multiple_of(self.length) => last.merge(&second),
+            Some(_) | None => self.stretches.push(second),
+        }
+        self.seconds += 1;
+        if self.stretches.len() == MOST_STRETCHES && self.seconds.is_multiple_of(self.length) {
+            let merged = self.stretches.chunks_exact(2).map(|pair| {
+                let mut first = pair[0].clone();
+                first.merge(&pair[1]);
+                first
+            });
+            self.stretches = merged.collect();
+            self.length *= 2;
+        }
+    }
+
+    /// Returns the number of seconds taken.
+    pub fn seconds(&self) -> usize {
+        self.seconds
+    }
+
+    /// Returns both ends of the 95 % interval of the percentile of `share` of `all`, the latencies of
+    /// the whole step, in nanoseconds; the upper one is `None` where fewer than 3 requests lie
+    /// beyond it.
+    ///
+    /// `None` below [`FEWEST`] seconds, and where the percentile itself is.
+    pub fn interval(&self, all: &Histogram, share: f64) -> Option<(u64, Option<u64>)> {
+        let value = all.percentile(share).filter(|_| self.seconds >= FEWEST)?;
+        // A shorter last stretch is left out.
+        let whole = &self.stretches[..self.seconds / self.length];
+        let requests: f64 = whole.iter().map(|stretch| stretch.count() as f64).sum();
+        let above: Vec<f64> = whole.iter().map(|stretch| stretch.above(value) as f64).collect();
+        let exceeded = above.iter().sum::<f64>() / requests;
+        let each = requests / whole.len() as f64;
+        // The share as a ratio of sums: seconds with more requests count more.
+        let shares: Vec<f64> = above
+            .iter()
+            .zip(whole)
+            .map(|(above, stretch)| (above - exceeded * stretch.count() as f64) / each)
+            .collect();
+        let spread = (low_frequency::half(&shares) / (1.0 - share)).exp();
+        let at = |exceedance: f64| all.percentile((1.0 - exceedance).max(0.0));
+        let low = at((1.0 - share) * spread)?;
+        let beyond = (1.0 - share) / spread;
+        let high = at(beyond).filter(|_| beyond * all.count() as f64 >= FEWEST_BEYOND);
+        Some((low.min(value), high.map(|high| high.max(value))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// Returns the seconds of a drive whose latencies change slowly, and all of them together.
+    fn step(seconds: usize, phi: f64, random: &mut Random) -> (LatencySeries, Histogram) {
+        let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+        let (mut series, mut all) = (LatencySeries::default(), Histogram::default());
+        let mut level = normal();
+        for _ in 0..seconds {
+            level = phi * level + (1.0 - phi * phi).sqrt() * normal();
+            let mut second = Histogram::default();
+            (0..40)
+                .for_each(|_| second.record((1e5 * (0.2 * level + 0.2 * normal()).exp()) as u64));
+            series.push(second.sparse());
+            all.merge(&second);
+        }
+        (series, all)
+    }
+
+    #[test]
+    fn intervals_of_percentiles_contain_the_truth_although_seconds_are_correlated() {
+        // ln of a latency is normal with σ = √(0.2² + 0.2²); 1.2816 is its 90 % quantile.
+        let truth = 1e5 * (1.2816f64 * 0.08f64.sqrt()).exp();
+        let mut random = Random::new(21, 0);
+        let held = (0..60)
+            .filter(|_| {
+                let (series, all) = step(100, 0.8, &mut random);
+                let (low, high) = series.interval(&all, 0.9).unwrap();
+                (low as f64) <= truth && truth <= high.unwrap() as f64
+            })
+            .count();
+        assert!(held >= 54, "{held} of 60");
+    }
+
+    #[test]
+    fn short_steps_and_rare_tails_have_no_interval() {
+        let mut random = Random::new(22, 0);
+        let (series, all) = step(59, 0.0, &mut random);
+        assert_eq!(series.interval(&all, 0.9), None);
+        let (series, all) = step(100, 0.0, &mut random);
+        let (low, high) = series.interval(&all, 0.999).unwrap();
+        assert!(low <= all.percentile(0.999).unwrap());
+        assert_eq!(high, None, "4 of 4,000 requests exceed the percentile, fewer its upper end");
+        assert_eq!(series.interval(&all, 0.99999), None, "the percentile itself is not known");
+    }
+
+    #[test]
+    fn long_steps_are_kept_in_bounded_memory_with_every_request() {
+        let mut series = LatencySeries::default();
+        let mut all = Histogram::default();
+        for second in 0..9_001u64 {
+            let mut histogram = Histogram::default();
+            (0..3).for_each(|n| histogram.record(1_000 + (second * 7 + n) % 500));
+            all.merge(&histogram);
+            series.push(histogram.sparse());
+        }
+        assert!(series.stretches.len() <= MOST_STRETCHES, "{}", series.stretches.len());
+        assert_eq!(series.seconds(), 9_001);
+        let kept: u64 = series.stretches.iter().map(SparseHistogram::count).sum();
+        assert_eq!(kept, 3 * 9_001);
+        assert!(series.interval(&all, 0.5).is_some());
+    }
+}

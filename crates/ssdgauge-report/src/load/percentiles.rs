@@ -1,0 +1,88 @@
+//! The intervals of latency percentiles, from the histograms of the seconds of a step.
+
+use ssdgauge_core::statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
+use ssdgauge_core::{
+    ConfidenceInterval, Direction, Histogram, Interval, Metric, Nanos, Scope, Totals, WithinRun,
+};
+use std::collections::BTreeMap;
+
+/// The intervals of percentiles, by metric and requests.
+pub(crate) type PercentileIntervals = BTreeMap<(Metric, Scope), ConfidenceInterval>;
+
+/// The latencies of each second of a step that is long enough for intervals of percentiles.
+#[derive(Debug)]
+pub(crate) struct PercentileSeries {
+    /// Each of the scopes with its seconds; one direction alone has no scope of its own.
+    scopes: Vec<(Scope, LatencySeries)>,
+    /// Whether the histogram of a second was lost.
+    is_incomplete: bool,
+}
+
+impl PercentileSeries {
+    /// Returns an empty series of a step with these directions and this duration; `None` where the
+    /// step is too short.
+    pub(crate) fn new(directions: &[Direction], duration: Nanos) -> Option<PercentileSeries> {
+        if duration.0 / Nanos::SECOND.0 < FEWEST as u64 {
+            return None;
+        }
+        let mut scopes = vec![Scope::All];
+        if directions.len() > 1 {
+            scopes.extend(directions.iter().map(|direction| Scope::from(*direction)));
+        }
+        let scopes = scopes.into_iter().map(|scope| (scope, LatencySeries::default())).collect();
+        Some(PercentileSeries { scopes, is_incomplete: false })
+    }
+
+    /// Takes the intervals of one second, of which `merged` has all latencies. A shorter last second
+    /// is left out (definition D3).
+    pub(crate) fn second(&mut self, intervals: &[Interval], merged: &Histogram) {
+        if intervals.iter().all(|interval| interval.length < Nanos::SECOND) {
+            return;
+        }
+        for (scope, series) in &mut self.scopes {
+            match scope {
+                Scope::All => series.push(merged.sparse()),
+                Scope::Read | Scope::Write => {
+                    let mut all = Histogram::default().sparse();
+                    let of_scope = |interval: &&Interval| Scope::from(interval.direction) == *scope;
+                    for interval in intervals.iter().filter(of_scope) {
+                        all.merge(&interval.latency.sparse());
+                    }
+                    series.push(all);
+                }
+            }
+        }
+    }
+
+    /// Gives the series up, because the histogram of a second was lost.
+    pub(crate) fn lose(&mut self) {
+        self.is_incomplete = true;
+    }
+
+    /// Returns the interval of every percentile of `whole`, the totals of the step.
+    pub(crate) fn intervals(&self, whole: &Totals) -> PercentileIntervals {
+        let mut intervals = PercentileIntervals::new();
+        if self.is_incomplete {
+            return intervals;
+        }
+        for (scope, series) in &self.scopes {
+            let all = whole.latency(*scope);
+            for metric in Metric::ALL {
+                let Some(share) = metric.percentile() else { continue };
+                let Some(value) = all.percentile(share) else { continue };
+                let Some((low, high)) = series.interval(&all, share) else { continue };
+                let us = |nanos: u64| nanos as f64 / 1e3;
+                let interval = ConfidenceInterval::WithinRun(WithinRun {
+                    mean: us(value),
+                    low: us(low),
+                    high: high.map_or(f64::INFINITY, us),
+                    cut: 0,
+                    n: series.seconds(),
+                    of_what_was_seen: series.seconds() < REPRESENTATIVE,
+                });
+                intervals.insert((metric, *scope), interval);
+            }
+        }
+        intervals
+    }
+}
