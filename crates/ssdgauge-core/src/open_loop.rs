@@ -193,11 +193,11 @@ impl OpenLoop {
                 FindingKind::Overloaded,
                 Severity::Warning,
                 format!(
-                    "{unsent} requests of stream '{stream}' were due and not sent: the queue was \
-                     full with {slots} requests in flight"
+                    "{unsent} requests of stream '{stream}' were due and not sent before the end of \
+                     the step, with at most {slots} requests in flight"
                 ),
-                "the rate exceeds what the drive completes, so latencies grow with the duration of \
-                 the step; use a lower rate",
+                "the rate exceeds what the drive completes or what the program sends, so latencies \
+                 grow with the duration of the step; use a lower rate",
             )
         })
     }
@@ -210,7 +210,8 @@ impl OpenLoop {
             Severity::Warning,
             format!(
                 "{withheld} requests of stream '{stream}' ({}) were sent up to {longest} after \
-                 their due time: the queue was full with {slots} requests in flight",
+                 their due time, because no slot of their thread was free ({slots} slots in all \
+                 threads)",
                 Bytes(*withheld_bytes).about()
             ),
             "latencies count from the due time and contain this delay, but the drive received \
@@ -388,7 +389,7 @@ mod tests {
         assert_eq!(figures.lateness_max_us, Some(942_000.0));
         let [finding] = &findings(&count, &values(&[(8_973, 100)]))[..] else { panic!() };
         assert_eq!(finding.kind, FindingKind::Withheld);
-        for part in ["943 requests", "3.7 MiB", "942ms", "2058 requests in flight"] {
+        for part in ["943 requests", "3.7 MiB", "942ms", "(2058 slots in all threads)"] {
             assert!(finding.text.contains(part), "{part}: {}", finding.text);
         }
     }
