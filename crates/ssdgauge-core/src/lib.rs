@@ -58,4 +58,6 @@ pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;
 pub use totals::{DirectionTotals, Totals};
 pub use units::{Bytes, Nanos, UnitError};
-pub use workload::{Access, Arrival, BLOCK_SIZES, Data, Engine, Rest, Stream, Until, Workload};
+pub use workload::{
+    Access, Arrival, BLOCK_SIZES, Data, Engine, LatencyClock, Rest, Stream, Until, Workload,
+};

@@ -54,8 +54,11 @@ pub fn open_loop_slots(
     let buffers = u64::from(stream.reads()) + u64::from(stream.writes());
     let slot = stream.block_size.0.max(1) * buffers.max(1);
     let affordable = (memory.0 / u64::from(threads) / slot).max(LEAST_SLOTS);
+    // A limit of the protocol is divided among the threads.
+    let limit = stream.in_flight_limit().map_or(u32::MAX, |limit| limit.div_ceil(threads));
+    let most = u64::from(limit.min(MAX_SLOTS));
     match engine {
-        Engine::IoUring => Some(due.min(affordable).min(u64::from(MAX_SLOTS)) as u32),
+        Engine::IoUring => Some(due.min(affordable).min(most) as u32),
         Engine::Synchronous => Some(1),
     }
 }
@@ -83,6 +86,9 @@ pub struct OpenLoop {
     /// The bytes of these requests.
     #[serde(default)]
     pub withheld_bytes: u64,
+    /// The most requests in flight that the protocol allows; `None` for no limit.
+    #[serde(default)]
+    pub in_flight_at_most: Option<u32>,
     /// The longest time from the due time to the submission of a withheld request.
     #[serde(default)]
     pub withheld_max_us: Option<f64>,
@@ -144,6 +150,7 @@ impl OpenLoop {
         let above = |ms: u64| service.share_above(ms * 1_000_000).unwrap_or(0.0);
         OpenLoop {
             stream: stream.name.clone(),
+            in_flight_at_most: stream.in_flight_limit(),
             asked_per_second: stream.arrival.per_second().unwrap_or(0.0),
             sent_per_second: count.sent as f64 / elapsed.as_secs_f64().max(1e-9),
             slots: count.slots,
@@ -204,6 +211,10 @@ impl OpenLoop {
 
     fn withheld(&self) -> Option<Finding> {
         let OpenLoop { stream, withheld, withheld_bytes, slots, .. } = self;
+        // Where the protocol limits the requests in flight, the others wait as it says.
+        if self.in_flight_at_most.is_some() {
+            return None;
+        }
         let longest = Nanos((self.withheld_max_us? * 1e3) as u64);
         Some(Finding::new(
             FindingKind::Withheld,
@@ -284,7 +295,7 @@ impl OpenLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Access, Arrival, Data};
+    use crate::workload::{Access, Arrival, Data, LatencyClock};
 
     fn stream(arrival: Arrival, threads: u32) -> Stream {
         Stream {
@@ -299,6 +310,8 @@ mod tests {
             arrival,
             data: Data::Incompressible,
             sync: false,
+            in_flight_at_most: None,
+            clock: LatencyClock::Due,
         }
     }
 

@@ -404,7 +404,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::preparation::{PowerSaving, WriteCache};
-    use crate::workload::{Access, Arrival, Data, Engine, Stream};
+    use crate::workload::{Access, Arrival, Data, Engine, LatencyClock, Stream};
 
     fn stream(read_percent: u8) -> Stream {
         Stream {
@@ -419,6 +419,8 @@ mod tests {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
+            in_flight_at_most: None,
+            clock: LatencyClock::Due,
         }
     }
 

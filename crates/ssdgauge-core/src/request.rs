@@ -184,7 +184,7 @@ impl Permutation {
 mod tests {
     use super::*;
     use crate::units::Bytes;
-    use crate::workload::{Arrival, Data};
+    use crate::workload::{Arrival, Data, LatencyClock};
 
     fn stream(access: Access, read_percent: u8, threads: u32) -> Stream {
         Stream {
@@ -199,6 +199,8 @@ mod tests {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
+            in_flight_at_most: None,
+            clock: LatencyClock::Due,
         }
     }
 

@@ -28,20 +28,25 @@ pub struct Schedule {
 impl Schedule {
     /// Returns the schedule of thread number `thread` of `stream`; `None` for a closed loop.
     ///
-    /// The threads of a uniform stream take turns. Those of a Poisson stream are independent: the
-    /// superposition of Poisson processes is a Poisson process of the summed rate.
+    /// The threads of a uniform stream take turns, those of a stream in phase send together. Those of
+    /// a Poisson stream are independent: the superposition of Poisson processes is a Poisson process of the summed rate.
     pub fn new(stream: &Stream, thread: u32, seed: u64) -> Option<Schedule> {
         let threads = f64::from(stream.threads.max(1));
         let (per_second, random) = match stream.arrival {
             Arrival::Closed => return None,
-            Arrival::Uniform { per_second } => (per_second, None),
+            Arrival::Uniform { per_second } | Arrival::InPhase { per_second } => (per_second, None),
             Arrival::Poisson { per_second } => {
                 // Another seed than that of the offsets: gaps and offsets must be independent.
                 (per_second, Some(Random::new(seed ^ 0xa771_7a1e, u64::from(thread))))
             }
         };
         debug_assert!(per_second > 0.0, "the planner refuses an open loop without a rate");
-        let phase = f64::from(thread) / threads;
+        let phase = match stream.arrival {
+            Arrival::InPhase { .. } => 0.0,
+            Arrival::Closed | Arrival::Uniform { .. } | Arrival::Poisson { .. } => {
+                f64::from(thread) / threads
+            }
+        };
         let mut schedule =
             Schedule { step: 1e9 * threads / per_second, phase, count: 0, sum: 0.0, random };
         if let Some(random) = &mut schedule.random {
@@ -75,7 +80,7 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::units::Bytes;
-    use crate::workload::{Access, Data};
+    use crate::workload::{Access, Data, LatencyClock};
 
     fn stream(arrival: Arrival, threads: u32) -> Stream {
         Stream {
@@ -90,6 +95,8 @@ mod tests {
             arrival,
             data: Data::Incompressible,
             sync: false,
+            in_flight_at_most: None,
+            clock: LatencyClock::Due,
         }
     }
 

@@ -78,12 +78,47 @@ pub struct Stream {
     /// virtual drive, which models none of the caches that this bypasses.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sync: bool,
+    /// The most requests in flight of an open loop, all threads together; later ones wait for a
+    /// completion. `None` for no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_at_most: Option<u32>,
+    /// The start of the latencies of an open loop.
+    #[serde(default, skip_serializing_if = "LatencyClock::is_due")]
+    pub clock: LatencyClock,
+}
+
+/// The start of the latencies of an open loop. In a closed loop they count from the submission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LatencyClock {
+    /// The due time: the wait of a request that is sent late is part of its latency.
+    #[default]
+    Due,
+    /// The submission to the kernel: the wait before it is in no latency.
+    Submission,
+}
+
+impl LatencyClock {
+    fn is_due(&self) -> bool {
+        *self == LatencyClock::Due
+    }
 }
 
 impl Stream {
     /// Returns the requests in flight of all threads.
     pub fn total_depth(&self) -> u32 {
         self.queue_depth * self.threads
+    }
+
+    /// Returns the most requests in flight that the protocol allows an open loop, all threads
+    /// together; `None` for no limit.
+    pub fn in_flight_limit(&self) -> Option<u32> {
+        match self.arrival {
+            Arrival::InPhase { .. } => Some(self.threads),
+            Arrival::Closed | Arrival::Uniform { .. } | Arrival::Poisson { .. } => {
+                self.in_flight_at_most
+            }
+        }
     }
 
     /// Returns whether the stream writes.
@@ -98,9 +133,10 @@ impl Stream {
 
     /// Returns the requests of the stream in words for a printed plan.
     pub fn describe(&self) -> String {
-        let load = match self.arrival.per_second() {
-            Some(rate) => format!("{rate:.2} requests/s"),
-            None => format!("QD{} × {}", self.queue_depth, self.threads),
+        let load = match (self.arrival.per_second(), self.in_flight_limit()) {
+            (Some(rate), None) => format!("{rate:.2} requests/s"),
+            (Some(rate), Some(limit)) => format!("{rate:.2} requests/s, at most QD{limit}"),
+            (None, _) => format!("QD{} × {}", self.queue_depth, self.threads),
         };
         let (access, size, span) = (self.access.name(), self.block_size, self.span);
         format!("{access} {size}, {} % read, {load}, span {span}", self.read_percent)
@@ -138,6 +174,12 @@ pub enum Arrival {
         /// Requests per second, all threads together.
         per_second: f64,
     },
+    /// Open loop: every thread sends at equal intervals, all threads at the same moments, and each
+    /// has one request in flight.
+    InPhase {
+        /// Requests per second, all threads together.
+        per_second: f64,
+    },
     /// Open loop: requests at the times of a Poisson process.
     Poisson {
         /// Mean requests per second, all threads together.
@@ -150,7 +192,9 @@ impl Arrival {
     pub fn per_second(&self) -> Option<f64> {
         match *self {
             Arrival::Closed => None,
-            Arrival::Uniform { per_second } | Arrival::Poisson { per_second } => Some(per_second),
+            Arrival::Uniform { per_second }
+            | Arrival::InPhase { per_second }
+            | Arrival::Poisson { per_second } => Some(per_second),
         }
     }
 
@@ -159,6 +203,7 @@ impl Arrival {
         match *self {
             Arrival::Closed => Arrival::Closed,
             Arrival::Uniform { per_second } => Arrival::Uniform { per_second: per_second * factor },
+            Arrival::InPhase { per_second } => Arrival::InPhase { per_second: per_second * factor },
             Arrival::Poisson { per_second } => Arrival::Poisson { per_second: per_second * factor },
         }
     }

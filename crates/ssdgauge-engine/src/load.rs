@@ -5,7 +5,7 @@ use crate::pool::Pool;
 use crate::request_log::Log;
 use crate::ring_flags::RingFlags;
 use crate::verification::{Expected, Verification, WriteBuffer};
-use ssdgauge_core::{RequestSource, Schedule, Until, Workload};
+use ssdgauge_core::{LatencyClock, RequestSource, Schedule, Until, Workload};
 use ssdgauge_os::clock::Clock;
 use std::fs::File;
 use std::sync::Arc;
@@ -177,6 +177,8 @@ pub(crate) struct Assignment {
     pub(crate) processor: Option<usize>,
     /// The due times of an open loop, and its requests per second.
     pub(crate) schedule: Option<(Schedule, f64)>,
+    /// The start of the latencies of an open loop.
+    pub(crate) latency_clock: LatencyClock,
     /// Whether writes must reach stable storage before they complete.
     pub(crate) sync: bool,
 }

@@ -4,7 +4,7 @@
 use crate::load::{Allowance, Assignment, Device, MAX_FAULTS, StopSignal};
 use crate::pace::{Lag, Pace};
 use crate::recorder::{Fault, ThreadRecorder};
-use ssdgauge_core::{Direction, Request};
+use ssdgauge_core::{Direction, LatencyClock, Request};
 use ssdgauge_os::clock::Clock;
 use ssdgauge_os::memory::Region;
 use std::fs::File;
@@ -36,7 +36,8 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         if let Some(pace) = &pace {
             // A thread that was busy at the due time is late because of the drive.
             was_free = begin <= pace.due();
-            // The latency counts from the due time, even if the request is sent later.
+            // The lateness counts from the due time, and so does the latency unless its clock starts
+            // at the submission.
             begin = pace.due().min(deadline);
             sent = wait(pace, clock, deadline, &stop_signal, &mut recorder);
             end_if_it_lags(pace, was_free, sent, &stop_signal, &mut recorder);
@@ -80,7 +81,11 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         };
         match result {
             Ok(n) if n == block_size && mismatch.is_none() => {
-                recorder.completed(request, end.saturating_sub(begin), end);
+                let latency_begin = match assignment.latency_clock {
+                    LatencyClock::Due => begin,
+                    LatencyClock::Submission => sent,
+                };
+                recorder.completed(request, end.saturating_sub(latency_begin), end);
                 if pace.is_some() {
                     recorder.served(end - sent);
                 }

@@ -17,7 +17,7 @@ use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Resources, Ring};
 use crate::verification::{Expected, WriteBuffer};
 use io_uring::{opcode, squeue, types};
-use ssdgauge_core::{Direction, Request};
+use ssdgauge_core::{Direction, LatencyClock, Request};
 use ssdgauge_os::clock::Clock;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -33,7 +33,8 @@ const FREE: u64 = u64::MAX;
 /// A request in flight.
 #[derive(Clone, Copy)]
 struct Slot {
-    /// The start of the latency, in ticks: the submission, or the due time in an open loop.
+    /// The start of the latency, in ticks: the submission, or the due time in an open loop that
+    /// counts from it.
     begin: u64,
     /// The submission, in ticks.
     sent: u64,
@@ -212,7 +213,11 @@ impl RingLoop {
                 (self.stopping, self.budget_exhausted) = (true, true);
                 break;
             }
-            self.push(&mut queue, &ring.resources, slot, pace.due(), now);
+            let begin = match assignment.latency_clock {
+                LatencyClock::Due => pace.due(),
+                LatencyClock::Submission => now,
+            };
+            self.push(&mut queue, &ring.resources, slot, begin, now);
             self.sent += 1;
             let late = now - pace.due();
             if pace.due() > self.last_blocked {

@@ -14,7 +14,8 @@ use crate::suite::{
 };
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Arrival, BLOCK_SIZES, Bytes, Chosen, Data, Deviation, Engine, Nanos, Rest, Restart, WriteCache,
+    Arrival, BLOCK_SIZES, Bytes, Chosen, Data, Deviation, Engine, LatencyClock, Nanos, Rest,
+    Restart, WriteCache,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -380,6 +381,7 @@ impl Reader<'_> {
         };
         self.check_block_size(block_size, place)?;
         let arrival = self.arrival(stream, swept("per_second"))?;
+        self.check_open_loop_keys(keys, arrival)?;
         Ok(StreamRule {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
             access: keys.access,
@@ -391,6 +393,8 @@ impl Reader<'_> {
             arrival,
             data: keys.data.unwrap_or(Data::Incompressible),
             sync: keys.sync,
+            in_flight_at_most: keys.in_flight_at_most.as_ref().map(|count| count.get_ref().0),
+            clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
         })
     }
 
@@ -422,8 +426,34 @@ impl Reader<'_> {
             (None, Some(per_second), None) => Ok(Arrival::Uniform { per_second }),
             (Some(kind), Some(per_second), None) => Ok(match kind.get_ref() {
                 ArrivalKind::Uniform => Arrival::Uniform { per_second },
+                ArrivalKind::InPhase => Arrival::InPhase { per_second },
                 ArrivalKind::Poisson => Arrival::Poisson { per_second },
             }),
+        }
+    }
+
+    /// Refuses keys of an open loop where they have no effect.
+    fn check_open_loop_keys(
+        &self,
+        keys: &schema::Stream,
+        arrival: Arrival,
+    ) -> Result<(), SuiteError> {
+        let limit = keys.in_flight_at_most.as_ref().map(Spanned::span);
+        let clock = keys.clock.as_ref().map(Spanned::span);
+        let place = match arrival {
+            Arrival::Closed => limit.or(clock),
+            // One request in flight for each thread.
+            Arrival::InPhase { .. } => limit,
+            Arrival::Uniform { .. } | Arrival::Poisson { .. } => None,
+        };
+        match place {
+            None => Ok(()),
+            Some(place) => Err(self.error(
+                place,
+                "the key has no effect on this stream",
+                "in_flight_at_most and clock belong to an open loop; a stream in phase has one \
+                 request in flight for each thread",
+            )),
         }
     }
 

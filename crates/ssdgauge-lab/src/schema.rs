@@ -3,7 +3,9 @@
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
-use ssdgauge_core::{Access, Bytes, Data, Engine, Figure, Metric, Nanos, PowerSaving};
+use ssdgauge_core::{
+    Access, Bytes, Data, Engine, Figure, LatencyClock, Metric, Nanos, PowerSaving,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -116,6 +118,8 @@ pub(crate) struct Stream {
     pub(crate) arrival: Option<Spanned<ArrivalKind>>,
     #[serde(default)]
     pub(crate) sync: bool,
+    pub(crate) in_flight_at_most: Option<Spanned<Count>>,
+    pub(crate) clock: Option<Spanned<LatencyClock>>,
 }
 
 /// A setting that is on or off.
@@ -131,6 +135,8 @@ pub(crate) enum Switch {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ArrivalKind {
     Uniform,
+    #[serde(rename = "in-phase")]
+    InPhase,
     Poisson,
 }
 

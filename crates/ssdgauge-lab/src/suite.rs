@@ -2,8 +2,8 @@
 
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Chosen, Data, Deviation, Engine, Figure, Metric, Nanos, PowerSaving,
-    Rest, Restart, Score, WriteCache,
+    Access, Arrival, Bytes, Chosen, Data, Deviation, Engine, Figure, LatencyClock, Metric, Nanos,
+    PowerSaving, Rest, Restart, Score, WriteCache,
 };
 
 /// A protocol: tests with their rules, not yet bound to a drive.
@@ -174,6 +174,10 @@ pub struct StreamRule {
     pub data: Data,
     /// Whether writes are synchronous: durable at completion (`O_DSYNC`, FUA).
     pub sync: bool,
+    /// The most requests in flight of an open loop, all threads together.
+    pub in_flight_at_most: Option<u32>,
+    /// The start of the latencies of an open loop.
+    pub clock: LatencyClock,
 }
 
 /// A range of a drive, from its start.

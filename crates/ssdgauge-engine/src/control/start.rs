@@ -123,7 +123,9 @@ impl<'a> StreamShare<'a> {
             // With deferred completions, a request would complete at the next due time.
             ring_flags: match stream.arrival {
                 Arrival::Closed => load.ring_flags,
-                Arrival::Uniform { .. } | Arrival::Poisson { .. } => RingFlags::Plain,
+                Arrival::Uniform { .. } | Arrival::InPhase { .. } | Arrival::Poisson { .. } => {
+                    RingFlags::Plain
+                }
             },
             stop_signal: stop_signal.clone(),
             budget: self.budget.clone(),
@@ -131,6 +133,7 @@ impl<'a> StreamShare<'a> {
             deadline: 0,
             schedule: Schedule::new(sized, member, *seed)
                 .zip(stream.arrival.per_second().map(|rate| rate / f64::from(sized.threads))),
+            latency_clock: stream.clock,
             sync: stream.sync,
             processor: None,
         }

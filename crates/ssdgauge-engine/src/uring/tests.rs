@@ -5,7 +5,9 @@ use crate::load::{Assignment, Device, RequestBudget, StopSignal};
 use crate::recorder::{Message, ThreadRecorder};
 use crate::ring::Ring;
 use crate::ring_flags::RingFlags;
-use ssdgauge_core::{Access, Arrival, Bytes, Data, OpenLoopCount, RequestSource, Schedule, Stream};
+use ssdgauge_core::{
+    Access, Arrival, Bytes, Data, LatencyClock, OpenLoopCount, RequestSource, Schedule, Stream,
+};
 use ssdgauge_os::clock::Clock;
 use std::fs::File;
 use std::io::Write;
@@ -34,6 +36,8 @@ fn start(requests: u64) -> (impl Write, Receiver<Message>) {
         arrival: Arrival::Uniform { per_second: RATE },
         data: Data::Incompressible,
         sync: false,
+        in_flight_at_most: None,
+        clock: LatencyClock::Due,
     };
     let (clock, (sender, messages)) = (Clock::best(), channel());
     let begin = clock.now();
@@ -56,6 +60,7 @@ fn start(requests: u64) -> (impl Write, Receiver<Message>) {
         processor: None,
         schedule: Schedule::new(&stream, 0, 1).zip(Some(RATE)),
         sync: false,
+        latency_clock: LatencyClock::Due,
     };
     std::thread::spawn(move || {
         let ring = Ring::new(&assignment).unwrap();

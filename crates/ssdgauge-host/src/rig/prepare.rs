@@ -3,8 +3,9 @@
 use super::LinuxRig;
 use crate::preparation::{self, PurgeTarget};
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, EndedBy, Engine, Finding, FindingKind, Nanos, PowerSaving,
-    Prepared, PurgeMethod, RigError, Severity, Sink, Stream, Until, Workload, WriteCache,
+    Access, Arrival, Bytes, Data, EndedBy, Engine, Finding, FindingKind, LatencyClock, Nanos,
+    PowerSaving, Prepared, PurgeMethod, RigError, Severity, Sink, Stream, Until, Workload,
+    WriteCache,
 };
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::{OpenDevice, PassThrough};
@@ -39,6 +40,8 @@ impl LinuxRig {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
+            in_flight_at_most: None,
+            clock: LatencyClock::Due,
         };
         let whole = Bytes(span.blocks_of(block_size) * block_size.0);
         let until = Until { time: None, bytes: Some(whole) };

@@ -1,6 +1,8 @@
 //! Real targets for tests: scratch folders and loop devices.
 
-use ssdgauge_core::{Access, Arrival, Bytes, Data, Engine, Nanos, Stream, Until, Workload};
+use ssdgauge_core::{
+    Access, Arrival, Bytes, Data, Engine, LatencyClock, Nanos, Stream, Until, Workload,
+};
 use ssdgauge_guard::Candidate;
 use ssdgauge_host::LinuxRig;
 use std::path::Path;
@@ -24,6 +26,8 @@ pub(crate) fn random(engine: Engine, read_percent: u8, depth: u32, span: Bytes) 
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
+        in_flight_at_most: None,
+        clock: LatencyClock::Due,
     };
     Workload { engine, streams: vec![stream] }
 }

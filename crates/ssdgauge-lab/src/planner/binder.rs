@@ -180,6 +180,8 @@ impl Binder<'_> {
             arrival: rule.arrival,
             data: rule.data,
             sync: rule.sync,
+            in_flight_at_most: rule.in_flight_at_most,
+            clock: rule.clock,
         })
     }
 

@@ -190,7 +190,7 @@ fn the_enterprise_suites_of_2019_and_2020() {
 #[test]
 fn the_load_of_a_database() {
     let run = whole("act", "tiny");
-    let storage = test(&run, "storage");
+    let storage = test(&run, "act-5");
     assert_eq!(storage.headline.value, Some(4.0));
     let passed = |multiple: f64| {
         let point = storage.points.iter().find(|point| point.point.position == multiple);

@@ -83,6 +83,9 @@ fn arrival(arrival: Arrival) -> String {
         Arrival::Uniform { per_second } => {
             format!("open loop, {} requests/s at constant intervals", rate(per_second))
         }
+        Arrival::InPhase { per_second } => {
+            format!("open loop, {} requests/s by threads in phase", rate(per_second))
+        }
         Arrival::Poisson { per_second } => {
             format!("open loop, {} requests/s with Poisson arrivals", rate(per_second))
         }

@@ -23,6 +23,8 @@ pub fn stream(access: Access, block_size: u64, read_percent: u8, queue_depth: u3
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
+        in_flight_at_most: None,
+        clock: LatencyClock::Due,
     }
 }
 

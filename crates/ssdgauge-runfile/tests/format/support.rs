@@ -2,8 +2,9 @@
 
 use ssdgauge_core::{
     Access, Action, Arrival, Bytes, Chosen, Data, Direction, DriveInfo, Engine, Figure, Finding,
-    FindingKind, Histogram, Interval, Metric, Nanos, Phase, PhaseKind, Plan, Random, Reading, Rest,
-    Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
+    FindingKind, Histogram, Interval, LatencyClock, Metric, Nanos, Phase, PhaseKind, Plan, Random,
+    Reading, Rest, Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until,
+    Workload,
 };
 use ssdgauge_runfile::{
     FindingRecord, Opening, PropertyRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace,
@@ -25,6 +26,8 @@ pub(crate) fn plan() -> Plan {
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
+        in_flight_at_most: None,
+        clock: LatencyClock::Due,
     };
     let step = |label: &str| Step {
         label: label.into(),

@@ -8,9 +8,9 @@ use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
 use crate::rig::fault_injection::InjectedFaults;
 use crate::time::SimTime;
 use ssdgauge_core::{
-    Direction, Engine, Finding, Histogram, Interval, KernelQueue, MAX_SLOT_MEMORY, Nanos, OpenLoop,
-    OpenLoopCount, Random, Recorder, Request, RequestSource, Schedule, Sink, Stream, Workload,
-    open_loop_slots,
+    Direction, Engine, Finding, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY,
+    Nanos, OpenLoop, OpenLoopCount, Random, Recorder, Request, RequestSource, Schedule, Sink,
+    Stream, Workload, open_loop_slots,
 };
 
 /// Requests that are generated ahead of their submission, so that the cache misses of their map
@@ -33,6 +33,7 @@ struct Thread {
     ahead: [Request; AHEAD],
     next: usize,
     schedule: Option<Schedule>,
+    clock: LatencyClock,
     /// The requests that it may still have in flight; open loops only.
     free_slots: u32,
 }
@@ -169,6 +170,7 @@ impl Load {
                 ahead: [idle; AHEAD],
                 next: AHEAD,
                 schedule: Schedule::new(stream, thread, seed),
+                clock: stream.clock,
                 free_slots: slots.unwrap_or(0),
             });
             match stream.arrival.per_second() {
@@ -236,8 +238,11 @@ impl Load {
                 drive.end_idle(self.begin + at);
             }
             self.submit(slot, at, drive, faults);
-            self.slots[slot].due = due;
             let thread = &mut self.threads[thread];
+            self.slots[slot].due = match thread.clock {
+                LatencyClock::Due => due,
+                LatencyClock::Submission => at,
+            };
             let count = &mut self.counts[usize::from(thread.stream)];
             count.sent += 1;
             // The model submits on time to the nanosecond, unless no slot is free.
