@@ -192,13 +192,19 @@ fn interval(interval: &ConfidenceInterval) -> Value {
     value
 }
 
-/// Returns the intervals of the metrics of `point`, by their keys; a metric that can have none has no
-/// key, nor has the only direction of a workload.
+/// Returns the intervals of the metrics of `point`, by their keys. A metric without one has no key,
+/// nor has the only direction of a workload.
 fn intervals(point: &PointRun) -> Value {
     let of_metric = |(metric, scope, key, value): (Metric, Scope, String, Option<f64>)| {
         let is_own = value.is_some() && point.has_own_intervals(scope);
         let found = is_own.then(|| point.interval(metric, scope))?;
-        (found != ConfidenceInterval::Undefined).then(|| (key, interval(&found)))
+        let is_said = match found {
+            ConfidenceInterval::WithinRun(_)
+            | ConfidenceInterval::BetweenRepetitions { .. }
+            | ConfidenceInterval::StillSettling => true,
+            ConfidenceInterval::TooFewSeconds | ConfidenceInterval::Undefined => false,
+        };
+        is_said.then(|| (key, interval(&found)))
     };
     Value::Object(metrics::shown(point).into_iter().filter_map(of_metric).collect())
 }

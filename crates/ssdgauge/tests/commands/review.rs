@@ -9,14 +9,23 @@ const CLAIMS: &str = "[drive]\nmodel = \"tlc-client\"\nsource = \"an invented da
 
 /// Returns a test bench with quick runs of two virtual drives.
 fn bench_with_two_runs() -> Bench {
-    bench_with_runs("2")
+    bench_with_runs("1")
 }
 
-fn bench_with_runs(shorten: &str) -> Bench {
+fn bench_with_runs(repeat: &str) -> Bench {
     let bench = Bench::new();
     for drive in ["tlc-client", "mlc-client"] {
         let target = format!("sim:{drive}?capacity=16GB");
-        bench.print(&["quick", &target, "--shorten", shorten, "--out", &format!("{drive}.ssdg")]);
+        bench.print(&[
+            "quick",
+            &target,
+            "--shorten",
+            "2",
+            "--repeat",
+            repeat,
+            "--out",
+            &format!("{drive}.ssdg"),
+        ]);
     }
     bench
 }
@@ -84,8 +93,8 @@ fn report_options_without_a_counterpart_in_the_runs_are_usage_errors() {
 
 #[test]
 fn an_exceeded_threshold_ends_with_exit_code_4() {
-    // Steps of full length: shorter than 10 s, they have no interval, and are not compared.
-    let bench = bench_with_runs("1");
+    // Steps shorter than 10 s have no interval within a run: repetitions give one.
+    let bench = bench_with_runs("3");
     let pair = ["compare", "mlc-client.ssdg", "tlc-client.ssdg"];
     let output = bench.call(&[&pair[..], &["--threshold", "5", "--junit"]].concat());
     let xml = text(&output.stdout);
