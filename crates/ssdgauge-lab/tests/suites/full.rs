@@ -200,7 +200,9 @@ fn the_load_of_a_database() {
     // The next multiple failed in a probe of 90 s or in an attempt of an hour.
     assert_ne!(passed(5.0), Some(1.0));
     let hour = storage.points.iter().find(|point| point.point.position == 4.0).unwrap();
-    assert_eq!(hour.point.totals.elapsed, Nanos::from_secs(3_600));
+    // The requests in flight at the end are drained.
+    let drained = hour.point.totals.elapsed.0 - Nanos::from_secs(3_600).0;
+    assert!(drained < 10_000_000, "{drained} ns");
     // An hour of 8,000 + 94.1 + 94.1 requests a second, each of them sent: exact to 0.1 %.
     let all: u64 = hour.point.totals.directions.iter().map(|direction| direction.ios).sum();
     let asked = 4.0 * (2_000.0 + 2.0 * 2.0 * 1_000.0 / 85.0) * 3_600.0;
