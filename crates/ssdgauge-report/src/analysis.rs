@@ -24,6 +24,7 @@ pub(crate) mod specification;
 pub(crate) mod state_check;
 mod steady_state;
 mod step_levels;
+pub(crate) mod tried_loads;
 pub(crate) mod workload_text;
 
 use crate::model::{RecordedRun, Run, TestRun};

@@ -13,6 +13,7 @@ mod style;
 mod summary;
 mod swatch;
 mod test;
+mod tried_loads;
 
 use crate::analysis::group;
 use crate::analysis::report_drives::ReportDrives;

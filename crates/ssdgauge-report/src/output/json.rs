@@ -2,6 +2,7 @@
 
 use crate::analysis::headline_notes;
 use crate::analysis::state_check::{self, StateCheck};
+use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::model::Tracked;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, StepFinding, StepLevels, TestRun};
@@ -113,6 +114,7 @@ fn test(run: &TestRun) -> Value {
                 "intervals": intervals(point),
             })
         }).collect::<Vec<_>>(),
+        "tried_loads": tried_loads(run).iter().map(tried_load).collect::<Vec<_>>(),
         "state_checks": state_check::checks(run).iter().map(state_check).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
     })
@@ -126,6 +128,22 @@ fn levels(levels: StepLevels) -> Value {
         "bytes": levels.bytes,
         "bytes_low": levels.bytes_interval.0,
         "bytes_high": levels.bytes_interval.1,
+    })
+}
+
+fn tried_load(load: &TriedLoad) -> Value {
+    let above = |(latency, share, allowed): &(Nanos, Option<f64>, f64)| {
+        json!({
+            "latency_ms": latency.as_secs_f64() * 1e3,
+            "worst_slice_percent": share,
+            "limit_percent": allowed,
+        })
+    };
+    json!({
+        "load": load.load,
+        "passed": load.passed,
+        "elapsed_ns": load.elapsed.0,
+        "above": load.above.iter().map(above).collect::<Vec<_>>(),
     })
 }
 

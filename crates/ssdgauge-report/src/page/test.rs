@@ -11,7 +11,7 @@ use crate::figure::chart::Chart;
 use crate::model::metrics;
 use crate::model::{PointRun, Run};
 use crate::page::swatch::swatch;
-use crate::page::{figure, findings, steady};
+use crate::page::{figure, findings, steady, tried_loads};
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
@@ -92,6 +92,7 @@ pub(super) fn section(
             (findings::group_findings(group, drives))
             (figures(&charts, number))
             (steady::tables(group, drives))
+            (tried_loads::table(group, drives))
             (numbers(group, drives))
         }
     }

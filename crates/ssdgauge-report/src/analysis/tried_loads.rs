@@ -1,0 +1,40 @@
+//! The loads that a search tried in full length, with the shares of slow reads that decided: the
+//! table that Aerospike ACT prints.
+
+use crate::model::{PointRun, TestRun};
+use ssdgauge_core::{Nanos, PASSED};
+
+/// A load that was tried in full length.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TriedLoad {
+    /// The load, as a multiple of the rates of the streams.
+    pub(crate) load: f64,
+    /// Whether it passed.
+    pub(crate) passed: bool,
+    /// The duration of the attempt; a load that cannot pass ends early.
+    pub(crate) elapsed: Nanos,
+    /// Each latency with the share of reads above it in the worst slice, and the share that a
+    /// passing load stays below, in percent.
+    pub(crate) above: Vec<(Nanos, Option<f64>, f64)>,
+}
+
+/// Returns the loads that the search of `test` tried, ascending; none where it has no search.
+pub(crate) fn tried_loads(test: &TestRun) -> Vec<TriedLoad> {
+    let Some(search) = &test.test.search else { return Vec::new() };
+    let tried = |point: &PointRun| {
+        let totals = &point.point.totals;
+        let above = search.limits.above.iter().map(|(latency, allowed)| {
+            let share = totals.reading(&format!("worst_slice_above_{latency}_percent"));
+            (*latency, share, *allowed)
+        });
+        TriedLoad {
+            load: point.point.position,
+            passed: totals.reading(PASSED).is_some_and(|value| value > 0.5),
+            elapsed: totals.elapsed,
+            above: above.collect(),
+        }
+    };
+    let mut loads: Vec<TriedLoad> = test.points.iter().map(tried).collect();
+    loads.sort_by(|a, b| a.load.total_cmp(&b.load));
+    loads
+}

@@ -1,0 +1,57 @@
+//! The table of the loads that a search tried: shares of slow reads, as Aerospike ACT prints them.
+
+use crate::analysis::group::{Group, Member};
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::tried_loads::{TriedLoad, tried_loads};
+use crate::text::number;
+use crate::text::sanitize;
+use maud::{Markup, html};
+
+/// Returns the table of `group`; nothing where its test has no search.
+pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
+    let tried = |member: &Member<'_>| tried_loads(member.test);
+    let limits =
+        group.members.iter().map(tried).find_map(|loads| Some(loads.first()?.above.clone()));
+    let Some(limits) = limits else { return html! {} };
+    html! {
+        h3 { "Loads tried in full length" }
+        div.scroll { table {
+            thead { tr {
+                th scope="col" { "Drive" }
+                th.n scope="col" { "Load" }
+                @for (latency, _, allowed) in &limits {
+                    th.n scope="col" {
+                        "Reads above " (sanitize::prose(&latency.to_string()))
+                        " (limit " (number::text(*allowed)) " %)"
+                    }
+                }
+                th scope="col" { "Duration" }
+                th scope="col" { "Passed" }
+            } }
+            tbody {
+                @for member in &group.members {
+                    @for load in tried(member) { (row(&drives.names[member.index], &load)) }
+                }
+            }
+        } }
+        p.small {
+            "Each share is that of the worst slice. A load ends early when it can no longer pass."
+        }
+    }
+}
+
+fn row(drive: &str, load: &TriedLoad) -> Markup {
+    let share = |share: Option<f64>| match share {
+        Some(share) => format!("{share:.3} %"),
+        None => number::NOTHING.to_owned(),
+    };
+    html! {
+        tr {
+            th scope="row" { (drive) }
+            td.n { (number::text(load.load)) "x" }
+            @for (_, above, _) in &load.above { td.n { (share(*above)) } }
+            td { (load.elapsed.to_string()) }
+            td { (if load.passed { "yes" } else { "no" }) }
+        }
+    }
+}
