@@ -28,6 +28,7 @@ mod score;
 pub mod search;
 pub mod statistics;
 mod steady_rounds;
+mod step_number;
 mod totals;
 mod units;
 mod workload;
@@ -56,6 +57,7 @@ pub use schedule::{MOST_LAG, Schedule};
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;
+pub use step_number::StepNumbers;
 pub use totals::{DirectionTotals, Totals};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{

@@ -340,7 +340,8 @@ impl Action {
                     _ => 100,
                 };
                 until.bytes.map(|bytes| {
-                    Bytes((u128::from(bytes.0) * u128::from(share)).div_ceil(100) as u64)
+                    let bytes = u128::from(workload.whole_requests(bytes).0);
+                    Bytes((bytes * u128::from(share)).div_ceil(100) as u64)
                 })
             }
         }
@@ -434,9 +435,10 @@ mod tests {
     fn a_byte_limit_bounds_the_writes_by_the_share_of_writes() {
         assert_eq!(run(vec![stream(100)], None).writes_at_most(), Some(Bytes(0)));
         assert_eq!(run(vec![stream(70)], None).writes_at_most(), None);
-        assert_eq!(run(vec![stream(70)], Some(1_001)).writes_at_most(), Some(Bytes(301)));
-        let both = run(vec![stream(70), stream(100)], Some(1_001));
-        assert_eq!(both.writes_at_most(), Some(Bytes(1_001)));
+        // Rounded up to a whole request of 4,096 bytes.
+        assert_eq!(run(vec![stream(70)], Some(1_001)).writes_at_most(), Some(Bytes(1_229)));
+        let both = run(vec![stream(70), stream(100)], Some(4_097));
+        assert_eq!(both.writes_at_most(), Some(Bytes(8_192)));
     }
 
     #[test]

@@ -24,6 +24,14 @@ impl Workload {
         self.streams.iter().map(|stream| closed(stream).then(|| stream.total_depth())).sum()
     }
 
+    /// Returns `bytes` rounded up to whole requests, of the largest length that a stream has: the
+    /// most that a byte limit lets the workload transfer.
+    pub fn whole_requests(&self, bytes: Bytes) -> Bytes {
+        let largest =
+            self.streams.iter().map(|stream| stream.block_size.0).max().unwrap_or(1).max(1);
+        Bytes(bytes.0.div_ceil(largest).saturating_mul(largest))
+    }
+
     /// Returns the workload without streams, which stands for an idle time.
     pub fn no_load() -> &'static Workload {
         static NO_LOAD: Workload = Workload { engine: Engine::IoUring, streams: Vec::new() };

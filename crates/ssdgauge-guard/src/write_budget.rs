@@ -9,7 +9,7 @@ use crate::signatures;
 use crate::target::OpenTarget;
 use ssdgauge_core::{
     Bytes, Direction, Finding, FindingKind, Interval, Nanos, Reading, RigError, Severity, Sink,
-    Until,
+    Until, Workload,
 };
 use ssdgauge_os::memory::Region;
 use ssdgauge_os::thread::within;
@@ -91,9 +91,15 @@ impl WriteBudget {
     }
 
     /// Returns a sink that forwards to `sink`, counts the bytes written, and requests a stop of the
-    /// step once they exceed `until` or the plan of the run.
-    pub fn count_writes<'a>(&self, until: &Until, sink: &'a mut dyn Sink) -> CountingSink<'a> {
-        let step = until.bytes.map_or(u64::MAX, with_tolerance);
+    /// step once they exceed the limit of `workload`, in whole requests, or the plan of the run.
+    pub fn count_writes<'a>(
+        &self,
+        workload: &Workload,
+        until: &Until,
+        sink: &'a mut dyn Sink,
+    ) -> CountingSink<'a> {
+        let limit = until.bytes.map(|bytes| workload.whole_requests(bytes));
+        let step = limit.map_or(u64::MAX, with_tolerance);
         let run = self.limit.map_or(u64::MAX, with_tolerance).saturating_sub(self.written);
         CountingSink { sink, bytes: StepBytes { written: 0, most: step.min(run) } }
     }
@@ -245,7 +251,8 @@ mod tests {
     fn the_counting_sink_forwards_every_call() {
         ssdgauge_core::check_forwarding(|inner, check| {
             let budget = WriteBudget::new(None);
-            check(&mut budget.count_writes(&Until { time: None, bytes: None }, inner));
+            let until = Until { time: None, bytes: None };
+            check(&mut budget.count_writes(Workload::no_load(), &until, inner));
         });
     }
 }

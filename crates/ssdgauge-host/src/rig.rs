@@ -19,7 +19,7 @@ use crate::settings::write_cache::CacheSwitch;
 use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Bytes, DriveInfo, Ended, Finding, FindingKind, Nanos, Preparation, Prepared, Rig, RigError,
-    Severity, Sink, Until, Workload,
+    Severity, Sink, StepNumbers, Until, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
@@ -40,8 +40,8 @@ pub struct LinuxRig {
     /// The reason why requests go through the page cache, where they do.
     page_cache_reason: Option<String>,
     seed: u64,
-    /// The number of loads so far: each has random numbers of its own.
-    loads: u64,
+    /// The numbers of the steps, from which their random requests follow.
+    step_numbers: StepNumbers,
     /// The end of the written part of a scratch file: reads must not go beyond it.
     filled_to: u64,
     power: PowerControl,

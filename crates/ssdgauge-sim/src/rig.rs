@@ -23,7 +23,8 @@ use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, no
 use load::Load;
 use ssdgauge_core::{
     Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos,
-    PowerSaving, Preparation, Prepared, Rig, RigError, Sink, Until, Workload, WriteCache,
+    PowerSaving, Preparation, Prepared, Rig, RigError, Sink, StepNumbers, Until, Workload,
+    WriteCache,
 };
 use validation::{MAX_STEP, check_range, check_workload};
 
@@ -47,8 +48,8 @@ pub struct VirtualRig {
     drive: Drive,
     faults: InjectedFaults,
     seed: u64,
-    /// Steps run so far.
-    runs: u64,
+    /// The numbers of the steps, from which their random requests follow.
+    step_numbers: StepNumbers,
     /// The virtual time.
     now: SimTime,
 }
@@ -96,7 +97,7 @@ impl VirtualRig {
             geometry,
             drive,
             seed,
-            runs: 0,
+            step_numbers: StepNumbers::default(),
             now: 0,
         })
     }
@@ -142,10 +143,11 @@ impl VirtualRig {
         self.drive.ftl.media.map.generation_of(page)
     }
 
-    /// Returns the seed of the requests of stream number `stream` in step number `run` of the rig,
-    /// both from 0: the seed of its [`ssdgauge_core::RequestSource`].
-    pub fn stream_seed(&self, run: u64, stream: u16) -> u64 {
-        load::stream_seed(self.seed, run, stream)
+    /// Returns the seed of the requests of stream number `stream`, from 0, in the next step with this
+    /// workload and these limits: the seed of its [`ssdgauge_core::RequestSource`].
+    pub fn next_stream_seed(&self, workload: &Workload, until: &Until, stream: u16) -> u64 {
+        let number = self.step_numbers.clone().next(workload, until);
+        load::stream_seed(self.seed, number, stream)
     }
 
     fn fill(
@@ -397,8 +399,8 @@ impl Rig for VirtualRig {
         check_workload(&self.info, workload, until)?;
         let begin = self.now;
         let before = self.ground_truth();
-        let mut load = Load::new(workload, begin, self.seed, self.runs);
-        self.runs += 1;
+        let number = self.step_numbers.next(workload, until);
+        let mut load = Load::new(workload, begin, self.seed, number);
         // The number of requests of an open loop in flight is bounded by the drive's queue alone.
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
         self.drive.begin_step(depth);

@@ -18,7 +18,6 @@ impl LinuxRig {
         covering: bool,
         sink: &mut dyn Sink,
     ) -> Result<Outcome, RigError> {
-        self.loads += 1;
         if workload.streams.iter().any(Stream::writes) {
             self.budget.before_writing(&self.target, until.bytes, sink)?;
         }
@@ -65,12 +64,13 @@ impl LinuxRig {
         covering: bool,
         sink: &mut dyn Sink,
     ) -> Result<(Outcome, StepBytes), RigError> {
-        let mut counting = self.budget.count_writes(until, sink);
+        let mut counting = self.budget.count_writes(workload, until, sink);
+        let number = self.step_numbers.next(workload, until);
         let load = Load {
             device: &self.device(),
             workload,
             until,
-            seed: self.seed.wrapping_add(self.loads.wrapping_mul(0x9e37_79b9)),
+            seed: self.seed.wrapping_add(number.wrapping_mul(0x9e37_79b9)),
             covering,
             pool: &self.pool,
             verification: &self.verification,

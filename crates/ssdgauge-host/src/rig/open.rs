@@ -6,7 +6,7 @@ use super::{BackingDevice, LinuxRig};
 use crate::privileges::{self, DroppedPrivileges};
 use crate::settings::power_saving::{self, PowerControl};
 use crate::settings::write_cache::{CachePath, CacheSwitch};
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, StepNumbers, TargetKind};
 use ssdgauge_drive::health_monitor::{self, HealthMonitor};
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::PassThrough;
@@ -116,7 +116,7 @@ impl LinuxRig {
             budget: WriteBudget::new(None),
             page_cache_reason: None,
             seed: 1,
-            loads: 0,
+            step_numbers: StepNumbers::default(),
             filled_to: u64::MAX,
             power: PowerControl::none(),
             write_cache: CacheSwitch::new(None),

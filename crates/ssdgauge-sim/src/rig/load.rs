@@ -17,7 +17,7 @@ use ssdgauge_core::{
 /// entries overlap. From 64 to 1,024 of them are equally fast.
 const AHEAD: usize = 256;
 
-/// Returns the seed of the requests of stream number `stream` in step number `run` of a rig.
+/// Returns the seed of the requests of stream number `stream` in the step with number `run`.
 pub(crate) fn stream_seed(seed: u64, run: u64, stream: u16) -> u64 {
     Random::new(seed, run << 16 | u64::from(stream)).next_u64()
 }

@@ -45,15 +45,16 @@ fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError>
         let span = ((capacity as f64 * span) as u64 / PAGE * PAGE).min(capacity - offset);
         (span >= least).then_some((offset, span))
     };
-    let mut runs = 0;
     for event in events {
         match *event {
             Event::Write { access, pages, blocks, from, span } => {
                 let Some((offset, span)) = part(from, span, pages * PAGE) else { continue };
                 let mut stream = crate::support::stream(access, pages * PAGE, 0, 1, Bytes(span));
                 stream.offset = Bytes(offset);
-                let mut source = RequestSource::new(&stream, 0, rig.stream_seed(runs, 0));
-                runs += 1;
+                let load = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
+                let until = crate::support::bytes(blocks * pages * PAGE);
+                let seed = rig.next_stream_seed(&load, &until, 0);
+                let mut source = RequestSource::new(&stream, 0, seed);
                 for _ in 0..blocks {
                     let first = source.deal().offset / PAGE;
                     for page in first..first + pages {
@@ -61,8 +62,7 @@ fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError>
                         plain[page as usize] = writes;
                     }
                 }
-                let load = Workload { engine: Engine::IoUring, streams: vec![stream] };
-                rig.run(&load, &crate::support::bytes(blocks * pages * PAGE), &mut sink).unwrap();
+                rig.run(&load, &until, &mut sink).unwrap();
             }
             Event::Trim { from, span } => {
                 let Some((offset, span)) = part(from, span, PAGE) else { continue };

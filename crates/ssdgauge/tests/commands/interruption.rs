@@ -94,7 +94,7 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
         let twice = "SELECT count(*) FROM (SELECT 1 FROM step WHERE state='finished' AND \
                      phase_kind='measure' GROUP BY test, phase, step HAVING count(*) > 1)";
         assert_eq!(query(&file, twice), 0, "a measured step ran twice");
-        assert_eq!(finished_steps(&bench), 14);
+        assert_eq!(finished_steps(&bench), 15);
         assert_eq!(bench.names(), ["a.html", "a.ssdg"], "no other file remains");
         if completed % 100 == 0 {
             println!("{killed} kills, {completed} runs completed");
@@ -186,7 +186,7 @@ fn without_space_for_results_a_run_waits_and_then_stops_resumably() {
     std::fs::remove_file(filler).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages());
     assert_eq!(query(Path::new(out), "SELECT count(*) FROM finding WHERE kind='results-full'"), 1);
-    assert_eq!(query(Path::new(out), "SELECT count(*) FROM step WHERE state='finished'"), 14);
+    assert_eq!(query(Path::new(out), "SELECT count(*) FROM step WHERE state='finished'"), 15);
     // No space is freed: the run stops with its finished steps, and can be resumed.
     std::fs::remove_file(out).unwrap();
     std::fs::remove_file(small.0.join("a.html")).unwrap();
@@ -200,5 +200,5 @@ fn without_space_for_results_a_run_waits_and_then_stops_resumably() {
     assert!(finished < 14, "{finished}");
     std::fs::remove_file(filler).unwrap();
     bench.print(&["resume", out]);
-    assert_eq!(query(Path::new(out), "SELECT count(*) FROM step WHERE state='finished'"), 14);
+    assert_eq!(query(Path::new(out), "SELECT count(*) FROM step WHERE state='finished'"), 15);
 }
