@@ -41,7 +41,8 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
         // One run in four writes a scratch file; the others use null: and are shorter.
         let on_file = killed % 4 == 0;
         let target = if on_file { "." } else { "null:" };
-        let run = ["quick", target, "--size", "16MiB", "--shorten", "100", "--out", "a.ssdg"];
+        // The time to settle, 100 ms, is shorter than most of the times between two kills.
+        let run = ["quick", target, "--size", "16MiB", "--shorten", "300", "--out", "a.ssdg"];
         let mut safe = BTreeSet::new();
         loop {
             // Without a run file the kill came too early: the run is started again.
