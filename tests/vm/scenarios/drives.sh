@@ -13,7 +13,7 @@ a_quick_look_at_a_real_nvme_drive() {
     is 'the number of sectors written' "$(sectors nvme0n1)" "$before"
     gauge 0 quick /dev/nvme0n1 --confirm VM0 --size 16MiB --shorten 50 --out a.ssdg
     is 'the model' "$(sql a.ssdg 'SELECT model FROM drive')" 'QEMU NVMe Ctrl'
-    is 'the number of steps' "$(sql a.ssdg "SELECT count(*) FROM step WHERE state='finished'")" 14
+    is 'the number of steps' "$(sql a.ssdg "SELECT count(*) FROM step WHERE state='finished'")" 15
     is 'the number of errors' "$(sql a.ssdg 'SELECT sum(errors) FROM interval')" 0
     at_least 'the number of sectors written' "$(($(sectors nvme0n1) - before))" 32768
     [ -s a.html ] || fail 'there is no page'

@@ -62,12 +62,13 @@ finds() {
         "$found" 1
 }
 
-# until_true COMMAND...: repeats the command until it succeeds, for 20 s at most.
+# until_true COMMAND...: repeats the command until it succeeds, for a minute at most: an emulated
+# machine beside other programs is slow.
 until_true() {
     tries=0
     until "$@"; do
         tries=$((tries + 1))
-        [ $tries -lt 200 ] || fail "not true within 20 s: $*; last messages: $(tail -n 4 talk)"
+        [ $tries -lt 600 ] || fail "not true within a minute: $*; last messages: $(tail -n 4 talk)"
         sleep 0.1
     done
 }

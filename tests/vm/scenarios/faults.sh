@@ -36,8 +36,9 @@ a_bad_place_of_a_scsi_drive_is_a_media_error() {
     suite bad 4MiB 100 2s
     serial=$(ssdgauge run bad.toml /dev/sda --out b.ssdg 2>&1 | sed -n 's/.*--confirm //p')
     gauge 1 run bad.toml /dev/sda --confirm "$serial" --out a.ssdg
-    # scsi_debug fails reads of sector 4660; requests are aligned to 4 KiB.
-    fails_at a.ssdg media-error 2383872 'No data available'
+    # scsi_debug fails reads of the sectors 4660 to 4669: the requests at byte 2383872 and at 2387968,
+    # whichever comes first.
+    fails_at a.ssdg media-error 238____ 'No data available'
     rmmod scsi_debug
 }
 
