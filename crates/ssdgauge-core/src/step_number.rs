@@ -1,13 +1,14 @@
 //! Numbers of steps, from which the seeds of their random requests follow.
 
-use crate::workload::{Until, Workload};
+use crate::workload::{Stream, Until, Workload};
 use std::collections::BTreeMap;
 
 /// The numbers of the steps of a rig.
 ///
-/// A number follows from the workload and its limits, and from how often the same step ran before:
-/// repeated bursts have requests of their own, and a load of a search has the same requests whatever
-/// loads were tried before it.
+/// A number follows from the requests of a step and its limits, and from how often the same step ran
+/// before: repeated bursts have requests of their own, and a load of a search has the same requests
+/// whatever loads were tried before it. Steps that differ in nothing but how their requests are
+/// carried out, such as synchronous writes, have the same requests too.
 #[derive(Clone, Debug, Default)]
 pub struct StepNumbers {
     earlier: BTreeMap<u64, u64>,
@@ -16,7 +17,12 @@ pub struct StepNumbers {
 impl StepNumbers {
     /// Returns the number of the next step with this workload, at most 48 bits.
     pub fn next(&mut self, workload: &Workload, until: &Until) -> u64 {
-        let digest = digest(&format!("{workload:?} {until:?}"));
+        let requests = workload.streams.iter().map(|stream| {
+            let Stream { access, block_size, read_percent, offset, span, arrival, .. } = stream;
+            format!("{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}")
+        });
+        let requests: Vec<String> = requests.collect();
+        let digest = digest(&format!("{requests:?} {until:?}"));
         let earlier = self.earlier.entry(digest).or_insert(0);
         let number = digest.wrapping_add(*earlier);
         *earlier += 1;
