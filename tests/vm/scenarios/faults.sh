@@ -165,7 +165,7 @@ a_jump_of_the_time_of_day_moves_no_duration() {
     date -s '2020-01-02 03:04:05' >/dev/null
     gauge_ends 0
     finds a.ssdg clock-jumped
-    took="SELECT elapsed_ns / 1000000000 FROM step WHERE phase_kind='measure'"
+    took="SELECT CAST(round(elapsed_ns / 1e9) AS INTEGER) FROM step WHERE phase_kind='measure'"
     is 'the seconds that the step took' "$(sql a.ssdg "$took")" 6
     blamed="SELECT count(*) FROM finding WHERE kind IN ('hung', 'stalled')"
     is 'the number of findings about the drive' "$(sql a.ssdg "$blamed")" 0
