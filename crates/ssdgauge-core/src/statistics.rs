@@ -11,6 +11,7 @@ pub mod mean_interval;
 pub mod percentile_interval;
 pub mod repetition;
 pub mod spare_area;
+pub mod sparse_histogram;
 pub mod steady;
 pub mod student;
 pub mod summary;

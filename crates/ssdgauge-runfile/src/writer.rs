@@ -8,6 +8,7 @@
 
 mod input;
 mod names;
+mod room;
 
 pub use input::{Opening, StepEnd};
 
@@ -19,9 +20,9 @@ use crate::record::{
 };
 use crate::schema;
 use names::{give_name, remove_stale_files, remove_with_journal, temporary_name};
+use room::RESERVE;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
-use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
 use ssdgauge_core::{Interval, Plan, Reading};
 use std::fs::{File, OpenOptions};
@@ -81,7 +82,7 @@ impl Writer {
         // is allocated before the first step and not in it. It changes no value.
         writer.batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {}", schema::FORMAT))?;
         writer.commit()?;
-        writer.reserve_journal();
+        room::reserve_journal(path);
         Ok(writer)
     }
 
@@ -128,7 +129,7 @@ impl Writer {
         let run = RunFile::open(path)?;
         writer.begin()?;
         writer.format = run.format();
-        writer.reserve_journal();
+        room::reserve_journal(path);
         Ok((writer, run))
     }
 
@@ -373,22 +374,11 @@ impl Writer {
         };
         // `page_count` includes the pages that the open transaction has added in memory.
         let wanted = pragma("PRAGMA page_count")? * pragma("PRAGMA page_size")?;
-        match allocate(&self.lock, wanted + RESERVE) {
+        match room::allocate(&self.lock, wanted + RESERVE) {
             Ok(()) => Ok(true),
             Err(Errno::NOSPC | Errno::DQUOT) => Ok(false),
             // Some file systems cannot allocate room beforehand; there the commit itself fails.
             Err(_) => Ok(true),
-        }
-    }
-
-    /// Allocates the room that the journal needs, so that a commit does not fail for want of it.
-    fn reserve_journal(&self) {
-        let mut journal = self.path.clone().into_os_string();
-        journal.push("-journal");
-        let flags = OFlags::NOFOLLOW.bits() as i32;
-        if let Ok(file) = OpenOptions::new().write(true).custom_flags(flags).open(journal) {
-            // Without this room the commit itself fails, as on file systems without allocation.
-            let _ = allocate(&file, RESERVE);
         }
     }
 
@@ -489,16 +479,6 @@ impl Drop for Writer {
             let _ = self.lock.set_len(metadata.len());
         }
     }
-}
-
-/// Room allocated beyond the pages of the file, and for the journal, in bytes. The journal holds
-/// the old content of the pages that a transaction changes: the last ones of each of eight tables
-/// and three indices, 4 KiB each. 64 pages are several times that.
-const RESERVE: u64 = 256 << 10;
-
-/// Allocates blocks for the first `length` bytes of `file` without changing its size.
-fn allocate(file: &File, length: u64) -> Result<(), Errno> {
-    rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, length)
 }
 
 const RUN: &str = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";

@@ -2,6 +2,7 @@
 
 use crate::series;
 use ssdgauge_core::statistics::percentile_interval::LatencySeries;
+use ssdgauge_core::statistics::sparse_histogram::SparseHistogram;
 use ssdgauge_core::{Histogram, Random};
 
 /// The standard deviation of the logarithm of the level of a second, and that of its requests.
@@ -22,7 +23,7 @@ pub(crate) fn coverage(phi: f64, n: usize, share: f64, trials: usize) -> f64 {
                 let own = SPREAD.1 * series::normal(&mut random);
                 second.record((1e5 * (SPREAD.0 * level + own).exp()) as u64);
             }
-            series.push(second.sparse());
+            series.push(SparseHistogram::from(&second));
             all.merge(&second);
         }
         let ends = series.interval(&all, share);

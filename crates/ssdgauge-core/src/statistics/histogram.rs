@@ -19,7 +19,7 @@ pub const MAX_VALUE: u64 = (1 << VALUE_BITS) - 1;
 /// Returns the bucket of `value`, which must not exceed [`MAX_VALUE`], without a branch: it runs once
 /// per request.
 #[inline]
-fn bucket_of(value: u64) -> usize {
+pub(super) fn bucket_of(value: u64) -> usize {
     // Setting the low bits gives values below 2,048 a shift of 0: they are their own bucket.
     let shift = 63 - (value | ((1 << (OCTAVE_BITS + 1)) - 1)).leading_zeros() - OCTAVE_BITS;
     ((shift as usize) << OCTAVE_BITS) + (value >> shift) as usize
@@ -301,7 +301,8 @@ impl Histogram {
         self.occupied().map(|(bucket, n)| (edges_of(bucket).0, n))
     }
 
-    fn occupied(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+    /// Returns each occupied bucket with its number and its count, in ascending order.
+    pub(super) fn occupied(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let range = self.range();
         let first = range.start;
         self.counts[range]
@@ -311,55 +312,11 @@ impl Histogram {
             .map(move |(index, n)| (first + index, *n))
     }
 
-    /// Returns the counts of the occupied buckets alone.
-    pub fn sparse(&self) -> SparseHistogram {
-        let counts = self.occupied().map(|(bucket, n)| (bucket as u32, n)).collect();
-        SparseHistogram { counts, overflow: self.overflow }
-    }
-
     /// Returns the share of values above `value`, exact to one bucket; `None` without values.
     pub fn share_above(&self, value: u64) -> Option<f64> {
         let above: u64 =
             self.occupied().filter(|(bucket, _)| edges_of(*bucket).0 > value).map(|(_, n)| n).sum();
         (self.count > 0).then(|| (above + self.overflow) as f64 / self.count as f64)
-    }
-}
-
-/// The occupied buckets of a histogram: a few KiB instead of up to 264, for many seconds at once.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SparseHistogram {
-    /// The bucket and its count, in ascending order of the bucket.
-    counts: Vec<(u32, u64)>,
-    overflow: u64,
-}
-
-impl SparseHistogram {
-    /// Adds all values of `other`.
-    pub fn merge(&mut self, other: &SparseHistogram) {
-        let mut merged = Vec::with_capacity(self.counts.len().max(other.counts.len()));
-        let mut others = other.counts.iter().copied().peekable();
-        for (bucket, n) in self.counts.drain(..) {
-            while let Some(before) = others.next_if(|(place, _)| *place < bucket) {
-                merged.push(before);
-            }
-            let same = others.next_if(|(place, _)| *place == bucket);
-            merged.push((bucket, n + same.map_or(0, |(_, n)| n)));
-        }
-        merged.extend(others);
-        self.counts = merged;
-        self.overflow += other.overflow;
-    }
-
-    /// Returns the number of values, those above the range included.
-    pub fn count(&self) -> u64 {
-        self.counts.iter().map(|(_, n)| n).sum::<u64>() + self.overflow
-    }
-
-    /// Returns the number of values in buckets above that of `value`.
-    pub fn above(&self, value: u64) -> u64 {
-        let bucket = bucket_of(value.min(MAX_VALUE)) as u32;
-        let higher = self.counts.iter().rev().take_while(|(place, _)| *place > bucket);
-        higher.map(|(_, n)| n).sum::<u64>() + self.overflow
     }
 }
 
@@ -485,24 +442,5 @@ mod tests {
 
     fn values() -> impl Strategy<Value = Vec<u64>> {
         proptest::collection::vec((0u64..1 << 44, 0u32..44).prop_map(|(v, s)| v >> s), 0..200)
-    }
-
-    #[test]
-    fn a_sparse_histogram_counts_and_merges_like_a_whole_one() {
-        let mut random = Random::new(5, 0);
-        let mut draw = |n: u64| -> Vec<u64> {
-            (0..n).map(|_| (1e4 * random.exponential()) as u64 + 1).collect()
-        };
-        let (one, two) = (draw(500), draw(300));
-        let mut sparse = of(&one).sparse();
-        sparse.merge(&of(&two).sparse());
-        sparse.merge(&of(&[MAX_VALUE + 1]).sparse());
-        let whole = of(&[one, two, vec![MAX_VALUE + 1]].concat());
-        assert_eq!(sparse, whole.sparse());
-        assert_eq!(sparse.count(), whole.count());
-        for value in [1, 900, 20_000, 70_000] {
-            let share = sparse.above(value) as f64 / sparse.count() as f64;
-            assert_eq!(Some(share), whole.share_above(value), "{value}");
-        }
     }
 }

@@ -5,8 +5,9 @@
 //! (Woodruff 1952), on the logarithm of the share, which cannot fall below zero. The requests of one
 //! second are not independent of each other; an interval that assumes it is far too narrow.
 
-use crate::statistics::histogram::{Histogram, SparseHistogram};
+use crate::statistics::histogram::Histogram;
 use crate::statistics::low_frequency;
+use crate::statistics::sparse_histogram::SparseHistogram;
 
 /// The fewest seconds with an interval of a percentile. Chosen by simulation.
 pub const FEWEST: usize = 60;
@@ -100,7 +101,7 @@ mod tests {
             let mut second = Histogram::default();
             (0..40)
                 .for_each(|_| second.record((1e5 * (0.2 * level + 0.2 * normal()).exp()) as u64));
-            series.push(second.sparse());
+            series.push(SparseHistogram::from(&second));
             all.merge(&second);
         }
         (series, all)
@@ -141,7 +142,7 @@ mod tests {
             let mut histogram = Histogram::default();
             (0..3).for_each(|n| histogram.record(1_000 + (second * 7 + n) % 500));
             all.merge(&histogram);
-            series.push(histogram.sparse());
+            series.push(SparseHistogram::from(&histogram));
         }
         assert!(series.stretches.len() <= MOST_STRETCHES, "{}", series.stretches.len());
         assert_eq!(series.seconds(), 9_001);

@@ -1,6 +1,7 @@
 //! The intervals of latency percentiles, from the histograms of the seconds of a step.
 
 use ssdgauge_core::statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
+use ssdgauge_core::statistics::sparse_histogram::SparseHistogram;
 use ssdgauge_core::{
     ConfidenceInterval, Direction, Histogram, Interval, Metric, Nanos, Scope, Totals, WithinRun,
 };
@@ -41,12 +42,12 @@ impl PercentileSeries {
         }
         for (scope, series) in &mut self.scopes {
             match scope {
-                Scope::All => series.push(merged.sparse()),
+                Scope::All => series.push(SparseHistogram::from(merged)),
                 Scope::Read | Scope::Write => {
-                    let mut all = Histogram::default().sparse();
+                    let mut all = SparseHistogram::default();
                     let of_scope = |interval: &&Interval| Scope::from(interval.direction) == *scope;
                     for interval in intervals.iter().filter(of_scope) {
-                        all.merge(&interval.latency.sparse());
+                        all.merge(&SparseHistogram::from(&interval.latency));
                     }
                     series.push(all);
                 }
