@@ -234,6 +234,8 @@ pub enum FindingKind {
     HostCeiling,
     /// Before a step that writes, the drive was not the admitted one, or another process used it.
     DriveChanged,
+    /// Uses of the drive may have been hidden from this process, as in a container.
+    UsesUnknown,
     /// The bytes written exceed the write budget of the plan.
     OverBudget,
     /// The drive returns other data than were written.
@@ -318,6 +320,7 @@ impl FindingKind {
             FindingKind::ClockSource => "clock-source",
             FindingKind::HostCeiling => "host-ceiling",
             FindingKind::DriveChanged => "drive-changed",
+            FindingKind::UsesUnknown => "uses-unknown",
             FindingKind::OverBudget => "over-budget",
             FindingKind::NotKept => "not-kept",
             FindingKind::Meter => "meter",

@@ -37,6 +37,9 @@ pub struct TargetOptions<'a> {
     /// The same confirmation again: permits the loss of the file systems, RAID members and other
     /// data that were found on the drive.
     pub erase: Option<&'a str>,
+    /// The same confirmation again: accepts that uses of the drive may be hidden from this process,
+    /// as in a container.
+    pub confined: Option<&'a str>,
     /// The id of the run. The ownership label and the verification headers contain it, so that a
     /// resumed run recognises its own data.
     pub run_id: Option<&'a str>,
@@ -76,6 +79,7 @@ pub struct Admitted {
     identity: Identity,
     label: Vec<u8>,
     results: Option<PathBuf>,
+    unseen: Vec<String>,
     helper: Option<HelperClient>,
     // Never read: the lease lasts as long as this file is open.
     _lease: Option<File>,
@@ -106,10 +110,12 @@ pub(crate) fn admit(
     // A mounted file system, swap or the root file system would be destroyed. O_EXCL refuses most
     // of these as well, but reports only EBUSY: this check names the use.
     let kernel = Kernel::look();
-    check_uses(&kernel, path, &folder, options.results, &Openers::All)?;
+    let unseen = check_uses(&kernel, path, &folder, options.results, &Openers::All)?;
     check_state(path, &folder)?;
     // A mistyped name (sdb for sdc) is the most common accident: the serial has to match as well.
     check_confirmation(path, &expected.confirmation, options.confirm)?;
+    // Unknown is not free: in a container the host may have the drive mounted.
+    check_unseen(path, &unseen, expected, options)?;
     // A resumed run skips the check of contents for its own data, so a device that only has the
     // same name as the interrupted run's must not pass for it.
     check_attachment(path, expected, options)?;
@@ -132,7 +138,8 @@ pub(crate) fn admit(
     };
     // Finds a use that began between the first check and the exclusive open. Later claims are
     // refused by the kernel; later writers are found before the next step that writes.
-    check_uses(&Kernel::look(), path, &folder, options.results, &Openers::All)?;
+    let unseen = check_uses(&Kernel::look(), path, &folder, options.results, &Openers::All)?;
+    check_unseen(path, &unseen, expected, options)?;
     // An unmounted drive may still hold the only copy of a user's data.
     check_contents(&file, path, expected, options)?;
     let file = Arc::new(file);
@@ -145,6 +152,7 @@ pub(crate) fn admit(
         identity: expected.identity.clone(),
         label: signatures::ownership_label(&expected.confirmation, options.run_id),
         results: options.results.map(Path::to_owned),
+        unseen,
         helper: None,
         _lease: lease,
     })
@@ -164,6 +172,11 @@ impl Admitted {
     /// Returns its device number, such as `259:0`.
     pub fn number(&self) -> &str {
         &self.identity.number
+    }
+
+    /// Returns what this process could not see when it looked for uses of the drive, one line each.
+    pub fn unseen(&self) -> &[String] {
+        &self.unseen
     }
 
     /// Returns the ownership label: the block that marks the contents as test data of this run.
@@ -193,6 +206,7 @@ impl Admitted {
             results,
             &Openers::Writers(self.helper.as_ref()),
         )?;
+        // What was hidden at the admission was accepted then.
         check_state(path, &self.folder)
     }
 }
@@ -238,16 +252,14 @@ pub(crate) fn objections(
         .into_iter()
         .collect();
     found.extend(loop_over_device(&kernel, path, &folder));
-    let users = uses::users(&kernel, &folder, &Openers::All);
-    found.extend(users.iter().map(|holder| in_use(path, holder)));
+    let uses = uses::find(&kernel, &folder, &Openers::All);
+    found.extend(uses.found.iter().map(|holder| in_use(path, holder)));
+    let unknown = check_unseen(path, &uses.unseen, facts, options).err();
     found.extend(check_state(path, &folder).err());
     if attribute(&folder.join("ro")).is_some_and(|flag| flag != "0") {
         found.push(Refusal::ReadOnly { path: shown(path) });
     }
     let mut unchecked = Vec::new();
-    if !rustix::process::geteuid().is_root() {
-        unchecked.push("the open files of other users' processes".to_owned());
-    }
     // A drive in use is refused whatever its contents, and opening it could disturb its user.
     if found.is_empty() {
         found.extend(attached_again(path, facts, options));
@@ -256,6 +268,7 @@ pub(crate) fn objections(
             Err(error) => unchecked.push(format!("its contents and its health ({error})")),
         }
     }
+    found.extend(unknown);
     (found, unchecked)
 }
 
@@ -303,24 +316,40 @@ fn loop_over_device(kernel: &Kernel, path: &Path, folder: &Path) -> Option<Refus
     Some(Refusal::Denied { path: shown(path), cause: format!("{what}; name that drive itself") })
 }
 
-/// Refuses a drive that carries the system, the results or this program, and a drive in use.
+/// Refuses a drive that carries the system, the results or this program, and a drive in use. Returns
+/// what this process cannot see, where a use may be hidden.
 fn check_uses(
     kernel: &Kernel,
     path: &Path,
     folder: &Path,
     results: Option<&Path>,
     openers: &Openers<'_>,
-) -> Result<(), Refusal> {
+) -> Result<Vec<String>, Refusal> {
     if let Some(what) = uses::protected(kernel, folder, results) {
         return Err(Refusal::Protected { path: shown(path), what });
     }
     if let Some(refusal) = loop_over_device(kernel, path, folder) {
         return Err(refusal);
     }
-    match uses::users(kernel, folder, openers).first() {
+    let uses = uses::find(kernel, folder, openers);
+    match uses.found.first() {
         Some(user) => Err(in_use(path, user)),
-        None => Ok(()),
+        None => Ok(uses.unseen),
     }
+}
+
+/// Refuses a drive whose uses may be hidden from this process, unless `--confined` names it.
+fn check_unseen(
+    path: &Path,
+    unseen: &[String],
+    expected: &TargetFacts,
+    options: &TargetOptions<'_>,
+) -> Result<(), Refusal> {
+    if unseen.is_empty() || options.confined == Some(&expected.confirmation) {
+        return Ok(());
+    }
+    let (unseen, expected) = (unseen.to_vec(), expected.confirmation.clone());
+    Err(Refusal::UsesUnknown { path: shown(path), unseen, expected })
 }
 
 /// Refuses a drive whose driver is resetting or removing it: requests would fail or hang.

@@ -29,6 +29,16 @@ pub enum Refusal {
         /// The use.
         holder: String,
     },
+    /// Uses of the drive may be hidden from this process, and this is not accepted.
+    #[error("whether {path} is in use is unknown: this process cannot see {}", unseen.join(", nor "))]
+    UsesUnknown {
+        /// The device.
+        path: String,
+        /// What this process cannot see.
+        unseen: Vec<String>,
+        /// The confirmation that accepts it (`--confined`).
+        expected: String,
+    },
     /// The drive is write-protected.
     #[error("{path} is read-only")]
     ReadOnly {
@@ -106,6 +116,7 @@ impl Refusal {
             Refusal::Partition { .. } => "part",
             Refusal::Protected { .. } => "protected",
             Refusal::InUse { .. } => "in-use",
+            Refusal::UsesUnknown { .. } => "uses-unknown",
             Refusal::ReadOnly { .. } => "read-only",
             Refusal::Unhealthy { .. } => "unhealthy",
             Refusal::Changed { .. } => "changed",
@@ -123,6 +134,9 @@ impl Refusal {
             Refusal::Partition { whole, .. } => format!("a partition of {whole}"),
             Refusal::Protected { what, .. } => format!("carries {what}"),
             Refusal::InUse { holder, .. } => holder.clone(),
+            Refusal::UsesUnknown { unseen, .. } => {
+                format!("unknown: this process cannot see {}", unseen.join(", nor "))
+            }
             Refusal::ReadOnly { .. } => "read-only".into(),
             Refusal::Unhealthy { what, .. }
             | Refusal::Changed { what, .. }
@@ -136,7 +150,7 @@ impl Refusal {
         }
     }
 
-    /// Returns whether a confirmation is all that is missing.
+    /// Returns whether a confirmation of the loss of data is all that is missing.
     pub fn needs_only_confirmation(&self) -> bool {
         match self {
             Refusal::Holds { .. }
@@ -146,6 +160,7 @@ impl Refusal {
             Refusal::Partition { .. }
             | Refusal::Protected { .. }
             | Refusal::InUse { .. }
+            | Refusal::UsesUnknown { .. }
             | Refusal::ReadOnly { .. }
             | Refusal::Unhealthy { .. }
             | Refusal::Changed { .. }

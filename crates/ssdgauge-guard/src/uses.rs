@@ -2,16 +2,20 @@
 //!
 //! This module only reads. The kernel refuses O_EXCL for claimed devices, but not for a mount in
 //! another namespace that is held by a mapping, a loop device over the same file, a second path, or
-//! a program that writes to the open device: those are found here.
+//! a program that writes to the open device: those are found here. What this process may not see is
+//! reported as well: an unknown use is not the absence of a use.
+
+mod exports;
+mod open_files;
+mod viewpoint;
 
 use crate::text::printable;
-use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
+use open_files::Wanted;
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_os::mounts::unescape;
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::{name_of, siblings, wwid};
-use ssdgauge_os::topology::{Kernel, Mount, processes};
-use std::collections::BTreeSet;
+use ssdgauge_os::topology::{Kernel, Mount};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -63,29 +67,63 @@ pub(crate) fn loop_over_device(kernel: &Kernel, disk: &Path) -> Option<String> {
     Some(format!("{} is a loop device over {backing}", name_of(&over.folder)))
 }
 
-/// Returns the uses of the drive whose folder is `disk`, and of the devices above and below it, one
-/// line each. The first line is the most specific: a mount point says more than an open file.
-pub(crate) fn users(kernel: &Kernel, disk: &Path, openers: &Openers<'_>) -> Vec<String> {
+/// What is known about the uses of a drive.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Uses {
+    /// The uses, one line each. The first is the most specific: a mount point says more than an open
+    /// file.
+    pub(crate) found: Vec<String>,
+    /// What this process cannot see, one line each: a use may be hidden there.
+    pub(crate) unseen: Vec<String>,
+}
+
+/// Returns the uses of the drive whose folder is `disk`, and of the devices above and below it.
+pub(crate) fn find(kernel: &Kernel, disk: &Path, openers: &Openers<'_>) -> Uses {
     // `own`: the drive and what it consists of. `family`: own, and everything above any of it.
     let (own, family) = (kernel.stands_on(disk), kernel.family(disk));
-    let mut users = Vec::new();
+    let mut found = Vec::new();
     for folder in &family {
-        users.extend(file_system_uses(kernel, folder));
+        found.extend(file_system_uses(kernel, folder));
     }
     for folder in &family {
-        users.extend(holders(folder, &own));
+        found.extend(holders(folder, &own));
     }
-    users.extend(loop_devices(kernel, &own, &family));
-    users.extend(own.iter().find_map(|below| second_path(below, &own)));
-    users.extend(match openers {
-        Openers::All => open_in(kernel, disk, false, std::process::id()),
-        Openers::Writers(None) => writers(kernel, disk, std::process::id()),
+    found.extend(loop_devices(kernel, &own, &family));
+    found.extend(own.iter().find_map(|below| second_path(below, &own)));
+    let wanted = Wanted::new(kernel, disk);
+    let (exported, mut unseen) = exports::find(&kernel.sys, |path| wanted.is_at(path));
+    found.extend(exported);
+    match openers {
+        Openers::All => {
+            let open = open_files::find(kernel, &wanted, std::process::id());
+            found.extend(open.holders);
+            unseen.extend(unreadable(&open.unreadable));
+            unseen.extend(viewpoint::hidden(&kernel.proc));
+        }
+        Openers::Writers(None) => found.extend(writers(kernel, disk, std::process::id())),
         // Without the list it is unknown whether another program writes: that counts as a use.
-        Openers::Writers(Some(helper)) => helper
-            .writers()
-            .unwrap_or_else(|error| vec![format!("its open files cannot be listed ({error})")]),
-    });
-    users
+        Openers::Writers(Some(helper)) => found.extend(
+            helper
+                .writers()
+                .unwrap_or_else(|error| vec![format!("its open files cannot be listed ({error})")]),
+        ),
+    }
+    Uses { found, unseen }
+}
+
+/// Returns a line about the processes whose open files cannot be listed, if there are any.
+fn unreadable(processes: &[String]) -> Option<String> {
+    let example = processes.first()?;
+    Some(match processes.len() {
+        1 => format!("the open files of {example}"),
+        count => format!("the open files of {count} processes, such as {example}"),
+    })
+}
+
+/// Returns the processes that have `disk`, a device above it, or the file behind it open for
+/// writing. The calling process and the process `excluded` are left out.
+pub(crate) fn writers(kernel: &Kernel, disk: &Path, excluded: u32) -> Vec<String> {
+    open_files::find(kernel, &Wanted::new(kernel, disk).for_writing(), excluded).holders
 }
 
 /// Returns whether the device in `folder` is mounted, swap, or a member of a mounted btrfs.
@@ -171,108 +209,4 @@ fn is_swap(kernel: &Kernel, name: &str) -> bool {
 fn in_mounted_btrfs(kernel: &Kernel, name: &str) -> bool {
     let systems = fs::read_dir(kernel.sys.join("fs/btrfs")).into_iter().flatten().flatten();
     systems.into_iter().any(|system| system.path().join("devices").join(name).exists())
-}
-
-/// How often the open files are listed before a process counts as a user, and the pause between.
-/// udev opens a new device for a moment; without a repetition each attach would refuse the drive.
-const SCANS: u32 = 4;
-const BETWEEN_SCANS: std::time::Duration = std::time::Duration::from_millis(100);
-
-/// Returns the processes that have `disk`, a device above it, or the file behind it open for
-/// writing. The calling process and the process `excluded` are left out.
-pub(crate) fn writers(kernel: &Kernel, disk: &Path, excluded: u32) -> Vec<String> {
-    open_in(kernel, disk, true, excluded)
-}
-
-/// Returns the processes that have `disk`, a device above it, or the file behind it open; only
-/// those that could write, where `writers_only`.
-fn open_in(kernel: &Kernel, disk: &Path, writers_only: bool, excluded: u32) -> Vec<String> {
-    let family = kernel.family(disk);
-    let devices: BTreeSet<u64> = family.iter().filter_map(|folder| number_of(folder)).collect();
-    let own = kernel.stands_on(disk);
-    let tested = kernel.loops.iter().filter(|tested| own.contains(&tested.folder));
-    let files: Vec<(u64, u64)> = tested.filter_map(|tested| tested.file).collect();
-    let wanted = Wanted { devices: &devices, files: &files, writers_only };
-    let scan = || open_files(kernel, &wanted, excluded);
-    let mut found = scan();
-    for _ in 1..SCANS {
-        if found.is_empty() {
-            break;
-        }
-        std::thread::sleep(BETWEEN_SCANS);
-        let again = scan();
-        found.retain(|user| again.contains(user));
-    }
-    found
-}
-
-/// The open files that are searched for.
-struct Wanted<'a> {
-    /// Block devices, by number.
-    devices: &'a BTreeSet<u64>,
-    /// Regular files, by file system and inode.
-    files: &'a [(u64, u64)],
-    /// Whether only descriptors that can write count.
-    writers_only: bool,
-}
-
-fn open_files(kernel: &Kernel, wanted: &Wanted<'_>, excluded: u32) -> Vec<String> {
-    let own = [std::process::id(), excluded].map(|id| id.to_string());
-    let mut users = Vec::new();
-    for process in processes(&kernel.proc) {
-        let id = name_of(&process);
-        if own.contains(&id) || own.iter().any(|own| is_our_fork(&process, own)) {
-            continue;
-        }
-        let open = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-        let holds = open.into_iter().any(|entry| {
-            wanted.contains(&entry.path())
-                && (!wanted.writers_only || may_write(&process, &entry.file_name()))
-        });
-        if holds {
-            let program = attribute(&process.join("comm")).unwrap_or_else(|| "a program".into());
-            let program = printable(program.as_bytes());
-            users.push(format!("it is open in {program} (process {id})"));
-        }
-    }
-    users
-}
-
-impl Wanted<'_> {
-    /// Returns whether the open file behind `path` is searched for. STATX_DONT_SYNC uses cached
-    /// attributes: a file on a network server that does not respond would block the search.
-    fn contains(&self, path: &Path) -> bool {
-        let fields = StatxFlags::TYPE | StatxFlags::INO;
-        let Ok(stat) = statx(CWD, path, AtFlags::STATX_DONT_SYNC, fields) else { return false };
-        const BLOCK: u32 = 0o060_000;
-        let is_block = u32::from(stat.stx_mode) & 0o170_000 == BLOCK;
-        let rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
-        let dev = makedev(stat.stx_dev_major, stat.stx_dev_minor);
-        (is_block && self.devices.contains(&rdev)) || self.files.contains(&(dev, stat.stx_ino))
-    }
-}
-
-fn may_write(process: &Path, number: &std::ffi::OsStr) -> bool {
-    let info = fs::read_to_string(process.join("fdinfo").join(number)).unwrap_or_default();
-    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
-    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-    // The lowest two bits are the access mode; 0 is O_RDONLY. An unknown mode counts as writing.
-    flags.is_none_or(|flags| flags & 3 != 0)
-}
-
-/// Returns whether `process` is a child of `own` that still runs the same program: between fork and
-/// exec a child has copies of our descriptors, and is not another user.
-fn is_our_fork(process: &Path, own: &str) -> bool {
-    let status = fs::read_to_string(process.join("status")).unwrap_or_default();
-    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
-    let program = fs::read_link(process.join("exe")).ok();
-    parent.is_some_and(|parent| parent.trim() == own)
-        && program.is_some()
-        && program == fs::read_link("/proc/self/exe").ok()
-}
-
-fn number_of(folder: &Path) -> Option<u64> {
-    let text = attribute(&folder.join("dev"))?;
-    let (major, minor) = text.split_once(':')?;
-    Some(makedev(major.parse().ok()?, minor.parse().ok()?))
 }

@@ -137,6 +137,20 @@ impl LinuxRig {
         matches!(self.target, OpenTarget::Drive(_))
     }
 
+    /// Returns the finding that uses of the drive may have been hidden from this process.
+    fn uses_unknown(&self) -> Option<Finding> {
+        let OpenTarget::Drive(drive) = &self.target else { return None };
+        let unseen = drive.unseen();
+        (!unseen.is_empty()).then(|| {
+            let text = format!(
+                "whether other programs used the drive is unknown: this process could not see {}",
+                unseen.join(", nor ")
+            );
+            let hint = "run it on the host, as root, where nothing is hidden";
+            Finding::new(FindingKind::UsesUnknown, Severity::Warning, text, hint)
+        })
+    }
+
     fn device(&self) -> Device {
         self.file().cloned().map_or(Device::Null, Device::File)
     }
@@ -167,6 +181,7 @@ impl Rig for LinuxRig {
     fn conditions(&mut self) -> Vec<Finding> {
         let number = self.backing.as_ref().map(|backing| backing.number);
         let mut findings = monitor::check_host(Path::new("/"), number, self.is_block());
+        findings.extend(self.uses_unknown());
         if let Some(target) = self.purge_target() {
             findings.extend(ssdgauge_drive::drive_findings(
                 &target.device,

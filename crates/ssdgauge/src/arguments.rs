@@ -149,6 +149,9 @@ pub(crate) struct RunOptions {
     /// Allow erasing existing file systems and data on the drive with this serial.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) erase: Option<String>,
+    /// Accept that uses of the drive with this serial may be hidden, as in a container.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) confined: Option<String>,
     /// Write a log of all measured requests, 16 bytes each; `ssdgauge log` prints it.
     #[arg(long, value_name = "FILE")]
     pub(crate) log_ios: Option<PathBuf>,
@@ -199,6 +202,9 @@ pub(crate) struct ResumeArguments {
     /// Allow erasing existing file systems and data on the drive with this serial.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) erase: Option<String>,
+    /// Accept that uses of the drive with this serial may be hidden, as in a container.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) confined: Option<String>,
     #[command(flatten)]
     pub(crate) power: PowerOptions,
     /// Print the results as JSON.
@@ -364,6 +370,9 @@ pub(crate) struct BenchArguments {
     /// Allow erasing existing file systems and data on the drive with this serial.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) erase: Option<String>,
+    /// Accept that uses of the drive with this serial may be hidden, as in a container.
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) confined: Option<String>,
     /// Write a log of all requests.
     #[arg(long, value_name = "FILE")]
     pub(crate) log_ios: Option<PathBuf>,

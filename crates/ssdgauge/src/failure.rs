@@ -192,6 +192,10 @@ fn from_refusal(refusal: &Refusal) -> Failure {
         Refusal::InUse { .. } => {
             "nothing was written; release the drive, or name another one".into()
         }
+        Refusal::UsesUnknown { expected, .. } => format!(
+            "nothing was written; run it as root on the host itself, or make sure that nothing uses \
+             the drive and add --confined {expected}"
+        ),
         Refusal::Partition { whole, .. } => {
             format!("nothing was written; the whole drive is {whole}")
         }

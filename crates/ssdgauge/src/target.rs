@@ -138,6 +138,7 @@ impl Target {
                 let given = TargetOptions {
                     confirm: confirmation.confirm,
                     erase: confirmation.erase,
+                    confined: confirmation.confined,
                     run_id: Some(run.run_id),
                     continues: run.continues,
                     results: Some(run.results),
@@ -200,6 +201,8 @@ pub(crate) struct Confirmation<'a> {
     pub(crate) confirm: Option<&'a str>,
     /// Existing data on it may be erased.
     pub(crate) erase: Option<&'a str>,
+    /// Uses of it may be hidden from this process.
+    pub(crate) confined: Option<&'a str>,
 }
 
 /// Opens a virtual drive from `PROFILE[?KEY=VALUE&...]`; a profile is a name or the path of a file.

@@ -3,6 +3,7 @@
 # second path. Each is refused with exit code 3, and no sector is written.
 # vm: --nvme 32M --nvme 32M --copy dmsetup --module dm_mod --module crc32c_generic --module ext4
 # vm: --module loop --pack dm_flakey --module md_mod --module raid1 --pack sd_mod --pack scsi_debug
+# vm: --pack nvmet
 . /usr/bin/expect.sh
 
 # refuses TARGET DRIVE WORDS: TARGET is refused with WORDS although --confirm and --erase are given,
@@ -167,6 +168,21 @@ a_second_path_to_the_same_drive() {
     rmmod scsi_debug
 }
 
+a_drive_that_the_nvme_target_exports() {
+    blank /dev/nvme1n1
+    modprobe nvmet
+    export=/sys/kernel/config/nvmet/subsystems/test/namespaces/1
+    mkdir -p $export
+    printf /dev/nvme1n1 >$export/device_path
+    echo 1 >$export/enable
+    refuses /dev/nvme1n1 nvme1n1 'is exported by the NVMe target (subsystems/test/namespaces/1)'
+    umount /sys/kernel/config
+    refuses /dev/nvme1n1 nvme1n1 'exports of the NVMe target (configfs cannot be read)'
+    mount -t configfs configfs /sys/kernel/config
+    echo 0 >$export/enable
+    rmdir $export /sys/kernel/config/nvmet/subsystems/test
+}
+
 a_drive_that_holds_a_partition_table() {
     partitioned
     before=$(sectors nvme0n1)
@@ -221,6 +237,6 @@ scenarios a_drive_whose_partition_is_mounted a_drive_whose_partition_is_swap \
     a_partition_that_a_program_has_open a_partition_by_itself a_drive_below_device_mapper \
     a_drive_of_a_volume_group a_drive_below_an_encrypted_volume a_path_of_a_multipath_device \
     a_mapping_beside_one_that_is_mounted a_mapping_over_a_partition_of_a_drive_in_use \
-    a_drive_below_two_mappings a_member_of_an_array a_second_path_to_the_same_drive \
+    a_drive_below_two_mappings a_member_of_an_array a_second_path_to_the_same_drive a_drive_that_the_nvme_target_exports \
     a_drive_that_warns_of_itself a_drive_that_holds_a_partition_table a_drive_that_keeps_nothing \
     the_list_of_drives_tells_them_all

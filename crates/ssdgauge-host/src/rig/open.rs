@@ -25,18 +25,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl LinuxRig {
-    /// Opens `candidate`. A block device is admitted only with its confirmation.
-    ///
-    /// # Errors
-    /// As [`LinuxRig::open_with`].
-    pub fn open(
-        candidate: Candidate,
-        confirm: Option<&str>,
-        seed: u64,
-    ) -> Result<LinuxRig, TargetError> {
-        LinuxRig::open_with(candidate, &TargetOptions { confirm, ..TargetOptions::default() }, seed)
-    }
-
     /// Opens `candidate`. A block device is admitted only as far as `options` permit.
     ///
     /// # Errors

@@ -26,8 +26,12 @@ pub(crate) fn filled(rig: &mut LinuxRig) -> Recording {
 
 fn scratch(folder: &tempfile::TempDir) -> LinuxRig {
     let name = folder.path().to_str().unwrap();
-    LinuxRig::open(Candidate::find(name).and_then(|found| found.sized(SPAN)).unwrap(), None, 1)
-        .unwrap()
+    crate::support::open(
+        Candidate::find(name).and_then(|found| found.sized(SPAN)).unwrap(),
+        None,
+        1,
+    )
+    .unwrap()
 }
 
 const ENGINES: [Engine; 2] = [Engine::IoUring, Engine::Synchronous];
@@ -147,7 +151,7 @@ fn sequential_requests_are_never_merged() {
 
 #[test]
 fn a_stop_ends_a_step_at_once_and_keeps_its_seconds() {
-    let mut rig = LinuxRig::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
+    let mut rig = crate::support::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
     for engine in ENGINES {
         let mut seen = Recording { stop_after: Some(3), ..Recording::default() };
         let workload = random(engine, 100, 2, SPAN);
@@ -176,7 +180,7 @@ fn a_scratch_file_has_no_name_in_its_folder() {
     let file = folder.path().join("scratch.bin");
     let candidate =
         Candidate::find(file.to_str().unwrap()).and_then(|found| found.sized(SPAN)).unwrap();
-    let _rig = LinuxRig::open(candidate, None, 1).unwrap();
+    let _rig = crate::support::open(candidate, None, 1).unwrap();
     assert!(!file.exists());
 }
 

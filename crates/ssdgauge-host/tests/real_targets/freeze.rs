@@ -7,7 +7,6 @@ use ssdgauge_core::{
     Preparation, Reading, Recording, Rig, Sink,
 };
 use ssdgauge_guard::Candidate;
-use ssdgauge_host::LinuxRig;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -166,7 +165,7 @@ fn run_with_freezes(
 ) -> (Recording, OpenLoop, Vec<(Instant, Instant)>) {
     let candidate =
         Candidate::find(point.to_str().unwrap()).and_then(|found| found.sized(SPAN)).unwrap();
-    let mut rig = LinuxRig::open(candidate, None, 3).unwrap();
+    let mut rig = crate::support::open(candidate, None, 3).unwrap();
     let fill = Preparation::Fill {
         access: Access::Sequential,
         block_size: Bytes(1 << 20),

@@ -8,7 +8,7 @@ use std::process::Command;
 const SIZE: u64 = 64 << 20;
 
 fn admit(path: &str, confirm: Option<&str>) -> Result<LinuxRig, TargetError> {
-    LinuxRig::open(Candidate::find(path)?, confirm, 1)
+    crate::support::open(Candidate::find(path)?, confirm, 1)
 }
 
 /// Returns the refusal of `path`, and checks that the image did not change.

@@ -3,7 +3,6 @@
 use crate::support::{for_millis, random};
 use ssdgauge_core::{Arrival, Bytes, Direction, EndedBy, Engine, Recording, Rig};
 use ssdgauge_guard::Candidate;
-use ssdgauge_host::LinuxRig;
 
 const SPAN: Bytes = Bytes(16 << 20);
 
@@ -13,7 +12,7 @@ fn both_engines_sustain_a_rate_and_report_their_lateness() {
     let candidate = Candidate::find(folder.path().to_str().unwrap())
         .and_then(|found| found.sized(SPAN))
         .unwrap();
-    let mut rig = LinuxRig::open(candidate, None, 3).unwrap();
+    let mut rig = crate::support::open(candidate, None, 3).unwrap();
     crate::engines::filled(&mut rig);
     for (engine, threads) in [(Engine::IoUring, 1), (Engine::IoUring, 2), (Engine::Synchronous, 4)]
     {

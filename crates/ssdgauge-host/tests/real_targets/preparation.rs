@@ -17,7 +17,7 @@ fn admitted(device: &Loop, size: Option<Bytes>) -> LinuxRig {
         Some(size) => candidate.sized(size).unwrap(),
         None => candidate,
     };
-    LinuxRig::open(candidate, Some(&device.confirmation(SIZE)), 1).unwrap()
+    crate::support::open(candidate, Some(&device.confirmation(SIZE)), 1).unwrap()
 }
 
 /// Fills the whole device.

@@ -43,7 +43,7 @@ fn files_and_the_null_target_have_no_counters_of_their_own() {
     for target in [folder.path().to_str().unwrap(), "null:"] {
         let found = Candidate::find(target).unwrap();
         let candidate = if target == "null:" { found } else { found.sized(SPAN).unwrap() };
-        let mut rig = LinuxRig::open(candidate, None, 3).unwrap();
+        let mut rig = crate::support::open(candidate, None, 3).unwrap();
         filled(&mut rig);
         assert_eq!(used(&mut rig).2, None, "{target}");
     }

@@ -47,6 +47,7 @@ fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
         let options = TargetOptions {
             confirm: Some(&confirmation),
             erase: Some(&confirmation),
+            confined: Some(&confirmation),
             ..TargetOptions::default()
         };
         let rig = LinuxRig::open_with(candidate, &options, 1);
@@ -182,6 +183,7 @@ fn a_run_never_writes_more_than_its_plan() {
     let limit = Some(Bytes(256 << 10));
     let options = TargetOptions {
         confirm: Some(&confirmation),
+        confined: Some(&confirmation),
         writes_at_most: limit,
         ..TargetOptions::default()
     };

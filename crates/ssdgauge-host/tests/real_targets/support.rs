@@ -3,10 +3,21 @@
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, Engine, LatencyClock, Nanos, Stream, Until, Workload,
 };
-use ssdgauge_guard::Candidate;
+use ssdgauge_guard::{Candidate, TargetError, TargetOptions};
 use ssdgauge_host::LinuxRig;
 use std::path::Path;
 use std::process::Command;
+
+/// Opens `candidate` with the confirmation `confirm`. A machine may hide processes from the tests,
+/// which is accepted.
+pub(crate) fn open(
+    candidate: Candidate,
+    confirm: Option<&str>,
+    seed: u64,
+) -> Result<LinuxRig, TargetError> {
+    let options = TargetOptions { confirm, confined: confirm, ..TargetOptions::default() };
+    LinuxRig::open_with(candidate, &options, seed)
+}
 
 /// A random 4 KiB workload on the first `span` bytes.
 pub(crate) fn random(engine: Engine, read_percent: u8, depth: u32, span: Bytes) -> Workload {
@@ -87,7 +98,7 @@ impl Loop {
     /// Returns a rig that may write to all of it.
     pub(crate) fn rig(&self) -> LinuxRig {
         let candidate = Candidate::find(&self.path).unwrap();
-        LinuxRig::open(candidate, Some(&self.confirmation(self.size)), 3).unwrap()
+        open(candidate, Some(&self.confirmation(self.size)), 3).unwrap()
     }
 
     /// Returns the name in /sys/block.

@@ -78,10 +78,7 @@ impl ListedDrive {
             })
         });
         let reasons = self.refusals.iter().map(|refusal| {
-            let option = match refusal.needs_only_confirmation() {
-                true => self.confirm.as_deref().map(|serial| format!("--erase {serial}")),
-                false => None,
-            };
+            let option = consent(refusal, self.confirm.as_deref()).map(|(option, _)| option);
             json!({ "kind": refusal.key(), "words": refusal.reason(), "consent": option })
         });
         json!({
@@ -92,6 +89,19 @@ impl ListedDrive {
             "reasons": reasons.collect::<Vec<_>>(),
             "not_looked_at": self.not_checked,
         })
+    }
+}
+
+/// Returns the option that overrides `refusal` on the drive with the confirmation `serial`, and what
+/// it does; `None` where no option does.
+fn consent(refusal: &Refusal, serial: Option<&str>) -> Option<(String, &'static str)> {
+    let serial = serial?;
+    match refusal {
+        Refusal::UsesUnknown { .. } => Some((format!("--confined {serial}"), "accepts that")),
+        _ if refusal.needs_only_confirmation() => {
+            Some((format!("--erase {serial}"), "allows erasing it"))
+        }
+        _ => None,
     }
 }
 
@@ -106,24 +116,24 @@ fn table(drives: &[ListedDrive]) -> String {
         let size = info.map_or("-".into(), |info| info.capacity.about());
         let model = info.and_then(|info| info.model.as_deref()).unwrap_or("-");
         let serial = info.and_then(|info| info.serial.as_deref()).unwrap_or("-");
-        let can_be_confirmed = drive.refusals.iter().all(Refusal::needs_only_confirmation);
-        let testable = match (drive.is_testable(), can_be_confirmed) {
-            (true, _) => "yes",
-            (false, true) => "--erase",
-            (false, false) => "no",
+        let confirm = drive.confirm.as_deref();
+        let can_be_confirmed = drive.refusals.iter().all(|one| consent(one, confirm).is_some());
+        let testable = match drive.refusals.last() {
+            None => "yes",
+            Some(_) if !can_be_confirmed => "no",
+            Some(Refusal::UsesUnknown { .. }) => "unknown",
+            Some(_) => "--erase",
         };
         let name = drive.path.strip_prefix("/dev/").unwrap_or(&drive.path);
         // Model and serial are strings of the drive, which may hold control characters.
         let (model, serial) = (sanitize_device(model), sanitize_device(serial));
         text.push_str(&row([name, &size, &model, &serial, testable]));
         for refusal in &drive.refusals {
-            let option = match (refusal.needs_only_confirmation(), drive.confirm.as_deref()) {
-                (true, Some(serial)) => format!("; --erase {serial} allows erasing it"),
-                (true, None) | (false, _) => String::new(),
-            };
+            let option = consent(refusal, confirm)
+                .map_or(String::new(), |(option, effect)| format!("; {option} {effect}"));
             text.push_str(&wrapped(&format!("{}{option}", refusal.reason())));
         }
-        if let Some(serial) = drive.confirm.as_deref().filter(|_| can_be_confirmed) {
+        if let Some(serial) = confirm.filter(|_| can_be_confirmed) {
             text.push_str(&wrapped(&format!("--confirm {serial}")));
         }
         for check in &drive.not_checked {

@@ -32,8 +32,11 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
     let health_every_s =
         head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
     page_file::check_page(&page_file::page_beside(&arguments.file), &[arguments.file.as_path()])?;
-    let (confirm, erase) = (arguments.confirm.as_deref(), arguments.erase.as_deref());
-    let confirmation = Confirmation { confirm, erase };
+    let confirmation = Confirmation {
+        confirm: arguments.confirm.as_deref(),
+        erase: arguments.erase.as_deref(),
+        confined: arguments.confined.as_deref(),
+    };
     // The test data of the run itself needs no second confirmation: the guard recognises it.
     let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),

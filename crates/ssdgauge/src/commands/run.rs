@@ -81,8 +81,11 @@ fn start(
     let id = process::run_id(now)?;
     let context = RunContext { run_id: &id, results: &out, continues: None };
     let stop = StopFlag::listen()?;
-    let confirmation =
-        Confirmation { confirm: options.confirm.as_deref(), erase: options.erase.as_deref() };
+    let confirmation = Confirmation {
+        confirm: options.confirm.as_deref(),
+        erase: options.erase.as_deref(),
+        confined: options.confined.as_deref(),
+    };
     let extras = RunExtras {
         stop: &stop,
         log_ios: options.log_ios.as_deref(),

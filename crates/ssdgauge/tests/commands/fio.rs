@@ -94,8 +94,9 @@ score = { metric = "iops", mean_of_last = "3s" }
 fn ours(bench: &Bench, device: &Loop, throttle: &Throttle, turn: u32) -> f64 {
     let program = env!("CARGO_BIN_EXE_ssdgauge");
     let (path, name) = (&device.path, device.name());
-    let arguments =
-        format!("run read.toml {path} --confirm {name}:{SIZE} --out {turn}.ssdg --json");
+    let arguments = format!(
+        "run read.toml {path} --confirm {name}:{SIZE} --confined {name}:{SIZE} --out {turn}.ssdg --json"
+    );
     let output = throttle
         .inside(&format!("{program} {arguments}"))
         .current_dir(bench.folder.path())

@@ -101,7 +101,8 @@ fn a_block_device_without_a_serial_is_confirmed_by_name_and_size() {
     assert!(stderr.contains(&format!("--confirm {confirm}")), "{stderr}");
     assert!(std::fs::read(bench.path("image")).unwrap() == before, "a byte was written");
     assert_eq!(bench.names(), ["image"]);
-    bench.print(&arguments(&["quick", &device.path], &["--out", "a.ssdg", "--confirm", &confirm]));
+    let confirmed = ["--out", "a.ssdg", "--confirm", &confirm, "--confined", &confirm];
+    bench.print(&arguments(&["quick", &device.path], &confirmed));
     assert!(std::fs::read(bench.path("image")).unwrap() != before);
 }
 

@@ -93,6 +93,8 @@ fn check_suites(suites: &[&str]) {
             &device.path,
             "--confirm",
             &confirm,
+            "--confined",
+            &confirm,
             "--shorten",
             &shorten,
             "--scale-spans",

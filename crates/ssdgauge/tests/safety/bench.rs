@@ -34,6 +34,8 @@ pub(crate) struct Case {
     pub(crate) program: Option<PathBuf>,
     /// Whether the command has `--erase`.
     pub(crate) erase: bool,
+    /// Whether the command has `--confined`, for machines that hide processes from the tests.
+    pub(crate) confined: bool,
     /// The argument of `--confirm`; that of the target if `None`.
     pub(crate) confirm: Option<String>,
 }
@@ -47,6 +49,7 @@ impl Case {
             out: None,
             program: None,
             erase: true,
+            confined: true,
             confirm: None,
         }
     }
@@ -170,6 +173,9 @@ impl Bench {
         let mut command = Command::new(case.program.clone().unwrap_or(built));
         command.args(["quick", &case.target, "--size", "1MiB", "--shorten", "50"]);
         command.args(["--confirm", &confirm]).arg("--out").arg(&out).stdin(Stdio::null());
+        if case.confined {
+            command.args(["--confined", &confirm]);
+        }
         if case.erase {
             command.args(["--erase", &confirm]);
         }

@@ -90,6 +90,7 @@ fn data_released_with_erase_is_overwritten_and_the_label_spares_the_next_run_the
     let call = |out: &str, arguments: &[&str]| {
         std::process::Command::new(env!("CARGO_BIN_EXE_ssdgauge"))
             .args(["quick", &device, "--size", "8MiB", "--shorten", "50", "--confirm", &confirm])
+            .args(["--confined", &confirm])
             .args(arguments)
             .arg("--out")
             .arg(bench.path(out))

@@ -195,7 +195,8 @@ const SCENARIOS: &[Scenario] = &[
         // The running step only reads, so that the bytes can be compared.
         let suite = bench.path("reads.toml");
         std::fs::write(&suite, READS).unwrap();
-        bench.start_run(&["run", suite.to_str()?, &device, "--confirm", &confirm]);
+        let line = ["run", suite.to_str()?, &device, "--confirm", &confirm, "--confined", &confirm];
+        bench.start_run(&line);
         Some(Case::new(&device, &image, "is open in ssdgauge (process"))
     }),
     ("read-only by its flag", |bench| {

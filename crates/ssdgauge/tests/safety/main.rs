@@ -6,6 +6,7 @@
 
 mod bench;
 mod contents;
+mod hidden_uses;
 mod in_use;
 mod names;
 mod privileges;

@@ -35,7 +35,9 @@ impl Run {
         std::fs::set_permissions(bench.folder.path(), open).unwrap();
         let out = bench.path("a.ssdg");
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
-        command.args(["quick", &device, "--confirm", &confirmation(&device), "--shorten", shorten]);
+        let confirm = confirmation(&device);
+        command.args(["quick", &device, "--confirm", &confirm, "--shorten", shorten]);
+        command.args(["--confined", &confirm]);
         command.args(["--size", "8MiB"]).arg("--out").arg(&out);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
@@ -136,6 +138,7 @@ fn results_belong_to_the_owner_of_their_folder_and_the_run_can_be_resumed() {
     let confirm = confirmation(&run.device);
     let output = Command::new(env!("CARGO_BIN_EXE_ssdgauge"))
         .args(["resume", run.out.to_str().unwrap(), "--confirm", &confirm])
+        .args(["--confined", &confirm])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

@@ -50,7 +50,8 @@ impl Killed {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
-        command.args(arguments).args(["--confirm", &self.confirm]);
+        command.args(arguments);
+        command.args(["--confirm", &self.confirm, "--confined", &self.confirm]);
         command.stdin(std::process::Stdio::null());
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         command
