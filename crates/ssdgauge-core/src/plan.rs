@@ -1,6 +1,8 @@
 //! Plans: what a run does to a drive, as plain data that is printed, estimated, confirmed and
 //! stored.
 
+mod validity;
+
 use crate::drive::TargetKind;
 use crate::metric::Metric;
 use crate::phase::PhaseKind;

@@ -12,6 +12,7 @@ mod histogram;
 mod record;
 mod schema;
 mod temp_files;
+mod untrusted;
 mod writer;
 
 pub use error::RunFileError;

@@ -77,9 +77,18 @@ CREATE INDEX property_of_step ON property (step_id);
 /// one transaction: no run file exists without its opening record.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
-        "BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; \
-         {TABLES_OF_FORMAT_1} {TABLES_SINCE_FORMAT_2}"
+        "BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; {}",
+        tables(FORMAT)
     ))
+}
+
+/// Returns the definitions of all tables of `format`.
+pub(crate) fn tables(format: u32) -> String {
+    match format {
+        0 => String::new(),
+        1 => TABLES_OF_FORMAT_1.to_owned(),
+        _ => format!("{TABLES_OF_FORMAT_1} {TABLES_SINCE_FORMAT_2}"),
+    }
 }
 
 /// Adds the tables of the newest format to a file of format `found`, within the open transaction.
@@ -97,7 +106,7 @@ pub(crate) fn extend(connection: &Connection, found: u32) -> rusqlite::Result<()
 /// Checks the header of `path` without SQLite, because opening a foreign database with SQLite could
 /// roll back its journal and so change it. Returns the format of the file.
 ///
-/// Offsets 60 (`user_version`) and 68 (`application_id`) are those of the SQLite file format, 1.3.
+/// Offsets 18 and 19 (journal), 60 (`user_version`) and 68 (`application_id`) are those of the SQLite file format, 1.3.
 pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
     let foreign =
         |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
@@ -121,6 +130,11 @@ pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
     let (format, application) = (number(60), number(68));
     if application != APPLICATION {
         return foreign("it is an SQLite file of another program");
+    }
+    // Offsets 18 and 19: 1 for a rollback journal, 2 for a write-ahead log. Reading the latter
+    // creates files beside it.
+    if head[18..20] != [1, 1] {
+        return foreign("it uses a write-ahead log; run files never do");
     }
     if format > FORMAT {
         return Err(RunFileError::Newer { path: path.to_owned(), found: format, known: FORMAT });

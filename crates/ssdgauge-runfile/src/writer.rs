@@ -19,7 +19,7 @@ use crate::record::{
     FindingRecord, StepId, StepPlace, StepState, checksum, integer, optional, text,
 };
 use crate::schema;
-use names::{give_name, remove_stale_files, remove_with_journal, temporary_name};
+use names::{give_name, lock, remove_stale_files, remove_with_journal, temporary_name};
 use room::RESERVE;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
@@ -100,6 +100,7 @@ impl Writer {
             .mode(0o600)
             .open(temporary)
             .map_err(system)?;
+        lock(path, &file)?;
         let mut writer = Writer::over(temporary, file)?;
         schema::create(&writer.connection)
             .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
@@ -124,17 +125,19 @@ impl Writer {
             .write(true)
             .open(path)
             .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
-        let mut writer = Writer::over(path, file)?;
+        lock(path, &file)?;
         remove_stale_files(path);
+        // Before the settings of the writer: a file that is refused is not changed.
         let run = RunFile::open(path)?;
+        let mut writer = Writer::over(path, file)?;
         writer.begin()?;
         writer.format = run.format();
         room::reserve_journal(path);
         Ok((writer, run))
     }
 
+    /// Returns the writer of `path`, which the caller has locked through `lock`.
     fn over(path: &Path, lock: File) -> Result<Writer, RunFileError> {
-        lock.try_lock().map_err(|_| RunFileError::Busy(path.to_owned()))?;
         let connection = schema::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         // A rollback journal, unlike a write-ahead log, leaves the run in one file that can be
         // copied at any time. FULL syncs the journal before the file and the file before the

@@ -7,6 +7,7 @@ use crate::record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
 };
 use crate::schema;
+use crate::untrusted::{self, Budget, MOST_RECORDS};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
@@ -27,6 +28,7 @@ pub struct RunFile {
     /// The format at the time of opening.
     format: u32,
     head: Head,
+    budget: Budget,
 }
 
 impl RunFile {
@@ -50,10 +52,15 @@ impl RunFile {
         } else {
             OpenFlags::SQLITE_OPEN_READ_ONLY
         };
-        let connection = schema::open(path, flags)?;
+        let mut connection = schema::open(path, flags)?;
+        let budget = untrusted::guard(&mut connection, path, format)?;
         schema::check_structure(&connection, path)?;
-        let head = Rows { connection: &connection, path }.head()?;
-        let run = RunFile { connection, path: path.to_owned(), format, head };
+        let head = Rows { connection: &connection, path, budget: &budget }.head()?;
+        if let Some(defect) = head.plan.defect(head.drive.capacity) {
+            let what = format!("its plan cannot be carried out: {defect}");
+            return Err(RunFileError::Damaged { path: path.to_owned(), what });
+        }
+        let run = RunFile { connection, path: path.to_owned(), format, head, budget };
         run.check_steps()?;
         Ok(run)
     }
@@ -80,19 +87,16 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a record fails its check.
     pub fn properties(&self) -> Result<Vec<PropertyRecord>, RunFileError> {
-        let mut properties = Vec::new();
         if self.format < 2 {
-            return Ok(properties);
+            return Ok(Vec::new());
         }
-        self.rows().each("property", "SELECT * FROM property ORDER BY rowid", &[], 3, |row| {
-            properties.push(PropertyRecord {
+        self.rows().collect("property", "SELECT * FROM property ORDER BY rowid", 3, |row| {
+            Ok(PropertyRecord {
                 step: row.maybe(0, |row, at| row.number(at).map(StepId))?,
                 key: row.text(1)?.to_owned(),
                 value: row.text(2)?.to_owned(),
-            });
-            Ok(())
-        })?;
-        Ok(properties)
+            })
+        })
     }
 
     /// Returns every attempt at every step, in the order of their start.
@@ -101,11 +105,10 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a record fails its check.
     pub fn steps(&self) -> Result<Vec<StepRecord>, RunFileError> {
-        let mut steps = Vec::new();
-        self.rows().each("step", "SELECT * FROM step ORDER BY id", &[], 14, |row| {
+        self.rows().collect("step", "SELECT * FROM step ORDER BY id", 14, |row| {
             let place =
                 StepPlace { test: row.number(1)?, phase: row.number(2)?, step: row.number(3)? };
-            steps.push(StepRecord {
+            Ok(StepRecord {
                 id: StepId(row.number(0)?),
                 place,
                 attempt: row.number(4)?,
@@ -115,10 +118,8 @@ impl RunFile {
                 elapsed: row.maybe(11, |row, at| row.number(at).map(Nanos))?,
                 ended_by: row.maybe(12, |row, at| row.text(at).map(str::to_owned))?,
                 report: row.maybe(13, |row, at| row.text(at).map(str::to_owned))?,
-            });
-            Ok(())
-        })?;
-        Ok(steps)
+            })
+        })
     }
 
     /// Calls `take` with every interval of `step`, in the order of recording.
@@ -256,23 +257,19 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a record fails its check or has an unknown severity.
     pub fn findings(&self) -> Result<Vec<FindingRecord>, RunFileError> {
-        let mut findings = Vec::new();
-        let sql = "SELECT * FROM finding ORDER BY rowid";
-        self.rows().each("finding", sql, &[], 6, |row| {
+        self.rows().collect("finding", "SELECT * FROM finding ORDER BY rowid", 6, |row| {
             let finding: Finding = serde_json::from_value(json!({
                 "kind": row.text(2)?, "severity": row.text(3)?,
                 "text": row.text(4)?, "advice": row.text(5)?,
             }))
             .map_err(|_| "an unknown severity")?;
             let step = row.maybe(0, |row, at| row.number(at).map(StepId))?;
-            findings.push(FindingRecord { step, unix_ms: row.number(1)?, finding });
-            Ok(())
-        })?;
-        Ok(findings)
+            Ok(FindingRecord { step, unix_ms: row.number(1)?, finding })
+        })
     }
 
     fn rows(&self) -> Rows<'_> {
-        Rows { connection: &self.connection, path: &self.path }
+        Rows { connection: &self.connection, path: &self.path, budget: &self.budget }
     }
 
     /// Refuses step records outside the plan, so that callers index the plan by them.
@@ -296,17 +293,17 @@ impl RunFile {
 struct Rows<'a> {
     connection: &'a Connection,
     path: &'a Path,
+    budget: &'a Budget,
 }
 
 impl Rows<'_> {
     fn head(&self) -> Result<Head, RunFileError> {
         let damaged =
             |what: &str| RunFileError::Damaged { path: self.path.to_owned(), what: what.into() };
-        let mut environment = BTreeMap::new();
-        self.each("environment", "SELECT * FROM environment", &[], 2, |row| {
-            environment.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
-            Ok(())
+        let facts = self.collect("environment", "SELECT * FROM environment", 2, |row| {
+            Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
         })?;
+        let environment: BTreeMap<String, String> = facts.into_iter().collect();
         let mut drive = None;
         self.each("drive", "SELECT * FROM drive", &[], 10, |row| {
             let json = row.text(9)?;
@@ -333,6 +330,26 @@ impl Rows<'_> {
         head.ok_or_else(|| damaged("the run record is missing"))
     }
 
+    /// Returns all rows, which have to fit into memory. The checksum in column `sealed` covers the
+    /// columns before it.
+    fn collect<T>(
+        &self,
+        table: &str,
+        sql: &str,
+        sealed: usize,
+        mut read: impl FnMut(&Row) -> Result<T, &'static str>,
+    ) -> Result<Vec<T>, RunFileError> {
+        let mut records = Vec::new();
+        self.each(table, sql, &[], sealed, |row| {
+            if records.len() >= MOST_RECORDS {
+                return Err("too many records before it");
+            }
+            records.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(records)
+    }
+
     /// Calls `take` for each row. The checksum in column `sealed` covers the columns before it.
     fn each(
         &self,
@@ -342,7 +359,8 @@ impl Rows<'_> {
         sealed: usize,
         mut take: impl FnMut(&Row) -> Result<(), &'static str>,
     ) -> Result<(), RunFileError> {
-        let sqlite = |cause| RunFileError::from_sqlite(self.path, cause);
+        let sqlite = |cause| untrusted::error_of(self.path, cause);
+        self.budget.renew();
         let mut statement = self.connection.prepare_cached(sql).map_err(sqlite)?;
         let columns = statement.column_count();
         let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(sqlite)?;
@@ -351,7 +369,8 @@ impl Rows<'_> {
             number += 1;
             let values: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
             let row = Row(values.map_err(sqlite)?);
-            let is_sound = row.0.get(sealed) == Some(&Value::Integer(checksum(&row.0[..sealed])));
+            let sum = row.0.get(..sealed).map(|values| Value::Integer(checksum(values)));
+            let is_sound = sum.is_some() && row.0.get(sealed) == sum.as_ref();
             let taken = if is_sound { take(&row) } else { Err("a wrong checksum") };
             taken.map_err(|why| RunFileError::Damaged {
                 path: self.path.to_owned(),

@@ -1,4 +1,4 @@
-//! Temporary and final name of a new run file.
+//! Temporary and final name of a new run file, and its lock.
 
 use crate::error::RunFileError;
 use crate::temp_files::stale_temp_files;
@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 
 /// Suffix of the temporary name, behind the number of the process.
 const OPENING: &str = ".opening";
+
+/// Takes the lock that keeps a second writer from the file.
+pub(super) fn lock(path: &Path, file: &File) -> Result<(), RunFileError> {
+    file.try_lock().map_err(|_| RunFileError::Busy(path.to_owned()))
+}
 
 /// Returns the temporary name of the run file `path`: `PATH.PID.opening`.
 ///

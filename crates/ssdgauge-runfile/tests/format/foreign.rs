@@ -4,7 +4,7 @@ use ssdgauge_runfile::{RunFile, RunFileError, Writer};
 use std::path::Path;
 
 /// Opens `path` for reading and for writing; neither may succeed or change a byte.
-fn refusal(path: &Path) -> RunFileError {
+pub(crate) fn refusal(path: &Path) -> RunFileError {
     let before = std::fs::read(path).unwrap();
     let modified = std::fs::metadata(path).unwrap().modified().unwrap();
     assert!(Writer::resume(path).is_err());

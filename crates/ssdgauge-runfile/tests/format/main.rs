@@ -6,5 +6,6 @@
 mod damage;
 mod foreign;
 mod golden;
+mod hostile;
 mod support;
 mod writing;

@@ -1,0 +1,170 @@
+//! Limits for run files, which are untrusted input: the schema of their format literally, and bounds
+//! on the length of a value, the number of records and the operations of a statement.
+//!
+//! A prepared file can otherwise replace a table by a view that never ends, or by one that computes
+//! gigabytes. With these limits reading takes time and memory in proportion to the size of the file.
+
+use crate::error::RunFileError;
+use crate::schema;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The longest text or blob in bytes. The plan is the longest value; `client-2021` repeated 100
+/// times has 1.5 MB. Chosen: ten times that.
+const LONGEST_VALUE: i32 = 16 << 20;
+
+/// The most records of a table that is read into memory as a whole. Chosen: a step a minute for half
+/// a year.
+pub(crate) const MOST_RECORDS: usize = 1 << 18;
+
+/// Operations of SQLite's virtual machine between two looks at the budget.
+const OPERATIONS_PER_LOOK: i32 = 1_000;
+
+/// The most operations of the first statement, which parses the schema: some 20 for each of its 13
+/// entries. Chosen: for a thousand entries.
+const OPERATIONS_FOR_SCHEMA: u64 = 20_000;
+
+/// The tables that ANALYZE makes, as SQLite creates them.
+const OF_ANALYZE: [(&str, &str); 2] = [
+    ("sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+    ("sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+];
+
+/// An entry of the schema: type, name, table, and the text of its definition.
+type Entry = (String, String, String, Option<String>);
+
+/// The operations that the next statement may still take.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget {
+    looks_left: Arc<AtomicI64>,
+    for_statement: u64,
+}
+
+impl Budget {
+    /// Allows a whole statement again. Chosen: 20 million operations, and two for each byte of the
+    /// file; the check of the structure takes some 0.2 for each byte.
+    pub(crate) fn renew(&self) {
+        self.set(self.for_statement);
+    }
+
+    fn set(&self, operations: u64) {
+        let looks = operations / OPERATIONS_PER_LOOK as u64;
+        self.looks_left.store(looks as i64, Ordering::Relaxed);
+    }
+}
+
+/// Sets the limits of `connection` to the file `path`, and checks its schema against that of
+/// `format`. Returns the budget of its statements.
+pub(crate) fn guard(
+    connection: &mut Connection,
+    path: &Path,
+    format: u32,
+) -> Result<Budget, RunFileError> {
+    let sqlite = |cause| error_of(path, cause);
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE).map_err(sqlite)?;
+    let size = std::fs::metadata(path).map_or(0, |file| file.len());
+    let looks_left = Arc::new(AtomicI64::new(0));
+    let budget = Budget {
+        looks_left: Arc::clone(&looks_left),
+        for_statement: 20_000_000 + size.saturating_mul(2),
+    };
+    budget.set(OPERATIONS_FOR_SCHEMA);
+    let is_spent = move || looks_left.fetch_sub(1, Ordering::Relaxed) <= 0;
+    connection.progress_handler(OPERATIONS_PER_LOOK, Some(is_spent)).map_err(sqlite)?;
+    check_schema(connection, path, format)?;
+    budget.renew();
+    Ok(budget)
+}
+
+/// Refuses a file whose schema is not that of `format` to the letter.
+fn check_schema(connection: &Connection, path: &Path, format: u32) -> Result<(), RunFileError> {
+    let foreign = |why: String| Err(RunFileError::Foreign { path: path.to_owned(), why });
+    let found = entries(connection).map_err(|cause| error_of(path, cause))?;
+    let expected = match expected(format) {
+        Some(expected) => expected,
+        None => return foreign(format!("the tables of format {format} are not known")),
+    };
+    if let Some((kind, name, _, _)) = found.iter().find(|entry| !expected.contains(*entry)) {
+        let name: String = name.chars().take(40).collect();
+        return foreign(format!("its {kind} '{name}' is not that of format {format}"));
+    }
+    match expected.iter().find(|entry| !is_of_analyze(entry) && !found.contains(*entry)) {
+        Some((kind, name, _, _)) => foreign(format!("its {kind} '{name}' is missing")),
+        None => Ok(()),
+    }
+}
+
+fn is_of_analyze(entry: &Entry) -> bool {
+    OF_ANALYZE.iter().any(|(name, _)| entry.1 == *name)
+}
+
+fn entries(connection: &Connection) -> rusqlite::Result<BTreeSet<Entry>> {
+    let mut statement =
+        connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?;
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    rows.collect()
+}
+
+/// Returns the schema of `format`, with the tables that ANALYZE may add: SQLite keeps the text of a
+/// definition as it was given, so a database in memory has the same.
+fn expected(format: u32) -> Option<&'static BTreeSet<Entry>> {
+    static EXPECTED: OnceLock<Vec<BTreeSet<Entry>>> = OnceLock::new();
+    let all = EXPECTED.get_or_init(|| {
+        (1..=schema::FORMAT)
+            .map(|format| {
+                let connection = Connection::open_in_memory().expect("a database in memory");
+                connection
+                    .execute_batch(&schema::tables(format))
+                    .expect("the schema of this program is valid");
+                let mut expected = entries(&connection).expect("the schema can be read");
+                expected.extend(OF_ANALYZE.map(|(name, sql)| {
+                    ("table".to_owned(), name.to_owned(), name.to_owned(), Some(sql.to_owned()))
+                }));
+                expected
+            })
+            .collect()
+    });
+    all.get(usize::try_from(format).ok()?.checked_sub(1)?)
+}
+
+/// Classifies an error of SQLite, those of the limits as damage with the limit.
+pub(crate) fn error_of(path: &Path, cause: rusqlite::Error) -> RunFileError {
+    let damaged = |what: String| RunFileError::Damaged { path: path.to_owned(), what };
+    match cause.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => {
+            damaged("reading it takes more operations than a run file of its size needs".into())
+        }
+        Some(ErrorCode::TooBig) => {
+            damaged(format!("a value is longer than {} MiB", LONGEST_VALUE >> 20))
+        }
+        _ => RunFileError::from_sqlite(path, cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_that_never_ends_is_interrupted_and_the_next_one_has_its_own_budget() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut connection = Connection::open(&path).unwrap();
+        connection.execute_batch(&schema::tables(schema::FORMAT)).unwrap();
+        let budget = guard(&mut connection, &path, schema::FORMAT).unwrap();
+        let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) \
+                       SELECT count(*) FROM c";
+        let cause = connection.query_row(endless, [], |_| Ok(())).unwrap_err();
+        let error = error_of(&path, cause);
+        assert!(matches!(error, RunFileError::Damaged { .. }), "{error}");
+        budget.renew();
+        let count: i64 =
+            connection.query_row("SELECT count(*) FROM run", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 0);
+    }
+}
