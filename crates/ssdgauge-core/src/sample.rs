@@ -214,6 +214,8 @@ pub enum FindingKind {
     ClockJumped,
     /// The file system of the results was full for a while.
     ResultsFull,
+    /// Another process read the run file for so long that the run waited for it.
+    ResultsRead,
     /// Other processes sent requests to the drive during the step.
     OtherTraffic,
     /// The kernel merged adjacent requests.
@@ -310,6 +312,7 @@ impl FindingKind {
             FindingKind::StoodStill => "stood-still",
             FindingKind::ClockJumped => "clock-jumped",
             FindingKind::ResultsFull => "results-full",
+            FindingKind::ResultsRead => "results-read",
             FindingKind::OtherTraffic => "other-traffic",
             FindingKind::Merged => "merged",
             FindingKind::Scheduler => "scheduler",

@@ -4,6 +4,7 @@
 //! point is continued from the run file alone. The conductor decides nothing by the time of day.
 
 mod act;
+mod durability;
 mod remaining;
 mod rounds;
 mod sink;
@@ -50,6 +51,12 @@ pub trait Watcher {
     /// Called while the file system of the run file is full: waits a moment and returns whether to
     /// check again; false ends the run. The default does not wait.
     fn wait_for_room(&mut self) -> bool {
+        false
+    }
+
+    /// Called while another process reads the run file, so that a commit cannot end: waits a moment
+    /// and returns whether to try again; false ends the run. The default does not wait.
+    fn wait_for_reader(&mut self) -> bool {
         false
     }
 
@@ -264,7 +271,7 @@ impl<'a> Conductor<'a> {
         self.watcher.finding_recorded(&finding);
         let unix_ms = self.watcher.unix_ms();
         self.writer.finding(&FindingRecord { step: self.last_step, unix_ms, finding })?;
-        self.writer.commit()?;
+        self.commit()?;
         Ok(true)
     }
 
@@ -361,6 +368,7 @@ impl<'a> Conductor<'a> {
         self.wait_for_room()?;
         let now = self.watcher.unix_ms();
         let id = self.writer.begin_step(place, attempt, self.plan, now)?;
+        self.commit()?;
         let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
         let search = test
             .search
@@ -417,29 +425,6 @@ impl<'a> Conductor<'a> {
         Ok(state == StepState::Finished)
     }
 
-    /// Waits until the file system of the run file has room, or the watcher ends the wait.
-    ///
-    /// Called before each commit at the border of a step: a commit that fails loses its records, a
-    /// wait loses nothing.
-    fn wait_for_room(&mut self) -> Result<(), ConductError> {
-        if self.writer.has_room()? {
-            return Ok(());
-        }
-        let since = self.watcher.unix_ms();
-        while self.watcher.wait_for_room() {
-            if self.writer.has_room()? {
-                let waited = Nanos((self.watcher.unix_ms() - since).max(0) as u64 * 1_000_000);
-                return self.find(Finding::new(
-                    FindingKind::ResultsFull,
-                    Severity::Note,
-                    format!("the results file system was full for {waited}; no data was lost"),
-                    "the drive was idle meanwhile: provide more space for the results",
-                ));
-            }
-        }
-        Err(RunFileError::Full(self.writer.path().to_owned()).into())
-    }
-
     /// Records the end of a step.
     fn close(
         &mut self,
@@ -452,7 +437,20 @@ impl<'a> Conductor<'a> {
         self.wait_for_room()?;
         let unix_ms = self.watcher.unix_ms();
         let end = StepEnd { state, unix_ms, elapsed, ended_by: ended_by.into(), report };
-        Ok(self.writer.finish_step(id, &end)?)
+        self.writer.finish_step(id, &end)?;
+        self.commit()
+    }
+
+    /// Makes all records durable.
+    fn commit(&mut self) -> Result<(), ConductError> {
+        let finding = durability::commit(self.writer, self.watcher)?;
+        finding.map_or(Ok(()), |finding| self.find(finding))
+    }
+
+    /// Waits until the file system of the run file has room.
+    fn wait_for_room(&mut self) -> Result<(), ConductError> {
+        let finding = durability::wait_for_room(self.writer, self.watcher)?;
+        finding.map_or(Ok(()), |finding| self.find(finding))
     }
 
     /// Executes the pause behind a step.

@@ -137,7 +137,7 @@ fn a_model_and_a_shortened_run_are_marked() {
 fn csv_has_one_row_for_each_value_and_as_many_cells_everywhere() {
     let mut recipe = Recipe::new("run-6", quick(6), "Disk");
     recipe.pace = &even;
-    recipe.drive.capacity = Bytes(5);
+    recipe.drive.capacity = Bytes(64_000_000_005);
     let (_, table) = runs(&recipe);
     let cells = table.lines().next().unwrap().split(',').count();
     assert!(table.lines().all(|line| line.split(',').count() == cells));

@@ -33,6 +33,10 @@ pub enum RunFileError {
     /// Another process writes to the file.
     #[error("{0} is locked: another process writes to it")]
     Busy(PathBuf),
+    /// Another process reads the file, so that a commit has to wait. The records stay in the open
+    /// transaction.
+    #[error("{0} cannot be written: another process reads it")]
+    BeingRead(PathBuf),
     /// A record does not match its checksum, or its values contradict each other.
     #[error("{path} is damaged: {what}")]
     Damaged {

@@ -9,6 +9,7 @@
 mod input;
 mod names;
 mod room;
+mod statements;
 
 pub use input::{Opening, StepEnd};
 
@@ -25,9 +26,13 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use rustix::io::Errno;
 use ssdgauge_core::{Interval, Plan, Reading};
+use statements::{
+    DRIVE, ENVIRONMENT, FINDING, INTERVAL, PROPERTY, READING, RUN, START_COLUMNS, STEP,
+};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A run file that is open for writing.
 ///
@@ -75,14 +80,17 @@ impl Writer {
             give_name(&temporary, path)?;
             Ok(lock)
         });
-        // On success this removes the second name of the run file, on failure an incomplete file.
+        // The second name of the run file, or an incomplete file after a failure.
         remove_with_journal(&temporary);
         let mut writer = Writer::over(path, created?)?;
-        // The first transaction under this name creates its journal, so that room for the journal
-        // is allocated before the first step and not in it. It changes no value.
+        // The first transaction under this name creates the journal, for which room is allocated
+        // here and not in the first step. It changes no value.
         writer.batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {}", schema::FORMAT))?;
-        writer.commit()?;
-        room::reserve_journal(path);
+        match writer.commit() {
+            // The transaction stays open, and the first step waits for the reader.
+            Ok(()) | Err(RunFileError::BeingRead(_)) => room::reserve_journal(path),
+            Err(error) => return Err(error),
+        }
         Ok(writer)
     }
 
@@ -106,8 +114,7 @@ impl Writer {
             .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
         writer.open_record(opening)?;
         writer.batch("COMMIT")?;
-        // The clone shares the lock, which so outlives this writer: no second writer can take the
-        // file between its two names.
+        // The clone shares the lock: no second writer can take the file between its two names.
         writer.lock.try_clone().map_err(system)
     }
 
@@ -149,6 +156,9 @@ impl Writer {
                 "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cache_spill = OFF;",
             )
             .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
+        connection
+            .busy_timeout(COMMIT_TIMEOUT)
+            .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
         Ok(Writer {
             connection,
             path: path.to_owned(),
@@ -163,11 +173,11 @@ impl Writer {
         &self.path
     }
 
-    /// Records the start of a step, durably, and returns its number.
+    /// Records the start of a step and returns its number. It becomes durable with the next commit.
     ///
     /// # Errors
     ///
-    /// [`RunFileError::Full`] or [`RunFileError::Sqlite`] where the commit fails.
+    /// [`RunFileError::Sqlite`] where SQLite refuses the record.
     ///
     /// # Panics
     ///
@@ -204,7 +214,6 @@ impl Writer {
             Value::Null,
         ];
         self.insert(STEP, values)?;
-        self.commit()?;
         let id = StepId(id);
         self.open_step = Some(OpenStep { id, last_seconds: Vec::new() });
         Ok(id)
@@ -314,12 +323,12 @@ impl Writer {
         self.insert(PROPERTY, vec![step, text(key), text(value)])
     }
 
-    /// Records the end of a step, durably. The record is final: a trigger of the file refuses any
-    /// further change.
+    /// Records the end of a step. It becomes durable with the next commit. The record is final: a
+    /// trigger of the file refuses any further change.
     ///
     /// # Errors
     ///
-    /// [`RunFileError::Full`] or [`RunFileError::Sqlite`] where the commit fails.
+    /// [`RunFileError::Sqlite`] where SQLite refuses the record.
     ///
     /// # Panics
     ///
@@ -359,7 +368,7 @@ impl Writer {
             })
             .map_err(sqlite)?;
         assert!(updated == 1, "{updated} records have the number of one step");
-        self.commit()
+        Ok(())
     }
 
     /// Allocates the room that a commit of everything added so far needs; returns false where the
@@ -389,11 +398,16 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`RunFileError::Full`] where the file system is full, [`RunFileError::Sqlite`] otherwise;
-    /// records since the last commit are then lost.
+    /// [`RunFileError::BeingRead`] where a reader holds the file: the records stay in the
+    /// transaction, and a later commit makes them durable. [`RunFileError::Full`] where the file
+    /// system is full, [`RunFileError::Sqlite`] otherwise; records since the last commit are then
+    /// lost.
     pub fn commit(&mut self) -> Result<(), RunFileError> {
-        self.batch("COMMIT")?;
-        self.begin()
+        match self.batch("COMMIT") {
+            Err(RunFileError::Busy(path)) => Err(RunFileError::BeingRead(path)),
+            Err(error) => Err(error),
+            Ok(()) => self.begin(),
+        }
     }
 
     fn begin(&mut self) -> Result<(), RunFileError> {
@@ -484,15 +498,5 @@ impl Drop for Writer {
     }
 }
 
-const RUN: &str = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-const DRIVE: &str = "INSERT INTO drive VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-const ENVIRONMENT: &str = "INSERT INTO environment VALUES (?1, ?2, ?3)";
-const STEP: &str = "INSERT INTO step VALUES \
-    (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
-/// The columns of a step that are final at its start.
-const START_COLUMNS: usize = 9;
-const INTERVAL: &str = "INSERT INTO interval VALUES \
-    (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
-const READING: &str = "INSERT INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const PROPERTY: &str = "INSERT INTO property VALUES (?1, ?2, ?3, ?4)";
-const FINDING: &str = "INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+/// How long a commit waits for readers before it returns, to be tried again later.
+const COMMIT_TIMEOUT: Duration = Duration::from_millis(100);

@@ -240,6 +240,11 @@ impl From<RunFileError> for Failure {
                 (FailureKind::Usage, "the file was not changed; use a newer ssdgauge".into())
             }
             RunFileError::Busy(_) => (FailureKind::Refused, "wait until the other process ends".into()),
+            RunFileError::BeingRead(_) => (
+                FailureKind::Interrupted,
+                "close that program, then continue with `ssdgauge resume`; finished steps are safe"
+                    .into(),
+            ),
             RunFileError::Damaged { .. } => {
                 (FailureKind::Failed, "the file was not changed; restore it from a copy".into())
             }

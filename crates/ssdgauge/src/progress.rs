@@ -44,6 +44,8 @@ pub(crate) struct Progress<'a> {
     bytes: Bytes,
     /// Since when there is no space for the results.
     full_since: Option<Instant>,
+    /// Whether the user was told, in this step, that a reader holds the run file.
+    told_of_reader: bool,
 }
 
 impl<'a> Progress<'a> {
@@ -72,6 +74,7 @@ impl<'a> Progress<'a> {
             ios: 0,
             bytes: Bytes(0),
             full_since: None,
+            told_of_reader: false,
         }
     }
 
@@ -149,6 +152,7 @@ impl Watcher for Progress<'_> {
         };
         self.last_line = Instant::now();
         self.full_since = None;
+        self.told_of_reader = false;
         (self.ios, self.bytes) = (0, Bytes(0));
         self.draw("", Nanos::ZERO);
     }
@@ -189,6 +193,15 @@ impl Watcher for Progress<'_> {
         }
         std::thread::sleep(SPACE_POLL);
         !self.stop.is_set() && self.full_since.is_some_and(|since| since.elapsed() < SPACE_TIMEOUT)
+    }
+
+    fn wait_for_reader(&mut self) -> bool {
+        if !self.told_of_reader {
+            self.told_of_reader = true;
+            self.print_line("another process reads the run file: the run waits for it");
+        }
+        std::thread::sleep(SPACE_POLL);
+        !self.stop.is_set()
     }
 
     fn step_ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {

@@ -104,8 +104,10 @@ fn defect_of_preparation(preparation: &Preparation, capacity: Bytes) -> Option<S
 }
 
 fn defect_of_limits(until: &Until) -> Option<String> {
-    let is_time = until.time.is_none_or(|time| time > Nanos(0) && time <= LONGEST);
-    (!(until.is_bounded() && is_time)).then(|| "it has no limit, or one of 0".into())
+    if !until.is_bounded() {
+        return Some("it has no limit".into());
+    }
+    until.time.filter(|time| *time > LONGEST).map(|time| format!("it takes {time}"))
 }
 
 fn defect_of_workload(workload: &Workload, capacity: Bytes) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Sink of a step: passes the samples of the rig to the run file, the watcher, the rounds and the
 //! slices of a search.
 
+use super::durability;
 use super::slices::Slices;
 use super::{SecondSummary, Watcher};
 use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink, SteadyRounds, Totals};
@@ -71,10 +72,11 @@ impl<'a> StepSink<'a> {
         if now - self.committed_ms >= COMMIT_EVERY_MS {
             self.committed_ms = now;
             // While the file system is full, records stay in memory: a commit would lose them, and
-            // the end of the step waits for room.
-            let result = match self.writer.has_room() {
-                Ok(true) => self.writer.commit(),
-                Ok(false) => Ok(()),
+            // the end of the step waits for room. It also waits for readers of the file.
+            let result = match self.writer.has_room().map(|room| room.then(|| self.writer.commit()))
+            {
+                Ok(Some(Err(RunFileError::BeingRead(_))) | None) => Ok(()),
+                Ok(Some(result)) => result,
                 Err(error) => Err(error),
             };
             self.keep_error(result);
@@ -126,7 +128,7 @@ impl Sink for StepSink<'_> {
 
     fn announce(&mut self, finding: Finding) -> bool {
         self.finding(finding);
-        let result = self.writer.commit();
+        let result = durability::commit(self.writer, self.watcher).map(drop);
         self.keep_error(result);
         self.failure.is_none()
     }

@@ -250,6 +250,11 @@ impl Watcher for DriveWatcher<'_> {
 
     fn finding_recorded(&mut self, _finding: &Finding) {}
 
+    fn wait_for_reader(&mut self) -> bool {
+        std::thread::sleep(std::time::Duration::from_millis(250));
+        !self.stop.is_set()
+    }
+
     fn step_ended(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
 }
 

@@ -203,3 +203,30 @@ fn without_space_for_results_a_run_waits_and_then_stops_resumably() {
     bench.print(&["resume", out]);
     assert_eq!(query(Path::new(out), "SELECT count(*) FROM step WHERE state='finished'"), 15);
 }
+
+#[test]
+fn a_reader_that_holds_the_run_file_delays_the_run_and_loses_nothing() {
+    let bench = Bench::new();
+    let file = bench.path("a.ssdg");
+    let stderr_path = bench.path("stderr");
+    let stderr = std::fs::File::create(&stderr_path).unwrap();
+    let line = ["quick", "null:", "--size", "16MiB", "--shorten", "20", "--out", "a.ssdg"];
+    let mut child = bench.command(&line).stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
+    wait_for_run_file(&bench);
+    let reader = rusqlite::Connection::open(&file).unwrap();
+    reader.busy_timeout(Duration::from_secs(20)).unwrap();
+    // A read transaction: the lock is held until its end.
+    reader.execute_batch("BEGIN; SELECT count(*) FROM step").unwrap();
+    let told = || std::fs::read_to_string(&stderr_path).unwrap().contains("reads the run file");
+    wait_for("the run to wait for the reader", told);
+    // Longer than the second from which on the wait is a finding.
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert!(child.try_wait().unwrap().is_none(), "the run waits");
+    reader.execute_batch("COMMIT").unwrap();
+    drop(reader);
+    let ended = child.wait().unwrap();
+    assert_eq!(ended.code(), Some(0), "{}", std::fs::read_to_string(&stderr_path).unwrap());
+    assert!(query(&file, "SELECT count(*) FROM finding WHERE kind='results-read'") >= 1);
+    assert_eq!(query(&file, "SELECT count(*) FROM step WHERE state<>'finished'"), 0);
+    assert_eq!(finished_steps(&bench), 15);
+}
