@@ -101,6 +101,16 @@ pub struct Rounds {
 }
 
 impl Test {
+    /// Returns the steps that are measured, each with the indices of its phase and of the step.
+    pub fn measured_steps(&self) -> impl Iterator<Item = ((usize, usize), &Step)> {
+        let phases = self.phases.iter().enumerate();
+        let measured = phases.filter(|(_, phase)| phase.kind == PhaseKind::Measure);
+        let steps = measured.flat_map(|(phase, of_phase)| {
+            of_phase.steps.iter().enumerate().map(move |(step, of_step)| ((phase, step), of_step))
+        });
+        steps.filter(|(_, step)| step.action.measured_workload().is_some())
+    }
+
     /// Returns whether the steps of the phase with this index run in order, before any search or
     /// rounds: the phases of a search and of rounds do not.
     pub fn is_in_order(&self, phase: usize) -> bool {

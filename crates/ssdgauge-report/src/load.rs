@@ -1,17 +1,13 @@
 //! From a run file to the model: every sample that counts, and no number made of them.
 
-mod attempts;
 mod engine_report;
-mod percentiles;
 mod point;
 mod repetitions;
-mod seconds;
 mod tracked;
 
 use crate::model::{RecordedRepetition, RecordedRun, ReportError, StepFinding};
-use ssdgauge_core::search::{self, Next};
 use ssdgauge_core::{PhaseKind, Test};
-use ssdgauge_runfile::{FindingRecord, RunFile, StepId, StepRecord};
+use ssdgauge_runfile::{FindingRecord, RunFile, StepId, StepRecord, attempts};
 use std::path::Path;
 
 /// Reads the run file at `path`. The file is left as it was.
@@ -24,7 +20,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     for (index, test) in head.plan.tests.iter().enumerate() {
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
-        let is_searched = is_searched(&file, index, test)?;
+        let is_searched = file.is_searched(index)?;
         let mut run = read_repetition(&file, test, &attempts, &findings, is_searched)?;
         run.complete &= is_searched;
         if let Some(rounds) = test.rounds {
@@ -40,15 +36,6 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         .map(|record| record.finding)
         .collect();
     Ok(RecordedRun { head, tests, findings, complete })
-}
-
-/// Returns whether the search of `test` came to an answer; true where it has none.
-fn is_searched(file: &RunFile, index: usize, test: &Test) -> Result<bool, ReportError> {
-    let Some(search) = &test.search else { return Ok(true) };
-    let probes = file.search_attempts(index, search.probes)?;
-    let attempts = file.search_attempts(index, search.attempts)?;
-    let loads = test.phases.get(search.attempts).map_or(0, |phase| phase.steps.len());
-    Ok(matches!(search::next(search.rule, loads, &probes, &attempts), Next::Done(_)))
 }
 
 fn read_repetition(

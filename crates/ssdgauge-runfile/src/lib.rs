@@ -7,9 +7,11 @@
 //! This crate must never rewrite a finished record, and never change a file of another program or
 //! of a newer format.
 
+pub mod attempts;
 mod error;
 mod histogram;
 mod record;
+mod samples;
 mod schema;
 mod temp_files;
 mod writer;

@@ -239,6 +239,9 @@ impl From<RunFileError> for Failure {
             RunFileError::Damaged { .. } => {
                 (FailureKind::Failed, "the file was not changed; restore it from a copy".into())
             }
+            RunFileError::Impossible { .. } => {
+                (FailureKind::Usage, "the file was not changed".to_owned())
+            }
             RunFileError::Full(_) => (
                 FailureKind::Interrupted,
                 "free disk space, then continue with `ssdgauge resume`; finished steps are safe".into(),
@@ -317,9 +320,6 @@ impl From<ReportError> for Failure {
                 let hint =
                     "the run file was not changed; this is a bug in ssdgauge: please report it";
                 Failure::new(FailureKind::Failed, error.to_string(), hint)
-            }
-            ReportError::Impossible { .. } => {
-                Failure::new(FailureKind::Usage, error.to_string(), "the file was not changed")
             }
         }
     }

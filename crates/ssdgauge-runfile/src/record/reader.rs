@@ -10,7 +10,7 @@ use crate::schema;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
-use ssdgauge_core::search::Attempt;
+use ssdgauge_core::search::{self, Attempt, Next};
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
 use ssdgauge_core::{FindingKind, PASSED};
 use std::collections::BTreeMap;
@@ -225,6 +225,20 @@ impl RunFile {
             }
         }
         Ok(attempts)
+    }
+
+    /// Returns whether the search of `test` came to an answer; true where it has none.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a step or a reading fails its check.
+    pub fn is_searched(&self, test: usize) -> Result<bool, RunFileError> {
+        let planned = &self.head.plan.tests[test];
+        let Some(search) = &planned.search else { return Ok(true) };
+        let probes = self.search_attempts(test, search.probes)?;
+        let attempts = self.search_attempts(test, search.attempts)?;
+        let loads = planned.phases.get(search.attempts).map_or(0, |phase| phase.steps.len());
+        Ok(matches!(search::next(search.rule, loads, &probes, &attempts), Next::Done(_)))
     }
 
     /// Calls `take` with every reading of `step`, in the order of recording.

@@ -1,18 +1,18 @@
 //! Selection of the recorded attempts that count.
 
+use crate::record::{StepId, StepRecord, StepState};
 use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{Restart, Test};
-use ssdgauge_runfile::{StepId, StepRecord, StepState};
 use std::collections::BTreeMap;
 
 /// The attempts that count, by phase and step.
-pub(crate) type CountedAttempts<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
+pub type CountedAttempts<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
 
 /// Returns the finished attempts of each step that count, by phase and step: the last one, or all
 /// of them where the test goes through rounds.
 ///
 /// A test that makes sense only without a pause counts from its last beginning.
-pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAttempts<'a> {
+pub fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAttempts<'a> {
     let place = |step: &StepRecord| (step.place.phase, step.place.step);
     let begun = match test.restart {
         Restart::Step => StepId(i64::MIN),
@@ -31,7 +31,7 @@ pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAt
 }
 
 /// Returns the records of a step that are its result: the five rounds of a window are one.
-pub(crate) fn window<'a, 'b>(test: &Test, records: &'a [&'b StepRecord]) -> &'a [&'b StepRecord] {
+pub fn window<'a, 'b>(test: &Test, records: &'a [&'b StepRecord]) -> &'a [&'b StepRecord] {
     let rounds = if test.rounds.is_some() { steady::WINDOW } else { 1 };
     &records[records.len().saturating_sub(rounds)..]
 }
