@@ -5,6 +5,7 @@ use crate::drive::TargetKind;
 use crate::metric::Metric;
 use crate::phase::PhaseKind;
 use crate::preparation::Preparation;
+use crate::repeat_until::RepeatUntil;
 use crate::score::Score;
 use crate::search::{Search, SearchRule};
 use crate::units::{Bytes, Nanos};
@@ -25,6 +26,9 @@ pub struct Plan {
     pub seed: u64,
     /// The tests, in order.
     pub tests: Vec<Test>,
+    /// The rule that ends the run before its last repetition; `None` where all are carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat_until: Option<RepeatUntil>,
 }
 
 /// The suite of a plan.
@@ -393,6 +397,12 @@ impl Plan {
                 .iter()
                 .flat_map(move |phase| phase.steps.iter().map(move |step| (test, phase, step)))
         })
+    }
+
+    /// Returns the plan of the first `repetitions` repetitions of every test.
+    pub fn first(&self, repetitions: u32) -> Plan {
+        let tests = self.tests.iter().filter(|test| test.repetition <= repetitions);
+        Plan { tests: tests.cloned().collect(), ..self.clone() }
     }
 
     /// Returns the length of the range from the start of the target that the steps address.

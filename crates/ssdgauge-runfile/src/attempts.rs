@@ -2,7 +2,7 @@
 
 use crate::record::{StepId, StepRecord, StepState};
 use ssdgauge_core::statistics::steady;
-use ssdgauge_core::{Restart, Test};
+use ssdgauge_core::{PhaseKind, Restart, Test};
 use std::collections::BTreeMap;
 
 /// The attempts that count, by phase and step.
@@ -11,15 +11,24 @@ pub type CountedAttempts<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
 /// Returns the finished attempts of each step that count, by phase and step: the last one, or all
 /// of them where the test goes through rounds.
 ///
-/// A test that makes sense only without a pause counts from its last beginning.
+/// A test that makes sense only without a pause counts from its last beginning that led to a measured
+/// step: where the target has lost its content, a resumed run carries out the preparation of a
+/// complete test again, for the tests that follow.
 pub fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAttempts<'a> {
     let place = |step: &StepRecord| (step.place.phase, step.place.step);
     let begun = match test.restart {
         Restart::Step => StepId(i64::MIN),
         Restart::Test => {
             let first = attempts.iter().map(|step| place(step)).min();
+            let measured = |step: &&&StepRecord| {
+                let phase = test.phases.get(step.place.phase);
+                phase.is_some_and(|phase| phase.kind == PhaseKind::Measure)
+            };
+            let last_measured = attempts.iter().filter(measured).map(|step| step.id).max();
             let beginnings = attempts.iter().filter(|step| Some(place(step)) == first);
-            beginnings.map(|step| step.id).max().unwrap_or(StepId(i64::MIN))
+            let beginnings = beginnings.map(|step| step.id);
+            let led = beginnings.filter(|begun| last_measured.is_none_or(|last| *begun <= last));
+            led.max().unwrap_or(StepId(i64::MIN))
         }
     };
     let mut counted = CountedAttempts::new();

@@ -19,7 +19,8 @@ mod writer;
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use record::{
-    FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, reader::RunFile,
+    FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
+    reader::{REPETITIONS, RunFile},
 };
 pub use schema::FORMAT;
 pub use temp_files::stale_temp_files;

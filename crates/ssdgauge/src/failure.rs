@@ -122,7 +122,9 @@ impl From<PlanError> for Failure {
                 ),
             ),
             PlanError::Shorten(_) => (FailureKind::Usage, "use 1 for the full length".into()),
-            PlanError::Repeat(_) => (FailureKind::Usage, "use --repeat 1 to 100".into()),
+            PlanError::Repeat(_) => {
+                (FailureKind::Usage, "use --repeat 3, or --repeat until:2%".into())
+            }
         };
         Failure::new(kind, error.to_string(), hint)
     }

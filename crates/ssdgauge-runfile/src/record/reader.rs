@@ -95,6 +95,24 @@ impl RunFile {
         Ok(properties)
     }
 
+    /// Returns the number of repetitions after which a run with a rule for them has ended; `None`
+    /// while it continues, and without such a rule.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a property fails its check, or the number is not one.
+    pub fn repetitions(&self) -> Result<Option<u32>, RunFileError> {
+        let properties = self.properties()?;
+        let is_verdict = |one: &&PropertyRecord| one.step.is_none() && one.key == REPETITIONS;
+        let number = |one: &PropertyRecord| {
+            one.value.parse().map_err(|_| RunFileError::Damaged {
+                path: self.path.clone(),
+                what: format!("the property {REPETITIONS} is not a number"),
+            })
+        };
+        properties.iter().rfind(is_verdict).map(number).transpose()
+    }
+
     /// Returns every attempt at every step, in the order of their start.
     ///
     /// # Errors
@@ -305,6 +323,9 @@ impl RunFile {
         }
     }
 }
+
+/// The property with the number of repetitions after which a run has ended.
+pub const REPETITIONS: &str = "repetitions";
 
 /// The tables of an open file; every row is checked against its checksum.
 struct Rows<'a> {
