@@ -181,9 +181,12 @@ impl Verdict {
 
 /// Returns the name of a number with the half-width of its interval.
 fn named((name, half): &(String, f64)) -> String {
-    match half.is_finite() {
-        true => format!("{name} ±{:.1} %", half * 100.0),
-        false => format!("{name} (mean 0)"),
+    // Rounded up: an interval that is too wide does not read as the requested one.
+    let rounded_up = |steps: f64| (half * 100.0 * steps).ceil() / steps;
+    match *half {
+        half if !half.is_finite() => format!("{name} (mean 0)"),
+        half if half < 0.01 => format!("{name} ±{:.3} %", rounded_up(1_000.0)),
+        _ => format!("{name} ±{:.1} %", rounded_up(10.0)),
     }
 }
 
