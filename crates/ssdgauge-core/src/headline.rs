@@ -4,7 +4,8 @@ use crate::confidence::{self, ConfidenceInterval};
 use crate::metric::{Metric, Scope};
 use crate::point::{self, Point};
 use crate::score::{Score, ScoreFamily};
-use crate::statistics::{knee, repetition, summary};
+use crate::statistics::repetition::{self, Stopping};
+use crate::statistics::{knee, summary};
 use crate::totals::{DirectionTotals, Totals};
 
 /// The number of a test.
@@ -48,12 +49,13 @@ impl Headline {
 
     /// Returns the headline of a test that was repeated: the mean of its repetitions with the 95 %
     /// interval between them. `None` for an empty slice; no value where a repetition has none.
-    pub fn of_repetitions(each: &[Headline]) -> Option<Headline> {
+    pub fn of_repetitions(each: &[Headline], stopping: Stopping) -> Option<Headline> {
         let first = each.first()?;
         let n = each.iter().map(|headline| headline.n).sum();
         let values: Option<Vec<f64>> = each.iter().map(|headline| headline.value).collect();
         let value = values.as_deref().and_then(summary::mean);
-        let interval = match values.as_deref().and_then(repetition::interval) {
+        let interval = values.and_then(|values| repetition::interval(&values, stopping));
+        let interval = match interval {
             Some((low, high)) => ConfidenceInterval::BetweenRepetitions { low, high },
             None => ConfidenceInterval::Undefined,
         };

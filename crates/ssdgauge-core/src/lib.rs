@@ -14,18 +14,22 @@ mod headline;
 pub mod io_log;
 mod metric;
 mod open_loop;
+mod percentile_series;
 mod phase;
 mod plan;
 mod point;
 mod preparation;
 mod random;
 mod recording;
+mod repeat_until;
 mod request;
 mod rig;
 mod sample;
 mod schedule;
 mod score;
+mod scored;
 pub mod search;
+mod second_aggregator;
 pub mod statistics;
 mod steady_rounds;
 mod step_number;
@@ -41,6 +45,7 @@ pub use metric::{Family, Metric, Scope};
 pub use open_loop::{
     LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,
 };
+pub use percentile_series::{PercentileIntervals, PercentileSeries};
 pub use phase::PhaseKind;
 pub use plan::{
     Action, Chosen, Deviation, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step,
@@ -50,11 +55,13 @@ pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use random::Random;
 pub use recording::{Recording, check_forwarding};
+pub use repeat_until::RepeatUntil;
 pub use request::{Request, RequestSource};
 pub use rig::{Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{MOST_LAG, Schedule};
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
+pub use second_aggregator::{AggregatedSecond, AggregatedStep, SecondAggregator};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;
 pub use step_number::StepNumbers;

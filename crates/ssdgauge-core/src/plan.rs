@@ -7,6 +7,7 @@ use crate::drive::TargetKind;
 use crate::metric::Metric;
 use crate::phase::PhaseKind;
 use crate::preparation::Preparation;
+use crate::repeat_until::RepeatUntil;
 use crate::score::Score;
 use crate::search::{Search, SearchRule};
 use crate::units::{Bytes, Nanos};
@@ -27,6 +28,9 @@ pub struct Plan {
     pub seed: u64,
     /// The tests, in order.
     pub tests: Vec<Test>,
+    /// The rule that ends the run before its last repetition; `None` where all are carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat_until: Option<RepeatUntil>,
 }
 
 /// The suite of a plan.
@@ -103,6 +107,16 @@ pub struct Rounds {
 }
 
 impl Test {
+    /// Returns the steps that are measured, each with the indices of its phase and of the step.
+    pub fn measured_steps(&self) -> impl Iterator<Item = ((usize, usize), &Step)> {
+        let phases = self.phases.iter().enumerate();
+        let measured = phases.filter(|(_, phase)| phase.kind == PhaseKind::Measure);
+        let steps = measured.flat_map(|(phase, of_phase)| {
+            of_phase.steps.iter().enumerate().map(move |(step, of_step)| ((phase, step), of_step))
+        });
+        steps.filter(|(_, step)| step.action.measured_workload().is_some())
+    }
+
     /// Returns whether the steps of the phase with this index run in order, before any search or
     /// rounds: the phases of a search and of rounds do not.
     pub fn is_in_order(&self, phase: usize) -> bool {
@@ -385,6 +399,12 @@ impl Plan {
                 .iter()
                 .flat_map(move |phase| phase.steps.iter().map(move |step| (test, phase, step)))
         })
+    }
+
+    /// Returns the plan of the first `repetitions` repetitions of every test.
+    pub fn first(&self, repetitions: u32) -> Plan {
+        let tests = self.tests.iter().filter(|test| test.repetition <= repetitions);
+        Plan { tests: tests.cloned().collect(), ..self.clone() }
     }
 
     /// Returns the length of the range from the start of the target that the steps address.

@@ -47,6 +47,10 @@ pub trait Rig {
     /// When the drive disappears or the system fails; see [`RigError`].
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
 
+    /// Counts a step that an earlier part of the same run has carried out on another rig, so that the
+    /// requests of later steps differ from its own, as in an uninterrupted run.
+    fn count_earlier(&mut self, _workload: &Workload, _until: &Until) {}
+
     /// Returns findings about the conditions of the host that affect every result of this rig,
     /// before the first measurement.
     fn conditions(&mut self) -> Vec<Finding> {

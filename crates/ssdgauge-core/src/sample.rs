@@ -192,6 +192,10 @@ pub enum FindingKind {
     StateChanged,
     /// The results of the repetitions of a test rise or fall in the order of execution.
     OrderEffect,
+    /// The run ended because every interval between repetitions was as narrow as requested.
+    IntervalReached,
+    /// The largest number of repetitions did not make every interval as narrow as requested.
+    IntervalNotReached,
     /// The first seconds of a step are better than its last ones, without its first half as well.
     StillSettling,
     /// The rate of an open loop exceeds what the drive completes.
@@ -301,6 +305,8 @@ impl FindingKind {
             FindingKind::TwoLevels => "two-levels",
             FindingKind::StateChanged => "state-changed",
             FindingKind::OrderEffect => "order-effect",
+            FindingKind::IntervalReached => "interval-reached",
+            FindingKind::IntervalNotReached => "interval-not-reached",
             FindingKind::StillSettling => "still-settling",
             FindingKind::Overloaded => "overloaded",
             FindingKind::Withheld => "withheld",

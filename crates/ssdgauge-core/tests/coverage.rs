@@ -12,8 +12,13 @@ mod coverage;
 mod percentiles;
 #[path = "../examples/coverage/series.rs"]
 mod series;
+#[path = "../examples/coverage/stopping.rs"]
+mod stopping;
 
 use series::Kind;
+use ssdgauge_core::RepeatUntil;
+use ssdgauge_core::statistics::repetition::Stopping;
+use stopping::{Rule, Spread};
 
 #[test]
 fn intervals_of_means_contain_the_truth_for_stationary_series() {
@@ -76,4 +81,29 @@ fn intervals_of_percentiles_contain_the_truth() {
         let held = percentiles::coverage(phi, 60, 0.99, 50);
         assert!(held >= 0.82, "φ {phi}: {held}");
     }
+}
+
+#[test]
+fn intervals_of_runs_that_end_by_their_width_contain_the_truth() {
+    let rule = |half_width, stopping| Rule {
+        until: RepeatUntil {
+            half_width,
+            at_least: RepeatUntil::AT_LEAST,
+            at_most: RepeatUntil::AT_MOST,
+        },
+        stopping,
+    };
+    for (half_width, sigma) in [(0.02, 0.5), (0.02, 1.0), (0.02, 1.8), (0.1, 1.8), (0.02, 4.0)] {
+        let rule = rule(half_width, Stopping::ByWidth);
+        let outcome = stopping::measure(rule, Spread::Normal, 1, sigma, 2_000);
+        // 95 % less two standard errors of 2,000 runs.
+        assert!(outcome.coverage >= 0.94, "σ {sigma}: {outcome:?}");
+        assert!(outcome.repetitions >= 5.0 && outcome.repetitions <= 20.0, "{outcome:?}");
+    }
+    // With the quantile of a fixed number of repetitions too few intervals contain the truth.
+    let fixed = stopping::measure(rule(0.02, Stopping::Fixed), Spread::Normal, 1, 1.8, 2_000);
+    assert!(fixed.coverage < 0.935, "{fixed:?}");
+    let quiet = stopping::measure(rule(0.02, Stopping::ByWidth), Spread::Normal, 5, 0.3, 200);
+    assert!(quiet.repetitions < 5.5 && quiet.narrow > 0.99, "{quiet:?}");
+    assert_eq!(quiet.coverage, quiet.coverage_of_narrow, "every run is narrow");
 }

@@ -191,6 +191,10 @@ impl Rig for LinuxRig {
         findings
     }
 
+    fn count_earlier(&mut self, workload: &Workload, until: &Until) {
+        self.step_numbers.next(workload, until);
+    }
+
     fn prepare(
         &mut self,
         preparation: &Preparation,

@@ -9,9 +9,10 @@ mod remaining;
 mod rounds;
 mod sink;
 mod slices;
+mod turns;
 
 use act::{By, act};
-use remaining::{TriedLoads, places, remaining, searches};
+use remaining::{TriedLoads, count_earlier, places, remaining, searches};
 use rounds::RoundValues;
 use sink::StepSink;
 use slices::Slices;
@@ -25,6 +26,7 @@ use ssdgauge_runfile::{
 };
 use std::collections::BTreeMap;
 use thiserror::Error;
+use turns::Numbers;
 
 /// The surroundings of a run: time of day, stop requests and progress display.
 ///
@@ -60,6 +62,10 @@ pub trait Watcher {
         false
     }
 
+    /// Called after each turn of a run that ends when the intervals between its repetitions are
+    /// narrow, with the widest of them in words. The default shows nothing.
+    fn turn_ended(&mut self, _text: &str) {}
+
     /// Called at the end of each step.
     fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
 }
@@ -82,7 +88,7 @@ pub struct SecondSummary {
 /// Regular end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// Every step is finished.
+    /// Every step is finished, or the intervals between the repetitions are as narrow as requested.
     Finished,
     /// A stop was requested; the run can be resumed.
     Interrupted,
@@ -161,9 +167,13 @@ pub fn resume(
         }
     }
     let (attempts_of_searches, unfinished) = searches(run)?;
-    let Some((from, todo)) = remaining(&head.plan, &finished, unfinished, rig.drive()) else {
-        return Ok(Completion::Finished);
-    };
+    let is_judged = run.repetitions()?.is_some();
+    // Where every step is finished, the verdict on the last turn may be missing.
+    let awaits_verdict = head.plan.repeat_until.is_some() && !is_judged;
+    let todo = remaining(&head.plan, &finished, unfinished, rig.drive()).filter(|_| !is_judged);
+    let todo = todo.or(awaits_verdict.then(|| (head.plan.tests.len(), Vec::new())));
+    let Some((from, todo)) = todo else { return Ok(Completion::Finished) };
+    count_earlier(&head.plan, &records, &todo, rig);
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
     // The time of day may have been set meanwhile: a negative pause counts as none.
@@ -203,6 +213,8 @@ struct Conductor<'a> {
     /// The last executed step and its sums, which the rounds track.
     last_step: Option<StepId>,
     last_totals: Totals,
+    /// The numbers of the finished tests, which decide on further turns.
+    numbers: Numbers,
 }
 
 impl<'a> Conductor<'a> {
@@ -221,6 +233,7 @@ impl<'a> Conductor<'a> {
             tried: BTreeMap::new(),
             last_step: None,
             last_totals: Totals::default(),
+            numbers: Numbers::new(),
         }
     }
 
@@ -231,6 +244,10 @@ impl<'a> Conductor<'a> {
     /// executed again, which must not start their searches.
     fn execute(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
         let mut places = places.iter().peekable();
+        // A run may be killed behind the last step of a turn, before the verdict.
+        if self.ends_before(from)? {
+            return Ok(Completion::Finished);
+        }
         for test in 0..self.plan.tests.len() {
             while let Some(place) = places.next_if(|place| place.test == test) {
                 if self.watcher.stop() || !self.execute_step(*place)? {
@@ -239,6 +256,9 @@ impl<'a> Conductor<'a> {
             }
             if test >= from && !(self.search(test)? && self.rounds(test)?) {
                 return Ok(Completion::Interrupted);
+            }
+            if test >= from && self.ends_before(test + 1)? {
+                break;
             }
         }
         Ok(Completion::Finished)

@@ -15,6 +15,7 @@ mod cost;
 mod error;
 mod planner;
 mod reader;
+mod repeat;
 mod schema;
 mod suite;
 
@@ -26,6 +27,7 @@ pub use cost::{
 };
 pub use error::SuiteError;
 pub use planner::{Options, PlanError, needed_span, plan};
+pub use repeat::{MOST_REPETITIONS, Repeat, RepeatError};
 pub use suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };

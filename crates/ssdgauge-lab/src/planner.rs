@@ -2,13 +2,14 @@
 
 mod binder;
 
+use crate::repeat::{Repeat, RepeatError};
 use crate::suite::{Extent, PrepareRule, Suite, TestRule};
 use binder::{Binder, cache_phase};
 use ssdgauge_core::{Bytes, DriveInfo, Phase, Plan, PurgeMethod, SuiteIdentity, Test, WriteCache};
 use thiserror::Error;
 
 /// Options of the user for a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Ids of the tests to run; all tests where it is empty.
     pub only: Vec<String>,
@@ -18,8 +19,8 @@ pub struct Options {
     pub scale_spans: bool,
     /// The seed of all randomness in the run.
     pub seed: u64,
-    /// Number of repetitions of each test, from 1.
-    pub repeat: u32,
+    /// How often each test is carried out.
+    pub repeat: Repeat,
     /// The purge method; `None` for the best one of the drive.
     pub purge: Option<PurgeMethod>,
 }
@@ -31,18 +32,14 @@ impl Default for Options {
             shorten: 1,
             scale_spans: false,
             seed: 1,
-            repeat: 1,
+            repeat: Repeat::Times(1),
             purge: None,
         }
     }
 }
 
-/// Maximum number of repetitions: 100 give a 95 % interval of ±0.2 standard deviations, and bound
-/// the size of the plan.
-const MOST_REPETITIONS: u32 = 100;
-
 /// Refusal to plan a suite for a drive. Nothing was written.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum PlanError {
     /// The suite has no test with this id.
     #[error("suite {suite} has no test '{test}'")]
@@ -83,9 +80,9 @@ pub enum PlanError {
     /// The divisor of durations is 0.
     #[error("durations cannot be divided by {0}")]
     Shorten(u32),
-    /// The number of repetitions is 0 or above the maximum of 100.
-    #[error("a test cannot be repeated {0} times")]
-    Repeat(u32),
+    /// The number of repetitions is not possible.
+    #[error(transparent)]
+    Repeat(#[from] RepeatError),
 }
 
 /// Returns the largest span that `suite` gives in bytes, which a scratch file must hold; `None`
@@ -125,9 +122,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
     if options.shorten == 0 {
         return Err(PlanError::Shorten(0));
     }
-    if !(1..=MOST_REPETITIONS).contains(&options.repeat) {
-        return Err(PlanError::Repeat(options.repeat));
-    }
+    let repeat = options.repeat.check()?;
     let has = |id: &String| suite.tests.iter().any(|test| test.id == *id);
     if let Some(unknown) = options.only.iter().find(|id| !has(id)) {
         let known: Vec<&str> = suite.tests.iter().map(|test| test.id.as_str()).collect();
@@ -142,7 +137,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
     let mut switched = false;
     // All tests once, then all of them again: a drift of drive or host over the run then affects
     // every test alike, instead of appearing as a difference between tests.
-    let turns = (1..=options.repeat).flat_map(|turn| suite.tests.iter().map(move |t| (turn, t)));
+    let turns = (1..=repeat.at_most()).flat_map(|turn| suite.tests.iter().map(move |t| (turn, t)));
     for (repetition, rule) in turns {
         if !options.only.is_empty() && !options.only.contains(&rule.id) {
             continue;
@@ -170,6 +165,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
         span_scaled: binder.scaled,
         seed: options.seed,
         tests,
+        repeat_until: repeat.rule(),
     })
 }
 

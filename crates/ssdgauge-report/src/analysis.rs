@@ -28,18 +28,23 @@ pub(crate) mod tried_loads;
 pub(crate) mod workload_text;
 
 use crate::model::{RecordedRun, Run, TestRun};
+use ssdgauge_core::statistics::repetition::Stopping;
 
 /// Returns the result of a recorded run: headlines, findings, and where each step lay of the
 /// drive's SLC cache.
 pub(crate) fn annotate(recorded: RecordedRun) -> Run {
-    let RecordedRun { head, tests, findings, complete } = recorded;
+    let RecordedRun { head, tests, findings, complete, ended_after } = recorded;
+    let stopping = match head.plan.repeat_until {
+        Some(_) => Stopping::ByWidth,
+        None => Stopping::Fixed,
+    };
     let mut tests: Vec<TestRun> = tests
         .into_iter()
         .filter_map(|test| {
             let results = test.repetitions.into_iter().map(headline::score).collect();
-            repetitions::merge(results, &test.totals)
+            repetitions::merge(results, &test.totals, stopping)
         })
         .collect();
     slc_cache::classify_steps(&mut tests);
-    Run { head, tests, findings, complete }
+    Run { head, tests, findings, complete, ended_after }
 }

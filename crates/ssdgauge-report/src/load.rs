@@ -1,17 +1,13 @@
 //! From a run file to the model: every sample that counts, and no number made of them.
 
-mod attempts;
 mod engine_report;
-mod percentiles;
 mod point;
 mod repetitions;
-mod seconds;
 mod tracked;
 
 use crate::model::{RecordedRepetition, RecordedRun, ReportError, StepFinding};
-use ssdgauge_core::search::{self, Next};
-use ssdgauge_core::{PhaseKind, Test};
-use ssdgauge_runfile::{FindingRecord, RunFile, StepId, StepRecord};
+use ssdgauge_core::{PhaseKind, Plan, Test};
+use ssdgauge_runfile::{FindingRecord, RunFile, StepId, StepRecord, attempts};
 use std::path::Path;
 
 /// Reads the run file at `path`. The file is left as it was.
@@ -20,11 +16,16 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     let steps = file.steps()?;
     let findings = file.findings()?;
     let head = file.head().clone();
+    let ended_after = file.repetitions()?;
+    let counted = counted_repetitions(&head.plan, &steps, ended_after);
     let mut tests: Vec<(usize, RecordedRepetition)> = Vec::with_capacity(head.plan.tests.len());
     for (index, test) in head.plan.tests.iter().enumerate() {
+        if test.repetition > counted {
+            continue;
+        }
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
-        let is_searched = is_searched(&file, index, test)?;
+        let is_searched = file.is_searched(index)?;
         let mut run = read_repetition(&file, test, &attempts, &findings, is_searched)?;
         run.complete &= is_searched;
         if let Some(rounds) = test.rounds {
@@ -32,23 +33,25 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         }
         tests.push((index, run));
     }
-    let complete = tests.iter().all(|(_, test)| test.complete);
+    let is_judged = head.plan.repeat_until.is_none() || ended_after.is_some();
+    let complete = is_judged && tests.iter().all(|(_, test)| test.complete);
     let tests = repetitions::group(&file, &steps, tests)?;
     let findings = findings
         .into_iter()
         .filter(|record| record.step.is_none())
         .map(|record| record.finding)
         .collect();
-    Ok(RecordedRun { head, tests, findings, complete })
+    Ok(RecordedRun { head, tests, findings, complete, ended_after })
 }
 
-/// Returns whether the search of `test` came to an answer; true where it has none.
-fn is_searched(file: &RunFile, index: usize, test: &Test) -> Result<bool, ReportError> {
-    let Some(search) = &test.search else { return Ok(true) };
-    let probes = file.search_attempts(index, search.probes)?;
-    let attempts = file.search_attempts(index, search.attempts)?;
-    let loads = test.phases.get(search.attempts).map_or(0, |phase| phase.steps.len());
-    Ok(matches!(search::next(search.rule, loads, &probes, &attempts), Next::Done(_)))
+/// Returns how many repetitions of each test belong to the run: all of the plan, or those after which
+/// it has ended. A run that has not ended has those that it began, and at least the fewest of its
+/// rule.
+fn counted_repetitions(plan: &Plan, steps: &[StepRecord], ended_after: Option<u32>) -> u32 {
+    let Some(rule) = plan.repeat_until else { return u32::MAX };
+    let begun = steps.iter().filter_map(|step| plan.tests.get(step.place.test));
+    let begun = begun.map(|test| test.repetition).max().unwrap_or(0);
+    ended_after.unwrap_or(begun.max(rule.at_least))
 }
 
 fn read_repetition(

@@ -6,7 +6,7 @@ use ssdgauge_core::{
     Access, Action, Direction, Histogram, Interval, Metric, Nanos, Restart, Scope, Score,
 };
 use ssdgauge_report::{ReportError, json, read};
-use ssdgauge_runfile::{Opening, StepEnd, StepPlace, StepState, Writer};
+use ssdgauge_runfile::{Opening, RunFileError, StepEnd, StepPlace, StepState, Writer};
 use support::{Pace, Recipe, drive, plan, quick, record, run, step, stream, test};
 
 fn plain(second: u32, stream: u16, direction: Direction, ios: u64) -> Interval {
@@ -163,7 +163,7 @@ fn impossible_values_are_refused() {
     writer.finish_step(id, &end).expect("a step ends");
     drop(writer);
     let error = read(&path).expect_err("nine million million million requests");
-    assert!(matches!(error, ReportError::Impossible { .. }), "{error}");
+    assert!(matches!(error, ReportError::RunFile(RunFileError::Impossible { .. })), "{error}");
     assert!(error.to_string().contains("exceeds the limits of any drive"));
 }
 

@@ -45,6 +45,14 @@ pub enum RunFileError {
         /// The table, the number of the record, and the defect.
         what: String,
     },
+    /// The run file holds values that no drive can reach.
+    #[error("{path} holds impossible values: {what}")]
+    Impossible {
+        /// The file.
+        path: PathBuf,
+        /// The impossible value.
+        what: String,
+    },
     /// The file system is full.
     #[error("no space left for {0}")]
     Full(PathBuf),

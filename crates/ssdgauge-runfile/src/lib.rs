@@ -7,9 +7,11 @@
 //! This crate must never rewrite a finished record, and never change a file of another program or
 //! of a newer format.
 
+pub mod attempts;
 mod error;
 mod histogram;
 mod record;
+mod samples;
 mod schema;
 mod temp_files;
 mod untrusted;
@@ -18,7 +20,8 @@ mod writer;
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use record::{
-    FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, reader::RunFile,
+    FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
+    reader::{REPETITIONS, RunFile},
 };
 pub use schema::FORMAT;
 pub use temp_files::stale_temp_files;

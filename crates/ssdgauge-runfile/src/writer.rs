@@ -8,6 +8,7 @@
 
 mod input;
 mod names;
+mod read_back;
 mod room;
 mod statements;
 

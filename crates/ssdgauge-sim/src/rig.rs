@@ -373,6 +373,10 @@ impl Rig for VirtualRig {
         &self.info
     }
 
+    fn count_earlier(&mut self, workload: &Workload, until: &Until) {
+        self.step_numbers.next(workload, until);
+    }
+
     fn prepare(
         &mut self,
         preparation: &Preparation,

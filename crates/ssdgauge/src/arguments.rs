@@ -4,6 +4,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use ssdgauge_core::{BLOCK_SIZES, Bytes, Nanos, PurgeMethod};
+use ssdgauge_lab::Repeat;
 use std::path::PathBuf;
 
 /// SSD review lab: prepare a drive, run a suite, record every second, and write a report.
@@ -109,9 +110,10 @@ pub(crate) struct PlanOptions {
     #[arg(long)]
     pub(crate) scale_spans: bool,
     /// Run all tests N times in turn; each result is the mean of its repetitions, with the 95 %
-    /// interval between them.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) repeat: u32,
+    /// interval between them. until:2% repeats until every interval is within ±2 % of its mean, 5 to
+    /// 20 times; until:2%,at-most=40 sets another limit.
+    #[arg(long, default_value = "1", value_name = "N|until:PERCENT")]
+    pub(crate) repeat: Repeat,
     /// Rated endurance of the drive, such as 600TBW; a run that would write more than
     /// --endurance-share of it is refused.
     #[arg(long, value_name = "SIZE", value_parser = parse_endurance)]

@@ -122,7 +122,9 @@ impl From<PlanError> for Failure {
                 ),
             ),
             PlanError::Shorten(_) => (FailureKind::Usage, "use 1 for the full length".into()),
-            PlanError::Repeat(_) => (FailureKind::Usage, "use --repeat 1 to 100".into()),
+            PlanError::Repeat(_) => {
+                (FailureKind::Usage, "use --repeat 3, or --repeat until:2%".into())
+            }
         };
         Failure::new(kind, error.to_string(), hint)
     }
@@ -248,6 +250,9 @@ impl From<RunFileError> for Failure {
             RunFileError::Damaged { .. } => {
                 (FailureKind::Failed, "the file was not changed; restore it from a copy".into())
             }
+            RunFileError::Impossible { .. } => {
+                (FailureKind::Usage, "the file was not changed".to_owned())
+            }
             RunFileError::Full(_) => (
                 FailureKind::Interrupted,
                 "free disk space, then continue with `ssdgauge resume`; finished steps are safe".into(),
@@ -326,9 +331,6 @@ impl From<ReportError> for Failure {
                 let hint =
                     "the run file was not changed; this is a bug in ssdgauge: please report it";
                 Failure::new(FailureKind::Failed, error.to_string(), hint)
-            }
-            ReportError::Impossible { .. } => {
-                Failure::new(FailureKind::Usage, error.to_string(), "the file was not changed")
             }
         }
     }

@@ -99,7 +99,13 @@ impl<'a> Progress<'a> {
         let left = self.total.saturating_sub(at);
         bar.set_position((at.0 as f64 / self.total.0.max(1) as f64 * 1_000.0) as u64);
         let left = Nanos::from_secs(left.0 / 1_000_000_000);
-        bar.set_message(format!("{}  {message}  {left} left", self.title));
+        let at_most = self.at_most();
+        bar.set_message(format!("{}  {message}  {at_most}{left} left", self.title));
+    }
+
+    /// Returns the words before a number of steps or a time that the whole plan takes.
+    fn at_most(&self) -> &'static str {
+        if self.plan.repeat_until.is_some() { "at most " } else { "" }
     }
 }
 
@@ -204,8 +210,12 @@ impl Watcher for Progress<'_> {
         !self.stop.is_set()
     }
 
+    fn turn_ended(&mut self, text: &str) {
+        self.print_line(text);
+    }
+
     fn step_ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {
-        let number = format!("[{:>2}/{}]", self.step, self.steps);
+        let number = format!("[{:>2}/{}{}]", self.step, self.at_most(), self.steps);
         let rates = match self.ios {
             0 => String::new(),
             ios => rates(ios, self.bytes, elapsed),

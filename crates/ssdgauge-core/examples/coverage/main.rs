@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p ssdgauge-core --example coverage [SERIES]` prints the tables of
 //! `docs/handbook/intervals.md`: SERIES of each kind (default 2,000; half of them from 1,200
-//! seconds on). Equal arguments print equal tables. It fails where a goal of that page is missed by
+//! seconds on); with `stopping` behind it, the table of runs that end by their width alone. Equal arguments print equal tables. It fails where a goal of that page is missed by
 //! more than two standard errors.
 #![allow(clippy::print_stdout, reason = "the tables are the product of this program")]
 
@@ -10,9 +10,13 @@ mod comparison;
 mod coverage;
 mod percentiles;
 mod series;
+mod stopping;
 
 use series::{CHOSEN_ON, HELD_OUT};
+use ssdgauge_core::RepeatUntil;
+use ssdgauge_core::statistics::repetition::Stopping;
 use std::process::ExitCode;
+use stopping::{Rule, Spread};
 
 /// The lengths of the series, in seconds.
 const LENGTHS: [usize; 6] = [10, 30, 60, 400, 1_200, 3_600];
@@ -22,9 +26,13 @@ const CORRELATIONS: [f64; 4] = [0.0, 0.5, 0.7, 0.9];
 
 fn main() -> ExitCode {
     let trials: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(2_000);
-    let mut missed = means(trials);
-    missed.extend(comparisons(trials));
-    percentiles(trials / 4);
+    let mut missed = Vec::new();
+    if std::env::args().nth(2).as_deref() != Some("stopping") {
+        missed.extend(means(trials));
+        missed.extend(comparisons(trials));
+        percentiles(trials / 4);
+    }
+    missed.extend(stopping_by_width(10 * trials));
     println!("\nGoals missed: {}", missed.len());
     missed.iter().for_each(|goal| println!("- {goal}"));
     if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -84,4 +92,59 @@ fn percentiles(trials: usize) {
             println!("| {name}, n = {n} | {} |", cells.join(" | "));
         }
     }
+}
+
+fn stopping_by_width(trials: usize) -> Vec<String> {
+    const SIGMAS: [f64; 8] = [0.3, 0.6, 1.0, 1.4, 1.8, 2.5, 3.0, 4.0];
+    let rule = |half_width: f64, at_least: u32, stopping: Stopping| Rule {
+        until: RepeatUntil { half_width, at_least, at_most: RepeatUntil::AT_MOST },
+        stopping,
+    };
+    let chosen = rule(0.02, RepeatUntil::AT_LEAST, Stopping::ByWidth);
+    let (normal, fixed) = (Spread::Normal, Stopping::Fixed);
+    let ten = Rule {
+        until: RepeatUntil { half_width: 0.02, at_least: 10, at_most: 10 },
+        stopping: fixed,
+    };
+    let rows = [
+        ("normal, from 3, t of 95 %", rule(0.02, 3, fixed), normal, 1),
+        ("normal, from 5, t of 95 %", rule(0.02, 5, fixed), normal, 1),
+        ("normal, from 3, t of 97 %", rule(0.02, 3, Stopping::ByWidth), normal, 1),
+        ("**the rule**: normal", chosen, normal, 1),
+        ("goal 0.5 %", rule(0.005, RepeatUntil::AT_LEAST, Stopping::ByWidth), normal, 1),
+        ("goal 10 %", rule(0.1, RepeatUntil::AT_LEAST, Stopping::ByWidth), normal, 1),
+        ("five tests", chosen, normal, 5),
+        ("log-normal, skewness 1.75", chosen, Spread::LogNormal, 1),
+        ("exponential", chosen, Spread::Exponential, 1),
+        ("AR(1), φ 0.3", chosen, Spread::Correlated(0.3), 1),
+        ("AR(1), φ 0.6", chosen, Spread::Correlated(0.6), 1),
+        ("always ten, t of 95 %: exponential", ten, Spread::Exponential, 1),
+        ("always ten, t of 95 %: AR(1), φ 0.3", ten, Spread::Correlated(0.3), 1),
+        ("always ten, t of 95 %: AR(1), φ 0.6", ten, Spread::Correlated(0.6), 1),
+    ];
+    println!(
+        "\nRuns that end by the width: coverage (%), mean number of repetitions, narrow (%)\n"
+    );
+    println!("| σ of a repetition ÷ goal | {} |", SIGMAS.map(|s| s.to_string()).join(" | "));
+    println!("|---|{}", "--:|".repeat(SIGMAS.len()));
+    let mut missed = Vec::new();
+    for (name, rule, spread, tests) in rows {
+        let outcomes = SIGMAS.map(|sigma| stopping::measure(rule, spread, tests, sigma, trials));
+        let cells = outcomes.map(|one| {
+            let (all, narrow) = (100.0 * one.coverage, 100.0 * one.narrow);
+            // Few runs that become narrow show nothing about them.
+            let of_narrow = match (0.05..0.95).contains(&one.narrow) {
+                true => format!(" ({:.1})", 100.0 * one.coverage_of_narrow),
+                false => String::new(),
+            };
+            format!("{all:.1}{of_narrow}, {:.1}, {narrow:.0}", one.repetitions)
+        });
+        println!("| {name} | {} |", cells.join(" | "));
+        let least = outcomes.iter().fold(1.0f64, |least, one| least.min(one.coverage));
+        let is_rule = spread == normal && rule.until.at_least == RepeatUntil::AT_LEAST;
+        if is_rule && rule.stopping == Stopping::ByWidth && least < 0.945 {
+            missed.push(format!("{name}: {:.1} % of the intervals hold", 100.0 * least));
+        }
+    }
+    missed
 }

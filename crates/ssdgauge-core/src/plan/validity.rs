@@ -202,7 +202,14 @@ mod tests {
             repetition: 1,
         };
         let suite = SuiteIdentity { id: "s".into(), revision: 1, title: "S".into() };
-        Plan { suite, shortened: 1, span_scaled: false, seed: 1, tests: vec![test] }
+        Plan {
+            suite,
+            shortened: 1,
+            span_scaled: false,
+            seed: 1,
+            tests: vec![test],
+            repeat_until: None,
+        }
     }
 
     fn stream_of(plan: &mut Plan) -> &mut Stream {

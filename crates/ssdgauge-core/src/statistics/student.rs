@@ -35,18 +35,27 @@ pub fn two_sided_tail(t: f64, degrees: u32) -> f64 {
 
 /// Returns the t that |T| exceeds with a probability of 5 %: the two-sided 95 % quantile.
 pub fn quantile(degrees: u32) -> f64 {
-    // 12.71 is the quantile of one degree of freedom, the largest of all.
-    crossing(0.0, 13.0, |t| two_sided_tail(t, degrees))
+    quantile_beyond(ALPHA, degrees)
+}
+
+/// Returns the t that |T| exceeds with the probability `outside`, from 0.01 to 1.
+pub fn quantile_beyond(outside: f64, degrees: u32) -> f64 {
+    // 63.66 is the quantile of one degree of freedom for 1 %, the largest of all.
+    crossing_of(outside, 0.0, 64.0, |t| two_sided_tail(t, degrees))
 }
 
 /// Returns the t from `low` to `high` at which the falling function `tail` crosses 5 %, by bisection.
-pub fn crossing(mut low: f64, mut high: f64, tail: impl Fn(f64) -> f64) -> f64 {
+pub fn crossing(low: f64, high: f64, tail: impl Fn(f64) -> f64) -> f64 {
+    crossing_of(ALPHA, low, high, tail)
+}
+
+fn crossing_of(outside: f64, mut low: f64, mut high: f64, tail: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..ACCURACY.1 {
         let middle = 0.5 * (low + high);
         if high - low <= ACCURACY.0 * high {
             break;
         }
-        if tail(middle) > ALPHA { low = middle } else { high = middle }
+        if tail(middle) > outside { low = middle } else { high = middle }
     }
     high
 }
@@ -75,6 +84,11 @@ mod tests {
         ];
         for (degrees, expected) in table {
             let found = quantile(degrees);
+            assert!((found - expected).abs() < 6e-4, "{degrees}: {found}");
+        }
+        // The same table, column 0.99.
+        for (degrees, expected) in [(1, 31.821), (4, 3.747), (9, 2.821), (19, 2.539)] {
+            let found = quantile_beyond(0.02, degrees);
             assert!((found - expected).abs() < 6e-4, "{degrees}: {found}");
         }
     }

@@ -1,8 +1,8 @@
 //! Remaining steps of an interrupted run: a pure function of the plan and the finished steps.
 
 use ssdgauge_core::search::{self, Attempt, Next};
-use ssdgauge_core::{Action, DriveInfo, PhaseKind, Plan, Preparation, Restart, Step};
-use ssdgauge_runfile::{RunFile, RunFileError, StepPlace};
+use ssdgauge_core::{Action, DriveInfo, PhaseKind, Plan, Preparation, Restart, Rig, Step};
+use ssdgauge_runfile::{RunFile, RunFileError, StepPlace, StepRecord, StepState};
 use std::collections::BTreeMap;
 
 /// Attempts of the searches of a run, by test and phase.
@@ -59,7 +59,7 @@ fn step_at(plan: &Plan, place: StepPlace) -> &Step {
 /// 2. With [`Restart::Test`] that test starts again from its preparation, with [`Restart::Step`] at
 ///    its first unfinished step.
 /// 3. Where the drive lost its content (scratch file, virtual drive), earlier preparations that the
-///    test reads are executed again before that.
+///    test reads are executed again before that, with the rests behind them.
 pub(super) fn remaining(
     plan: &Plan,
     finished: &[StepPlace],
@@ -90,7 +90,7 @@ pub(super) fn remaining(
     // Restart::Test.
     if drive.kind.loses_content_with_process() {
         let mut done: Vec<&Preparation> = Vec::new();
-        for place in &all[..anew] {
+        for (order, place) in all[..anew].iter().enumerate() {
             let kind = plan.tests[place.test].phases[place.phase].kind;
             let action = &step_at(plan, *place).action;
             let is_setting = action.preparation().is_some_and(Preparation::is_setting);
@@ -104,9 +104,33 @@ pub(super) fn remaining(
                 }
             } else if place.test == current && kind == PhaseKind::Precondition {
                 todo.push(*place);
+            } else if matches!(action, Action::Rest(_)) && kind != PhaseKind::Measure {
+                // The drive settles again behind a preparation that is carried out again.
+                let before = order.checked_sub(1).and_then(|order| all.get(order));
+                if before.is_some() && before == todo.last() {
+                    todo.push(*place);
+                }
             }
         }
     }
     todo.extend_from_slice(&all[anew..]);
     Some((current, todo))
+}
+
+/// Counts the steps that earlier parts of the run have carried out on `rig`, so that its numbers of
+/// steps continue: a later repetition does not repeat the requests of an earlier one. Steps of `todo`
+/// are carried out again, with the requests that they had.
+pub(super) fn count_earlier(
+    plan: &Plan,
+    records: &[StepRecord],
+    todo: &[StepPlace],
+    rig: &mut dyn Rig,
+) {
+    let finished = records.iter().filter(|record| record.state == StepState::Finished);
+    for record in finished.filter(|record| !todo.contains(&record.place)) {
+        let action = &step_at(plan, record.place).action;
+        if let Some((workload, until)) = action.workload().zip(action.until()) {
+            rig.count_earlier(workload, until);
+        }
+    }
 }

@@ -17,4 +17,5 @@ mod repetitions;
 mod rounds;
 mod states;
 mod support;
+mod until;
 mod write_cache;

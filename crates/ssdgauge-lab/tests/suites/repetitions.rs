@@ -2,12 +2,12 @@
 
 use crate::support::{Quiet, begun, carried_out, rig};
 use ssdgauge_core::Rig;
-use ssdgauge_lab::{Options, PlanError, conduct, find_built_in, plan, resume};
+use ssdgauge_lab::{Options, PlanError, Repeat, RepeatError, conduct, find_built_in, plan, resume};
 use ssdgauge_runfile::Writer;
 
 fn options(repeat: u32) -> Options {
     let only = vec!["random-read-4k".into(), "mixed-70-30".into()];
-    Options { only, shorten: 5, repeat, ..Options::default() }
+    Options { only, shorten: 5, repeat: Repeat::Times(repeat), ..Options::default() }
 }
 
 #[test]
@@ -60,6 +60,6 @@ fn zero_and_more_than_a_hundred_repetitions_are_refused() {
     let suite = find_built_in("quick").unwrap();
     for repeat in [0, 101, u32::MAX] {
         let error = plan(&suite, rig.drive(), &options(repeat)).unwrap_err();
-        assert_eq!(error, PlanError::Repeat(repeat));
+        assert_eq!(error, PlanError::Repeat(RepeatError::Times(repeat)));
     }
 }

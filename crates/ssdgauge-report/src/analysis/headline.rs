@@ -1,9 +1,8 @@
 //! The headline of a test: its number by its rule, and what must be there for it.
 
 use crate::analysis::{missing, state_check, steady_state, step_levels};
-use crate::model::plan::measured_steps;
 use crate::model::{PointRun, RecordedRepetition, TestRun};
-use ssdgauge_core::{Headline, PASSED, Point, Ratio, Score, Test};
+use ssdgauge_core::{Headline, Point, Ratio, Score, Test};
 
 /// Returns the result of one repetition: its headlines, and a finding for everything missing.
 pub(crate) fn score(recorded: RecordedRepetition) -> TestRun {
@@ -35,30 +34,7 @@ pub(crate) fn score(recorded: RecordedRepetition) -> TestRun {
 
 /// Returns the headline, without a value where steps are missing that it needs.
 fn headline(test: &Test, score: &Score, points: &[PointRun], is_searched: bool) -> Headline {
-    let (used, whole) = scored_points(test, score, points);
-    let whole = whole && is_searched;
-    let headline = Headline::from_points(score, &used);
-    let finite = headline.value.is_some_and(f64::is_finite);
-    match whole && finite {
-        true => headline,
-        false => Headline::unmeasured(headline.metric, headline.n),
-    }
-}
-
-/// Returns the points that a score rests on, and whether none of them is missing.
-///
-/// The other points neither move the number nor carry seconds that it rests on.
-fn scored_points(test: &Test, score: &Score, points: &[PointRun]) -> (Vec<Point>, bool) {
-    let planned = measured_steps(test).filter(|step| score.needs(step.position)).count();
-    let used = points.iter().map(|point| &point.point);
-    let used: Vec<Point> = used.filter(|point| score.needs(point.position)).cloned().collect();
-    let passed = |point: &Point| point.totals.reading(PASSED).is_some_and(|value| value > 0.5);
-    let whole = match test.search {
-        // A search never visits every load, and ends with the first that passes in full length.
-        Some(_) => used.iter().any(passed),
-        None => !used.is_empty() && used.len() == planned,
-    };
-    (used, whole)
+    test.headline(score, points.iter().map(|point| &point.point), is_searched)
 }
 
 impl TestRun {
@@ -88,7 +64,8 @@ impl TestRun {
 
     /// Returns the points that a number by `score` rests on; `None` where one of them is missing.
     pub(crate) fn points_for(&self, score: &Score) -> Option<Vec<Point>> {
-        let (points, whole) = scored_points(&self.test, score, &self.points);
+        let points = self.points.iter().map(|point| &point.point);
+        let (points, whole) = self.test.scored_points(score, points);
         whole.then_some(points)
     }
 

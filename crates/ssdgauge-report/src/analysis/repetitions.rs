@@ -3,7 +3,7 @@
 use crate::model::metrics;
 use crate::model::plan::measured_steps;
 use crate::model::{PointRun, Repetition, StepFinding, TestRun};
-use ssdgauge_core::statistics::repetition;
+use ssdgauge_core::statistics::repetition::{self, Stopping};
 use ssdgauge_core::{Finding, FindingKind, Headline, Metric, Scope, Severity, Totals};
 use std::collections::BTreeMap;
 
@@ -13,12 +13,16 @@ type MetricKey = (Metric, Scope);
 /// Merges the repetitions of a test: headlines become means, and each point takes the samples of
 /// all repetitions from `totals`, which is keyed by the number of the measured step.
 ///
-/// Returns `None` where `tests` is empty.
-pub(crate) fn merge(mut tests: Vec<TestRun>, totals: &BTreeMap<usize, Totals>) -> Option<TestRun> {
+/// Returns `None` where `tests` is empty. `stopping` is what decided the number of repetitions.
+pub(crate) fn merge(
+    mut tests: Vec<TestRun>,
+    totals: &BTreeMap<usize, Totals>,
+    stopping: Stopping,
+) -> Option<TestRun> {
     if tests.len() < 2 {
         return tests.pop();
     }
-    let between = intervals(&tests);
+    let between = intervals(&tests, stopping);
     let repetitions: Vec<Repetition> = tests
         .iter()
         .map(|test| Repetition { headline: test.headline.clone(), also: test.also.clone() })
@@ -30,11 +34,11 @@ pub(crate) fn merge(mut tests: Vec<TestRun>, totals: &BTreeMap<usize, Totals>) -
     run.complete = complete;
     run.findings = distinct(findings);
     let headlines: Vec<Headline> = repetitions.iter().map(|each| each.headline.clone()).collect();
-    run.headline = Headline::of_repetitions(&headlines).unwrap_or(run.headline);
+    run.headline = Headline::of_repetitions(&headlines, stopping).unwrap_or(run.headline);
     for (place, also) in run.also.iter_mut().enumerate() {
         let each: Vec<Headline> =
             repetitions.iter().filter_map(|each| each.also.get(place).cloned()).collect();
-        *also = Headline::of_repetitions(&each).unwrap_or_else(|| also.clone());
+        *also = Headline::of_repetitions(&each, stopping).unwrap_or_else(|| also.clone());
     }
     run.findings.extend(drift(&headlines));
     run.repetitions = repetitions;
@@ -79,7 +83,7 @@ fn points_in_order(run: &TestRun) -> Vec<Option<usize>> {
 
 /// Returns the half-widths of the 95 % intervals between `tests`, for each metric of each measured
 /// step that all of them have.
-fn intervals(tests: &[TestRun]) -> Vec<BTreeMap<MetricKey, f64>> {
+fn intervals(tests: &[TestRun], stopping: Stopping) -> Vec<BTreeMap<MetricKey, f64>> {
     let orders: Vec<Vec<Option<usize>>> = tests.iter().map(points_in_order).collect();
     let steps = orders.iter().map(Vec::len).min().unwrap_or(0);
     let of_step = |order: usize| {
@@ -93,7 +97,7 @@ fn intervals(tests: &[TestRun]) -> Vec<BTreeMap<MetricKey, f64>> {
         let half = |(metric, scope, ..): (Metric, Scope, String, Option<f64>)| {
             let values: Option<Vec<f64>> =
                 points.iter().map(|point| metrics::value(point, metric, scope)).collect();
-            let (low, high) = repetition::interval(&values?)?;
+            let (low, high) = repetition::interval(&values?, stopping)?;
             Some(((metric, scope), (high - low) / 2.0))
         };
         keys.into_iter().filter_map(half).collect()

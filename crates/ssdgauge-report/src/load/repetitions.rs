@@ -1,9 +1,9 @@
 //! Tests that were carried out several times: one entry with all of its repetitions.
 
-use crate::load::{attempts, point};
+use crate::load::point;
 use crate::model::{RecordedRepetition, RecordedTest, ReportError};
-use ssdgauge_core::{PhaseKind, Step, Test, Totals, Workload};
-use ssdgauge_runfile::{RunFile, StepRecord};
+use ssdgauge_core::Totals;
+use ssdgauge_runfile::{RunFile, StepRecord, attempts};
 use std::collections::BTreeMap;
 
 /// Returns `tests`, each with its number in the plan, with the repetitions of a test together.
@@ -48,7 +48,7 @@ fn totals(
         let of_test: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == *number).collect();
         let counted = attempts::counted(&repetition.test, &of_test);
-        for (order, (place, _, _)) in measured(&repetition.test).into_iter().enumerate() {
+        for (order, (place, _)) in repetition.test.measured_steps().enumerate() {
             let Some(of_step) = counted.get(&place) else { continue };
             let window = attempts::window(&repetition.test, of_step);
             records.entry(order).or_default().extend(window);
@@ -56,25 +56,12 @@ fn totals(
     }
     let mut totals = BTreeMap::new();
     for (_, repetition) in group {
-        for (order, (_, step, workload)) in measured(&repetition.test).into_iter().enumerate() {
+        for (order, (_, step)) in repetition.test.measured_steps().enumerate() {
+            let Some(workload) = step.action.measured_workload() else { continue };
             if let (Some(all), false) = (records.get(&order), totals.contains_key(&order)) {
-                totals.insert(order, point::read(file, step, &workload, all)?.point.totals);
+                totals.insert(order, point::read(file, step, workload, all)?.point.totals);
             }
         }
     }
     Ok(totals)
-}
-
-/// Returns the measured steps of `test`, each with its phase and number and its load.
-fn measured(test: &Test) -> Vec<((usize, usize), &Step, Workload)> {
-    let mut measured = Vec::new();
-    for (phase_index, phase) in test.phases.iter().enumerate() {
-        for (step_index, step) in phase.steps.iter().enumerate() {
-            let Some(workload) = step.action.measured_workload().cloned() else { continue };
-            if phase.kind == PhaseKind::Measure {
-                measured.push(((phase_index, step_index), step, workload));
-            }
-        }
-    }
-    measured
 }

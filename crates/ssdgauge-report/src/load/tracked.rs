@@ -1,8 +1,8 @@
 //! Values tracked from round to round, for the steady-state criterion.
 
-use crate::load::attempts::CountedAttempts;
 use crate::model::{ReportError, Tracked};
 use ssdgauge_core::{Scope, SteadyRounds, Test, Totals};
+use ssdgauge_runfile::attempts::CountedAttempts;
 use ssdgauge_runfile::{RunFile, StepId};
 
 /// Returns everything that `test` tracked from round to round.

@@ -1,7 +1,6 @@
 //! Errors of reading a run and drawing a report.
 
 use ssdgauge_runfile::RunFileError;
-use std::path::PathBuf;
 use thiserror::Error;
 
 /// The reason why a report could not be made. Nothing was written.
@@ -17,13 +16,5 @@ pub enum ReportError {
         name: String,
         /// The error of the drawing library.
         cause: String,
-    },
-    /// The run file holds values that no drive can reach.
-    #[error("{path} holds impossible values: {what}")]
-    Impossible {
-        /// The file.
-        path: PathBuf,
-        /// The impossible value.
-        what: String,
     },
 }

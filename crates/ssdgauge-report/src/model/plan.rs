@@ -1,11 +1,10 @@
 //! The measured part of a planned test.
 
-use ssdgauge_core::{Bytes, PhaseKind, Step, Test};
+use ssdgauge_core::{Bytes, Step, Test};
 
 /// Returns the steps of `test` that are measured.
 pub(crate) fn measured_steps(test: &Test) -> impl Iterator<Item = &Step> {
-    let phases = test.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
-    phases.flat_map(|phase| &phase.steps).filter(|step| step.action.measured_workload().is_some())
+    test.measured_steps().map(|(_, step)| step)
 }
 
 /// Returns the spans of everything that `test` measures, as planned.

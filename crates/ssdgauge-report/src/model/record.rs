@@ -15,8 +15,11 @@ pub(crate) struct RecordedRun {
     pub(crate) tests: Vec<RecordedTest>,
     /// The findings that belong to the whole run.
     pub(crate) findings: Vec<Finding>,
-    /// True if every step of the plan has finished.
+    /// True if every step that the run needs has finished.
     pub(crate) complete: bool,
+    /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it
+    /// continues.
+    pub(crate) ended_after: Option<u32>,
 }
 
 /// One test with all of its repetitions.

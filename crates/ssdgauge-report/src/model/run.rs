@@ -3,8 +3,8 @@
 use crate::model::second::Second;
 use crate::model::tracked::Tracked;
 use ssdgauge_core::{
-    ConfidenceInterval, Direction, Finding, Headline, KernelQueue, Metric, OpenLoop, Point, Scope,
-    Test, Workload,
+    ConfidenceInterval, Direction, Finding, FindingKind, Headline, KernelQueue, Metric, OpenLoop,
+    Point, Scope, Test, Workload,
 };
 use ssdgauge_runfile::Head;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +18,11 @@ pub struct Run {
     pub tests: Vec<TestRun>,
     /// The findings that belong to the whole run.
     pub findings: Vec<Finding>,
-    /// True if every step of the plan has finished.
+    /// True if every step that the run needs has finished.
     pub complete: bool,
+    /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it
+    /// continues.
+    pub ended_after: Option<u32>,
 }
 
 /// The result of one test.
@@ -184,6 +187,14 @@ impl Run {
     /// Returns whether a test of the run was carried out several times.
     pub fn is_repeated(&self) -> bool {
         self.tests.iter().any(|test| test.repetitions.len() > 1)
+    }
+
+    /// Returns the finding on the width of the intervals between repetitions, where a run ended by it.
+    pub(crate) fn width_verdict(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| {
+            let kinds = [FindingKind::IntervalReached, FindingKind::IntervalNotReached];
+            kinds.contains(&finding.kind)
+        })
     }
 
     /// Returns whether all durations and byte limits were divided for a trial.

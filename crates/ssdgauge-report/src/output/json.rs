@@ -43,6 +43,12 @@ fn run(run: &Run) -> Value {
             "span_scaled": plan.span_scaled,
             "seed": plan.seed.to_string(),
         },
+        "repeat_until": plan.repeat_until.map(|rule| json!({
+            "half_width_percent": rule.half_width_percent(),
+            "at_least": rule.at_least,
+            "at_most": rule.at_most,
+            "ended_after": run.ended_after,
+        })),
         "environment": strings(&run.head.environment),
         "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
         "tests": run.tests.iter().map(test).collect::<Vec<_>>(),

@@ -62,6 +62,9 @@ fn header(run: &Run, style: &Style) -> Vec<String> {
     if !marks.is_empty() {
         lines.push(style.alarm(&marks.join(" · ")));
     }
+    // A warning is among the findings; of the notes only the first is printed there.
+    let reached = run.width_verdict().filter(|finding| finding.severity == Severity::Note);
+    lines.extend(reached.map(|finding| style.plain(&sanitize::prose(&finding.text))));
     lines
 }
 

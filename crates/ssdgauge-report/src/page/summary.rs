@@ -240,6 +240,7 @@ fn drive_summaries(runs: &[Run], drives: &ReportDrives) -> Markup {
 
 fn one_run(run: &Run) -> Markup {
     html! {
+        @if let Some(verdict) = run.width_verdict() { p { (sanitize::prose(&verdict.text)) "." } }
         div.scroll { table {
             thead { tr {
                 th scope="col" { "Test" }

@@ -67,6 +67,7 @@ pub fn plan(suite: &str, tests: Vec<Test>) -> Plan {
         span_scaled: false,
         seed: 7,
         tests,
+        repeat_until: None,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::untrusted::{self, Budget, MOST_RECORDS};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
-use ssdgauge_core::search::Attempt;
+use ssdgauge_core::search::{self, Attempt, Next};
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
 use ssdgauge_core::{FindingKind, PASSED};
 use std::collections::BTreeMap;
@@ -97,6 +97,24 @@ impl RunFile {
                 value: row.text(2)?.to_owned(),
             })
         })
+    }
+
+    /// Returns the number of repetitions after which a run with a rule for them has ended; `None`
+    /// while it continues, and without such a rule.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a property fails its check, or the number is not one.
+    pub fn repetitions(&self) -> Result<Option<u32>, RunFileError> {
+        let properties = self.properties()?;
+        let is_verdict = |one: &&PropertyRecord| one.step.is_none() && one.key == REPETITIONS;
+        let number = |one: &PropertyRecord| {
+            one.value.parse().map_err(|_| RunFileError::Damaged {
+                path: self.path.clone(),
+                what: format!("the property {REPETITIONS} is not a number"),
+            })
+        };
+        properties.iter().rfind(is_verdict).map(number).transpose()
     }
 
     /// Returns every attempt at every step, in the order of their start.
@@ -228,6 +246,20 @@ impl RunFile {
         Ok(attempts)
     }
 
+    /// Returns whether the search of `test` came to an answer; true where it has none.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a step or a reading fails its check.
+    pub fn is_searched(&self, test: usize) -> Result<bool, RunFileError> {
+        let planned = &self.head.plan.tests[test];
+        let Some(search) = &planned.search else { return Ok(true) };
+        let probes = self.search_attempts(test, search.probes)?;
+        let attempts = self.search_attempts(test, search.attempts)?;
+        let loads = planned.phases.get(search.attempts).map_or(0, |phase| phase.steps.len());
+        Ok(matches!(search::next(search.rule, loads, &probes, &attempts), Next::Done(_)))
+    }
+
     /// Calls `take` with every reading of `step`, in the order of recording.
     ///
     /// # Errors
@@ -288,6 +320,9 @@ impl RunFile {
         }
     }
 }
+
+/// The property with the number of repetitions after which a run has ended.
+pub const REPETITIONS: &str = "repetitions";
 
 /// The tables of an open file; every row is checked against its checksum.
 struct Rows<'a> {

@@ -63,6 +63,7 @@ pub(crate) fn plan() -> Plan {
                 steps: vec![step("first"), step("second")],
             }],
         }],
+        repeat_until: None,
     }
 }
 

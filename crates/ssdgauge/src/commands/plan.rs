@@ -34,16 +34,14 @@ fn to_json(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> Value {
     let cost = estimate(plan, options.write_rate);
     let endurance = endurance_from(options);
     let wear = wear(&cost, drive, &endurance);
+    let least = plan
+        .repeat_until
+        .map(|rule| cost_json(&estimate(&plan.first(rule.at_least), options.write_rate)));
     json!({
         "schema_version": 1,
         "plan": plan,
-        "estimate": {
-            "timed_s": cost.timed.as_secs_f64(),
-            "filled_bytes": cost.filled.0,
-            "written_bytes_at_most": (!cost.writes_without_limit).then_some(cost.written_at_most.0),
-            "written_bytes_at_rate": cost.written_at_rate.0,
-            "assumed_bytes_per_second": cost.rate.0,
-        },
+        "estimate": cost_json(&cost),
+        "estimate_of_fewest_repetitions": least,
         "endurance": wear.map(|wear| json!({
             "rated_bytes": wear.rated.0,
             "left_bytes": wear.left.map(|left| left.0),
@@ -57,6 +55,16 @@ fn to_json(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> Value {
     })
 }
 
+fn cost_json(cost: &Estimate) -> Value {
+    json!({
+        "timed_s": cost.timed.as_secs_f64(),
+        "filled_bytes": cost.filled.0,
+        "written_bytes_at_most": (!cost.writes_without_limit).then_some(cost.written_at_most.0),
+        "written_bytes_at_rate": cost.written_at_rate.0,
+        "assumed_bytes_per_second": cost.rate.0,
+    })
+}
+
 /// Returns the plan as text.
 fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
     let cost = estimate(plan, options.write_rate);
@@ -67,9 +75,22 @@ fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
     if plan.span_scaled {
         text.push_str("SPANS SCALED to the target\n");
     }
-    for test in &plan.tests {
+    if let Some(rule) = plan.repeat_until {
+        text.push_str(&format!(
+            "REPEATED until every 95 % interval is within ±{} % of its mean: all tests {} to {} \
+             times\n",
+            rule.half_width_percent(),
+            rule.at_least,
+            rule.at_most
+        ));
+    }
+    // The plan lists the most repetitions. The first one has the preparation of the suite, and all
+    // later ones are equal.
+    let listed = plan.repeat_until.map_or(u32::MAX, |_| 2);
+    for test in plan.tests.iter().filter(|test| test.repetition <= listed) {
         let repetition = match test.repetition {
             1 => String::new(),
+            number if number == listed => ", each further repetition".to_owned(),
             number => format!(", repetition {number}"),
         };
         let (id, revision, title) = (&test.id, test.revision, &test.title);
@@ -93,6 +114,11 @@ fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
     text.push('\n');
     for part in plan.missing_on(drive.kind) {
         text.push_str(&format!("Not supported on this target: {part}\n"));
+    }
+    if let Some(rule) = plan.repeat_until {
+        text.push_str(&format!("{} repetitions:\n", rule.at_least));
+        text.push_str(&cost_text(&estimate(&plan.first(rule.at_least), options.write_rate)));
+        text.push_str(&format!("{} repetitions:\n", rule.at_most));
     }
     text.push_str(&cost_text(&cost));
     text.push_str(&endurance_text(&cost, drive, &endurance_from(options)));

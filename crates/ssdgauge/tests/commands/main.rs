@@ -16,3 +16,4 @@ mod quick;
 mod review;
 mod shortened;
 mod support;
+mod until;

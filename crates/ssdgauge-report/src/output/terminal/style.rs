@@ -130,6 +130,7 @@ impl Style {
                 'µ' => plain.push('u'),
                 '–' | '—' | '·' => plain.push('-'),
                 '×' => plain.push('x'),
+                '±' => plain.push_str("+/-"),
                 '…' => plain.push('~'),
                 '\u{a0}' | '\u{202f}' => plain.push(' '),
                 _ => plain.push('?'),

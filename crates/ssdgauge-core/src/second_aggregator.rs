@@ -1,8 +1,10 @@
 //! Aggregation of intervals into seconds, without keeping their histograms.
 
-use crate::load::percentiles::{PercentileIntervals, PercentileSeries};
-use crate::model::Second;
-use ssdgauge_core::{Histogram, Interval, Metric, Nanos, Reading, Scope, Totals};
+use crate::percentile_series::{PercentileIntervals, PercentileSeries};
+use crate::sample::{Interval, Reading};
+use crate::statistics::histogram::Histogram;
+use crate::totals::Totals;
+use crate::units::Nanos;
 use std::collections::BTreeMap;
 
 /// Seconds that may still receive intervals of other streams; older ones are closed.
@@ -15,7 +17,7 @@ const MOST_IDLE: u32 = 86_400;
 
 /// Gathers the intervals of one step into whole totals and seconds.
 #[derive(Debug, Default)]
-pub(crate) struct SecondAggregator {
+pub struct SecondAggregator {
     whole: Totals,
     open: BTreeMap<u32, Vec<Interval>>,
     closed: BTreeMap<u32, (Totals, Option<f64>)>,
@@ -24,25 +26,38 @@ pub(crate) struct SecondAggregator {
 }
 
 /// What the intervals of one step amount to.
-pub(crate) struct AggregatedStep {
+#[derive(Debug)]
+pub struct AggregatedStep {
     /// The totals of the step.
-    pub(crate) whole: Totals,
-    /// The totals of each second, without buckets.
-    pub(crate) totals: Vec<Totals>,
-    /// The seconds for figures.
-    pub(crate) seconds: Vec<Second>,
+    pub whole: Totals,
+    /// Each second, a shorter last one included.
+    pub seconds: Vec<AggregatedSecond>,
     /// The intervals of the latency percentiles; empty where the step is too short.
-    pub(crate) percentiles: PercentileIntervals,
+    pub percentiles: PercentileIntervals,
+}
+
+/// What the intervals and readings of one second amount to.
+#[derive(Debug)]
+pub struct AggregatedSecond {
+    /// The number of the second in its step, from 0.
+    pub number: u32,
+    /// The totals, without buckets.
+    pub totals: Totals,
+    /// The 99th percentile of latency in microseconds; `None` where there were too few requests, or
+    /// an interval came late.
+    pub lat_p99_us: Option<f64>,
+    /// The mean of the readings, by quantity, such as `temperature_c`.
+    pub readings: BTreeMap<String, f64>,
 }
 
 impl SecondAggregator {
     /// Returns an empty aggregator, with the series that intervals of percentiles need.
-    pub(crate) fn new(percentiles: Option<PercentileSeries>) -> SecondAggregator {
+    pub fn new(percentiles: Option<PercentileSeries>) -> SecondAggregator {
         SecondAggregator { percentiles, ..SecondAggregator::default() }
     }
 
     /// Takes one interval; intervals of one second may come in any order.
-    pub(crate) fn interval(&mut self, interval: Interval) {
+    pub fn interval(&mut self, interval: Interval) {
         self.whole.add(&interval);
         if let Some((totals, p99)) = self.closed.get_mut(&interval.second) {
             // The buckets of a closed second are gone: its sums stay right, and its percentile
@@ -60,7 +75,7 @@ impl SecondAggregator {
     }
 
     /// Takes `time` without load, from second number `begin` on.
-    pub(crate) fn seconds_without_load(&mut self, begin: u32, time: Nanos) {
+    pub fn seconds_without_load(&mut self, begin: u32, time: Nanos) {
         let whole = u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX).min(MOST_IDLE);
         for second in begin..begin.saturating_add(whole) {
             self.closed.insert(second, (Totals::over(Nanos::SECOND), None));
@@ -68,7 +83,7 @@ impl SecondAggregator {
     }
 
     /// Takes one reading.
-    pub(crate) fn reading(&mut self, reading: &Reading) {
+    pub fn reading(&mut self, reading: &Reading) {
         if !reading.value.is_finite() {
             return;
         }
@@ -84,21 +99,20 @@ impl SecondAggregator {
     }
 
     /// Returns the step, which took `elapsed`.
-    pub(crate) fn finish(mut self, elapsed: Nanos) -> AggregatedStep {
+    pub fn finish(mut self, elapsed: Nanos) -> AggregatedStep {
         while !self.open.is_empty() {
             self.close_first();
         }
         self.whole.elapsed = elapsed;
         let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
-        let mut totals = Vec::with_capacity(self.closed.len());
         let mut seconds = Vec::with_capacity(self.closed.len());
-        for (number, (mut second, p99)) in self.closed {
+        for (number, (mut totals, lat_p99_us)) in self.closed {
             let mut readings = BTreeMap::new();
             for (quantity, of_seconds) in &self.readings {
                 let Some((sum, n)) = of_seconds.get(&number) else { continue };
                 let value = sum / *n as f64;
                 let at = Nanos(u64::from(number) * Nanos::SECOND.0);
-                second.add_reading(&Reading {
+                totals.add_reading(&Reading {
                     at,
                     instrument: String::new(),
                     quantity: quantity.clone(),
@@ -106,24 +120,10 @@ impl SecondAggregator {
                 });
                 readings.insert(quantity.clone(), value);
             }
-            seconds.push(Second {
-                second: number,
-                iops: second.value(Metric::Iops, Scope::All).unwrap_or(0.0),
-                throughput_mb_s: second.value(Metric::ThroughputMbS, Scope::All).unwrap_or(0.0),
-                lat_mean_us: second.value(Metric::LatMeanUs, Scope::All),
-                lat_p99_us: p99,
-                lat_max_us: second.value(Metric::LatMaxUs, Scope::All),
-                readings,
-            });
-            totals.push(second);
-        }
-        // What was in flight at the end completes in a last bin of microseconds. It counts in the
-        // totals; as a rate it would be a spike that the drive never had.
-        if totals.len() > 1 && totals.last().is_some_and(|last| last.elapsed < Nanos::SECOND) {
-            seconds.pop();
+            seconds.push(AggregatedSecond { number, totals, lat_p99_us, readings });
         }
         let percentiles = percentiles.unwrap_or_default();
-        AggregatedStep { whole: self.whole, totals, seconds, percentiles }
+        AggregatedStep { whole: self.whole, seconds, percentiles }
     }
 
     fn close_first(&mut self) {
@@ -157,7 +157,8 @@ fn without_buckets(interval: &Interval) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::Direction;
+    use crate::metric::{Metric, Scope};
+    use crate::sample::Direction;
 
     fn interval(second: u32, direction: Direction, n: u64, latency_ns: u64) -> Interval {
         let mut latency = Histogram::default();
@@ -180,11 +181,15 @@ mod tests {
         aggregator.interval(interval(0, Direction::Read, 300, 80_000));
         aggregator.interval(interval(0, Direction::Write, 100, 20_000));
         aggregator.interval(interval(1, Direction::Read, 0, 0));
-        let AggregatedStep { whole, totals, seconds, .. } = aggregator.finish(Nanos::from_secs(2));
+        let AggregatedStep { whole, seconds, .. } = aggregator.finish(Nanos::from_secs(2));
         assert_eq!(whole.value(Metric::Iops, Scope::All), Some(200.0));
-        assert_eq!((totals.len(), totals[0].elapsed), (2, Nanos::SECOND));
-        assert_eq!((seconds[0].iops, seconds[0].lat_mean_us), (400.0, Some(65.0)));
-        assert_eq!((seconds[1].iops, seconds[1].lat_mean_us), (0.0, None));
+        assert_eq!((seconds.len(), seconds[0].totals.elapsed), (2, Nanos::SECOND));
+        let value = |second: usize, metric| seconds[second].totals.value(metric, Scope::All);
+        assert_eq!(
+            (value(0, Metric::Iops), value(0, Metric::LatMeanUs)),
+            (Some(400.0), Some(65.0))
+        );
+        assert_eq!((value(1, Metric::Iops), value(1, Metric::LatMeanUs)), (Some(0.0), None));
     }
 
     #[test]
@@ -194,9 +199,12 @@ mod tests {
             aggregator.interval(interval(second, Direction::Read, 200, 80_000));
         }
         aggregator.interval(interval(0, Direction::Write, 200, 20_000));
-        let AggregatedStep { totals, seconds, .. } = aggregator.finish(Nanos::from_secs(10));
-        assert_eq!((seconds[0].iops, seconds[0].lat_p99_us), (400.0, None));
+        let AggregatedStep { seconds, .. } = aggregator.finish(Nanos::from_secs(10));
+        let iops = seconds[0].totals.value(Metric::Iops, Scope::All);
+        assert_eq!((iops, seconds[0].lat_p99_us), (Some(400.0), None));
         assert!(seconds[1].lat_p99_us.is_some());
-        assert!(totals.iter().all(|second| second.latency(Scope::All).buckets().count() == 0));
+        let buckets =
+            |second: &AggregatedSecond| second.totals.latency(Scope::All).buckets().count();
+        assert!(seconds.iter().all(|second| buckets(second) == 0));
     }
 }

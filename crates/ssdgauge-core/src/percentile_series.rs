@@ -1,18 +1,21 @@
 //! The intervals of latency percentiles, from the histograms of the seconds of a step.
 
-use ssdgauge_core::statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
-use ssdgauge_core::statistics::sparse_histogram::SparseHistogram;
-use ssdgauge_core::{
-    ConfidenceInterval, Direction, Histogram, Interval, Metric, Nanos, Scope, Totals, WithinRun,
-};
+use crate::confidence::{ConfidenceInterval, WithinRun};
+use crate::metric::{Metric, Scope};
+use crate::sample::{Direction, Interval};
+use crate::statistics::histogram::Histogram;
+use crate::statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
+use crate::statistics::sparse_histogram::SparseHistogram;
+use crate::totals::Totals;
+use crate::units::Nanos;
 use std::collections::BTreeMap;
 
 /// The intervals of percentiles, by metric and requests.
-pub(crate) type PercentileIntervals = BTreeMap<(Metric, Scope), ConfidenceInterval>;
+pub type PercentileIntervals = BTreeMap<(Metric, Scope), ConfidenceInterval>;
 
 /// The latencies of each second of a step that is long enough for intervals of percentiles.
 #[derive(Debug)]
-pub(crate) struct PercentileSeries {
+pub struct PercentileSeries {
     /// Each of the scopes with its seconds; one direction alone has no scope of its own.
     scopes: Vec<(Scope, LatencySeries)>,
     /// Whether the histogram of a second was lost.
@@ -22,7 +25,7 @@ pub(crate) struct PercentileSeries {
 impl PercentileSeries {
     /// Returns an empty series of a step with these directions and this duration; `None` where the
     /// step is too short.
-    pub(crate) fn new(directions: &[Direction], duration: Nanos) -> Option<PercentileSeries> {
+    pub fn new(directions: &[Direction], duration: Nanos) -> Option<PercentileSeries> {
         if duration.0 / Nanos::SECOND.0 < FEWEST as u64 {
             return None;
         }
@@ -36,7 +39,7 @@ impl PercentileSeries {
 
     /// Takes the intervals of one second, of which `merged` has all latencies. A shorter last second
     /// is left out (definition D3).
-    pub(crate) fn second(&mut self, intervals: &[Interval], merged: &Histogram) {
+    pub fn second(&mut self, intervals: &[Interval], merged: &Histogram) {
         if intervals.iter().all(|interval| interval.length < Nanos::SECOND) {
             return;
         }
@@ -56,12 +59,12 @@ impl PercentileSeries {
     }
 
     /// Gives the series up, because the histogram of a second was lost.
-    pub(crate) fn lose(&mut self) {
+    pub fn lose(&mut self) {
         self.is_incomplete = true;
     }
 
     /// Returns the interval of every percentile of `whole`, the totals of the step.
-    pub(crate) fn intervals(&self, whole: &Totals) -> PercentileIntervals {
+    pub fn intervals(&self, whole: &Totals) -> PercentileIntervals {
         let mut intervals = PercentileIntervals::new();
         if self.is_incomplete {
             return intervals;

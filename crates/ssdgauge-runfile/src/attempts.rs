@@ -1,25 +1,34 @@
 //! Selection of the recorded attempts that count.
 
+use crate::record::{StepId, StepRecord, StepState};
 use ssdgauge_core::statistics::steady;
-use ssdgauge_core::{Restart, Test};
-use ssdgauge_runfile::{StepId, StepRecord, StepState};
+use ssdgauge_core::{PhaseKind, Restart, Test};
 use std::collections::BTreeMap;
 
 /// The attempts that count, by phase and step.
-pub(crate) type CountedAttempts<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
+pub type CountedAttempts<'a> = BTreeMap<(usize, usize), Vec<&'a StepRecord>>;
 
 /// Returns the finished attempts of each step that count, by phase and step: the last one, or all
 /// of them where the test goes through rounds.
 ///
-/// A test that makes sense only without a pause counts from its last beginning.
-pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAttempts<'a> {
+/// A test that makes sense only without a pause counts from its last beginning that led to a measured
+/// step: where the target has lost its content, a resumed run carries out the preparation of a
+/// complete test again, for the tests that follow.
+pub fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAttempts<'a> {
     let place = |step: &StepRecord| (step.place.phase, step.place.step);
     let begun = match test.restart {
         Restart::Step => StepId(i64::MIN),
         Restart::Test => {
             let first = attempts.iter().map(|step| place(step)).min();
+            let measured = |step: &&&StepRecord| {
+                let phase = test.phases.get(step.place.phase);
+                phase.is_some_and(|phase| phase.kind == PhaseKind::Measure)
+            };
+            let last_measured = attempts.iter().filter(measured).map(|step| step.id).max();
             let beginnings = attempts.iter().filter(|step| Some(place(step)) == first);
-            beginnings.map(|step| step.id).max().unwrap_or(StepId(i64::MIN))
+            let beginnings = beginnings.map(|step| step.id);
+            let led = beginnings.filter(|begun| last_measured.is_none_or(|last| *begun <= last));
+            led.max().unwrap_or(StepId(i64::MIN))
         }
     };
     let mut counted = CountedAttempts::new();
@@ -31,7 +40,7 @@ pub(crate) fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAt
 }
 
 /// Returns the records of a step that are its result: the five rounds of a window are one.
-pub(crate) fn window<'a, 'b>(test: &Test, records: &'a [&'b StepRecord]) -> &'a [&'b StepRecord] {
+pub fn window<'a, 'b>(test: &Test, records: &'a [&'b StepRecord]) -> &'a [&'b StepRecord] {
     let rounds = if test.rounds.is_some() { steady::WINDOW } else { 1 };
     &records[records.len().saturating_sub(rounds)..]
 }

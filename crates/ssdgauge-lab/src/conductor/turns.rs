@@ -1,0 +1,198 @@
+//! Turns, in each of which every test is carried out once: the verdict after each turn of a run that
+//! ends when the intervals between its repetitions are narrow.
+//!
+//! The numbers are computed from the recorded samples alone, by the functions of the report: a
+//! resumed run decides as an uninterrupted one with the same samples.
+
+use super::{ConductError, Conductor};
+use ssdgauge_core::{Finding, FindingKind, Plan, Point, RepeatUntil, Severity, Test};
+use ssdgauge_runfile::{REPETITIONS, RunFile, RunFileError, StepRecord, attempts};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// The widest intervals that a text names.
+const MOST_NAMED: usize = 3;
+
+/// The numbers of the tests so far: the headline and the further numbers, in their order, by the index
+/// of the test in the plan. `None` for a number that was not measured.
+pub(super) type Numbers = BTreeMap<usize, Vec<Option<f64>>>;
+
+impl Conductor<'_> {
+    /// Returns whether the run ends before test number `next`, because a turn is complete and all
+    /// intervals are narrow, or no turn is left. The verdict is durable then.
+    pub(super) fn ends_before(&mut self, next: usize) -> Result<bool, ConductError> {
+        let plan = self.plan;
+        let Some(rule) = plan.repeat_until else { return Ok(false) };
+        let Some(turns) = complete_before(plan, next) else { return Ok(false) };
+        if turns < rule.at_least {
+            return Ok(false);
+        }
+        self.wait_for_room()?;
+        let file = self.writer.read_back()?;
+        add(&mut self.numbers, &file, next)?;
+        drop(file);
+        let verdict = Verdict::new(plan, rule, turns, &self.numbers);
+        self.watcher.turn_ended(&verdict.progress());
+        if verdict.ends {
+            self.find(verdict.finding())?;
+            self.writer.property(None, REPETITIONS, &turns.to_string())?;
+            self.wait_for_room()?;
+            self.commit()?;
+        }
+        Ok(verdict.ends)
+    }
+}
+
+/// Returns the number of turns that are complete before test number `next` begins; `None` where it
+/// is not the first of its turn.
+fn complete_before(plan: &Plan, next: usize) -> Option<u32> {
+    let turn = |index: usize| plan.tests.get(index).map(|test| test.repetition);
+    let before = next.checked_sub(1).and_then(turn)?;
+    (turn(next) != Some(before)).then_some(before)
+}
+
+/// Adds the numbers of every test before number `next` that has none in `numbers` yet.
+fn add(numbers: &mut Numbers, file: &RunFile, next: usize) -> Result<(), RunFileError> {
+    let steps = file.steps()?;
+    for index in 0..next {
+        if let Entry::Vacant(missing) = numbers.entry(index) {
+            missing.insert(of_test(file, &steps, index)?);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the numbers of one test of the plan.
+fn of_test(
+    file: &RunFile,
+    steps: &[StepRecord],
+    index: usize,
+) -> Result<Vec<Option<f64>>, RunFileError> {
+    let test = &file.head().plan.tests[index];
+    let of_test: Vec<&StepRecord> = steps.iter().filter(|step| step.place.test == index).collect();
+    let counted = attempts::counted(test, &of_test);
+    let mut points = Vec::new();
+    for (place, step) in test.measured_steps() {
+        let measured = counted.get(&place).zip(step.action.measured_workload());
+        let Some((records, workload)) = measured else { continue };
+        let records = attempts::window(test, records);
+        let samples = file.samples(workload, records, false, |_| {})?;
+        points.push(Point {
+            label: step.label.clone(),
+            position: step.position,
+            totals: samples.whole,
+            seconds: samples.seconds.into_iter().map(|second| second.totals).collect(),
+            percentiles: samples.percentiles,
+        });
+    }
+    let is_searched = file.is_searched(index)?;
+    let scores = std::iter::once(&test.score).chain(&test.also);
+    Ok(scores.map(|score| test.headline(score, points.iter(), is_searched).value).collect())
+}
+
+/// The verdict after a turn.
+#[derive(Debug)]
+struct Verdict {
+    rule: RepeatUntil,
+    /// The turns so far.
+    turns: u32,
+    /// Whether the run ends.
+    ends: bool,
+    /// The half-width of each number as a share of its mean, with its name, the widest first.
+    widths: Vec<(String, f64)>,
+    /// The numbers that a repetition has not measured.
+    left_out: usize,
+}
+
+impl Verdict {
+    /// Judges the first `turns` turns of `plan`, whose tests have these `numbers`.
+    fn new(plan: &Plan, rule: RepeatUntil, turns: u32, numbers: &Numbers) -> Verdict {
+        let mut series: Vec<(String, Vec<f64>)> = Vec::new();
+        let mut left_out = 0;
+        for test in plan.tests.iter().filter(|test| test.repetition == 1) {
+            let is_same =
+                |(_, other): &(usize, &Test)| other.id == test.id && other.repetition <= turns;
+            let repetitions = plan.tests.iter().enumerate().filter(is_same);
+            let each: Vec<&Vec<Option<f64>>> =
+                repetitions.filter_map(|(index, _)| numbers.get(&index)).collect();
+            for (place, name) in names(test).into_iter().enumerate() {
+                let value = |one: &&Vec<Option<f64>>| one.get(place).copied().flatten();
+                match each.iter().map(value).collect::<Option<Vec<f64>>>() {
+                    Some(values) => series.push((name, values)),
+                    None => left_out += 1,
+                }
+            }
+        }
+        let ends = rule.ends(turns, series.iter().map(|(_, values)| values));
+        let width = |(name, values): (String, Vec<f64>)| Some((name, rule.half_width_of(&values)?));
+        let mut widths: Vec<(String, f64)> = series.into_iter().filter_map(width).collect();
+        widths.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Verdict { rule, turns, ends, widths, left_out }
+    }
+
+    /// Returns the state after the turn in words.
+    fn progress(&self) -> String {
+        let (goal, turns) = (self.rule.half_width_percent(), self.turns);
+        let widest = self.widths.first().map(|widest| {
+            format!("the widest interval is that of {}, requested ±{goal} %", named(widest))
+        });
+        let widest = widest.unwrap_or_else(|| "no number was measured in all of them".to_owned());
+        format!("after {turns} repetitions: {widest}")
+    }
+
+    /// Returns the finding of the run that ends.
+    fn finding(&self) -> Finding {
+        let Verdict { rule, turns, widths, .. } = self;
+        let goal = rule.half_width_percent();
+        let is_wide = |one: &&(String, f64)| one.1 > rule.half_width;
+        let wide: Vec<String> = widths.iter().filter(is_wide).map(named).collect();
+        let left_out = match self.left_out {
+            0 => String::new(),
+            1 => "; one number is left out, which a repetition did not measure".to_owned(),
+            n => format!("; {n} numbers are left out, which a repetition did not measure"),
+        };
+        let (kind, text, advice) = if widths.is_empty() {
+            let text = format!(
+                "no number was measured in each of {turns} repetitions: there is no interval"
+            );
+            (FindingKind::IntervalNotReached, text, "see the findings of the tests for the reasons")
+        } else if wide.is_empty() {
+            let most = rule.at_most;
+            let text = format!(
+                "stopped after {turns} of at most {most} repetitions: every interval within \
+                 ±{goal} %{left_out}"
+            );
+            return Finding::new(FindingKind::IntervalReached, Severity::Note, text, "");
+        } else {
+            let more = match wide.len().saturating_sub(MOST_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let named = wide[..wide.len().min(MOST_NAMED)].join(", ");
+            let text =
+                format!("not within ±{goal} % after {turns} repetitions: {named}{more}{left_out}");
+            let advice = "quote the interval of the report; for a narrower one raise at-most, or \
+                          find what changes from one repetition to the next";
+            (FindingKind::IntervalNotReached, text, advice)
+        };
+        Finding::new(kind, Severity::Warning, text, advice)
+    }
+}
+
+/// Returns the name of a number with the half-width of its interval.
+fn named((name, half): &(String, f64)) -> String {
+    // Rounded up: an interval that is too wide does not read as the requested one.
+    let rounded_up = |steps: f64| (half * 100.0 * steps).ceil() / steps;
+    match *half {
+        half if !half.is_finite() => format!("{name} (mean 0)"),
+        half if half < 0.01 => format!("{name} ±{:.3} %", rounded_up(1_000.0)),
+        _ => format!("{name} ±{:.1} %", rounded_up(10.0)),
+    }
+}
+
+/// Returns the names of the numbers of `test`, the headline first.
+fn names(test: &Test) -> Vec<String> {
+    let of = |metric: &str| format!("{} ({})", test.title, metric.to_lowercase());
+    let further = test.also.iter().map(|score| of(score.metric().title()));
+    std::iter::once(test.title.clone()).chain(further).collect()
+}

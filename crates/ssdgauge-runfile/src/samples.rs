@@ -1,0 +1,89 @@
+//! The samples of one step, summed up over all records that are its result.
+
+use crate::error::RunFileError;
+use crate::record::StepRecord;
+use crate::record::reader::RunFile;
+use ssdgauge_core::{
+    AggregatedStep, Interval, Nanos, PercentileSeries, Reading, SecondAggregator, Workload,
+};
+
+/// More requests in one second than any drive completes. It keeps sums far from overflowing.
+const MOST_IOS: u64 = 1 << 44;
+
+/// More bytes, or nanoseconds, in one second than any drive moves.
+const MOST_BYTES: u64 = 1 << 54;
+
+/// More intervals of one step than a year of seconds has, for eight streams and two directions.
+const MOST_INTERVALS: u64 = 1 << 29;
+
+impl RunFile {
+    /// Returns the samples of a step with `workload` from `records`, one after the other, with the
+    /// intervals of its percentiles where `percentiles` is true. Calls `see` with each reading of
+    /// the step.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a record fails its check, [`RunFileError::Impossible`] for
+    /// values that no drive can reach.
+    pub fn samples(
+        &self,
+        workload: &Workload,
+        records: &[&StepRecord],
+        percentiles: bool,
+        mut see: impl FnMut(&Reading),
+    ) -> Result<AggregatedStep, RunFileError> {
+        let recorded = records.iter().filter_map(|record| record.elapsed).map(|time| time.0).sum();
+        let series = percentiles
+            .then(|| PercentileSeries::new(&workload.directions(), Nanos(recorded)))
+            .flatten();
+        let mut aggregator = SecondAggregator::new(series);
+        let mut wrong = None;
+        let mut intervals = 0u64;
+        let mut elapsed = Nanos::ZERO;
+        let mut begin = 0;
+        for record in records {
+            self.intervals(record.id, |interval| {
+                intervals += 1;
+                wrong = wrong.take().or_else(|| impossible(&interval, intervals));
+                if wrong.is_none() {
+                    let second = interval.second.saturating_add(begin);
+                    aggregator.interval(Interval { second, ..interval });
+                }
+            })?;
+            let before = Nanos::SECOND * u64::from(begin);
+            let time = record.elapsed.unwrap_or(Nanos::ZERO);
+            if workload.streams.is_empty() {
+                aggregator.seconds_without_load(begin, time);
+            }
+            self.readings(record.id, |reading| {
+                // Readings taken after the load, while the drive is idle, do not belong to the step.
+                if reading.at > time {
+                    return;
+                }
+                see(&reading);
+                let at = Nanos(reading.at.0.saturating_add(before.0));
+                aggregator.reading(&Reading { at, ..reading });
+            })?;
+            elapsed += time;
+            // Rounds never share a second: each one starts at the next full second.
+            let seconds = u32::try_from(time.0.div_ceil(Nanos::SECOND.0)).unwrap_or(u32::MAX);
+            begin = begin.saturating_add(seconds);
+        }
+        match wrong {
+            Some(what) => Err(RunFileError::Impossible { path: self.path().to_owned(), what }),
+            None => Ok(aggregator.finish(elapsed)),
+        }
+    }
+}
+
+/// Returns the reason why `interval` is impossible, where it is.
+fn impossible(interval: &Interval, number: u64) -> Option<String> {
+    let too_large = interval.ios > MOST_IOS
+        || interval.errors > MOST_IOS
+        || interval.latency.count() > MOST_IOS
+        || interval.bytes > MOST_BYTES
+        || interval.length.0 > MOST_BYTES
+        || number > MOST_INTERVALS;
+    let second = interval.second;
+    too_large.then(|| format!("second {second} of a step exceeds the limits of any drive"))
+}
