@@ -3,6 +3,7 @@
 //! Every error names file, line and remedy. No text may cause a panic: suite files are untrusted
 //! input.
 
+mod axes;
 mod points;
 mod scores;
 mod streams;
