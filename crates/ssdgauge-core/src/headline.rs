@@ -387,6 +387,8 @@ fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
         | Metric::EfficiencyKiopsW
         | Metric::WriteAmplification
         | Metric::EffectiveOverProvisioning
+        | Metric::TimeS
+        | Metric::TrimGbS
         | Metric::MeanOverSigma
         | Metric::LoadMultiple => None,
     }

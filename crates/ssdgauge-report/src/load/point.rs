@@ -5,7 +5,9 @@ use crate::load::percentiles::PercentileSeries;
 use crate::load::seconds::{AggregatedStep, SecondAggregator};
 use crate::model::{PointRun, ReportError};
 use crate::text::sanitize;
-use ssdgauge_core::{Interval, Nanos, Point, Reading, Step, Workload};
+use ssdgauge_core::{
+    Bytes, Interval, Nanos, Point, Preparation, Prepared, Reading, Step, Totals, Workload,
+};
 use ssdgauge_runfile::{RunFile, StepRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +83,11 @@ pub(crate) fn read(
     }
     let last = records.last();
     let (open_loop, kernel) = engine_report::read(records);
-    let AggregatedStep { whole, totals, seconds, percentiles } = aggregator.finish(elapsed);
+    let AggregatedStep { mut whole, totals, seconds, percentiles } = aggregator.finish(elapsed);
+    whole.executions = u32::try_from(records.len()).unwrap_or(u32::MAX);
+    if let Some(span) = step.action.preparation().and_then(Preparation::trim_span) {
+        add_trims(&mut whole, span, records);
+    }
     Ok(PointRun {
         point: Point {
             label: step.label.clone(),
@@ -100,6 +106,19 @@ pub(crate) fn read(
         levels: None,
         between: None,
     })
+}
+
+/// Adds the trims of `span` that are recorded in `records`. One without effect has no time either: a
+/// drive that ignores the command is not the fastest.
+fn add_trims(whole: &mut Totals, span: Bytes, records: &[&StepRecord]) {
+    let had_effect = |record: &&StepRecord| {
+        let report = record.report.as_deref().unwrap_or_default();
+        serde_json::from_str(report).is_ok_and(|prepared: Prepared| prepared.had_effect())
+    };
+    match records.iter().all(had_effect) {
+        true => whole.trimmed = span.0.saturating_mul(records.len() as u64),
+        false => whole.elapsed = Nanos::ZERO,
+    }
 }
 
 /// Returns the reason why `interval` is impossible, where it is.

@@ -5,11 +5,17 @@ use ssdgauge_core::{Direction, Family, Metric, PowerScope, Scope};
 
 /// Returns whether `metric` is shown in every output, measured or not.
 ///
-/// Write amplification is known of few drives; it is shown where it was measured.
+/// Write amplification is known of few drives, and few steps are a trim: they are shown where they
+/// were measured.
 pub(crate) fn is_always_shown(metric: Metric) -> bool {
     match metric.family() {
-        Family::Cost | Family::Spare | Family::Judgement => false,
-        Family::Rate | Family::Latency | Family::Power | Family::Efficiency | Family::Queue => true,
+        Family::Cost | Family::Spare | Family::Trim | Family::Judgement => false,
+        Family::Rate
+        | Family::Latency
+        | Family::Power
+        | Family::Efficiency
+        | Family::Queue
+        | Family::Duration => true,
     }
 }
 
