@@ -38,10 +38,35 @@ pub(super) enum Value {
     Load(f64),
 }
 
+impl Value {
+    /// Returns whether the value changes one stream, not all of them or the drive.
+    pub(super) fn is_of_one_stream(&self) -> bool {
+        match self {
+            Value::Span(_)
+            | Value::Block(_)
+            | Value::Threads(_)
+            | Value::Depth(_)
+            | Value::TotalDepth(_)
+            | Value::Percent(_)
+            | Value::Rate(_) => true,
+            Value::Full(_) | Value::Power(_) | Value::Idle(_) | Value::Load(_) => false,
+        }
+    }
+}
+
+impl Axis {
+    /// Returns whether the key changes one stream, not all of them or the drive.
+    pub(super) fn is_of_one_stream(&self) -> bool {
+        self.values.iter().any(Value::is_of_one_stream)
+    }
+}
+
 impl Reader<'_> {
     /// Returns the swept keys in the order in which they are written.
     pub(super) fn axes(&self, sweep: &schema::Sweep) -> Result<Vec<Axis>, SuiteError> {
         let schema::Sweep {
+            // Names the stream, and has no values.
+            stream: _,
             load,
             full_percent,
             power,
@@ -131,7 +156,8 @@ pub(super) fn combinations(axes: &[Axis]) -> Vec<Vec<Value>> {
 }
 
 /// Returns the parts of the label of a point, and its position on the axis of the innermost key.
-pub(super) fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
+/// `stream` is the one that the sweep varies; with `several` of them its name is in the label.
+pub(super) fn describe(stream: &StreamRule, several: bool, values: &[Value]) -> (Vec<String>, f64) {
     let total = stream.queue_depth * stream.threads;
     let mut words: Vec<String> = Vec::new();
     let mut position = f64::from(stream.read_percent);
@@ -151,6 +177,10 @@ pub(super) fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f
             Value::Percent(percent) => (format!("{percent} % read"), f64::from(percent)),
             Value::Rate(rate) => (format!("{rate}/s"), rate),
             Value::Load(times) => (format!("{times}x"), times),
+        };
+        let word = match several && value.is_of_one_stream() {
+            true => format!("{} {word}", stream.name),
+            false => word,
         };
         if words.last() != Some(&word) {
             words.push(word);

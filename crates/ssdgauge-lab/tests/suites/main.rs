@@ -16,5 +16,7 @@ mod pts;
 mod repetitions;
 mod rounds;
 mod states;
+mod streams;
 mod support;
+mod tasks;
 mod write_cache;
