@@ -77,12 +77,14 @@ pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let has_power = power.into_iter().any(|point| power_of(point).is_some());
     let is_line = !matches!(swept, Swept::Steps | Swept::Repeat);
     let alone = group.members.len() == 1;
-    let mut charts = vec![curve(group, drives, metric, &along, alone && has_power && is_line)];
+    let of_all = |metric| (metric, Scope::All);
+    let with_power = alone && has_power && is_line;
+    let mut charts = vec![curve(group, drives, of_all(metric), &along, with_power)];
     // The mean over equal loads is ranked already, and many bars side by side are no picture.
     let is_detail = swept == Swept::Repeat || (!is_line && group.members.len() > MOST_ALONE);
     charts.iter_mut().for_each(|chart| chart.folded = is_detail);
     if has_power && is_line && !alone {
-        charts.push(curve(group, drives, Metric::PowerW, &along, false).fold());
+        charts.push(curve(group, drives, of_all(Metric::PowerW), &along, false).fold());
         if group.members.len() <= MOST_ALONE {
             charts.extend(group.members.iter().map(|member| {
                 let one = Group {
@@ -90,16 +92,37 @@ pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
                     distinction: group.distinction.clone(),
                     other_runs: Vec::new(),
                 };
-                let chart = curve(&one, drives, metric, &along, true);
+                let chart = curve(&one, drives, of_all(metric), &along, true);
                 let title = format!("{}, {}", chart.title, drives.names[member.index]);
                 Chart { title, kind: "curve-with-power", ..chart.fold() }
             }));
         }
     }
     if metric.unit() != "µs" {
-        charts.push(curve(group, drives, Metric::LatP99Us, &along, false).fold());
+        charts.push(curve(group, drives, of_all(Metric::LatP99Us), &along, false).fold());
+    }
+    for scope in directions(group, &along) {
+        if metric.is_split() {
+            charts.push(curve(group, drives, (metric, scope), &along, false));
+        }
+        if metric.unit() != "µs" {
+            charts.push(curve(group, drives, (Metric::LatP99Us, scope), &along, false));
+        }
     }
     charts
+}
+
+/// Returns the directions that have a curve of their own: where one of several streams varies, the
+/// question is what it costs the others, which the sum over all of them hides.
+fn directions(group: &Group<'_>, along: &Along) -> Vec<Scope> {
+    let points = group.members.iter().flat_map(|member| &member.test.points);
+    let first = points.into_iter().next().filter(|_| along.name.is_some());
+    let directions = first.map(PointRun::directions).unwrap_or_default();
+    if directions.len() > 1 {
+        directions.into_iter().map(Scope::from).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// Returns the parameter that differs between the steps, if it is the same for all members.
@@ -119,14 +142,14 @@ fn power_of(point: &PointRun) -> Option<f64> {
 fn curve(
     group: &Group<'_>,
     drives: &ReportDrives,
-    metric: Metric,
+    (metric, scope): (Metric, Scope),
     along: &Along,
     with_power: bool,
 ) -> Chart {
     let drawing = match along.swept {
         Swept::Steps => bars(group, drives, metric),
         Swept::Mix | Swept::QueueDepth | Swept::BlockSize | Swept::Fill | Swept::Repeat => {
-            lines(group, drives, metric, along, with_power)
+            lines(group, drives, (metric, scope), along, with_power)
         }
     };
     let key = match along.swept {
@@ -137,6 +160,7 @@ fn curve(
         Swept::Repeat => "repetition",
         Swept::Steps => "step",
     };
+    let of = scope.requests().map(|requests| format!(" of {requests}")).unwrap_or_default();
     let points = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
     let axis = if with_power { "both value axes start" } else { "the value axis starts" };
@@ -145,10 +169,10 @@ fn curve(
         notes.push(LATENCY.to_owned());
     }
     Chart {
-        title: format!("{}: {} by {key}{}", group.title(), metric.title(), along.of_stream()),
+        title: format!("{}: {}{of} by {key}{}", group.title(), metric.title(), along.of_stream()),
         notes,
         drawing,
-        table: table(group, drives, metric, with_power),
+        table: table(group, drives, (metric, scope), with_power),
         kind: "curve",
         folded: false,
     }
@@ -157,14 +181,13 @@ fn curve(
 fn lines(
     group: &Group<'_>,
     drives: &ReportDrives,
-    metric: Metric,
+    (metric, scope): (Metric, Scope),
     along: &Along,
     with_power: bool,
 ) -> Drawing {
-    let line = |member: &Member<'_>, metric: Metric, right: bool| {
-        let place = |point: &PointRun| {
-            Some((along.place(point)?, metrics::value(point, metric, Scope::All)?))
-        };
+    let line = |member: &Member<'_>, (metric, scope): (Metric, Scope), right: bool| {
+        let place =
+            |point: &PointRun| Some((along.place(point)?, metrics::value(point, metric, scope)?));
         let mut points: Vec<(f64, f64)> = member.test.points.iter().filter_map(place).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let name = legend(member, drives, !points.is_empty());
@@ -179,9 +202,11 @@ fn lines(
         }
     };
     let mut drawn: Vec<Line> =
-        group.members.iter().map(|member| line(member, metric, false)).collect();
+        group.members.iter().map(|member| line(member, (metric, scope), false)).collect();
     if with_power {
-        drawn.extend(group.members.iter().map(|member| line(member, Metric::PowerW, true)));
+        drawn.extend(
+            group.members.iter().map(|member| line(member, (Metric::PowerW, Scope::All), true)),
+        );
     }
     let of = along.of_stream();
     let (label, scale) = match along.swept {
@@ -249,12 +274,18 @@ fn labels(group: &Group<'_>) -> Vec<String> {
     labels
 }
 
-fn table(group: &Group<'_>, drives: &ReportDrives, metric: Metric, with_power: bool) -> Table {
-    let metrics = if with_power { vec![metric, Metric::PowerW] } else { vec![metric] };
+fn table(
+    group: &Group<'_>,
+    drives: &ReportDrives,
+    (metric, scope): (Metric, Scope),
+    with_power: bool,
+) -> Table {
+    let power = with_power.then_some((Metric::PowerW, Scope::All));
+    let metrics: Vec<(Metric, Scope)> = [(metric, scope)].into_iter().chain(power).collect();
     let mut head = vec!["Step".to_owned()];
     for member in &group.members {
         let name = &drives.names[member.index];
-        head.extend(metrics.iter().map(|metric| match metric.unit() {
+        head.extend(metrics.iter().map(|(metric, _)| match metric.unit() {
             "" => name.clone(),
             unit => format!("{name}, {unit}"),
         }));
@@ -263,8 +294,10 @@ fn table(group: &Group<'_>, drives: &ReportDrives, metric: Metric, with_power: b
         let mut row = vec![sanitize::prose(label)];
         for member in &group.members {
             let point = member.test.points.iter().find(|point| point.point.label == *label);
-            let value = |metric| point.and_then(|point| metrics::value(point, metric, Scope::All));
-            row.extend(metrics.iter().map(|metric| number::optional(value(*metric))));
+            let value = |(metric, scope): &(Metric, Scope)| {
+                number::optional(point.and_then(|point| metrics::value(point, *metric, *scope)))
+            };
+            row.extend(metrics.iter().map(value));
         }
         row
     };
