@@ -11,6 +11,7 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("iometer-2015", 60, "tiny"),
     ("consistency-2016", 60, "tiny"),
     ("client-2018", 60, "tiny"),
+    ("client-2018-full", 60, "tiny"),
     ("enterprise-2019", 60, "tiny"),
     ("enterprise-2020", 60, "tiny"),
     ("client-2021", 60, "tiny"),
@@ -20,6 +21,10 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("act", 60, "tiny"),
     ("load-curve", 60, "tiny"),
     ("size-curve", 5, "tiny"),
+    ("as-ssd", 60, "tiny"),
+    ("tasks", 60, "tiny"),
+    ("trim", 60, "tiny"),
+    ("power-states", 60, "tiny"),
     ("demo", 10, "tiny"),
 ];
 
@@ -39,6 +44,16 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
             let elsewhere = id.contains("fill") || id == "write-saturation";
             assert!(value.is_some() || elsewhere, "{suite}/{id}");
         }
+    }
+}
+
+#[test]
+fn every_suite_is_listed_in_the_documentation() {
+    const DOCUMENT: &str = include_str!("../../../../docs/suites.md");
+    for suite in built_in() {
+        let row =
+            |line: &&str| line.starts_with("| `") && line.contains(&format!("`{}`", suite.id));
+        assert!(DOCUMENT.lines().any(|line| row(&line)), "docs/suites.md lists no {}", suite.id);
     }
 }
 
