@@ -312,16 +312,21 @@ impl Metric {
         }
     }
 
-    /// Returns the rate that is shown beside the metric: throughput beside one that counts bytes,
-    /// IOPS beside all others.
+    /// Returns the rate that is shown beside the metric: throughput beside one that counts bytes and
+    /// beside the time of a task, IOPS beside all others.
     pub fn rate(self) -> Metric {
-        if self.counts_bytes() { Metric::ThroughputMbS } else { Metric::Iops }
+        if self.is_beside_bytes() { Metric::ThroughputMbS } else { Metric::Iops }
     }
 
     /// Returns the efficiency that is shown beside the metric: throughput per watt beside one that
-    /// counts bytes, IOPS per watt beside all others.
+    /// counts bytes and beside the time of a task, IOPS per watt beside all others.
     pub fn efficiency(self) -> Metric {
-        if self.counts_bytes() { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW }
+        if self.is_beside_bytes() { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW }
+    }
+
+    /// Returns whether bytes, not requests, are shown beside the metric: a task moves an amount of data.
+    fn is_beside_bytes(self) -> bool {
+        self.counts_bytes() || matches!(self.family(), Family::Duration | Family::Trim)
     }
 
     /// Returns whether the metric is reported only where it was measured, without a finding where
@@ -429,6 +434,7 @@ mod tests {
         }
         assert_eq!(Metric::ThroughputMbS.efficiency(), Metric::EfficiencyMbSW);
         assert_eq!(Metric::LatMeanUs.rate(), Metric::Iops);
+        assert_eq!(Metric::TimeS.rate(), Metric::ThroughputMbS);
         assert_eq!(Metric::Iops.title_with_unit(), "IOPS");
         assert_eq!(Metric::LatMaxUs.title_with_unit(), "Maximum latency, µs");
     }
