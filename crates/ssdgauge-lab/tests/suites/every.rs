@@ -2,7 +2,7 @@
 
 use crate::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
-use ssdgauge_lab::{built_in, find_built_in};
+use ssdgauge_lab::{Suite, built_in, find_built_in};
 use ssdgauge_report::CachePlace;
 
 /// Each suite with its factor of `--shorten` and its drive in these tests.
@@ -47,9 +47,28 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
     }
 }
 
+const DOCUMENT: &str = include_str!("../../../../docs/suites.md");
+
+#[test]
+fn the_examples_of_the_documentation_are_accepted() {
+    const HEAD: &str = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
+    const TEST: &str = "[[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\n";
+    let blocks = DOCUMENT.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let whole = |block: &str| match (block.contains("[suite]"), block.contains("[[test]]")) {
+        (true, _) => Some(block.to_owned()),
+        (false, true) => Some(format!("{HEAD}{block}")),
+        (false, false) => block.contains("steps = ").then(|| format!("{HEAD}{TEST}{block}")),
+    };
+    let examples: Vec<String> = blocks.filter_map(whole).collect();
+    assert_eq!(examples.len(), 4, "an example, a neighbour, and two lists of steps");
+    for example in examples {
+        let suite = Suite::parse("example.toml", &example);
+        suite.unwrap_or_else(|error| panic!("{error}: {}\n{example}", error.hint));
+    }
+}
+
 #[test]
 fn every_suite_is_listed_in_the_documentation() {
-    const DOCUMENT: &str = include_str!("../../../../docs/suites.md");
     for suite in built_in() {
         let row =
             |line: &&str| line.starts_with("| `") && line.contains(&format!("`{}`", suite.id));

@@ -1,7 +1,7 @@
 //! Measured times: of whole steps, and of trims.
 
-use crate::support::{Quiet, begun, carried_out, found, rig};
-use ssdgauge_core::{FindingKind, Metric, Rig, Scope};
+use crate::support::{self, Quiet, begun, carried_out, found, rig};
+use ssdgauge_core::{FindingKind, Metric, Rig, Scope, Severity};
 use ssdgauge_lab::{Completion, Options, Suite, conduct, plan, resume};
 use ssdgauge_report::{PointRun, Run};
 use ssdgauge_runfile::Writer;
@@ -100,4 +100,51 @@ fn an_interrupted_test_of_a_trim_starts_again_with_its_data() {
     let run = ssdgauge_report::read(&path).unwrap();
     assert!(run.complete && run.tests[0].points.len() == 4);
     assert_eq!(found(&run.tests[0], FindingKind::NotMeasured).len(), 1, "the meter alone");
+}
+
+fn values(run: &Run, metric: Metric) -> Vec<f64> {
+    run.tests[0].points.iter().map(|point| value(point, metric).unwrap()).collect()
+}
+
+#[test]
+fn a_trim_restores_the_speed_of_a_used_drive() {
+    let run = support::run("trim", &["recovery"], "tiny", 1);
+    let [fresh, _, used, _, trimmed] = values(&run, Metric::ThroughputMbS)[..] else {
+        panic!("{:?}", run.tests[0].points)
+    };
+    assert!(used < 0.5 * fresh && trimmed > 0.95 * fresh, "{fresh} {used} {trimmed}");
+}
+
+#[test]
+fn a_lower_power_state_is_slower_and_stays_below_its_power() {
+    let run = support::run("power-states", &["random-read-qd32"], "tlc-client?capacity=20GB", 5);
+    let iops = values(&run, Metric::Iops);
+    assert!(iops[0] > iops[1] && iops[1] > iops[2], "{iops:?}");
+    // The profile states the power of each state.
+    for (power, most) in values(&run, Metric::PowerW).into_iter().zip([6.2, 4.3, 2.1]) {
+        assert!(power <= 1.02 * most, "{power} W, at most {most}");
+    }
+    assert_eq!(found(&run.tests[0], FindingKind::PowerState).len(), 0);
+}
+
+#[test]
+fn a_drive_without_power_states_has_invalid_steps() {
+    let target = "sata-datacentre?capacity=20GB";
+    let run = support::run("power-states", &["random-read-qd1"], target, 10);
+    let missing = run.tests[0].findings.iter().filter(|found| {
+        found.finding.kind == FindingKind::PowerState && found.finding.severity == Severity::Invalid
+    });
+    let steps: Vec<Option<&str>> = missing.map(|found| found.step.as_deref()).collect();
+    assert!(steps.contains(&Some("PS1")) && steps.contains(&Some("PS2")), "{steps:?}");
+}
+
+#[test]
+fn a_copy_reads_as_much_as_it_writes() {
+    let run = support::run("tasks", &["copy-60gb"], "tiny", 1);
+    let copy = &run.tests[0].points[0].point.totals;
+    let [read, written] = [0, 1].map(|direction| copy.directions[direction].bytes);
+    // The target does not hold a whole number of 100 requests.
+    assert!(read.abs_diff(written) <= 100 << 20, "{read} {written}");
+    assert!((read + written).abs_diff(run.head.drive.capacity.0) <= 1 << 20);
+    assert_eq!(run.tests[0].headline.value, Some(copy.elapsed.as_secs_f64()));
 }
