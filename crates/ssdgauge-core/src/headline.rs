@@ -389,6 +389,8 @@ fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
         | Metric::EfficiencyKiopsW
         | Metric::WriteAmplification
         | Metric::EffectiveOverProvisioning
+        | Metric::TimeS
+        | Metric::TrimGbS
         | Metric::MeanOverSigma
         | Metric::LoadMultiple => None,
     }

@@ -43,6 +43,11 @@ pub enum Metric {
     /// The spare area that explains the write amplification, as a share of the capacity in use, see
     /// [`crate::Totals::value`].
     EffectiveOverProvisioning,
+    /// Time from the start to the end of a step, in seconds; the mean where it was executed several
+    /// times.
+    TimeS,
+    /// Bytes deallocated per second by a trim, in 10^9 bytes.
+    TrimGbS,
     /// Mean ÷ standard deviation of the seconds: a headline, not computed from totals.
     MeanOverSigma,
     /// The multiple of the base load that passes: a headline, not computed from totals.
@@ -66,6 +71,10 @@ pub enum Family {
     Cost,
     /// The spare area that explains them.
     Spare,
+    /// Time of a whole step.
+    Duration,
+    /// Bytes deallocated per second.
+    Trim,
     /// A number for a whole test, without a value for single steps.
     Judgement,
 }
@@ -133,7 +142,7 @@ impl From<Direction> for Scope {
 
 impl Metric {
     /// Every metric that is computed from totals, in the order of tables.
-    pub const ALL: [Metric; 16] = [
+    pub const ALL: [Metric; 18] = [
         Metric::Iops,
         Metric::ThroughputMbS,
         Metric::LatMeanUs,
@@ -150,6 +159,8 @@ impl Metric {
         Metric::InFlightMean,
         Metric::WriteAmplification,
         Metric::EffectiveOverProvisioning,
+        Metric::TimeS,
+        Metric::TrimGbS,
     ];
 
     /// Returns the constants of the metric: a new metric adds one line here.
@@ -174,6 +185,8 @@ impl Metric {
             Metric::EffectiveOverProvisioning => {
                 ("effective_over_provisioning", "Effective over-provisioning", "", Spare)
             }
+            Metric::TimeS => ("time_s", "Time", "s", Duration),
+            Metric::TrimGbS => ("trim_gb_s", "Trim rate", "GB/s", Trim),
             Metric::MeanOverSigma => ("mean_over_sigma", "Mean ÷ σ", "", Judgement),
             Metric::LoadMultiple => ("load_multiple", "Load multiple", "×", Judgement),
         };
@@ -210,16 +223,17 @@ impl Metric {
         self.traits().family
     }
 
-    /// Returns whether a higher value is better; a lower one is for latency, power and write
-    /// amplification.
+    /// Returns whether a higher value is better; a lower one is for latency, power, write
+    /// amplification and time.
     pub fn more_is_better(self) -> bool {
         match self.family() {
             Family::Rate
             | Family::Efficiency
             | Family::Queue
             | Family::Spare
+            | Family::Trim
             | Family::Judgement => true,
-            Family::Latency | Family::Power | Family::Cost => false,
+            Family::Latency | Family::Power | Family::Cost | Family::Duration => false,
         }
     }
 
@@ -232,6 +246,8 @@ impl Metric {
             | Family::Queue
             | Family::Cost
             | Family::Spare
+            | Family::Duration
+            | Family::Trim
             | Family::Judgement => false,
         }
     }
@@ -245,15 +261,17 @@ impl Metric {
             | Family::Queue
             | Family::Cost
             | Family::Spare
+            | Family::Duration
+            | Family::Trim
             | Family::Judgement => false,
         }
     }
 
-    /// Returns whether the metric needs requests; the others come from instruments alone and are
-    /// also given for a time without load.
+    /// Returns whether the metric needs requests; the others come from instruments or from the
+    /// clock alone, and are also given for a time without load.
     pub fn is_of_requests(self) -> bool {
         match self.family() {
-            Family::Power => false,
+            Family::Power | Family::Duration | Family::Trim => false,
             Family::Rate
             | Family::Latency
             | Family::Efficiency
@@ -287,31 +305,41 @@ impl Metric {
             | Metric::InFlightMean
             | Metric::WriteAmplification
             | Metric::EffectiveOverProvisioning
+            | Metric::TimeS
+            | Metric::TrimGbS
             | Metric::MeanOverSigma
             | Metric::LoadMultiple => false,
         }
     }
 
-    /// Returns the rate that is shown beside the metric: throughput beside one that counts bytes,
-    /// IOPS beside all others.
+    /// Returns the rate that is shown beside the metric: throughput beside one that counts bytes and
+    /// beside the time of a task, IOPS beside all others.
     pub fn rate(self) -> Metric {
-        if self.counts_bytes() { Metric::ThroughputMbS } else { Metric::Iops }
+        if self.is_beside_bytes() { Metric::ThroughputMbS } else { Metric::Iops }
     }
 
     /// Returns the efficiency that is shown beside the metric: throughput per watt beside one that
-    /// counts bytes, IOPS per watt beside all others.
+    /// counts bytes and beside the time of a task, IOPS per watt beside all others.
     pub fn efficiency(self) -> Metric {
-        if self.counts_bytes() { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW }
+        if self.is_beside_bytes() { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW }
+    }
+
+    /// Returns whether bytes, not requests, are shown beside the metric: a task moves an amount of data.
+    fn is_beside_bytes(self) -> bool {
+        self.counts_bytes() || matches!(self.family(), Family::Duration | Family::Trim)
     }
 
     /// Returns whether the metric is reported only where it was measured, without a finding where
-    /// it was not: few drives report write amplification.
+    /// it was not: few drives report write amplification, and few steps are a trim.
     pub fn is_optional(self) -> bool {
         match self.family() {
-            Family::Cost | Family::Spare | Family::Judgement => true,
-            Family::Rate | Family::Latency | Family::Power | Family::Efficiency | Family::Queue => {
-                false
-            }
+            Family::Cost | Family::Spare | Family::Trim | Family::Judgement => true,
+            Family::Rate
+            | Family::Latency
+            | Family::Power
+            | Family::Efficiency
+            | Family::Queue
+            | Family::Duration => false,
         }
     }
 
@@ -335,6 +363,8 @@ impl Metric {
             | Metric::InFlightMean
             | Metric::WriteAmplification
             | Metric::EffectiveOverProvisioning
+            | Metric::TimeS
+            | Metric::TrimGbS
             | Metric::MeanOverSigma
             | Metric::LoadMultiple => None,
         }
@@ -373,6 +403,8 @@ impl Metric {
             | Metric::EfficiencyKiopsW
             | Metric::WriteAmplification
             | Metric::EffectiveOverProvisioning
+            | Metric::TimeS
+            | Metric::TrimGbS
             | Metric::MeanOverSigma
             | Metric::LoadMultiple => false,
         }
@@ -402,6 +434,7 @@ mod tests {
         }
         assert_eq!(Metric::ThroughputMbS.efficiency(), Metric::EfficiencyMbSW);
         assert_eq!(Metric::LatMeanUs.rate(), Metric::Iops);
+        assert_eq!(Metric::TimeS.rate(), Metric::ThroughputMbS);
         assert_eq!(Metric::Iops.title_with_unit(), "IOPS");
         assert_eq!(Metric::LatMaxUs.title_with_unit(), "Maximum latency, µs");
     }

@@ -309,11 +309,13 @@ impl Action {
     }
 
     /// Returns the workload that a measure phase measures: that of a run, and an empty one for an
-    /// idle time. `None` for actions that are never measured.
+    /// idle time or a trim. `None` for actions that are never measured.
     pub fn measured_workload(&self) -> Option<&Workload> {
         match self {
             Action::Run { workload, .. } => Some(workload),
-            Action::Idle(_) => Some(Workload::no_load()),
+            Action::Idle(_) | Action::Prepare(Preparation::Trim { .. }) => {
+                Some(Workload::no_load())
+            }
             Action::Prepare(_) | Action::Rest(_) => None,
         }
     }

@@ -90,6 +90,8 @@ pub(crate) fn over_seconds(
         | Metric::EnergyJ
         | Metric::WriteAmplification
         | Metric::EffectiveOverProvisioning
+        | Metric::TimeS
+        | Metric::TrimGbS
         | Metric::MeanOverSigma
         | Metric::LoadMultiple => None,
     };

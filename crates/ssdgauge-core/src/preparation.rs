@@ -109,6 +109,18 @@ impl Preparation {
         }
     }
 
+    /// Returns the length of the range that a trim deallocates; `None` for other preparations.
+    pub fn trim_span(&self) -> Option<Bytes> {
+        match *self {
+            Preparation::Trim { span, .. } => Some(span),
+            Preparation::Purge
+            | Preparation::PurgeBy(_)
+            | Preparation::Fill { .. }
+            | Preparation::Power(_)
+            | Preparation::WriteCache(_) => None,
+        }
+    }
+
     /// Returns the purpose of the phase that carries the preparation out.
     pub fn phase(&self) -> PhaseKind {
         match self {
@@ -282,14 +294,22 @@ impl FromStr for PurgeMethod {
 /// The outcome of a preparation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prepared {
-    /// The method that succeeded, such as `sequential write` or `discard`.
+    /// The method that succeeded, such as `sequential write` or `discard`; `none` without effect.
     pub method: String,
     /// The bytes that the host wrote.
     pub written: Bytes,
-    /// The duration of the preparation.
+    /// The duration of the preparation; of a trim, that of its commands, without the check of their
+    /// effect.
     pub elapsed: Nanos,
     /// Whether a stop request ended it early.
     pub stopped: bool,
+}
+
+impl Prepared {
+    /// Returns whether a method succeeded.
+    pub fn had_effect(&self) -> bool {
+        self.method != "none"
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,11 @@ use std::collections::BTreeMap;
 pub struct Totals {
     /// The duration of the samples.
     pub elapsed: Nanos,
+    /// The executions of the step whose time is in `elapsed`: repetitions, or rounds; 0 counts as
+    /// one.
+    pub executions: u32,
+    /// The bytes that they deallocated.
+    pub trimmed: u64,
     /// Reads and writes, indexed by [`Direction`].
     pub directions: [DirectionTotals; 2],
     /// Sum and number of the readings of each quantity.
@@ -104,8 +109,7 @@ impl Totals {
             Metric::LatMaxUs => self.latency(scope).max().map(|ns| ns as f64 / 1e3),
             Metric::PowerW => self.power().map(|(_, power)| power),
             Metric::EnergyJ => {
-                let seconds = self.elapsed.as_secs_f64();
-                self.power().map(|(_, power)| power * seconds).filter(|_| seconds > 0.0)
+                self.power().zip(self.time()).map(|((_, power), seconds)| power * seconds)
             }
             Metric::EfficiencyMbSW => self.per_watt(Metric::ThroughputMbS),
             Metric::EfficiencyKiopsW => self.per_watt(Metric::Iops).map(|value| value / 1e3),
@@ -120,8 +124,19 @@ impl Totals {
                 let wa = of_collection.or_else(|| self.reading("write_amplification"))?;
                 spare_area::from_write_amplification(wa, pages)
             }
+            Metric::TimeS => self.time(),
+            Metric::TrimGbS => {
+                let rate = self.per_second(self.trimmed).map(|rate| rate / 1e9);
+                rate.filter(|_| self.trimmed > 0)
+            }
             Metric::MeanOverSigma | Metric::LoadMultiple => None,
         }
+    }
+
+    /// Returns the mean time of an execution in seconds.
+    fn time(&self) -> Option<f64> {
+        let executions = f64::from(self.executions.max(1));
+        (self.elapsed.0 > 0).then(|| self.elapsed.as_secs_f64() / executions)
     }
 
     fn in_scope(&self, scope: Scope) -> impl Iterator<Item = &DirectionTotals> {
@@ -199,6 +214,26 @@ mod tests {
         assert_eq!(totals.value(Metric::PowerW, Scope::All), Some(2.5));
         assert_eq!(totals.value(Metric::EnergyJ, Scope::All), Some(2.5));
         assert_eq!(totals.value(Metric::EfficiencyKiopsW, Scope::All), Some(4.0));
+    }
+
+    #[test]
+    fn the_time_and_the_energy_of_several_executions_are_their_means() {
+        let mut totals = Totals::over(Nanos::from_secs(6));
+        totals.add_reading(&Reading {
+            at: Nanos(0),
+            instrument: "meter".into(),
+            quantity: "power_w".into(),
+            value: 5.0,
+        });
+        let value = |totals: &Totals, metric| totals.value(metric, Scope::All);
+        assert_eq!(value(&totals, Metric::TimeS), Some(6.0));
+        totals.executions = 3;
+        assert_eq!(value(&totals, Metric::TimeS), Some(2.0));
+        assert_eq!(value(&totals, Metric::EnergyJ), Some(10.0));
+        assert_eq!(value(&totals, Metric::TrimGbS), None, "the step deallocated nothing");
+        totals.trimmed = 12_000_000_000;
+        assert_eq!(value(&totals, Metric::TrimGbS), Some(2.0));
+        assert_eq!(value(&Totals::default(), Metric::TimeS), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::pool::Pool;
 use crate::request_log::Log;
 use crate::ring_flags::RingFlags;
 use crate::verification::{Expected, Verification, WriteBuffer};
-use ssdgauge_core::{LatencyClock, RequestSource, Schedule, Until, Workload};
+use ssdgauge_core::{Bytes, LatencyClock, RequestSource, Schedule, Until, Workload};
 use ssdgauge_os::clock::Clock;
 use std::fs::File;
 use std::sync::Arc;
@@ -93,25 +93,32 @@ impl StopSignal {
     }
 }
 
-/// The requests that the threads of a stream may still send, where a byte limit applies.
+/// The bytes that the threads of all streams may still transfer, where a byte limit applies.
 #[derive(Debug)]
-pub(crate) struct RequestBudget(AtomicU64);
+pub(crate) struct RequestBudget {
+    bytes: AtomicU64,
+    /// The most requests that a thread claims at once.
+    portion: u64,
+}
 
 impl RequestBudget {
-    /// The requests that a thread claims at once, so that its loop does not touch the shared
-    /// counter.
-    const PORTION: u64 = 64;
-
-    /// Returns a budget of `requests`.
-    pub(crate) fn new(requests: u64) -> RequestBudget {
-        RequestBudget(AtomicU64::new(requests))
+    /// Returns the budget of `workload` up to `bytes`, in whole requests.
+    ///
+    /// A thread of a single stream claims 64 requests at once, so that its loop does not touch the
+    /// shared counter. Where several streams share the bytes, one that is slow must not hold back
+    /// requests that others would have sent long ago.
+    pub(crate) fn new(workload: &Workload, bytes: Bytes) -> RequestBudget {
+        let portion = if workload.streams.len() == 1 { 64 } else { 1 };
+        RequestBudget { bytes: AtomicU64::new(workload.whole_requests(bytes).0), portion }
     }
 
-    /// Claims up to [`Self::PORTION`] requests; returns 0 if none is left.
-    fn claim(&self) -> u64 {
-        let take = |left: u64| (left > 0).then(|| left - left.min(Self::PORTION));
-        match self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
-            Ok(before) => before.min(Self::PORTION),
+    /// Claims requests of `block_size`; returns 0 if none is left. The rest of a large request is
+    /// left to streams with smaller ones.
+    fn claim(&self, block_size: u64) -> u64 {
+        let requests = |left: u64| (left / block_size).min(self.portion);
+        let take = |left: u64| (requests(left) > 0).then(|| left - requests(left) * block_size);
+        match self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            Ok(before) => requests(before),
             Err(_) => 0,
         }
     }
@@ -121,21 +128,23 @@ impl RequestBudget {
 #[derive(Debug)]
 pub(crate) struct Allowance {
     budget: Option<Arc<RequestBudget>>,
+    block_size: u64,
     left: u64,
 }
 
 impl Allowance {
-    /// Returns a share of `budget`; without a budget it is unlimited.
-    pub(crate) fn new(budget: Option<Arc<RequestBudget>>) -> Allowance {
+    /// Returns a share of `budget` in requests of `block_size` bytes; without a budget it is
+    /// unlimited.
+    pub(crate) fn new(budget: Option<Arc<RequestBudget>>, block_size: usize) -> Allowance {
         let left = if budget.is_some() { 0 } else { u64::MAX };
-        Allowance { budget, left }
+        Allowance { budget, block_size: block_size as u64, left }
     }
 
     /// Takes one request; returns whether it may be sent.
     #[inline]
     pub(crate) fn take(&mut self) -> bool {
         if self.left == 0 {
-            self.left = self.budget.as_ref().map_or(0, |budget| budget.claim());
+            self.left = self.budget.as_ref().map_or(0, |budget| budget.claim(self.block_size));
         }
         match self.left {
             0 => false,
@@ -188,5 +197,60 @@ impl Assignment {
     pub(crate) fn pace(&self) -> Option<Pace> {
         let (schedule, rate) = self.schedule.clone()?;
         Some(Pace::new(schedule, rate, self.clock, self.start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::{Access, Arrival, Data, Engine, Stream};
+
+    fn stream(block_size: u64) -> Stream {
+        Stream {
+            name: "main".into(),
+            access: Access::Random,
+            block_size: Bytes(block_size),
+            read_percent: 100,
+            queue_depth: 1,
+            threads: 1,
+            offset: Bytes(0),
+            span: Bytes(1 << 30),
+            arrival: Arrival::Closed,
+            data: Data::Incompressible,
+            sync: false,
+            in_flight_at_most: None,
+            clock: LatencyClock::Due,
+        }
+    }
+
+    fn allowances<const N: usize>(blocks: [u64; N], bytes: u64) -> [Allowance; N] {
+        let streams = blocks.map(stream).to_vec();
+        let workload = Workload { engine: Engine::IoUring, streams };
+        let budget = Arc::new(RequestBudget::new(&workload, Bytes(bytes)));
+        blocks.map(|block| Allowance::new(Some(budget.clone()), block as usize))
+    }
+
+    #[test]
+    fn a_byte_limit_of_one_stream_allows_whole_requests() {
+        let [mut only] = allowances([4_096], 1_000_001);
+        assert_eq!((0..).take_while(|_| only.take()).count(), 245);
+    }
+
+    #[test]
+    fn several_streams_share_a_byte_limit_and_none_exceeds_it() {
+        const LIMIT: u64 = 10 << 20;
+        for large_ones in [1, 3, 64] {
+            let [mut large, mut small] = allowances([128 << 10, 4 << 10], LIMIT);
+            let mut sent = 0;
+            loop {
+                let before = sent;
+                sent += (0..large_ones).filter(|_| large.take()).count() as u64 * (128 << 10);
+                sent += u64::from(small.take()) * (4 << 10);
+                if sent == before {
+                    break;
+                }
+            }
+            assert_eq!(sent, LIMIT, "{large_ones} large requests for each small one");
+        }
     }
 }

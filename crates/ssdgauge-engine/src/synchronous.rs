@@ -26,7 +26,7 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         }
     };
     let mut source = assignment.source;
-    let mut allowance = Allowance::new(assignment.budget);
+    let mut allowance = Allowance::new(assignment.budget, assignment.block_size);
     let mut write_buffer = assignment.write_buffer;
     let expected = assignment.expected.filter(|_| matches!(assignment.device, Device::File(_)));
     let (mut enters, mut budget_exhausted) = (0, false);

@@ -154,7 +154,7 @@ impl RingLoop {
         RingLoop {
             clock: assignment.clock,
             source: assignment.source.clone(),
-            allowance: Allowance::new(assignment.budget.clone()),
+            allowance: Allowance::new(assignment.budget.clone(), assignment.block_size),
             write_buffer: assignment.write_buffer.take(),
             expected: assignment.expected,
             slots: vec![Slot { begin: 0, sent: FREE, request: unused }; depth],

@@ -9,6 +9,7 @@ const FILES: &[(&str, &str)] = &[
     ("iometer-2015", include_str!("../suites/iometer-2015.toml")),
     ("consistency-2016", include_str!("../suites/consistency-2016.toml")),
     ("client-2018", include_str!("../suites/client-2018.toml")),
+    ("client-2018-full", include_str!("../suites/client-2018-full.toml")),
     ("enterprise-2019", include_str!("../suites/enterprise-2019.toml")),
     ("enterprise-2020", include_str!("../suites/enterprise-2020.toml")),
     ("client-2021", include_str!("../suites/client-2021.toml")),
@@ -18,6 +19,10 @@ const FILES: &[(&str, &str)] = &[
     ("act", include_str!("../suites/act.toml")),
     ("load-curve", include_str!("../suites/load-curve.toml")),
     ("size-curve", include_str!("../suites/size-curve.toml")),
+    ("as-ssd", include_str!("../suites/as-ssd.toml")),
+    ("tasks", include_str!("../suites/tasks.toml")),
+    ("trim", include_str!("../suites/trim.toml")),
+    ("power-states", include_str!("../suites/power-states.toml")),
     ("demo", include_str!("../suites/demo.toml")),
 ];
 

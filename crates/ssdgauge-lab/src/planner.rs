@@ -107,7 +107,8 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
     let tests = suite.tests.iter().filter(wanted).flat_map(|test| {
         let streams = test.points.iter().flat_map(|point| &point.streams);
         let streams = streams.filter_map(|stream| size(stream.span));
-        streams.chain(prepared(&test.prepare))
+        let trims = test.points.iter().filter_map(|point| point.trim.and_then(size));
+        streams.chain(trims).chain(prepared(&test.prepare))
     });
     tests.chain(prepared(&suite.prepare)).max()
 }

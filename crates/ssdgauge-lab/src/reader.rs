@@ -3,6 +3,7 @@
 //! Every error names file, line and remedy. No text may cause a panic: suite files are untrusted
 //! input.
 
+mod axes;
 mod points;
 mod scores;
 mod streams;
@@ -146,8 +147,9 @@ impl Reader<'_> {
 
     /// Returns the restart rule of a test, and refuses combinations that cannot be resumed.
     ///
-    /// Idle times, a power state and a write cache setting do not outlast a pause of the run, so a
-    /// test with one of them has [`Restart::Test`], and neither search nor rounds with idle times
+    /// Idle times, a power state and a write cache setting do not outlast a pause of the run, and a
+    /// trim cannot be measured twice without new data, so a test with one of them has
+    /// [`Restart::Test`], and neither search nor rounds with idle times
     /// or power states, which execute steps out of order.
     fn check_settings(
         &self,
@@ -165,8 +167,16 @@ impl Reader<'_> {
                 "remove search and restart = \"step\"",
             ));
         }
+        let trims = points.iter().any(|point| point.trim.is_some());
+        if trims && test.restart == Some(Restart::Step) {
+            return Err(self.error(
+                test.id.span(),
+                "a test that measures a trim is restarted as a whole after a pause",
+                "remove restart = \"step\"",
+            ));
+        }
         if !sets && !idles {
-            let default = if caches { Restart::Test } else { Restart::Step };
+            let default = if caches || trims { Restart::Test } else { Restart::Step };
             return Ok(test.restart.unwrap_or(default));
         }
         if test.search.is_some() || test.rounds.is_some() || test.restart == Some(Restart::Step) {

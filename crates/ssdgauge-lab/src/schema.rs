@@ -74,8 +74,10 @@ pub(crate) struct Test {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {
     pub(crate) label: String,
-    pub(crate) stream: Spanned<Stream>,
-    pub(crate) until: Spanned<Until>,
+    pub(crate) stream: Option<Spanned<Stream>>,
+    pub(crate) streams: Option<Spanned<Vec<Spanned<Stream>>>>,
+    pub(crate) trim: Option<Span>,
+    pub(crate) until: Option<Spanned<Until>>,
     pub(crate) rest: Option<Spanned<Rest>>,
     pub(crate) repeat: Option<Count>,
 }
@@ -156,6 +158,8 @@ pub(crate) enum Loads {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweep {
+    /// The stream that the other keys vary, where there are several.
+    pub(crate) stream: Option<Spanned<String>>,
     pub(crate) load: Option<Spanned<Loads>>,
     pub(crate) full_percent: Option<Spanned<Vec<Percent>>>,
     pub(crate) power: Option<Spanned<Vec<Text<Power>>>>,

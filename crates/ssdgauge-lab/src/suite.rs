@@ -113,8 +113,10 @@ pub struct PointRule {
     /// Power saving from this step on; `None` does not change it.
     pub power: Option<PowerSaving>,
     /// Idle time before the streams start, without I/O and without queries; a point without streams
-    /// measures this idle time itself.
+    /// and without `trim` measures this idle time itself.
     pub idle: Option<Nanos>,
+    /// The range that the step deallocates, instead of streams.
+    pub trim: Option<Extent>,
     /// Number of the repetition, from 0.
     pub turn: u32,
     /// Its streams.

@@ -4,7 +4,8 @@ use crate::error::RunFileError;
 use crate::record::StepRecord;
 use crate::record::reader::RunFile;
 use ssdgauge_core::{
-    AggregatedStep, Interval, Nanos, PercentileSeries, Reading, SecondAggregator, Workload,
+    AggregatedStep, Bytes, Interval, Nanos, PercentileSeries, Preparation, Prepared, Reading,
+    SecondAggregator, Step, Totals, Workload,
 };
 
 /// More requests in one second than any drive completes. It keeps sums far from overflowing.
@@ -17,7 +18,7 @@ const MOST_BYTES: u64 = 1 << 54;
 const MOST_INTERVALS: u64 = 1 << 29;
 
 impl RunFile {
-    /// Returns the samples of a step with `workload` from `records`, one after the other, with the
+    /// Returns the samples of `step` with `workload` from `records`, one after the other, with the
     /// intervals of its percentiles where `percentiles` is true. Calls `see` with each reading of
     /// the step.
     ///
@@ -27,6 +28,7 @@ impl RunFile {
     /// values that no drive can reach.
     pub fn samples(
         &self,
+        step: &Step,
         workload: &Workload,
         records: &[&StepRecord],
         percentiles: bool,
@@ -71,8 +73,28 @@ impl RunFile {
         }
         match wrong {
             Some(what) => Err(RunFileError::Impossible { path: self.path().to_owned(), what }),
-            None => Ok(aggregator.finish(elapsed)),
+            None => {
+                let mut samples = aggregator.finish(elapsed);
+                samples.whole.executions = u32::try_from(records.len()).unwrap_or(u32::MAX);
+                if let Some(span) = step.action.preparation().and_then(Preparation::trim_span) {
+                    add_trims(&mut samples.whole, span, records);
+                }
+                Ok(samples)
+            }
         }
+    }
+}
+
+/// Adds the trims of `span` that are recorded in `records`. One without effect has no time either: a
+/// drive that ignores the command is not the fastest.
+fn add_trims(whole: &mut Totals, span: Bytes, records: &[&StepRecord]) {
+    let had_effect = |record: &&StepRecord| {
+        let report = record.report.as_deref().unwrap_or_default();
+        serde_json::from_str(report).is_ok_and(|prepared: Prepared| prepared.had_effect())
+    };
+    match records.iter().all(had_effect) {
+        true => whole.trimmed = span.0.saturating_mul(records.len() as u64),
+        false => whole.elapsed = Nanos::ZERO,
     }
 }
 

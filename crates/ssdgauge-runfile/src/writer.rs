@@ -8,6 +8,7 @@
 
 mod input;
 mod names;
+mod open_step;
 mod read_back;
 mod room;
 mod statements;
@@ -22,6 +23,7 @@ use crate::record::{
 };
 use crate::schema;
 use names::{give_name, lock, remove_stale_files, remove_with_journal, temporary_name};
+use open_step::OpenStep;
 use room::RESERVE;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
@@ -51,14 +53,6 @@ pub struct Writer {
     format: u32,
     /// The step that runs, to check our own calls; `None` before the first and between steps.
     open_step: Option<OpenStep>,
-}
-
-/// The step to which intervals may be added.
-#[derive(Debug)]
-struct OpenStep {
-    id: StepId,
-    /// The last second of each stream and direction: `2 * stream + direction`.
-    last_seconds: Vec<Option<u32>>,
 }
 
 impl Writer {
@@ -216,7 +210,7 @@ impl Writer {
         ];
         self.insert(STEP, values)?;
         let id = StepId(id);
-        self.open_step = Some(OpenStep { id, last_seconds: Vec::new() });
+        self.open_step = Some(OpenStep::new(id));
         Ok(id)
     }
 
@@ -231,7 +225,8 @@ impl Writer {
     /// Where `step` does not run, or the second does not lie behind the last one of its stream and
     /// direction: a mistake of the rig, which would count requests twice.
     pub fn interval(&mut self, step: StepId, interval: &Interval) -> Result<(), RunFileError> {
-        self.check_order(step, interval);
+        let open = self.open_step.as_mut().filter(|open| open.id == step);
+        open.expect("intervals are added to a step while it runs").check_order(interval);
         let latency = &interval.latency;
         let values = vec![
             integer(step.0),
@@ -249,23 +244,6 @@ impl Writer {
             Value::Blob(histogram::encode(latency)),
         ];
         self.insert(INTERVAL, values)
-    }
-
-    /// Asserts that `interval` belongs to the step that runs and is the next of its series.
-    fn check_order(&mut self, step: StepId, interval: &Interval) {
-        let open = self.open_step.as_mut().filter(|open| open.id == step);
-        let open = open.expect("intervals are added to a step while it runs");
-        let series = 2 * usize::from(interval.stream) + interval.direction as usize;
-        if open.last_seconds.len() <= series {
-            open.last_seconds.resize(series + 1, None);
-        }
-        let last = open.last_seconds[series].replace(interval.second);
-        assert!(
-            last.is_none_or(|last| interval.second > last),
-            "second {} of stream {} follows second {last:?}",
-            interval.second,
-            interval.stream
-        );
     }
 
     /// Adds one reading. It becomes durable with the next commit.

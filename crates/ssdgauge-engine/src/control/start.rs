@@ -14,9 +14,7 @@ use crate::ring_flags::RingFlags;
 use crate::synchronous;
 use crate::uring;
 use crate::verification::Expected;
-use ssdgauge_core::{
-    Access, Arrival, Engine, OpenLoopCount, RequestSource, Schedule, Stream, Until, Workload,
-};
+use ssdgauge_core::{Access, Arrival, Engine, OpenLoopCount, RequestSource, Schedule, Stream};
 use ssdgauge_os::clock::Clock;
 use std::fmt;
 use std::io;
@@ -78,13 +76,18 @@ struct StreamShare<'a> {
 }
 
 impl<'a> StreamShare<'a> {
-    fn new(load: &Load<'_>, number: usize, stream: &'a Stream, sizing: Sizing) -> StreamShare<'a> {
+    fn new(
+        load: &Load<'_>,
+        (number, stream): (usize, &'a Stream),
+        sizing: Sizing,
+        budget: &Option<Arc<RequestBudget>>,
+    ) -> StreamShare<'a> {
         let (threads, queue_depth) = (sizing.threads(stream), sizing.slots(stream));
         StreamShare {
             stream,
             sized: Stream { threads, queue_depth, ..stream.clone() },
             seed: load.seed ^ (number as u64) << 32,
-            budget: request_budget(load.workload, load.until, stream),
+            budget: budget.clone(),
             expected: load
                 .verification
                 .expect(stream.offset.0, (stream.offset + stream.span).0)
@@ -153,8 +156,10 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     let mut open_loop_counts = vec![OpenLoopCount::default(); streams.len()];
     let processors = ssdgauge_os::thread::allowed_processors();
     let total: u32 = streams.iter().map(|stream| sizing.threads(stream)).sum();
+    let limit = load.until.bytes;
+    let budget = limit.map(|bytes| Arc::new(RequestBudget::new(load.workload, bytes)));
     for (number, stream) in streams.iter().enumerate() {
-        let share = StreamShare::new(load, number, stream, sizing);
+        let share = StreamShare::new(load, (number, stream), sizing, &budget);
         open_loop_counts[number].slots = share.sized.queue_depth * share.sized.threads;
         for member in 0..share.sized.threads {
             let thread = threads.len();
@@ -208,18 +213,6 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
         open_loop_counts,
         ..IoThreads::new((clock, start, clock_pair), stop_signal, messages, threads, streams)
     })
-}
-
-/// Returns the requests that a byte limit allows, rounded up to whole requests.
-fn request_budget(
-    workload: &Workload,
-    until: &Until,
-    stream: &Stream,
-) -> Option<Arc<RequestBudget>> {
-    // The planner allows a byte limit for single streams only.
-    let bytes = until.bytes.filter(|_| workload.streams.len() == 1)?;
-    let requests = bytes.0.div_ceil(stream.block_size.0);
-    Some(Arc::new(RequestBudget::new(requests)))
 }
 
 /// Starts one thread, which sets itself up, reports, and waits at its gate.

@@ -6,7 +6,8 @@ use crate::recorder::{Message, ThreadRecorder};
 use crate::ring::Ring;
 use crate::ring_flags::RingFlags;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, LatencyClock, OpenLoopCount, RequestSource, Schedule, Stream,
+    Access, Arrival, Bytes, Data, Engine, LatencyClock, OpenLoopCount, RequestSource, Schedule,
+    Stream, Workload,
 };
 use ssdgauge_os::clock::Clock;
 use std::fs::File;
@@ -41,6 +42,8 @@ fn start(requests: u64) -> (impl Write, Receiver<Message>) {
     };
     let (clock, (sender, messages)) = (Clock::best(), channel());
     let begin = clock.now();
+    let workload = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
+    let budget = RequestBudget::new(&workload, Bytes(requests.saturating_mul(BLOCK as u64)));
     let assignment = Assignment {
         device: Device::File(Arc::new(File::from(OwnedFd::from(reader)))),
         clock,
@@ -54,7 +57,7 @@ fn start(requests: u64) -> (impl Write, Receiver<Message>) {
         expected: None,
         ring_flags: RingFlags::Plain,
         stop_signal: Arc::new(StopSignal::new(&Arc::new(AtomicBool::new(false)))),
-        budget: Some(Arc::new(RequestBudget::new(requests))),
+        budget: Some(Arc::new(budget)),
         start: begin,
         deadline: u64::MAX,
         processor: None,

@@ -182,7 +182,9 @@ fn attempt(
     sink: &mut dyn Sink,
 ) -> Result<(), PreparationError> {
     match step {
-        PurgeStep::Discard => discard(target, Bytes(0), target.whole(), written, sink),
+        PurgeStep::Discard => {
+            discard(target, Bytes(0), target.whole(), written, sink).map(|_time| ())
+        }
         PurgeStep::Format(erase) => {
             let namespaces = query_namespaces(target)?;
             refuse(namespaces.obstacle(erase))?;

@@ -94,7 +94,9 @@ pub(super) fn remaining(
             let kind = plan.tests[place.test].phases[place.phase].kind;
             let action = &step_at(plan, *place).action;
             let is_setting = action.preparation().is_some_and(Preparation::is_setting);
-            if is_setting {
+            if kind == PhaseKind::Measure {
+                // A measured trim of an earlier test is a result like its other steps.
+            } else if is_setting {
                 // Settings end with their test, and a test with settings starts again (rule 2), so
                 // a setting before `anew` has no effect on the remaining steps.
             } else if let Action::Prepare(preparation) = action {

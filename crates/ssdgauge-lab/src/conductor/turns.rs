@@ -76,7 +76,7 @@ fn of_test(
         let measured = counted.get(&place).zip(step.action.measured_workload());
         let Some((records, workload)) = measured else { continue };
         let records = attempts::window(test, records);
-        let samples = file.samples(workload, records, false, |_| {})?;
+        let samples = file.samples(step, workload, records, false, |_| {})?;
         points.push(Point {
             label: step.label.clone(),
             position: step.position,

@@ -131,12 +131,15 @@ impl Binder<'_> {
         }
     }
 
-    /// Binds the load of a point, or its idle time where it has no stream.
+    /// Binds the load of a point, or its trim or its idle time where it has no stream.
     fn load(&mut self, test: &str, engine: Engine, point: &PointRule) -> Result<Action, PlanError> {
+        let what = format!("test {test}");
+        if let Some(extent) = point.trim {
+            return Ok(Action::Prepare(self.trim(&what, extent)?));
+        }
         if point.streams.is_empty() {
             return Ok(Action::Idle(self.shortened(point.idle.unwrap_or_default())));
         }
-        let what = format!("test {test}");
         let streams: Result<Vec<Stream>, PlanError> =
             point.streams.iter().map(|rule| self.stream(&what, engine, rule)).collect();
         let mut streams = streams?;
@@ -209,9 +212,8 @@ impl Binder<'_> {
                 (PhaseKind::Purge, "purge".to_owned(), Action::Prepare(purge))
             }
             PrepareRule::Trim(extent) => {
-                let span = self.span(&what, extent, self.drive.logical_block)?;
-                let trim = Preparation::Trim { offset: Bytes(0), span };
-                (PhaseKind::Trim, format!("trim {span}"), Action::Prepare(trim))
+                let trim = self.trim(&what, extent)?;
+                (PhaseKind::Trim, trim.label(), Action::Prepare(trim))
             }
             PrepareRule::Fill { access, block_size, span } => {
                 let span = self.span(&what, span, block_size)?;
@@ -226,6 +228,12 @@ impl Binder<'_> {
             PrepareRule::WriteCache(switch) => return Ok(cache_phase(switch)),
         };
         Ok(single(kind, label, action))
+    }
+
+    /// Binds a trim from the start of the drive.
+    fn trim(&mut self, what: &str, extent: Extent) -> Result<Preparation, PlanError> {
+        let span = self.span(what, extent, self.drive.logical_block)?;
+        Ok(Preparation::Trim { offset: Bytes(0), span })
     }
 
     /// Returns the length of a range in bytes: at least `block`, a multiple of the physical block.

@@ -1,41 +1,13 @@
 //! Measured steps of a test: the streams for each combination of swept values and repetition.
 
+use super::axes::{Axis, MOST_POINTS, Value, combinations, describe};
+use super::streams::Streams;
 use super::{Reader, extent};
 use crate::error::SuiteError;
-use crate::schema::{self, Loads};
-use crate::suite::{Extent, PointRule, StreamRule, UntilRule};
-use ssdgauge_core::{Bytes, Nanos, PowerSaving, Rest};
-use std::ops::Range;
+use crate::schema;
+use crate::suite::{PointRule, StreamRule, UntilRule};
+use ssdgauge_core::{Nanos, Rest};
 use toml::Spanned;
-
-/// Maximum number of steps of a test: bounds the plan of an untrusted suite.
-const MOST_POINTS: usize = 4_096;
-
-/// A swept key with its values.
-struct Axis {
-    key: &'static str,
-    place: Range<usize>,
-    values: Vec<Value>,
-}
-
-/// One value of a swept key.
-#[derive(Clone, Copy)]
-enum Value {
-    Full(u8),
-    Power(PowerSaving),
-    /// Idle time before each step.
-    Idle(Nanos),
-    Span(Extent),
-    Block(Bytes),
-    Threads(u32),
-    Depth(u32),
-    /// Requests in flight of all threads together; at most as many threads as the stream has.
-    TotalDepth(u32),
-    Percent(u8),
-    Rate(f64),
-    /// Multiple of the rate of every stream.
-    Load(f64),
-}
 
 impl Reader<'_> {
     /// Returns the points of a test: the key of the sweep that is written first is the outermost
@@ -54,7 +26,12 @@ impl Reader<'_> {
         let until = self.until(until)?;
         let rest = self.rest(test.rest.as_ref())?;
         let axes = self.axes(&test.sweep)?;
-        let streams = self.streams(test, &axes)?;
+        let streams = self.streams(
+            test.id.span(),
+            (test.stream.as_ref(), test.streams.as_ref()),
+            test.sweep.stream.as_ref(),
+            &axes,
+        )?;
         let idle = test.idle.as_ref().map(|idle| self.idle_time(idle)).transpose()?;
         let turns = test.repeat.as_ref().map_or(1, |count| count.0);
         let lengths = axes.iter().map(|axis| axis.values.len());
@@ -68,8 +45,9 @@ impl Reader<'_> {
             for turn in 0..turns {
                 let mut point = self.point(&streams, &combination, turn, turns, &until, rest);
                 point.idle = point.idle.or(idle);
-                self.check_block_size(point.streams[0].block_size, test.id.span())?;
-                self.check_depth(&point, &axes)?;
+                let varied = &point.streams[streams.varied];
+                self.check_block_size(varied.block_size, test.id.span())?;
+                self.check_depth(varied, &axes)?;
                 points.push(point);
             }
         }
@@ -77,7 +55,7 @@ impl Reader<'_> {
     }
 
     /// Refuses a total queue depth that is not a multiple of the threads.
-    fn check_depth(&self, point: &PointRule, axes: &[Axis]) -> Result<(), SuiteError> {
+    fn check_depth(&self, stream: &StreamRule, axes: &[Axis]) -> Result<(), SuiteError> {
         let Some(axis) = axes.iter().find(|axis| axis.key == "total_queue_depth") else {
             return Ok(());
         };
@@ -94,7 +72,6 @@ impl Reader<'_> {
             | Value::Rate(_)
             | Value::Load(_) => None,
         });
-        let stream = &point.streams[0];
         match totals.into_iter().find(|total| total % stream.threads.min(*total) != 0) {
             Some(total) => Err(self.error(
                 axis.place.clone(),
@@ -118,31 +95,23 @@ impl Reader<'_> {
             || test.rest.is_some()
             || test.idle.is_some()
             || test.repeat.is_some()
+            || test.sweep.stream.is_some()
             || !axes.is_empty();
         if others || steps.get_ref().is_empty() {
-            let hint = "give each of `steps` its own stream, until and rest, at least one step, \
+            let hint = "give each of `steps` its own stream or streams, until and rest, at least one step, \
                         and remove stream, streams, idle, sweep, repeat, until and rest from \
                         the test";
             return Err(self.error(steps.span(), "listed steps have their own keys", hint));
         }
         let mut points = Vec::new();
         for (number, step) in steps.get_ref().iter().enumerate() {
-            let step = step.get_ref();
-            let turns = step.repeat.as_ref().map_or(1, |count| count.0);
+            let first = self.listed_point(step, number as f64 + 1.0)?;
+            let turns = step.get_ref().repeat.as_ref().map_or(1, |count| count.0);
             for turn in 0..turns {
                 let number_of_turn =
                     if turns > 1 { format!(" #{}", turn + 1) } else { String::new() };
-                points.push(PointRule {
-                    label: format!("{}{number_of_turn}", step.label),
-                    position: number as f64 + 1.0,
-                    full_percent: None,
-                    power: None,
-                    idle: None,
-                    turn,
-                    streams: vec![self.stream(&step.stream, &[])?],
-                    until: self.until(&step.until)?,
-                    rest: self.rest(step.rest.as_ref())?,
-                });
+                let label = format!("{}{number_of_turn}", first.label);
+                points.push(PointRule { label, turn, ..first.clone() });
             }
             if points.len() > MOST_POINTS {
                 let hint = format!("a test has at most {MOST_POINTS} steps; repeat fewer times");
@@ -152,12 +121,48 @@ impl Reader<'_> {
         Ok(points)
     }
 
+    /// Reads a step of a list: one stream, several of them, or a trim.
+    fn listed_point(
+        &self,
+        step: &Spanned<schema::Step>,
+        position: f64,
+    ) -> Result<PointRule, SuiteError> {
+        let (place, step) = (step.span(), step.get_ref());
+        let until = step.until.as_ref().map(|until| self.until(until)).transpose()?;
+        let load = (step.stream.as_ref(), step.streams.as_ref());
+        let (streams, until) = match (step.trim, until, load) {
+            (None, Some(until), _) => (self.streams(place, load, None, &[])?.rules, until),
+            (Some(_), None, (None, None)) => (Vec::new(), UntilRule::default()),
+            (None, None, _) => {
+                let hint = "add `until`, such as until = { time = \"60s\" }";
+                return Err(self.error(place, "the step has no limit", hint));
+            }
+            (Some(_), _, _) => {
+                let hint = "write { label = \"…\", trim = \"64GB\" } with `repeat` and `rest` only";
+                return Err(self.error(place, "a trim has neither a stream nor a limit", hint));
+            }
+        };
+        Ok(PointRule {
+            label: step.label.clone(),
+            position,
+            full_percent: None,
+            power: None,
+            idle: None,
+            turn: 0,
+            streams,
+            trim: step.trim.map(extent),
+            until,
+            rest: self.rest(step.rest.as_ref())?,
+        })
+    }
+
     /// Reads a test that measures the idle drive.
     fn idle_points(&self, test: &schema::Test) -> Result<Vec<PointRule>, SuiteError> {
         let idle = test.idle.as_ref().map(|idle| self.idle_time(idle)).transpose()?;
         let axes = self.axes(&test.sweep)?;
         let other = axes.iter().find(|axis| axis.key != "power");
-        if other.is_some() || test.until.is_some() || test.rest.is_some() {
+        let more = test.until.is_some() || test.rest.is_some() || test.sweep.stream.is_some();
+        if other.is_some() || more {
             let hint = "without a stream, `idle` is the measured idle time; combine it with \
                         prepare, repeat and sweep = { power = […] } only";
             return Err(self.error(test.id.span(), "a test of the idle drive has no load", hint));
@@ -189,6 +194,7 @@ impl Reader<'_> {
                     idle,
                     turn,
                     streams: Vec::new(),
+                    trim: None,
                     until: UntilRule::default(),
                     rest: Rest::None,
                 });
@@ -208,169 +214,45 @@ impl Reader<'_> {
         }
     }
 
-    fn streams(&self, test: &schema::Test, axes: &[Axis]) -> Result<Vec<StreamRule>, SuiteError> {
-        let swept: Vec<&str> = axes.iter().map(|axis| axis.key).collect();
-        match (&test.stream, &test.streams) {
-            (Some(stream), None) => Ok(vec![self.stream(stream, &swept)?]),
-            (None, Some(streams)) => self.named_streams(streams, axes),
-            (Some(_), Some(streams)) => Err(self.error(
-                streams.span(),
-                "the test has both `stream` and `streams`",
-                "keep one of them",
-            )),
-            (None, None) => Err(self.error(
-                test.id.span(),
-                "the test has no load",
-                "add `stream`, several named `streams`, or a list of `steps`",
-            )),
-        }
-    }
-
-    /// Reads two to eight streams that run at the same time.
-    fn named_streams(
-        &self,
-        streams: &Spanned<Vec<Spanned<schema::Stream>>>,
-        axes: &[Axis],
-    ) -> Result<Vec<StreamRule>, SuiteError> {
-        let of_all = ["full_percent", "power", "idle", "load"];
-        let of_one = axes.iter().find(|axis| !of_all.contains(&axis.key));
-        if let Some(axis) = of_one {
-            let message = format!("a sweep over {} needs a single stream", axis.key);
-            let hint = "use `stream`, or write one test for each value";
-            return Err(self.error(axis.place.clone(), message, hint));
-        }
-        let rules: Result<Vec<StreamRule>, SuiteError> =
-            streams.get_ref().iter().map(|stream| self.stream(stream, &[])).collect();
-        let rules = rules?;
-        let named = streams.get_ref().iter().all(|stream| stream.get_ref().name.is_some());
-        let twice = (1..rules.len())
-            .any(|last| rules[..last].iter().any(|rule| rule.name == rules[last].name));
-        if !(2..=8).contains(&rules.len()) || !named || twice {
-            let hint = "list two to eight streams, each with a different `name`";
-            return Err(self.error(streams.span(), "streams need distinct names", hint));
-        }
-        Ok(rules)
-    }
-
-    /// Returns the swept keys in the order in which they are written.
-    fn axes(&self, sweep: &schema::Sweep) -> Result<Vec<Axis>, SuiteError> {
-        let schema::Sweep {
-            load,
-            full_percent,
-            power,
-            idle,
-            span,
-            block_size,
-            threads,
-            queue_depth,
-            total_queue_depth,
-            per_second,
-            read_percent,
-        } = sweep;
-        let mut axes = Vec::new();
-        axes.extend(self.axis("full_percent", full_percent, |percent| Value::Full(percent.0))?);
-        axes.extend(self.axis("power", power, |power| Value::Power(power.0.0))?);
-        axes.extend(self.axis("idle", idle, |time| Value::Idle(time.0))?);
-        axes.extend(self.axis("span", span, |span| Value::Span(extent(*span)))?);
-        axes.extend(self.axis("block_size", block_size, |size| Value::Block(size.0))?);
-        axes.extend(self.axis("threads", threads, |count| Value::Threads(count.0))?);
-        axes.extend(self.axis("queue_depth", queue_depth, |count| Value::Depth(count.0))?);
-        axes.extend(
-            self.axis("total_queue_depth", total_queue_depth, |count| Value::TotalDepth(count.0))?,
-        );
-        axes.extend(self.axis("read_percent", read_percent, |percent| Value::Percent(percent.0))?);
-        axes.extend(self.axis("per_second", per_second, |rate| Value::Rate(*rate))?);
-        if let Some(list) = per_second {
-            for rate in list.get_ref() {
-                self.rate(*rate, list.span())?;
-            }
-        }
-        axes.extend(load.as_ref().map(|loads| self.loads(loads)).transpose()?);
-        axes.sort_by_key(|axis| axis.place.start);
-        let others = |axis: &&Axis| axis.key == "threads" || axis.key == "queue_depth";
-        if let (Some(_), Some(other)) = (total_queue_depth, axes.iter().find(others)) {
-            let message = format!("total_queue_depth already determines {}", other.key);
-            return Err(self.error(other.place.clone(), message, "sweep over one of them"));
-        }
-        Ok(axes)
-    }
-
-    /// Returns the loads of a sweep.
-    fn loads(&self, loads: &Spanned<Loads>) -> Result<Axis, SuiteError> {
-        let multiples: Vec<f64> = match loads.get_ref() {
-            Loads::List(list) => list.clone(),
-            Loads::Range { from, to } if (1..=MOST_POINTS as u32).contains(to) => {
-                (*from..=*to).map(f64::from).collect()
-            }
-            Loads::Range { .. } => Vec::new(),
-        };
-        let is_usable = |times: &f64| (0.001..=100_000.0).contains(times);
-        if multiples.is_empty() || !multiples.iter().all(is_usable) {
-            let hint = format!(
-                "use 0.001 to 100000 times the rates of the streams, or a range of whole numbers \
-                 from 1 to {MOST_POINTS}"
-            );
-            return Err(self.error(loads.span(), "the loads are out of range", hint));
-        }
-        let values = multiples.into_iter().map(Value::Load).collect();
-        Ok(Axis { key: "load", place: loads.span(), values })
-    }
-
-    /// Returns the values of a swept key; `None` where it is not swept.
-    fn axis<T>(
-        &self,
-        key: &'static str,
-        values: &Option<Spanned<Vec<T>>>,
-        value: impl Fn(&T) -> Value,
-    ) -> Result<Option<Axis>, SuiteError> {
-        let Some(list) = values else { return Ok(None) };
-        if list.get_ref().is_empty() {
-            let message = format!("the sweep over {key} is empty");
-            return Err(self.error(list.span(), message, "list at least one value"));
-        }
-        let values = list.get_ref().iter().map(value).collect();
-        Ok(Some(Axis { key, place: list.span(), values }))
-    }
-
     /// Returns the point of one combination of swept values and one repetition.
     fn point(
         &self,
-        streams: &[StreamRule],
+        streams: &Streams,
         values: &[Value],
         turn: u32,
         turns: u32,
         until: &UntilRule,
         rest: Rest,
     ) -> PointRule {
-        let mut streams = streams.to_vec();
+        let Streams { mut rules, varied } = streams.clone();
         let (mut full_percent, mut power, mut idle) = (None, None, None);
         for value in values {
             match *value {
                 Value::Full(percent) => full_percent = Some(percent),
                 Value::Power(saving) => power = Some(saving),
                 Value::Idle(time) => idle = Some(time),
-                Value::Span(span) => streams[0].span = span,
-                Value::Block(size) => streams[0].block_size = size,
-                Value::Threads(count) => streams[0].threads = count,
-                Value::Depth(count) => streams[0].queue_depth = count,
+                Value::Span(span) => rules[varied].span = span,
+                Value::Block(size) => rules[varied].block_size = size,
+                Value::Threads(count) => rules[varied].threads = count,
+                Value::Depth(count) => rules[varied].queue_depth = count,
                 Value::TotalDepth(total) => {
-                    let threads = streams[0].threads.min(total);
-                    (streams[0].threads, streams[0].queue_depth) = (threads, total / threads);
+                    let threads = rules[varied].threads.min(total);
+                    (rules[varied].threads, rules[varied].queue_depth) = (threads, total / threads);
                 }
-                Value::Percent(percent) => streams[0].read_percent = percent,
+                Value::Percent(percent) => rules[varied].read_percent = percent,
                 Value::Load(times) => {
-                    for stream in &mut streams {
+                    for stream in &mut rules {
                         stream.arrival = stream.arrival.times(times);
                     }
                 }
                 // Multiplied rather than set, so that the arrival process is kept.
                 Value::Rate(rate) => {
-                    let each = streams[0].arrival.per_second().unwrap_or(1.0);
-                    streams[0].arrival = streams[0].arrival.times(rate / each);
+                    let each = rules[varied].arrival.per_second().unwrap_or(1.0);
+                    rules[varied].arrival = rules[varied].arrival.times(rate / each);
                 }
             }
         }
-        let (mut words, mut position) = describe(&streams[0], values);
+        let (mut words, mut position) = describe(&rules[varied], rules.len() > 1, values);
         if turns > 1 {
             words.push(format!("#{}", turn + 1));
             if values.is_empty() {
@@ -378,64 +260,14 @@ impl Reader<'_> {
             }
         }
         if words.is_empty() {
-            words.push(match streams.as_slice() {
+            words.push(match rules.as_slice() {
                 [stream] => format!("{} % read", stream.read_percent),
                 several => several.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(" + "),
             });
         }
         let label = words.join(" ");
         let until = *until;
-        PointRule { label, position, full_percent, power, idle, turn, streams, until, rest }
-    }
-}
-
-/// Returns every combination of one value of each axis; the last axis varies fastest.
-fn combinations(axes: &[Axis]) -> Vec<Vec<Value>> {
-    axes.iter().fold(vec![Vec::new()], |before, axis| {
-        let extended = before.iter().flat_map(|values| {
-            axis.values.iter().map(move |value| [values.as_slice(), &[*value]].concat())
-        });
-        extended.collect()
-    })
-}
-
-/// Returns the parts of the label of a point, and its position on the axis of the innermost key.
-fn describe(stream: &StreamRule, values: &[Value]) -> (Vec<String>, f64) {
-    let total = stream.queue_depth * stream.threads;
-    let mut words: Vec<String> = Vec::new();
-    let mut position = f64::from(stream.read_percent);
-    for value in values {
-        let (word, at) = match *value {
-            Value::Full(percent) => (format!("{percent} % full"), f64::from(percent)),
-            Value::Power(saving) => (saving.to_string(), position_of(saving)),
-            Value::Idle(time) => (format!("idle {time}"), time.as_secs_f64()),
-            Value::Span(Extent::Size(bytes)) => (format!("span {bytes}"), bytes.0 as f64),
-            Value::Span(Extent::Percent(percent)) => {
-                (format!("span {percent} %"), f64::from(percent))
-            }
-            Value::Block(size) => (size.to_string(), size.0 as f64),
-            Value::Threads(_) | Value::Depth(_) | Value::TotalDepth(_) => {
-                (format!("QD{total}"), f64::from(total))
-            }
-            Value::Percent(percent) => (format!("{percent} % read"), f64::from(percent)),
-            Value::Rate(rate) => (format!("{rate}/s"), rate),
-            Value::Load(times) => (format!("{times}x"), times),
-        };
-        if words.last() != Some(&word) {
-            words.push(word);
-        }
-        position = at;
-    }
-    (words, position)
-}
-
-/// Returns the position of a power saving on an axis: the number of the state, then the settings
-/// without a number behind the last of 32 states.
-fn position_of(saving: PowerSaving) -> f64 {
-    match saving {
-        PowerSaving::State(number) => f64::from(number),
-        PowerSaving::AsFound => 32.0,
-        PowerSaving::Active => 33.0,
-        PowerSaving::Low => 34.0,
+        let (streams, trim) = (rules, None);
+        PointRule { label, position, full_percent, power, idle, turn, streams, trim, until, rest }
     }
 }

@@ -75,6 +75,30 @@ impl Reader<'_> {
         )
     }
 
+    /// Refuses a metric of requests for a trim, and the trim rate for other steps.
+    fn check_trims(
+        &self,
+        score: &Score,
+        place: Range<usize>,
+        points: &[PointRule],
+    ) -> Result<(), SuiteError> {
+        let metric = score.metric();
+        let wrong = |point: &&PointRule| match point.trim {
+            Some(_) => metric.is_of_requests(),
+            None => metric == Metric::TrimGbS,
+        };
+        let mut needed = points.iter().filter(|point| score.needs(point.position));
+        match needed.find(wrong) {
+            None => Ok(()),
+            Some(point) => Err(self.error(
+                place,
+                format!("the step '{}' has no {}", point.label, metric.key()),
+                "a trim has time_s, trim_gb_s, power_w and energy_j; other steps have every metric \
+                 but trim_gb_s; name the steps that count, as in at = 2",
+            )),
+        }
+    }
+
     fn check_score(
         &self,
         score: &Score,
@@ -82,6 +106,7 @@ impl Reader<'_> {
         points: &[PointRule],
         test: &schema::Test,
     ) -> Result<(), SuiteError> {
+        self.check_trims(score, place.clone(), points)?;
         match score {
             Score::At { position, .. } => self.check_positions(&[*position], place, points),
             Score::MeanAt { positions, .. } => self.check_positions(positions, place, points),

@@ -1,5 +1,6 @@
 //! Streams of a test: closed loops, and open loops with their rate, their limit and their clock.
 
+use super::axes::Axis;
 use super::{Reader, extent};
 use crate::error::SuiteError;
 use crate::schema::{self, ArrivalKind, Span};
@@ -8,7 +9,110 @@ use ssdgauge_core::{Arrival, Bytes, Data, LatencyClock};
 use std::ops::Range;
 use toml::Spanned;
 
+/// The streams of a step.
+#[derive(Clone)]
+pub(super) struct Streams {
+    pub(super) rules: Vec<StreamRule>,
+    /// The index of the stream that a sweep varies.
+    pub(super) varied: usize,
+}
+
+/// The keys `stream` and `streams` of a test or a step.
+type StreamKeys<'a> =
+    (Option<&'a Spanned<schema::Stream>>, Option<&'a Spanned<Vec<Spanned<schema::Stream>>>>);
+
 impl Reader<'_> {
+    /// Reads the streams of the test or step at `place`; `named` is the stream that the sweep over
+    /// `axes` varies.
+    pub(super) fn streams(
+        &self,
+        place: Range<usize>,
+        keys: StreamKeys<'_>,
+        named: Option<&Spanned<String>>,
+        axes: &[Axis],
+    ) -> Result<Streams, SuiteError> {
+        match keys {
+            (Some(stream), None) => {
+                if let Some(named) = named {
+                    let message = "a sweep names its stream where there are several";
+                    let hint = "remove `stream` from the sweep, or list several `streams`";
+                    return Err(self.error(named.span(), message, hint));
+                }
+                let swept: Vec<&str> = axes.iter().map(|axis| axis.key).collect();
+                Ok(Streams { rules: vec![self.stream(stream, &swept)?], varied: 0 })
+            }
+            (None, Some(streams)) => self.named_streams(streams, named, axes),
+            (Some(_), Some(streams)) => Err(self.error(
+                streams.span(),
+                "there are both `stream` and `streams`",
+                "keep one of them",
+            )),
+            (None, None) => Err(self.error(
+                place,
+                "there is no load",
+                "add `stream`, several named `streams`, or a list of `steps`",
+            )),
+        }
+    }
+
+    /// Reads two to eight streams that run at the same time.
+    fn named_streams(
+        &self,
+        streams: &Spanned<Vec<Spanned<schema::Stream>>>,
+        named: Option<&Spanned<String>>,
+        axes: &[Axis],
+    ) -> Result<Streams, SuiteError> {
+        let list = streams.get_ref();
+        let names: Vec<&str> = list
+            .iter()
+            .filter_map(|stream| stream.get_ref().name.as_ref().map(|name| name.0.as_str()))
+            .collect();
+        let twice = (1..names.len()).any(|last| names[..last].contains(&names[last]));
+        if !(2..=8).contains(&list.len()) || names.len() < list.len() || twice {
+            let hint = "list two to eight streams, each with a different `name`";
+            return Err(self.error(streams.span(), "streams need distinct names", hint));
+        }
+        let varied = self.varied(&names, named, axes)?;
+        let swept: Vec<&str> = axes.iter().map(|axis| axis.key).collect();
+        let rule = |(number, stream): (usize, &Spanned<schema::Stream>)| {
+            let is_varied = varied == Some(number);
+            self.stream(stream, if is_varied { swept.as_slice() } else { &[] })
+        };
+        let rules = list.iter().enumerate().map(rule).collect::<Result<_, SuiteError>>()?;
+        Ok(Streams { rules, varied: varied.unwrap_or(0) })
+    }
+
+    /// Returns the index of the stream that the sweep over `axes` varies; `None` where it varies all
+    /// of them, or the drive.
+    fn varied(
+        &self,
+        names: &[&str],
+        named: Option<&Spanned<String>>,
+        axes: &[Axis],
+    ) -> Result<Option<usize>, SuiteError> {
+        let of_one = axes.iter().find(|axis| axis.is_of_one_stream());
+        let known = || names.join(", ");
+        match (named, of_one) {
+            (None, None) => Ok(None),
+            (None, Some(axis)) => Err(self.error(
+                axis.place.clone(),
+                format!("a sweep over {} varies one of several streams", axis.key),
+                format!("name it, as in sweep = {{ stream = \"{}\", … }}: {}", names[0], known()),
+            )),
+            (Some(named), None) => Err(self.error(
+                named.span(),
+                "the sweep varies no key of a stream",
+                "add a key of the stream, such as queue_depth = [1, 4, 16], or remove `stream`",
+            )),
+            (Some(named), Some(_)) => {
+                let number = names.iter().position(|name| name == named.get_ref());
+                let message = || format!("no stream has the name '{}'", named.get_ref());
+                let hint = || format!("the streams are: {}", known());
+                number.map(Some).ok_or_else(|| self.error(named.span(), message(), hint()))
+            }
+        }
+    }
+
     /// Reads a stream; the keys in `swept` may be missing.
     pub(super) fn stream(
         &self,

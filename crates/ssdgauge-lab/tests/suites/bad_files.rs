@@ -141,7 +141,41 @@ fn steps_and_streams_cannot_be_mixed_with_other_forms() {
     check(&streams(["name = \"a\",", "name = \"a\","]), 9, &["distinct names"]);
     let swept =
         format!("{}sweep = {{ queue_depth = [1] }}\n", streams(["name = \"a\",", "name = \"b\","]));
-    check(&swept, 12, &["single stream"]);
+    check(&swept, 12, &["one of several streams", "stream = \"a\"", "a, b"]);
+    let both = streams(["name = \"a\",", "name = \"b\","]);
+    let with = |sweep: &str| format!("{both}sweep = {{ {sweep} }}\n");
+    suite(&with("stream = \"b\", queue_depth = [1]")).unwrap();
+    check(&with("stream = \"c\", queue_depth = [1]"), 12, &["the name 'c'", "a, b"]);
+    check(&with("stream = \"b\", power = [\"PS0\"]"), 12, &["no key of a stream"]);
+    check(&with("stream = 5, queue_depth = [1]"), 12, &["string"]);
+    let single = format!("{STREAM}sweep = {{ stream = \"main\", queue_depth = [1] }}\n{END}");
+    check(&single, 10, &["where there are several", "remove `stream`"]);
+}
+
+#[test]
+fn a_listed_step_is_a_load_with_a_limit_or_a_trim() {
+    const LOAD: &str = "stream = { access = \"random\", block_size = \"4k\", read_percent = 0 }";
+    const UNTIL: &str = "until = { time = \"5s\" }";
+    let steps = |keys: &str, score: &str| {
+        format!("steps = [{{ label = \"a\", {keys} }}]\nscore = {score}\n")
+    };
+    let time = "{ metric = \"time_s\", at = 1 }";
+    suite(&steps("trim = \"64MB\"", time)).unwrap();
+    suite(&steps("trim = \"64MB\"", "{ best_of = \"trim_gb_s\" }")).unwrap();
+    check(&steps("trim = \"0%\"", time), 9, &["1% and 100%"]);
+    check(&steps(&format!("trim = \"5MB\", {LOAD}"), time), 9, &["neither a stream nor a limit"]);
+    check(&steps(&format!("trim = \"5MB\", {UNTIL}"), time), 9, &["neither a stream nor a limit"]);
+    check(&steps(LOAD, time), 9, &["no limit", "add `until`"]);
+    check(&steps(UNTIL, time), 9, &["no load", "named `streams`"]);
+    let trims = steps("trim = \"5MB\"", "{ best_of = \"iops\" }");
+    check(&trims, 10, &["'a' has no iops", "trim_gb_s"]);
+    let load = steps(&format!("{LOAD}, {UNTIL}"), "{ best_of = \"trim_gb_s\" }");
+    check(&load, 10, &["'a' has no trim_gb_s"]);
+    let resumed = format!("{}restart = \"step\"\n", steps("trim = \"5MB\"", time));
+    check(&resumed, 6, &["measures a trim", "remove restart"]);
+    let alone =
+        steps("streams = [{ name = \"a\", access = \"random\" }], until = { time = \"5s\" }", time);
+    check(&alone, 9, &["distinct names"]);
 }
 
 /// Every key with a value out of its range: the error has the line, the value or the permitted

@@ -2,7 +2,7 @@
 
 use crate::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
-use ssdgauge_lab::{built_in, find_built_in};
+use ssdgauge_lab::{Suite, built_in, find_built_in};
 use ssdgauge_report::CachePlace;
 
 /// Each suite with its factor of `--shorten` and its drive in these tests.
@@ -11,6 +11,7 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("iometer-2015", 60, "tiny"),
     ("consistency-2016", 60, "tiny"),
     ("client-2018", 60, "tiny"),
+    ("client-2018-full", 60, "tiny"),
     ("enterprise-2019", 60, "tiny"),
     ("enterprise-2020", 60, "tiny"),
     ("client-2021", 60, "tiny"),
@@ -20,6 +21,10 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("act", 60, "tiny"),
     ("load-curve", 60, "tiny"),
     ("size-curve", 5, "tiny"),
+    ("as-ssd", 60, "tiny"),
+    ("tasks", 60, "tiny"),
+    ("trim", 60, "tiny"),
+    ("power-states", 60, "tiny"),
     ("demo", 10, "tiny"),
 ];
 
@@ -39,6 +44,35 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
             let elsewhere = id.contains("fill") || id == "write-saturation";
             assert!(value.is_some() || elsewhere, "{suite}/{id}");
         }
+    }
+}
+
+const DOCUMENT: &str = include_str!("../../../../docs/suites.md");
+
+#[test]
+fn the_examples_of_the_documentation_are_accepted() {
+    const HEAD: &str = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
+    const TEST: &str = "[[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\n";
+    let blocks = DOCUMENT.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let whole = |block: &str| match (block.contains("[suite]"), block.contains("[[test]]")) {
+        (true, _) => Some(block.to_owned()),
+        (false, true) => Some(format!("{HEAD}{block}")),
+        (false, false) => block.contains("steps = ").then(|| format!("{HEAD}{TEST}{block}")),
+    };
+    let examples: Vec<String> = blocks.filter_map(whole).collect();
+    assert_eq!(examples.len(), 4, "an example, a neighbour, and two lists of steps");
+    for example in examples {
+        let suite = Suite::parse("example.toml", &example);
+        suite.unwrap_or_else(|error| panic!("{error}: {}\n{example}", error.hint));
+    }
+}
+
+#[test]
+fn every_suite_is_listed_in_the_documentation() {
+    for suite in built_in() {
+        let row =
+            |line: &&str| line.starts_with("| `") && line.contains(&format!("`{}`", suite.id));
+        assert!(DOCUMENT.lines().any(|line| row(&line)), "docs/suites.md lists no {}", suite.id);
     }
 }
 

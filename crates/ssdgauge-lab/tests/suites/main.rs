@@ -16,6 +16,8 @@ mod pts;
 mod repetitions;
 mod rounds;
 mod states;
+mod streams;
 mod support;
+mod tasks;
 mod until;
 mod write_cache;

@@ -13,7 +13,7 @@ use ssdgauge_core::{Metric, Scope};
 
 /// The parameter that differs between the steps of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Swept {
+enum Swept {
     /// The share of reads.
     Mix,
     /// The requests in flight.
@@ -28,6 +28,41 @@ pub(super) enum Swept {
     Steps,
 }
 
+/// The parameter that differs between the steps of a test, of one of their streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Along {
+    swept: Swept,
+    /// The index of the stream.
+    stream: usize,
+    /// The name of the stream, where there are several.
+    name: Option<String>,
+}
+
+impl Along {
+    /// Returns `swept` where it is no parameter of one of several streams.
+    fn drive(swept: Swept) -> Along {
+        Along { swept, stream: 0, name: None }
+    }
+
+    /// Returns the stream in words, such as ` of neighbour`; nothing where there is one.
+    fn of_stream(&self) -> String {
+        self.name.as_ref().map(|name| format!(" of {}", sanitize::prose(name))).unwrap_or_default()
+    }
+
+    /// Returns the value of the swept key at `point`.
+    fn place(&self, point: &PointRun) -> Option<f64> {
+        let stream = point.workload.streams.get(self.stream)?;
+        match self.swept {
+            Swept::Mix => Some(f64::from(stream.read_percent)),
+            Swept::QueueDepth => Some(f64::from(stream.queue_depth) * f64::from(stream.threads)),
+            Swept::BlockSize => Some(stream.block_size.0 as f64),
+            Swept::Fill => fill_level::from_label(&point.point.label, point.point.position),
+            Swept::Repeat => Some(point.point.position),
+            Swept::Steps => None,
+        }
+    }
+}
+
 /// More drives than this have no picture of their own beside the common one.
 const MOST_ALONE: usize = 8;
 
@@ -36,17 +71,20 @@ const MOST_ALONE: usize = 8;
 pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let metric = group.first().test.headline.metric;
     let metric = if metric == Metric::LoadMultiple { Metric::Iops } else { metric };
-    let swept = common(group);
+    let along = common(group);
+    let swept = along.swept;
     let power = group.members.iter().flat_map(|member| &member.test.points);
     let has_power = power.into_iter().any(|point| power_of(point).is_some());
-    let along = !matches!(swept, Swept::Steps | Swept::Repeat);
+    let is_line = !matches!(swept, Swept::Steps | Swept::Repeat);
     let alone = group.members.len() == 1;
-    let mut charts = vec![curve(group, drives, metric, swept, alone && has_power && along)];
+    let of_all = |metric| (metric, Scope::All);
+    let with_power = alone && has_power && is_line;
+    let mut charts = vec![curve(group, drives, of_all(metric), &along, with_power)];
     // The mean over equal loads is ranked already, and many bars side by side are no picture.
-    let is_detail = swept == Swept::Repeat || (!along && group.members.len() > MOST_ALONE);
+    let is_detail = swept == Swept::Repeat || (!is_line && group.members.len() > MOST_ALONE);
     charts.iter_mut().for_each(|chart| chart.folded = is_detail);
-    if has_power && along && !alone {
-        charts.push(curve(group, drives, Metric::PowerW, swept, false).fold());
+    if has_power && is_line && !alone {
+        charts.push(curve(group, drives, of_all(Metric::PowerW), &along, false).fold());
         if group.members.len() <= MOST_ALONE {
             charts.extend(group.members.iter().map(|member| {
                 let one = Group {
@@ -54,25 +92,46 @@ pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
                     distinction: group.distinction.clone(),
                     other_runs: Vec::new(),
                 };
-                let chart = curve(&one, drives, metric, swept, true);
+                let chart = curve(&one, drives, of_all(metric), &along, true);
                 let title = format!("{}, {}", chart.title, drives.names[member.index]);
                 Chart { title, kind: "curve-with-power", ..chart.fold() }
             }));
         }
     }
     if metric.unit() != "µs" {
-        charts.push(curve(group, drives, Metric::LatP99Us, swept, false).fold());
+        charts.push(curve(group, drives, of_all(Metric::LatP99Us), &along, false).fold());
+    }
+    for scope in directions(group, &along) {
+        if metric.is_split() {
+            charts.push(curve(group, drives, (metric, scope), &along, false));
+        }
+        if metric.unit() != "µs" {
+            charts.push(curve(group, drives, (Metric::LatP99Us, scope), &along, false));
+        }
     }
     charts
 }
 
+/// Returns the directions that have a curve of their own: where one of several streams varies, the
+/// question is what it costs the others, which the sum over all of them hides.
+fn directions(group: &Group<'_>, along: &Along) -> Vec<Scope> {
+    let points = group.members.iter().flat_map(|member| &member.test.points);
+    let first = points.into_iter().next().filter(|_| along.name.is_some());
+    let directions = first.map(PointRun::directions).unwrap_or_default();
+    if directions.len() > 1 {
+        directions.into_iter().map(Scope::from).collect()
+    } else {
+        Vec::new()
+    }
+}
+
 /// Returns the parameter that differs between the steps, if it is the same for all members.
-fn common(group: &Group<'_>) -> Swept {
+fn common(group: &Group<'_>) -> Along {
     let begun = group.members.iter().filter(|member| !member.test.points.is_empty());
-    let all: Vec<Swept> = begun.map(|member| swept(&member.test.points)).collect();
+    let all: Vec<Along> = begun.map(|member| swept(&member.test.points)).collect();
     match all.as_slice() {
-        [first, others @ ..] if others.iter().all(|other| other == first) => *first,
-        [] | [..] => Swept::Steps,
+        [first, others @ ..] if others.iter().all(|other| other == first) => first.clone(),
+        [] | [..] => Along::drive(Swept::Steps),
     }
 }
 
@@ -83,24 +142,25 @@ fn power_of(point: &PointRun) -> Option<f64> {
 fn curve(
     group: &Group<'_>,
     drives: &ReportDrives,
-    metric: Metric,
-    swept: Swept,
+    (metric, scope): (Metric, Scope),
+    along: &Along,
     with_power: bool,
 ) -> Chart {
-    let drawing = match swept {
+    let drawing = match along.swept {
         Swept::Steps => bars(group, drives, metric),
         Swept::Mix | Swept::QueueDepth | Swept::BlockSize | Swept::Fill | Swept::Repeat => {
-            lines(group, drives, metric, swept, with_power)
+            lines(group, drives, (metric, scope), along, with_power)
         }
     };
-    let along = match swept {
-        Swept::Mix => " by share of reads",
-        Swept::QueueDepth => " by queue depth",
-        Swept::BlockSize => " by block size",
-        Swept::Fill => " by fill",
-        Swept::Repeat => " by repetition",
-        Swept::Steps => " by step",
+    let key = match along.swept {
+        Swept::Mix => "share of reads",
+        Swept::QueueDepth => "queue depth",
+        Swept::BlockSize => "block size",
+        Swept::Fill => "fill",
+        Swept::Repeat => "repetition",
+        Swept::Steps => "step",
     };
+    let of = scope.requests().map(|requests| format!(" of {requests}")).unwrap_or_default();
     let points = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
     let axis = if with_power { "both value axes start" } else { "the value axis starts" };
@@ -109,10 +169,10 @@ fn curve(
         notes.push(LATENCY.to_owned());
     }
     Chart {
-        title: format!("{}: {}{along}", group.title(), metric.title()),
+        title: format!("{}: {}{of} by {key}{}", group.title(), metric.title(), along.of_stream()),
         notes,
         drawing,
-        table: table(group, drives, metric, with_power),
+        table: table(group, drives, (metric, scope), with_power),
         kind: "curve",
         folded: false,
     }
@@ -121,14 +181,13 @@ fn curve(
 fn lines(
     group: &Group<'_>,
     drives: &ReportDrives,
-    metric: Metric,
-    swept: Swept,
+    (metric, scope): (Metric, Scope),
+    along: &Along,
     with_power: bool,
 ) -> Drawing {
-    let line = |member: &Member<'_>, metric: Metric, right: bool| {
-        let place = |point: &PointRun| {
-            Some((place(point, swept)?, metrics::value(point, metric, Scope::All)?))
-        };
+    let line = |member: &Member<'_>, (metric, scope): (Metric, Scope), right: bool| {
+        let place =
+            |point: &PointRun| Some((along.place(point)?, metrics::value(point, metric, scope)?));
         let mut points: Vec<(f64, f64)> = member.test.points.iter().filter_map(place).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let name = legend(member, drives, !points.is_empty());
@@ -143,21 +202,26 @@ fn lines(
         }
     };
     let mut drawn: Vec<Line> =
-        group.members.iter().map(|member| line(member, metric, false)).collect();
+        group.members.iter().map(|member| line(member, (metric, scope), false)).collect();
     if with_power {
-        drawn.extend(group.members.iter().map(|member| line(member, Metric::PowerW, true)));
+        drawn.extend(
+            group.members.iter().map(|member| line(member, (Metric::PowerW, Scope::All), true)),
+        );
     }
-    let (label, scale) = match swept {
-        Swept::Mix => ("Share of reads, %", Scale::Linear),
-        Swept::QueueDepth => ("Queue depth (requests in flight, as requested)", Scale::Log2),
-        Swept::BlockSize => ("Block size, bytes", Scale::Log2),
-        Swept::Fill => ("Drive full, %", Scale::Linear),
-        Swept::Repeat => ("Repetition of the same load", Scale::Linear),
-        Swept::Steps => ("Step", Scale::Linear),
+    let of = along.of_stream();
+    let (label, scale) = match along.swept {
+        Swept::Mix => (format!("Share of reads{of}, %"), Scale::Linear),
+        Swept::QueueDepth => {
+            (format!("Queue depth{of} (requests in flight, as requested)"), Scale::Log2)
+        }
+        Swept::BlockSize => (format!("Block size{of}, bytes"), Scale::Log2),
+        Swept::Fill => ("Drive full, %".to_owned(), Scale::Linear),
+        Swept::Repeat => ("Repetition of the same load".to_owned(), Scale::Linear),
+        Swept::Steps => ("Step".to_owned(), Scale::Linear),
     };
     let linear = |label: String| Axis { label, scale: Scale::Linear };
     Drawing::Lines {
-        x: Axis { label: label.to_owned(), scale },
+        x: Axis { label, scale },
         y: linear(axis_label(metric)),
         right: with_power.then(|| linear(axis_label(Metric::PowerW))),
         lines: drawn,
@@ -210,12 +274,18 @@ fn labels(group: &Group<'_>) -> Vec<String> {
     labels
 }
 
-fn table(group: &Group<'_>, drives: &ReportDrives, metric: Metric, with_power: bool) -> Table {
-    let metrics = if with_power { vec![metric, Metric::PowerW] } else { vec![metric] };
+fn table(
+    group: &Group<'_>,
+    drives: &ReportDrives,
+    (metric, scope): (Metric, Scope),
+    with_power: bool,
+) -> Table {
+    let power = with_power.then_some((Metric::PowerW, Scope::All));
+    let metrics: Vec<(Metric, Scope)> = [(metric, scope)].into_iter().chain(power).collect();
     let mut head = vec!["Step".to_owned()];
     for member in &group.members {
         let name = &drives.names[member.index];
-        head.extend(metrics.iter().map(|metric| match metric.unit() {
+        head.extend(metrics.iter().map(|(metric, _)| match metric.unit() {
             "" => name.clone(),
             unit => format!("{name}, {unit}"),
         }));
@@ -224,31 +294,42 @@ fn table(group: &Group<'_>, drives: &ReportDrives, metric: Metric, with_power: b
         let mut row = vec![sanitize::prose(label)];
         for member in &group.members {
             let point = member.test.points.iter().find(|point| point.point.label == *label);
-            let value = |metric| point.and_then(|point| metrics::value(point, metric, Scope::All));
-            row.extend(metrics.iter().map(|metric| number::optional(value(*metric))));
+            let value = |(metric, scope): &(Metric, Scope)| {
+                number::optional(point.and_then(|point| metrics::value(point, *metric, *scope)))
+            };
+            row.extend(metrics.iter().map(value));
         }
         row
     };
     Table { head, rows: labels(group).iter().map(row).collect() }
 }
 
-/// Returns the parameter that differs between `points`, if there is one only.
-fn swept(points: &[PointRun]) -> Swept {
-    let varies = |swept| {
-        let places: Vec<Option<f64>> = points.iter().map(|point| place(point, swept)).collect();
+/// Returns the parameter that differs between `points`, if there is one only, and of one stream only.
+fn swept(points: &[PointRun]) -> Along {
+    let fill = Along::drive(Swept::Fill);
+    if points.len() > 1 && points.iter().all(|point| fill.place(point).is_some()) {
+        return fill;
+    }
+    let count = |point: &PointRun| point.workload.streams.len();
+    let streams = points.first().map_or(0, count);
+    if points.iter().any(|point| count(point) != streams) {
+        return Along::drive(Swept::Steps);
+    }
+    let varies = |along: &Along| {
+        let places: Vec<Option<f64>> = points.iter().map(|point| along.place(point)).collect();
         places.iter().any(|other| *other != places[0])
     };
-    let fills = |point: &PointRun| place(point, Swept::Fill).is_some();
-    if points.len() > 1 && points.iter().all(fills) {
-        return Swept::Fill;
-    }
     let keys = [Swept::Mix, Swept::QueueDepth, Swept::BlockSize];
-    let single = points.iter().all(|point| point.workload.streams.len() == 1);
-    let varying: Vec<Swept> = keys.into_iter().filter(|key| varies(*key)).collect();
+    let each = |stream: usize| {
+        let name = points.first().filter(|_| streams > 1);
+        let name = name.map(|point| point.workload.streams[stream].name.clone());
+        keys.map(|swept| Along { swept, stream, name: name.clone() })
+    };
+    let varying: Vec<Along> = (0..streams).flat_map(each).filter(varies).collect();
     match varying.as_slice() {
-        [one] if single && points.len() > 1 => *one,
-        [] if single && is_repeated(points) => Swept::Repeat,
-        [] | [..] => Swept::Steps,
+        [one] if points.len() > 1 => one.clone(),
+        [] if streams == 1 && is_repeated(points) => Along::drive(Swept::Repeat),
+        [] | [..] => Along::drive(Swept::Steps),
     }
 }
 
@@ -258,17 +339,4 @@ fn is_repeated(points: &[PointRun]) -> bool {
         pair[0].workload == pair[1].workload && pair[0].point.position < pair[1].point.position
     };
     points.len() > 2 && points.windows(2).all(same)
-}
-
-/// Returns the value of the swept key at `point`.
-fn place(point: &PointRun, swept: Swept) -> Option<f64> {
-    let stream = point.workload.streams.first()?;
-    match swept {
-        Swept::Mix => Some(f64::from(stream.read_percent)),
-        Swept::QueueDepth => Some(f64::from(stream.queue_depth) * f64::from(stream.threads)),
-        Swept::BlockSize => Some(stream.block_size.0 as f64),
-        Swept::Fill => fill_level::from_label(&point.point.label, point.point.position),
-        Swept::Repeat => Some(point.point.position),
-        Swept::Steps => None,
-    }
 }

@@ -21,7 +21,7 @@ pub(crate) fn read(
 ) -> Result<PointRun, ReportError> {
     let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut known: Vec<(String, String)> = Vec::new();
-    let samples = file.samples(workload, records, true, |reading| {
+    let samples = file.samples(step, workload, records, true, |reading| {
         // Readings repeat the same few names, so known ones skip sanitizing.
         let is_known = |(quantity, instrument): &(String, String)| {
             *quantity == reading.quantity && *instrument == reading.instrument

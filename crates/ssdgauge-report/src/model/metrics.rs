@@ -1,17 +1,7 @@
 //! The metrics of one measured step, and what its power meter saw.
 
 use crate::model::run::{PointRun, TestRun};
-use ssdgauge_core::{Direction, Family, Metric, PowerScope, Scope};
-
-/// Returns whether `metric` is shown in every output, measured or not.
-///
-/// Write amplification is known of few drives; it is shown where it was measured.
-pub(crate) fn is_always_shown(metric: Metric) -> bool {
-    match metric.family() {
-        Family::Cost | Family::Spare | Family::Judgement => false,
-        Family::Rate | Family::Latency | Family::Power | Family::Efficiency | Family::Queue => true,
-    }
-}
+use ssdgauge_core::{Direction, Metric, PowerScope, Scope};
 
 /// Returns the scopes that are shown for `point`: all, and each direction that its workload has.
 pub(crate) fn scopes(point: &PointRun) -> Vec<Scope> {
@@ -34,7 +24,7 @@ pub(crate) fn shown(point: &PointRun) -> Vec<(Metric, Scope, String, Option<f64>
                 continue;
             }
             let value = value(point, metric, scope);
-            if value.is_some() || is_always_shown(metric) {
+            if value.is_some() || !metric.is_optional() {
                 rows.push((metric, scope, format!("{}{}", scope.prefix(), metric.key()), value));
             }
         }

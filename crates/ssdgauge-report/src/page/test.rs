@@ -193,7 +193,7 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
         .filter(|metric| {
             let mut points = group.members.iter().flat_map(|member| &member.test.points);
             let known = |point| metrics::value(point, *metric, Scope::All).is_some();
-            let anyway = metrics::is_always_shown(*metric) && !metric.needs_power();
+            let anyway = !metric.is_optional() && !metric.needs_power();
             anyway || points.any(known)
         })
         .collect();

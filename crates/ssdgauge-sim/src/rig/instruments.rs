@@ -168,9 +168,14 @@ pub(crate) fn failed(failed: u64, requests: u64) -> Finding {
 
 /// Returns the finding that the drive does not have the power state `saving`.
 pub(crate) fn no_power_state(saving: PowerSaving) -> Finding {
+    // As on a real drive: a result of a state by its number is none without that state.
+    let severity = match saving {
+        PowerSaving::State(_) => Severity::Invalid,
+        PowerSaving::AsFound | PowerSaving::Active | PowerSaving::Low => Severity::Warning,
+    };
     Finding::new(
         FindingKind::PowerState,
-        Severity::Warning,
+        severity,
         format!("the virtual drive has no power state {saving}; its power state is unchanged"),
         "its profile lists its states: `ssdgauge drives sim:PROFILE`",
     )

@@ -20,6 +20,7 @@ const SUITES: &[(&str, u32)] = &[
     ("iometer-2015", 20_000),
     ("consistency-2016", 3_000),
     ("client-2018", 5_000),
+    ("client-2018-full", 20_000),
     ("enterprise-2019", 20_000),
     ("enterprise-2020", 20_000),
     ("client-2021", 2_000),
@@ -29,8 +30,17 @@ const SUITES: &[(&str, u32)] = &[
     ("act", 20_000),
     ("load-curve", 300),
     ("size-curve", 500),
+    ("as-ssd", 2_000),
+    ("tasks", 5_000),
+    ("trim", 5_000),
+    ("power-states", 5_000),
     ("demo", 500),
 ];
+
+/// The tests of a suite that run here, where not all of them do: the others have the loads of
+/// `client-2018`, and each fills the drive again.
+const SOME: &[(&str, &[&str])] =
+    &[("client-2018-full", &["burst-sequential-write-full", "mixed-sequential-full"])];
 
 #[test]
 fn every_suite_is_listed_with_its_source() {
@@ -54,7 +64,7 @@ fn every_built_in_suite_is_run_by_these_tests() {
     assert_eq!(known, here, "a new suite needs a line in SUITES");
 }
 
-// Four tests, so that they run in parallel.
+// Five tests, so that they run in parallel.
 
 #[test]
 fn client_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
@@ -76,6 +86,11 @@ fn other_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries
     check_suites(&["consistency-2016", "fill-ladder", "act", "load-curve", "size-curve"]);
 }
 
+#[test]
+fn suites_of_tasks_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
+    check_suites(&["client-2018-full", "as-ssd", "tasks", "trim", "power-states"]);
+}
+
 /// Runs suites shortened on a loop device and checks their headlines.
 fn check_suites(suites: &[&str]) {
     for (suite, shorten) in SUITES.iter().filter(|(suite, _)| suites.contains(suite)) {
@@ -87,7 +102,7 @@ fn check_suites(suites: &[&str]) {
         // In memory, because each of thousands of steps is synchronized to storage.
         let memory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let file = memory.path().join("run.ssdg");
-        let arguments = [
+        let mut arguments = vec![
             "run",
             suite,
             &device.path,
@@ -102,6 +117,8 @@ fn check_suites(suites: &[&str]) {
             file.to_str().unwrap(),
             "--json",
         ];
+        let tests = SOME.iter().filter(|(of, _)| of == suite).flat_map(|(_, tests)| *tests);
+        arguments.extend(tests.flat_map(|test| ["--test", test]));
         let document: Value = serde_json::from_str(&bench.print(&arguments)).unwrap();
         let ran = start.elapsed().as_secs_f64();
         let run = &document["runs"][0];
@@ -118,13 +135,14 @@ fn check_suites(suites: &[&str]) {
 fn the_queries_equal_the_headlines_with_full_seconds_power_repetitions_and_rounds() {
     let small = "sim:tiny";
     let large = "sim:tlc-client?capacity=20GB";
-    let cases: [(&str, &str, &[&str]); 7] = [
+    let cases: [(&str, &str, &[&str]); 8] = [
         ("consistency-2016", small, &["--shorten", "60"]),
         ("client-2018", large, &["--shorten", "60", "--test", "mixed-random"]),
         ("client-2018", large, &["--test", "whole-drive-fill"]),
         ("client-2018", large, &["--test", "idle-power-active", "--test", "wake-up"]),
         ("snia-pts-c", small, &["--shorten", "30", "--test", "latency"]),
         ("act", small, &["--shorten", "360"]),
+        ("trim", small, &["--shorten", "60", "--repeat", "2"]),
         ("load-curve", small, &["--shorten", "5", "--repeat", "2", "--test", "random-read"]),
     ];
     let bench = Bench::new();

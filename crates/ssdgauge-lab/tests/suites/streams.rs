@@ -1,0 +1,131 @@
+//! Several streams in one step, in a sweep of one of them and in a list of steps.
+
+use crate::support::{carried_out, rig};
+use ssdgauge_core::{Arrival, Bytes, Metric, Rig, Scope, Stream};
+use ssdgauge_lab::{Options, Suite, plan};
+
+/// Returns the suite of one test with these keys.
+fn suite(keys: &str) -> Suite {
+    let head = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n[[test]]\nid = \"t\"\n\
+                revision = 1\ntitle = \"T\"\n";
+    Suite::parse("own.toml", &format!("{head}{keys}")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Two tenants, of which the sweep varies one.
+fn tenants(sweep: &str) -> Suite {
+    suite(&format!(
+        r#"
+        prepare = [{{ fill = "sequential" }}]
+        streams = [
+            {{ name = "tenant", access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 1 }},
+            {{ name = "neighbour", access = "sequential", block_size = "128KiB", read_percent = 0 }},
+        ]
+        sweep = {{ {sweep} }}
+        until = {{ time = "3s" }}
+        score = {{ mean_of = "iops" }}
+        figures = ["curve"]
+        "#
+    ))
+}
+
+/// Returns the labels, the positions and the second streams of the points of `suite`.
+fn neighbours(suite: &Suite) -> Vec<(String, f64, Stream)> {
+    let rig = rig("tiny");
+    let plan = plan(suite, rig.drive(), &Options::default()).unwrap();
+    let steps = plan.steps().filter_map(|(_, _, step)| {
+        let [tenant, neighbour] = step.action.workload()?.streams.as_slice() else {
+            panic!("{:?}", step.action)
+        };
+        assert_eq!((tenant.queue_depth, tenant.block_size), (1, Bytes(4_096)), "it stays");
+        Some((step.label.clone(), step.position, neighbour.clone()))
+    });
+    steps.collect()
+}
+
+#[test]
+fn a_sweep_of_one_stream_leaves_the_others_as_they_are() {
+    let check = |sweep: &str, expected: &[(&str, f64)], value: &dyn Fn(&Stream) -> f64| {
+        let found = neighbours(&tenants(&format!("stream = \"neighbour\", {sweep}")));
+        let labels: Vec<(&str, f64)> = found.iter().map(|(l, at, _)| (l.as_str(), *at)).collect();
+        assert_eq!(labels, expected);
+        for (label, at, neighbour) in &found {
+            assert_eq!(value(neighbour), *at, "{label}");
+        }
+    };
+    check("queue_depth = [1, 16]", &[("neighbour QD1", 1.0), ("neighbour QD16", 16.0)], &|s| {
+        f64::from(s.queue_depth)
+    });
+    check("threads = [2]", &[("neighbour QD2", 2.0)], &|s| f64::from(s.threads));
+    check("total_queue_depth = [8]", &[("neighbour QD8", 8.0)], &|s| f64::from(s.total_depth()));
+    check("block_size = [\"1MiB\"]", &[("neighbour 1MiB", 1_048_576.0)], &|s| {
+        s.block_size.0 as f64
+    });
+    check("read_percent = [30]", &[("neighbour 30 % read", 30.0)], &|s| f64::from(s.read_percent));
+    check("span = [\"64MB\"]", &[("neighbour span 64MB", 64e6)], &|s| s.span.0 as f64);
+    check("per_second = [500.0]", &[("neighbour 500/s", 500.0)], &|s| match s.arrival {
+        Arrival::Uniform { per_second } => per_second,
+        other => panic!("{other:?}"),
+    });
+}
+
+#[test]
+fn a_sweep_of_one_stream_combines_with_a_sweep_of_the_drive() {
+    let both = tenants("power = [\"PS0\", \"PS1\"], stream = \"neighbour\", queue_depth = [1, 4]");
+    let labels: Vec<String> = neighbours(&both).into_iter().map(|(label, ..)| label).collect();
+    assert_eq!(
+        labels,
+        ["PS0 neighbour QD1", "PS0 neighbour QD4", "PS1 neighbour QD1", "PS1 neighbour QD4"]
+    );
+}
+
+#[test]
+fn the_curve_of_a_neighbour_has_its_queue_depth_on_the_axis() {
+    let mut rig = rig("tiny");
+    let suite = tenants("stream = \"neighbour\", queue_depth = [1, 4, 16]");
+    let plan = plan(&suite, rig.drive(), &Options::default()).unwrap();
+    let run = carried_out(&plan, &mut rig);
+    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    for title in ["IOPS", "IOPS of reads", "99th percentile latency of writes"] {
+        let title = format!("{title} by queue depth of neighbour");
+        assert!(page.contains(&title), "no curve: {title}");
+    }
+    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let points = json["runs"][0]["tests"][0]["points"].as_array().unwrap();
+    let places: Vec<(&str, f64)> = points
+        .iter()
+        .map(|p| (p["label"].as_str().unwrap(), p["position"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(places, [("neighbour QD1", 1.0), ("neighbour QD4", 4.0), ("neighbour QD16", 16.0)]);
+    // A deeper queue of writes leaves the reads of the other tenant a smaller share of the drive.
+    let reads = |place: usize| {
+        run.tests[0].points[place].point.totals.value(Metric::Iops, Scope::Read).unwrap()
+    };
+    assert!(reads(2) < 0.8 * reads(0), "{} {}", reads(0), reads(2));
+}
+
+#[test]
+fn a_listed_step_has_one_stream_or_several() {
+    let listed = suite(
+        r#"
+        prepare = [{ fill = "sequential" }]
+        steps = [
+            { label = "alone", stream = { access = "random", block_size = "4KiB", read_percent = 100 }, until = { time = "2s" } },
+            { label = "disturbed", streams = [
+                { name = "reads", access = "random", block_size = "4KiB", read_percent = 100 },
+                { name = "writes", access = "sequential", block_size = "128KiB", read_percent = 0 },
+            ], until = { time = "2s" }, repeat = 2 },
+        ]
+        score = { metric = "lat_mean_us", at = 2 }
+        "#,
+    );
+    let mut rig = rig("tiny");
+    let plan = plan(&listed, rig.drive(), &Options::default()).unwrap();
+    let run = carried_out(&plan, &mut rig);
+    let points = &run.tests[0].points;
+    let places: Vec<(&str, f64, usize)> = points
+        .iter()
+        .map(|p| (p.point.label.as_str(), p.point.position, p.workload.streams.len()))
+        .collect();
+    assert_eq!(places, [("alone", 1.0, 1), ("disturbed #1", 2.0, 2), ("disturbed #2", 2.0, 2)]);
+    assert!(points[1].point.totals.value(Metric::Iops, Scope::Write).unwrap() > 0.0);
+}

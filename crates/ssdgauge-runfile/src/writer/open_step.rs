@@ -1,0 +1,34 @@
+//! The step that runs: a check of the calls of our own rig.
+
+use crate::record::StepId;
+use ssdgauge_core::Interval;
+
+/// The step to which intervals may be added.
+#[derive(Debug)]
+pub(super) struct OpenStep {
+    pub(super) id: StepId,
+    /// The last second of each stream and direction: `2 * stream + direction`.
+    last_seconds: Vec<Option<u32>>,
+}
+
+impl OpenStep {
+    /// Returns the step `id` without intervals.
+    pub(super) fn new(id: StepId) -> OpenStep {
+        OpenStep { id, last_seconds: Vec::new() }
+    }
+
+    /// Asserts that `interval` is the next of its series.
+    pub(super) fn check_order(&mut self, interval: &Interval) {
+        let series = 2 * usize::from(interval.stream) + interval.direction as usize;
+        if self.last_seconds.len() <= series {
+            self.last_seconds.resize(series + 1, None);
+        }
+        let last = self.last_seconds[series].replace(interval.second);
+        assert!(
+            last.is_none_or(|last| interval.second > last),
+            "second {} of stream {} follows second {last:?}",
+            interval.second,
+            interval.stream
+        );
+    }
+}
