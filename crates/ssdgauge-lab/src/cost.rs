@@ -3,8 +3,12 @@
 //! A byte limit is exact. The bytes that a step writes within a time limit depend on the drive, so
 //! a write rate is assumed for them; every figure states which of the two it is based on.
 
-use ssdgauge_core::{Access, Action, Bytes, DriveInfo, Nanos, Plan, Step, Stream, Test};
-use thiserror::Error;
+mod wear;
+
+use ssdgauge_core::{Access, Action, Bytes, Nanos, Plan, Step, Stream, Test};
+pub use wear::{
+    DEFAULT_WEAR_SHARE, Endurance, RATED_KEY, USED_KEY, Wear, WearError, check_wear, wear,
+};
 
 /// Assumed write rate in bytes per second where only time limits a step: what a client drive on
 /// PCIe 3.0 or 4.0 sustains in large requests. Chosen as a safe bound: most drives write less.
@@ -17,10 +21,6 @@ const SMALL_WRITE_DIVISOR: u64 = 4;
 /// Assumed minimum latency of a write, which bounds the rate at low queue depths. 10 µs is less
 /// than NAND drives take to acknowledge a write, so the bytes written are not underestimated.
 const MIN_WRITE_LAT: Nanos = Nanos(10_000);
-
-/// Default share of the rated endurance that a run may write. Chosen: one such run per month for
-/// four years (48 × 2 % = 96 %) stays below the rating.
-pub const DEFAULT_WEAR_SHARE: f64 = 0.02;
 
 /// Estimated cost of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,111 +132,4 @@ pub fn writes_most(plan: &Plan, rate: Bytes) -> Option<(&Test, Bytes)> {
     };
     let each = plan.tests.iter().map(|test| (test, written(test)));
     each.max_by_key(|(_, written)| *written).filter(|(_, written)| written.0 > 0)
-}
-
-/// Permitted wear of a drive.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Endurance {
-    /// Rated endurance in bytes written as given by the user; `None` for the value that the drive
-    /// reports.
-    pub rated: Option<Bytes>,
-    /// The share of the rating that the run may write, from 0 to 1.
-    pub share: f64,
-}
-
-impl Default for Endurance {
-    fn default() -> Self {
-        Endurance { rated: None, share: DEFAULT_WEAR_SHARE }
-    }
-}
-
-/// Share of the rated endurance that a run consumes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wear {
-    /// Estimated bytes written by the run.
-    pub written: Bytes,
-    /// Rated endurance in bytes written (TBW).
-    pub rated: Bytes,
-    /// Remaining endurance in bytes, where the drive reports the percentage used.
-    pub left: Option<Bytes>,
-    /// The estimate as a share of the rating.
-    pub share: f64,
-}
-
-/// Refusal of a run because of the wear of the drive. Nothing was written.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum WearError {
-    /// The estimate exceeds the remaining endurance.
-    #[error(
-        "the run would write about {}; {target} has about {} of its rated {} left",
-        written.about(), left.about(), rated.about()
-    )]
-    MoreThanLeft {
-        /// The target.
-        target: String,
-        /// Estimated bytes written.
-        written: Bytes,
-        /// Remaining endurance.
-        left: Bytes,
-        /// Rated endurance.
-        rated: Bytes,
-    },
-    /// The estimate exceeds the permitted share of the rating.
-    #[error(
-        "the run would write about {}, which is {:.1} % of the {} that {target} is rated for; \
-         {:.1} % are allowed",
-        written.about(), share * 100.0, rated.about(), allowed * 100.0
-    )]
-    MoreThanAllowed {
-        /// The target.
-        target: String,
-        /// Estimated bytes written.
-        written: Bytes,
-        /// The estimate as a share of the rating.
-        share: f64,
-        /// The permitted share.
-        allowed: f64,
-        /// Rated endurance.
-        rated: Bytes,
-    },
-}
-
-/// Key in the details of a drive: rated endurance in bytes written.
-pub const RATED_KEY: &str = "rated_endurance_bytes";
-
-/// Key in the details of a drive: percentage of the rated endurance that is used (NVMe SMART log,
-/// Percentage Used: 100 is the rated endurance, the value may be larger).
-pub const USED_KEY: &str = "percentage_used";
-
-/// Returns the wear of `drive` by a run of `cost`; `None` where the rated endurance is neither
-/// given nor reported.
-pub fn wear(cost: &Estimate, drive: &DriveInfo, permitted: &Endurance) -> Option<Wear> {
-    let detail = |key: &str| drive.details.get(key)?.trim_end_matches(" %").parse::<u64>().ok();
-    let rated =
-        permitted.rated.or_else(|| detail(RATED_KEY).map(Bytes)).filter(|rated| rated.0 > 0)?;
-    // Beyond 100 % the drive exceeds its rating: nothing is left.
-    let left = detail(USED_KEY)
-        .map(|used| Bytes((u128::from(rated.0) * u128::from(100 - used.min(100)) / 100) as u64));
-    let written = cost.written_at_rate;
-    Some(Wear { written, rated, left, share: written.0 as f64 / rated.0 as f64 })
-}
-
-/// Checks `wear` against the remaining endurance of `drive` and the permitted share.
-///
-/// # Errors
-///
-/// [`WearError::MoreThanLeft`] whatever share is permitted, then [`WearError::MoreThanAllowed`].
-pub fn check_wear(wear: &Wear, drive: &DriveInfo, permitted: &Endurance) -> Result<(), WearError> {
-    let Wear { written, rated, left, share } = *wear;
-    let target = drive.target.clone();
-    match left {
-        Some(left) if written > left => {
-            Err(WearError::MoreThanLeft { target, written, left, rated })
-        }
-        Some(_) | None if share > permitted.share => {
-            let allowed = permitted.share;
-            Err(WearError::MoreThanAllowed { target, written, share, allowed, rated })
-        }
-        Some(_) | None => Ok(()),
-    }
 }
