@@ -233,6 +233,16 @@ impl Bytes {
         format!("{value:.digits$} {}", UNITS[power])
     }
 
+    /// Returns the size rounded to about three digits in powers of 1,000, in which drives and their
+    /// endurance are rated: `14.7 TB`.
+    pub fn about_decimal(self) -> String {
+        const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+        let power = (self.0.max(1).ilog10() as usize / 3).min(UNITS.len() - 1);
+        let value = self.0 as f64 / 1_000_f64.powi(power as i32);
+        let digits = if power == 0 || value >= 100.0 { 0 } else { 1 };
+        format!("{value:.digits$} {}", UNITS[power])
+    }
+
     /// Returns the number of whole units in the size.
     pub fn blocks_of(self, unit: Bytes) -> u64 {
         self.0 / unit.0.max(1)

@@ -1,7 +1,7 @@
 //! Wear: the share of the rated endurance of a drive that a run consumes, and the refusal of runs that
 //! consume too much of it.
 
-use super::Estimate;
+use super::expectation::Expectation;
 use ssdgauge_core::{Bytes, DriveInfo};
 use thiserror::Error;
 
@@ -28,46 +28,47 @@ impl Default for Endurance {
 /// Share of the rated endurance that a run consumes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wear {
-    /// Estimated bytes written by the run.
-    pub written: Bytes,
+    /// Bytes written by the run.
+    pub written: Expectation<Bytes>,
     /// Rated endurance in bytes written (TBW).
     pub rated: Bytes,
     /// Remaining endurance in bytes, where the drive reports the percentage used.
     pub left: Option<Bytes>,
-    /// The estimate as a share of the rating.
+    /// The expected bytes as a share of the rating.
     pub share: f64,
 }
 
 /// Refusal of a run because of the wear of the drive. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum WearError {
-    /// The estimate exceeds the remaining endurance.
+    /// The expected bytes exceed the remaining endurance.
     #[error(
-        "the run would write about {}; {target} has about {} of its rated {} left",
-        written.about(), left.about(), rated.about()
+        "the run would write about {}, at most {}; {target} has about {} of its rated {} left",
+        written.expected.about_decimal(), written.at_most.about_decimal(), left.about_decimal(), rated.about_decimal()
     )]
     MoreThanLeft {
         /// The target.
         target: String,
-        /// Estimated bytes written.
-        written: Bytes,
+        /// Bytes written.
+        written: Expectation<Bytes>,
         /// Remaining endurance.
         left: Bytes,
         /// Rated endurance.
         rated: Bytes,
     },
-    /// The estimate exceeds the permitted share of the rating.
+    /// The expected bytes exceed the permitted share of the rating.
     #[error(
-        "the run would write about {}, which is {:.1} % of the {} that {target} is rated for; \
-         {:.1} % are allowed",
-        written.about(), share * 100.0, rated.about(), allowed * 100.0
+        "the run would write about {}, which is {:.1} % of the {} that {target} is rated for \
+         (at most {}); {:.1} % are allowed",
+        written.expected.about_decimal(), share * 100.0, rated.about_decimal(), written.at_most.about_decimal(),
+        allowed * 100.0
     )]
     MoreThanAllowed {
         /// The target.
         target: String,
-        /// Estimated bytes written.
-        written: Bytes,
-        /// The estimate as a share of the rating.
+        /// Bytes written.
+        written: Expectation<Bytes>,
+        /// The expected bytes as a share of the rating.
         share: f64,
         /// The permitted share.
         allowed: f64,
@@ -83,20 +84,21 @@ pub const RATED_KEY: &str = "rated_endurance_bytes";
 /// Percentage Used: 100 is the rated endurance, the value may be larger).
 pub const USED_KEY: &str = "percentage_used";
 
-/// Returns the wear of `drive` by a run of `cost`; `None` where the rated endurance is neither
+/// Returns the wear of `drive` by a run that writes `written`; `None` where the rated endurance is neither
 /// given nor reported.
-pub fn wear(cost: &Estimate, drive: &DriveInfo, permitted: &Endurance) -> Option<Wear> {
+pub fn wear(written: Expectation<Bytes>, drive: &DriveInfo, permitted: &Endurance) -> Option<Wear> {
     let detail = |key: &str| drive.details.get(key)?.trim_end_matches(" %").parse::<u64>().ok();
     let rated =
         permitted.rated.or_else(|| detail(RATED_KEY).map(Bytes)).filter(|rated| rated.0 > 0)?;
     // Beyond 100 % the drive exceeds its rating: nothing is left.
     let left = detail(USED_KEY)
         .map(|used| Bytes((u128::from(rated.0) * u128::from(100 - used.min(100)) / 100) as u64));
-    let written = cost.written_at_rate;
-    Some(Wear { written, rated, left, share: written.0 as f64 / rated.0 as f64 })
+    let share = written.expected.0 as f64 / rated.0 as f64;
+    Some(Wear { written, rated, left, share })
 }
 
-/// Checks `wear` against the remaining endurance of `drive` and the permitted share.
+/// Checks `wear` against the remaining endurance of `drive` and the permitted share. The expected bytes
+/// count: the bound would refuse runs that write a third of it.
 ///
 /// # Errors
 ///
@@ -105,7 +107,7 @@ pub fn check_wear(wear: &Wear, drive: &DriveInfo, permitted: &Endurance) -> Resu
     let Wear { written, rated, left, share } = *wear;
     let target = drive.target.clone();
     match left {
-        Some(left) if written > left => {
+        Some(left) if written.expected > left => {
             Err(WearError::MoreThanLeft { target, written, left, rated })
         }
         Some(_) | None if share > permitted.share => {
