@@ -313,6 +313,20 @@ mod tests {
     }
 
     #[test]
+    fn rounded_sizes_have_about_three_digits() {
+        for (bytes, decimal) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (720_000_000, "720 MB"),
+            (14_700_000_000_000, "14.7 TB"),
+            (u64::MAX, "18446744 TB"),
+        ] {
+            assert_eq!(Bytes(bytes).about_decimal(), decimal);
+        }
+    }
+
+    #[test]
     fn invalid_texts_are_refused_with_the_reason() {
         assert_eq!("".parse::<Bytes>(), Err(UnitError::NoNumber("".into())));
         assert_eq!("-4k".parse::<Bytes>(), Err(UnitError::NoNumber("-4k".into())));

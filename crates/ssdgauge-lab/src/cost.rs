@@ -55,11 +55,15 @@ fn estimate_tests(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Vec<Est
 }
 
 fn from_efforts(expected: Effort, longest: Effort, most: Effort) -> Estimate {
-    let time = Expectation { expected: expected.seconds, at_most: longest.seconds };
-    let written = Expectation { expected: expected.written, at_most: most.written };
+    // Sums of floating-point numbers are exact to about 15 digits: a bound must not fall below a sum of
+    // whole bytes by them.
+    let bound = |value: f64| (value * (1.0 + 1e-12)).ceil();
+    let time =
+        Expectation { expected: expected.seconds * 1e9, at_most: bound(longest.seconds * 1e9) };
+    let written = Expectation { expected: expected.written.round(), at_most: bound(most.written) };
     Estimate {
-        time: time.map(|seconds| Nanos((seconds * 1e9) as u64)),
-        written: written.map(|bytes| Bytes(bytes as u64)),
+        time: time.map(|time| Nanos(time as u64)),
+        written: written.map(|b| Bytes(b as u64)),
     }
 }
 

@@ -25,8 +25,8 @@ pub struct Outlook<'a> {
     finished: BTreeSet<StepPlace>,
     /// What the rounds or the search of each test have taken so far, in seconds.
     repeated_s: Vec<f64>,
-    /// Duration of all finished steps with their rests, in seconds.
-    elapsed_s: f64,
+    /// Duration of all finished steps with their rests.
+    elapsed: Nanos,
 }
 
 /// The expected rest of a run: time and bytes.
@@ -52,7 +52,7 @@ impl<'a> Outlook<'a> {
             fills: (0.0, 0.0),
             finished: BTreeSet::new(),
             repeated_s: vec![0.0; plan.tests.len()],
-            elapsed_s: 0.0,
+            elapsed: Nanos::ZERO,
         }
     }
 
@@ -81,9 +81,10 @@ impl<'a> Outlook<'a> {
     /// Counts a step; returns whether it was a fill.
     fn count(&mut self, place: StepPlace, elapsed: Nanos) -> bool {
         let step = self.step(place);
-        let seconds = (elapsed + step.rest.after(elapsed)).as_secs_f64();
+        let time = elapsed + step.rest.after(elapsed);
+        let seconds = time.as_secs_f64();
         let span = step.action.preparation().and_then(Preparation::fill_span);
-        self.elapsed_s += seconds;
+        self.elapsed += time;
         if let (Some(_), Some(expected)) = (span, in_order(&self.first, place)) {
             self.fills.0 += expected.seconds;
             self.fills.1 += seconds;
@@ -154,7 +155,7 @@ impl<'a> Outlook<'a> {
 
     /// Returns the duration of all finished steps, with their rests.
     pub fn elapsed(&self) -> Nanos {
-        nanos(self.elapsed_s)
+        self.elapsed
     }
 
     fn step(&self, place: StepPlace) -> &'a Step {

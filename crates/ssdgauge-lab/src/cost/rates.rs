@@ -313,3 +313,63 @@ impl AssumedRates {
         [self.slowest(), self.fastest()].map(|rates| Bytes((rates.large_write_mb_s * 1e6) as u64))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drive(kind: TargetKind, details: &[(&str, &str)]) -> DriveInfo {
+        let details = details.iter().map(|(key, value)| ((*key).into(), (*value).into()));
+        DriveInfo {
+            kind,
+            target: "drive".into(),
+            model: None,
+            serial: None,
+            firmware: None,
+            capacity: Bytes(1_000_000_000_000),
+            logical_block: Bytes(512),
+            physical_block: Bytes(4_096),
+            details: details.collect(),
+        }
+    }
+
+    fn check(details: &[(&str, &str)], class: &AssumedRates) {
+        assert_eq!(assumed_rates(&drive(TargetKind::Block, details)), *class, "{details:?}");
+    }
+
+    #[test]
+    fn the_class_follows_from_interface_and_write_cache() {
+        let nvme = [("kernel_name", "nvme0n1"), ("transport", "pcie")];
+        check(&nvme, &NVME_CLIENT);
+        let gen4 = [nvme[0], ("write_cache", "write back"), ("link_speed", "16.0 GT/s PCIe")];
+        check(&gen4, &NVME_CLIENT_GEN4);
+        check(&[nvme[0], ("write_cache", "write through")], &NVME_DATACENTRE);
+        check(&[("kernel_name", "sda"), ("write_cache", "write back")], &SATA_CLIENT);
+        check(&[("kernel_name", "sda"), ("write_cache", "write through")], &SATA_DATACENTRE);
+        check(&[("kernel_name", "sda"), ("rotational", "1")], &ROTATIONAL);
+        // A disk of a virtual machine reports itself as rotational and write through.
+        let machine =
+            [("kernel_name", "vda"), ("rotational", "1"), ("write_cache", "write through")];
+        check(&machine, &NVME_CLIENT);
+        check(&[], &NVME_CLIENT);
+        check(&[("interface", "SATA 6 Gb/s")], &SATA_CLIENT);
+        assert_eq!(assumed_rates(&drive(TargetKind::Null, &[])), NO_DRIVE);
+    }
+
+    #[test]
+    fn a_scratch_file_is_small_against_the_cache_and_the_spare_area_of_its_drive() {
+        let file = assumed_rates(&drive(TargetKind::File, &[("kernel_name", "nvme0n1")]));
+        assert_eq!((file.cache_share, file.spare), (1.0, 1.0));
+        assert_eq!(file.large_write_mb_s, NVME_CLIENT.large_write_mb_s);
+    }
+
+    #[test]
+    fn a_given_rate_scales_all_writes_and_no_read() {
+        let rates = NVME_CLIENT.with_large_write(Bytes(360_000_000));
+        assert_eq!(rates.large_write_mb_s, 360.0);
+        assert_eq!(rates.cached_write_mb_s, NVME_CLIENT.cached_write_mb_s / 2.0);
+        assert_eq!(rates.large_read_mb_s, NVME_CLIENT.large_read_mb_s);
+        let [least, most] = rates.bounds_of_large_writes();
+        assert_eq!((least, most), (Bytes(180_000_000), Bytes(720_000_000)));
+    }
+}

@@ -29,6 +29,9 @@ pub(super) struct Costs {
 /// Returns the expected cost of a search on a drive that passes the first `passing` loads: the mean over
 /// the cases of probes.
 pub(super) fn expected(costs: &Costs, passing: usize) -> Effort {
+    if costs.attempts.is_empty() {
+        return Effort::default();
+    }
     let cases = PASSING_PROBES.map(|factor| costs.path(passing, (passing as f64 * factor).ceil()));
     let share = 1.0 / cases.len() as f64;
     cases.iter().fold(Effort::default(), |sum, case| sum.plus(case.times(share)))
@@ -41,17 +44,13 @@ pub(super) fn largest(costs: &Costs, passing: usize, figure: impl Fn(&Effort) ->
     if loads == 0 {
         return Effort::default();
     }
-    let larger = |one: Effort, other: Effort| match figure(&one) < figure(&other) {
-        true => other,
-        false => one,
-    };
+    let worst = Worst { costs, passing, figure };
     // Probes double the load up to the first failure and halve the gap: see `search::next`.
     let count = 2 * loads.next_power_of_two().ilog2() + 2;
-    let probe = costs.probes.iter().copied().fold(Effort::default(), larger);
-    let answers = |first: usize| (0..=passing.min(first + 1)).map(move |answer| (first, answer));
-    let attempts = (0..loads).flat_map(answers);
-    let attempts = attempts.map(|(first, answer)| costs.attempts_from(first, answer));
-    probe.times(f64::from(count)).plus(attempts.fold(Effort::default(), larger))
+    let probe = costs.probes.iter().copied().fold(Effort::default(), |a, b| worst.larger(a, b));
+    let attempts = (0..loads).map(|first| worst.from(first));
+    let attempts = attempts.fold(Effort::default(), |a, b| worst.larger(a, b));
+    probe.times(f64::from(count)).plus(attempts)
 }
 
 impl Costs {
@@ -81,25 +80,6 @@ impl Costs {
         sum
     }
 
-    /// Returns the cost of all attempts where `first` is the first one, and the first `passing` loads
-    /// pass.
-    fn attempts_from(&self, first: usize, passing: usize) -> Effort {
-        let loads = self.attempts.len();
-        let judged = |load: usize, passed: bool| (load < loads).then_some(Attempt { load, passed });
-        let probes: Vec<Attempt> =
-            judged(first, true).into_iter().chain(judged(first + 1, false)).collect();
-        let mut attempts = Vec::new();
-        let mut sum = Effort::default();
-        for _ in 0..=loads {
-            let Next::Attempt(load) = search::next(self.rule, loads, &probes, &attempts) else {
-                break;
-            };
-            sum = sum.plus(self.again_before(&attempts)).plus(self.attempts[load]);
-            attempts.push(Attempt { load, passed: load < passing });
-        }
-        sum
-    }
-
     /// Returns the cost of the preparation before the next attempt.
     fn again_before(&self, attempts: &[Attempt]) -> Effort {
         let is_needed = match self.rule {
@@ -107,5 +87,104 @@ impl Costs {
             SearchRule::DownFromProbe => attempts.last().is_some_and(|last| !last.passed),
         };
         if is_needed { self.again } else { Effort::default() }
+    }
+}
+
+/// The largest cost of the attempts, by a figure.
+struct Worst<'a, F: Fn(&Effort) -> f64> {
+    costs: &'a Costs,
+    /// The number of loads that can pass.
+    passing: usize,
+    figure: F,
+}
+
+impl<F: Fn(&Effort) -> f64> Worst<'_, F> {
+    /// Returns the largest cost of all attempts from `first` on; no load above it passes.
+    fn from(&self, first: usize) -> Effort {
+        let above = first + 1;
+        let passed = Attempt { load: first, passed: true };
+        let failed =
+            (above < self.costs.attempts.len()).then_some(Attempt { load: above, passed: false });
+        let probes: Vec<Attempt> = [Some(passed), failed].into_iter().flatten().collect();
+        self.after(&probes, &mut Vec::new())
+    }
+
+    /// Returns the largest cost of the attempts behind `tried`. Each attempt narrows the search, so the
+    /// depth is at most the number of loads.
+    fn after(&self, probes: &[Attempt], tried: &mut Vec<Attempt>) -> Effort {
+        let loads = self.costs.attempts.len();
+        let Next::Attempt(load) = search::next(self.costs.rule, loads, probes, tried) else {
+            return Effort::default();
+        };
+        let cost = self.costs.again_before(tried).plus(self.costs.attempts[load]);
+        let can_pass = load <= probes[0].load && load < self.passing;
+        let ends = [false, true].into_iter().filter(|passed| !passed || can_pass);
+        let rest = ends.map(|passed| {
+            tried.push(Attempt { load, passed });
+            let rest = self.after(probes, tried);
+            tried.pop();
+            rest
+        });
+        cost.plus(rest.fold(Effort::default(), |a, b| self.larger(a, b)))
+    }
+
+    fn larger(&self, one: Effort, other: Effort) -> Effort {
+        match (self.figure)(&one) < (self.figure)(&other) {
+            true => other,
+            false => one,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loads whose attempts take one second and whose probes take none.
+    fn costs(loads: usize) -> Costs {
+        let second = Effort { seconds: 1.0, ..Effort::default() };
+        Costs {
+            rule: SearchRule::FromOneState,
+            probes: vec![Effort::default(); loads],
+            attempts: vec![second; loads],
+            again: Effort { seconds: 10.0, ..Effort::default() },
+        }
+    }
+
+    #[test]
+    fn a_drive_that_passes_every_load_needs_one_attempt_and_its_preparation() {
+        assert_eq!(expected(&costs(300), 300).seconds, 11.0);
+        assert_eq!(expected(&costs(0), 0).seconds, 0.0);
+    }
+
+    #[test]
+    fn one_to_four_attempts_are_expected_where_probes_are_nearly_right() {
+        for passing in [5, 15, 29, 41] {
+            let attempts = expected(&costs(300), passing).seconds / 11.0;
+            assert!((1.0..4.0).contains(&attempts), "{passing}: {attempts}");
+        }
+    }
+
+    #[test]
+    fn the_bound_is_the_longest_path_over_all_answers() {
+        for loads in [1, 2, 3, 10, 23, 40] {
+            let costs = costs(loads);
+            let bound = largest(&costs, loads, |cost| cost.seconds).seconds;
+            let mut longest = 0.0_f64;
+            for first in 0..loads {
+                for passing in 0..=first + 1 {
+                    let mut attempts = Vec::new();
+                    let probes: Vec<Attempt> =
+                        (0..loads).map(|load| Attempt { load, passed: load <= first }).collect();
+                    while let Next::Attempt(load) =
+                        search::next(costs.rule, loads, &probes, &attempts)
+                    {
+                        attempts.push(Attempt { load, passed: load < passing });
+                    }
+                    longest = longest.max(11.0 * attempts.len() as f64);
+                }
+            }
+            assert_eq!(bound, longest, "{loads} loads");
+        }
     }
 }

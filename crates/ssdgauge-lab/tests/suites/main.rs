@@ -12,6 +12,7 @@ mod full;
 mod hostile;
 mod idle;
 mod open_loop;
+mod outlook;
 mod planned;
 mod pts;
 mod repetitions;

@@ -150,8 +150,8 @@ fn rates_text(rates: &AssumedRates) -> String {
     let rate = |rate: Bytes| format!("{}/s", rate.about_decimal());
     let [least, most] = rates.bounds_of_large_writes().map(rate);
     format!(
-        "Rates: assumed as of {}, with {} in large writes behind any cache, for the bounds {least} \
-         to {most}; --write-rate sets the first\n",
+        "Rates: assumed as of {}: {} in large writes behind any cache (bounds: {least} to {most}); set \
+         it with --write-rate\n",
         rates.class,
         rate(Bytes((rates.large_write_mb_s * 1e6) as u64)),
     )
