@@ -207,6 +207,10 @@ const SPREAD: f64 = 2.0;
 /// of 28 % spare area, the highest usual one, have about twice that of a class.
 const SPREAD_OF_SPARE: f64 = 1.5;
 
+/// The factor between the expected purge and that of the bound. Chosen: a format takes from one second to
+/// some ten; an erase by overwriting takes longer and is not covered.
+const SPREAD_OF_PURGE: f64 = 10.0;
+
 /// Returns the rates that are assumed for `drive`, from its interface, its volatile write cache and
 /// whether it is rotational, as the kernel reports them.
 ///
@@ -288,6 +292,7 @@ impl AssumedRates {
             write_lat_us: self.write_lat_us * SPREAD,
             durable_write_lat_us: self.durable_write_lat_us * SPREAD,
             spare: self.spare / SPREAD_OF_SPARE,
+            purge_s: self.purge_s * SPREAD_OF_PURGE,
             ..self.with_writes_times(1.0 / SPREAD)
         }
     }
