@@ -56,14 +56,14 @@ fn estimate_tests(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Vec<Est
 
 fn from_efforts(expected: Effort, longest: Effort, most: Effort) -> Estimate {
     // Sums of floating-point numbers are exact to about 15 digits: a bound must not fall below a sum of
-    // whole bytes by them.
-    let bound = |value: f64| (value * (1.0 + 1e-12)).ceil();
-    let time =
-        Expectation { expected: expected.seconds * 1e9, at_most: bound(longest.seconds * 1e9) };
-    let written = Expectation { expected: expected.written.round(), at_most: bound(most.written) };
+    // whole bytes by them, and an expectation does not exceed its bound.
+    let bounded = |expected: f64, longest: f64| Expectation {
+        expected: expected.round() as u64,
+        at_most: (longest.max(expected) * (1.0 + 1e-12)).ceil() as u64,
+    };
     Estimate {
-        time: time.map(|time| Nanos(time as u64)),
-        written: written.map(|b| Bytes(b as u64)),
+        time: bounded(expected.seconds * 1e9, longest.seconds * 1e9).map(Nanos),
+        written: bounded(expected.written, most.written).map(Bytes),
     }
 }
 

@@ -3,9 +3,7 @@
 use crate::process::{self, StopFlag};
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ssdgauge_core::{
-    Action, Bytes, Finding, Nanos, Phase, Plan, Preparation, Severity, Step, Test,
-};
+use ssdgauge_core::{Action, Bytes, Finding, Nanos, Phase, Plan, Severity, Step, Test};
 use ssdgauge_lab::{Outlook, Remaining, SecondSummary, Watcher};
 use ssdgauge_runfile::StepPlace;
 use std::time::{Duration, Instant};
@@ -98,11 +96,11 @@ impl<'a> Progress<'a> {
         bar.set_message(format!("{}  {message}  {rest}", self.title));
     }
 
-    /// Prints the rest of the run by the rate of its first fill of `span`, which has ended.
-    fn print_outlook(&self, span: Bytes, elapsed: Nanos) {
-        let rate = span.0 as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
+    /// Prints the rest of the run by the rate of its first fill, of `filled` bytes, which has ended.
+    fn print_outlook(&self, filled: Bytes, elapsed: Nanos) {
+        let rate = filled.0 as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
         let time = self.remaining.time.saturating_sub(self.expected);
-        let written = Bytes(self.remaining.written.0.saturating_sub(span.0));
+        let written = Bytes(self.remaining.written.0.saturating_sub(filled.0));
         let rest = rest_text(time, written);
         self.print_line(&format!("        after this fill at {rate:.0} MB/s: about {rest}"));
     }
@@ -215,19 +213,17 @@ impl Watcher for Progress<'_> {
         !self.stop.is_set() && self.full_since.is_some_and(|since| since.elapsed() < SPACE_TIMEOUT)
     }
 
-    fn step_ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {
+    fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         let number = format!("[{:>2}/{}]", self.step, self.steps);
         let rates = match self.ios {
             0 => String::new(),
             ios => rates(ios, self.bytes, elapsed),
         };
         self.print_line(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
-        let is_first_fill = self.outlook.step_ended(self.place, elapsed);
-        let span = step.action.preparation().and_then(Preparation::fill_span);
-        if let (true, Some(span)) = (is_first_fill, span) {
+        if let Some(filled) = self.outlook.step_ended(self.place, elapsed) {
             self.expected = self.outlook.expected(self.place);
             self.remaining = self.outlook.remaining_from(self.place);
-            self.print_outlook(span, elapsed);
+            self.print_outlook(filled, elapsed);
         }
     }
 }

@@ -74,6 +74,8 @@ struct Flow {
     /// The share of the load of an open loop that the drive serves; `None` for a closed loop, which
     /// waits and so never falls behind.
     served: Option<f64>,
+    /// The share of the time of the flash that the reads take, where the link is faster than the flash.
+    reading: f64,
     /// The share of requests, link and slots that a load with due times would use; above 1 it is not
     /// served. 0 without due times.
     busy: f64,
@@ -175,7 +177,8 @@ impl DriveState {
         // Cache, flash that is free, garbage collection: at most one change from each.
         for _ in 0..4 {
             let (most, room) = self.write_limit(random_span);
-            let share = (most / flow.programmed.max(1.0)).min(1.0);
+            // Reads and programs take turns on the flash.
+            let share = 1.0 / (flow.reading + flow.programmed / most).max(1.0);
             let (moved, programmed) = (flow.moved * share, flow.programmed * share);
             // An open loop that falls behind by this lag ends the step.
             let unserved = flow.served.map_or(0.0, |served| 1.0 - served * share);
@@ -238,7 +241,7 @@ impl DriveState {
         let rates = &self.rates;
         let (mut flow, mut reads) = (Flow::default(), 0.0);
         // The use of the drive by the streams whose requests have a due time.
-        let (mut due, mut busy) = (0.0_f64, 0.0);
+        let (mut due, mut busy, mut reading_requests) = (0.0_f64, 0.0, 0.0);
         let mut has_due = false;
         for stream in &workload.streams {
             let [reading, writing] = shares(stream);
@@ -246,6 +249,7 @@ impl DriveState {
             let offered = stream.arrival.per_second().unwrap_or(f64::INFINITY);
             let served = self.most_requests(stream);
             let per_second = offered.min(served);
+            reading_requests += per_second * reading / rates.read_iops;
             busy += per_second * (reading / rates.read_iops + writing / rates.write_iops);
             reads += per_second * reading * block;
             flow.written += per_second * writing * block;
@@ -262,7 +266,13 @@ impl DriveState {
         };
         let busy = busy.max(link);
         let share = 1.0 / busy.max(1.0);
+        // A link that reads and writes share is slower than the flash, and is counted above.
+        let reading = match rates.is_half_duplex {
+            true => 0.0,
+            false => reading_requests.max(reads / (rates.large_read_mb_s * 1e6)) * share,
+        };
         Flow {
+            reading,
             written: flow.written * share,
             moved: (reads + flow.written) * share,
             programmed: flow.programmed * share,

@@ -4,14 +4,14 @@ use super::drive_state::{DriveState, Effort};
 use super::rates::AssumedRates;
 use super::search_path;
 use ssdgauge_core::search::Search;
-use ssdgauge_core::statistics::steady::{self, WINDOW};
+use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{
     Action, Bytes, Nanos, Phase, Plan, Rounds, SteadyRule, Step, Test, Until, Workload,
 };
 
-/// Rounds beyond the first window that is steady on a drive without noise. Chosen: a real series takes
-/// one or two more.
-const NOISY_ROUNDS: usize = 1;
+/// Rounds beyond the first window that is steady at constant rates, on average. Chosen: noise delays about
+/// every second series by one round.
+const NOISY_ROUNDS: f64 = 0.5;
 
 /// Time between two steps that the bound of the time adds, in seconds. Chosen: commits of the run file
 /// and reads of the SMART data.
@@ -144,9 +144,8 @@ impl Forecaster {
                 least.get_or_insert(values.len());
             }
             let Some(least) = least else { continue };
-            let noisy = values.len().saturating_sub(NOISY_ROUNDS);
-            if steady::find_from(&values[..noisy], least).is_some() {
-                break;
+            if steady::find_from(&values, least).is_some() {
+                return sum.plus(round.times(NOISY_ROUNDS));
             }
         }
         sum
@@ -157,17 +156,13 @@ impl Forecaster {
         let mut sum = Effort::default();
         let mut values: Vec<f64> = Vec::new();
         for _ in 0..rounds.at_most {
-            for (number, step) in phase.steps.iter().enumerate() {
-                let effort = self.step(step);
-                sum = sum.plus(effort);
-                if number == rounds.tracking {
-                    values.push(effort.moved / effort.seconds.max(1e-9));
-                }
-            }
-            let noisy = values.len().saturating_sub(NOISY_ROUNDS);
-            let is_steady = || values.len() > WINDOW && steady::find(&values[..noisy]).is_some();
-            if self.figure == Figure::Expected && is_steady() {
-                break;
+            let efforts: Vec<Effort> = phase.steps.iter().map(|step| self.step(step)).collect();
+            let round = efforts.iter().copied().fold(Effort::default(), Effort::plus);
+            sum = sum.plus(round);
+            let tracked = efforts.get(rounds.tracking).copied().unwrap_or_default();
+            values.push(tracked.moved / tracked.seconds.max(1e-9));
+            if self.figure == Figure::Expected && steady::find(&values).is_some() {
+                return sum.plus(round.times(NOISY_ROUNDS));
             }
         }
         sum

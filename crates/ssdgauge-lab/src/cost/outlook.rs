@@ -5,7 +5,7 @@
 use super::drive_state::Effort;
 use super::forecast::{Figure, TestForecast, forecast};
 use super::rates::AssumedRates;
-use ssdgauge_core::{Bytes, Nanos, Plan, Preparation, Restart, Step};
+use ssdgauge_core::{Action, Bytes, Nanos, PhaseKind, Plan, Restart, Step, Until};
 use ssdgauge_runfile::{StepPlace, StepRecord, StepState};
 use std::collections::BTreeSet;
 
@@ -67,32 +67,44 @@ impl<'a> Outlook<'a> {
         self.learn();
     }
 
-    /// Counts the step at `place`, which took `elapsed` without its rest. Returns whether it was the
-    /// first fill of the run, from which the rates of the remaining steps follow.
-    pub fn step_ended(&mut self, place: StepPlace, elapsed: Nanos) -> bool {
+    /// Counts the step at `place`, which took `elapsed` without its rest. Returns the bytes of the first
+    /// fill of the run, from whose rate the remaining steps follow.
+    pub fn step_ended(&mut self, place: StepPlace, elapsed: Nanos) -> Option<Bytes> {
         let knew = self.measured_factor().is_some();
-        let is_fill = self.count(place, elapsed);
-        if is_fill {
-            self.learn();
-        }
-        is_fill && !knew
+        let filled = self.count(place, elapsed)?;
+        self.learn();
+        (!knew).then_some(filled)
     }
 
-    /// Counts a step; returns whether it was a fill.
-    fn count(&mut self, place: StepPlace, elapsed: Nanos) -> bool {
+    /// Counts a step; returns the bytes of a fill.
+    fn count(&mut self, place: StepPlace, elapsed: Nanos) -> Option<Bytes> {
         let step = self.step(place);
         let time = elapsed + step.rest.after(elapsed);
         let seconds = time.as_secs_f64();
-        let span = step.action.preparation().and_then(Preparation::fill_span);
+        let filled = self.filled_by(place);
         self.elapsed += time;
-        if let (Some(_), Some(expected)) = (span, in_order(&self.first, place)) {
+        if let (Some(_), Some(expected)) = (filled, in_order(&self.first, place)) {
             self.fills.0 += expected.seconds;
             self.fills.1 += seconds;
         }
         if self.is_repeating(place) {
             self.repeated_s[place.test] += seconds;
         }
-        span.is_some()
+        filled
+    }
+
+    /// Returns the bytes of a step that only fills: a fill, or a preconditioning by writes that bytes
+    /// alone end.
+    fn filled_by(&self, place: StepPlace) -> Option<Bytes> {
+        let kind = self.plan.tests[place.test].phases[place.phase].kind;
+        match &self.step(place).action {
+            Action::Prepare(preparation) => preparation.fill_span(),
+            Action::Run { workload, until: Until { time: None, bytes }, steady: None } => {
+                let only_writes = workload.streams.iter().all(|stream| !stream.reads());
+                bytes.filter(|_| only_writes && kind == PhaseKind::Precondition)
+            }
+            Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
+        }
     }
 
     /// Returns whether the step at `place` belongs to the rounds or to the search of its test: the
