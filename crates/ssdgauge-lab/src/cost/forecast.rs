@@ -185,16 +185,26 @@ impl Forecaster {
         let again = search.recondition.iter().flat_map(|phase| loads(*phase));
         let again = again.fold(Effort::default(), |sum, step| sum.plus(self.step(step)));
         let costs = search_path::Costs { rule: search.rule, probes, attempts, again };
-        let passing = |utilisation: f64| {
-            let workloads = loads(search.attempts).map_while(|step| step.action.workload());
-            workloads.take_while(|workload| drive.utilisation(workload) <= utilisation).count()
+        let passing = |phase: usize, most: f64| {
+            let passes = |step: &&Step| {
+                let time = step.action.until().and_then(|until| until.time).unwrap_or_default();
+                let workload = step.action.workload();
+                workload.is_some_and(|workload| drive.utilisation(workload, time) <= most)
+            };
+            loads(phase).take_while(passes).count()
         };
         match self.figure {
             Figure::Expected => {
-                search_path::expected(&costs, passing(search_path::PASSING_UTILISATION))
+                let [in_probe, in_full] = [search.probes, search.attempts]
+                    .map(|phase| passing(phase, search_path::PASSING_UTILISATION));
+                search_path::expected(&costs, in_full, in_probe)
             }
-            Figure::Longest => search_path::largest(&costs, passing(1.0), |cost| cost.seconds),
-            Figure::Most => search_path::largest(&costs, passing(1.0), |cost| cost.written),
+            Figure::Longest => {
+                search_path::largest(&costs, passing(search.attempts, 1.0), |cost| cost.seconds)
+            }
+            Figure::Most => {
+                search_path::largest(&costs, passing(search.attempts, 1.0), |cost| cost.written)
+            }
         }
     }
 }

@@ -116,16 +116,16 @@ const NVME_DATACENTRE: AssumedRates = AssumedRates {
     ..NVME_CLIENT
 };
 
-/// A SATA client drive with TLC flash.
+/// A SATA client drive with TLC or QLC flash, which the kernel does not tell apart.
 const SATA_CLIENT: AssumedRates = AssumedRates {
     class: "a SATA client drive",
-    // Chosen: between 250 MB/s of small and 500 MB/s of large drives behind their cache.
-    large_write_mb_s: 400.0,
+    // Chosen: between 150 MB/s of QLC and 500 MB/s of large TLC drives behind their cache.
+    large_write_mb_s: 300.0,
     // Payload of SATA at 6 Gb/s.
     cached_write_mb_s: 540.0,
     cache_share: 0.044,
     refill_mb_s: 200.0,
-    flash_write_mb_s: 400.0,
+    flash_write_mb_s: 300.0,
     large_read_mb_s: 560.0,
     is_half_duplex: true,
     // Rated 98,000 and 90,000.

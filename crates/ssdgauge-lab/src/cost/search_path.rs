@@ -26,13 +26,13 @@ pub(super) struct Costs {
     pub(super) again: Effort,
 }
 
-/// Returns the expected cost of a search on a drive that passes the first `passing` loads: the mean over
-/// the cases of probes.
-pub(super) fn expected(costs: &Costs, passing: usize) -> Effort {
+/// Returns the expected cost of a search on a drive that passes the first `passing` loads in full length
+/// and `in_probe` in a probe of the same state: the mean over the cases of probes.
+pub(super) fn expected(costs: &Costs, passing: usize, in_probe: usize) -> Effort {
     if costs.attempts.is_empty() {
         return Effort::default();
     }
-    let cases = PASSING_PROBES.map(|factor| costs.path(passing, (passing as f64 * factor).ceil()));
+    let cases = PASSING_PROBES.map(|factor| costs.path(passing, (in_probe as f64 * factor).ceil()));
     let share = 1.0 / cases.len() as f64;
     cases.iter().fold(Effort::default(), |sum, case| sum.plus(case.times(share)))
 }
@@ -153,14 +153,14 @@ mod tests {
 
     #[test]
     fn a_drive_that_passes_every_load_needs_one_attempt_and_its_preparation() {
-        assert_eq!(expected(&costs(300), 300).seconds, 11.0);
-        assert_eq!(expected(&costs(0), 0).seconds, 0.0);
+        assert_eq!(expected(&costs(300), 300, 300).seconds, 11.0);
+        assert_eq!(expected(&costs(0), 0, 0).seconds, 0.0);
     }
 
     #[test]
     fn one_to_four_attempts_are_expected_where_probes_are_nearly_right() {
         for passing in [5, 15, 29, 41] {
-            let attempts = expected(&costs(300), passing).seconds / 11.0;
+            let attempts = expected(&costs(300), passing, passing).seconds / 11.0;
             assert!((1.0..4.0).contains(&attempts), "{passing}: {attempts}");
         }
     }
