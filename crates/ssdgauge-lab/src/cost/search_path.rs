@@ -3,8 +3,8 @@
 use super::drive_state::Effort;
 use ssdgauge_core::search::{self, Attempt, Next, SearchRule};
 
-/// The utilisation up to which a load is expected to pass. Chosen: latencies grow before a resource is
-/// used up; the highest loads that passed on virtual drives used 50 to 60 %.
+/// The utilisation of the flash up to which a load is expected to pass. Chosen: latencies grow before the
+/// flash is used up; the highest loads that passed on virtual drives used 50 to 60 %.
 pub(super) const PASSING_UTILISATION: f64 = 0.55;
 
 /// The loads that pass a probe, for each that passes in full length: three cases of equal weight. Chosen:

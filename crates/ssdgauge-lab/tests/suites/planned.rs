@@ -22,8 +22,8 @@ const LINES: &[Line] = &[
 
 const LONG: &[Line] = &[
     // The number of attempts of a search depends on the drive: from one to more than ten.
-    ("demo", 1, 2.0, 2.0),
-    ("act", 60, 2.0, 2.0),
+    ("demo", 1, 3.0, 3.0),
+    ("act", 60, 3.0, 3.0),
     ("iometer-2015", 10, 1.3, 1.3),
     ("client-2018", 10, 1.3, 1.3),
     ("client-2021", 10, 1.3, 1.3),
