@@ -250,10 +250,14 @@ impl DriveState {
     /// Counts `bytes` that were written below `end`.
     fn take(&mut self, bytes: f64, is_random: bool, end: f64) {
         self.cache = (self.cache - bytes).max(0.0);
-        self.used = (self.used + bytes).min(self.flash());
         // Random writes reach every block of their span sooner or later.
         let reached = if is_random { end } else { end.min(self.live + bytes) };
         self.live = self.live.max(reached).min(self.capacity);
+        // A sequential pass over old data leaves whole blocks without valid data, which are free.
+        self.used = match is_random {
+            true => (self.used + bytes).min(self.flash()),
+            false => self.used.max(self.live),
+        };
     }
 
     /// Returns what `workload` asks of a drive that takes any writes: limited by latencies at its queue
