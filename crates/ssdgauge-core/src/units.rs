@@ -233,6 +233,16 @@ impl Bytes {
         format!("{value:.digits$} {}", UNITS[power])
     }
 
+    /// Returns the size rounded to about three digits in powers of 1,000, in which drives and their
+    /// endurance are rated: `14.7 TB`.
+    pub fn about_decimal(self) -> String {
+        const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+        let power = (self.0.max(1).ilog10() as usize / 3).min(UNITS.len() - 1);
+        let value = self.0 as f64 / 1_000_f64.powi(power as i32);
+        let digits = if power == 0 || value >= 100.0 { 0 } else { 1 };
+        format!("{value:.digits$} {}", UNITS[power])
+    }
+
     /// Returns the number of whole units in the size.
     pub fn blocks_of(self, unit: Bytes) -> u64 {
         self.0 / unit.0.max(1)
@@ -299,6 +309,20 @@ mod tests {
             ("0", 0),
         ] {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+        }
+    }
+
+    #[test]
+    fn rounded_sizes_have_about_three_digits() {
+        for (bytes, decimal) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (720_000_000, "720 MB"),
+            (14_700_000_000_000, "14.7 TB"),
+            (u64::MAX, "18446744 TB"),
+        ] {
+            assert_eq!(Bytes(bytes).about_decimal(), decimal);
         }
     }
 

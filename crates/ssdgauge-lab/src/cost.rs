@@ -1,242 +1,80 @@
-//! Cost of a plan: time, bytes written, and the share of the rated endurance of the drive.
+//! Cost of a plan: time and bytes written, expected and at most, and the share of the rated endurance.
 //!
-//! A byte limit is exact. The bytes that a step writes within a time limit depend on the drive, so
-//! a write rate is assumed for them; every figure states which of the two it is based on.
+//! [`estimate`] walks the plan on a drive of assumed rates: what is known before a run. [`Outlook`]
+//! does the same for the rest of a run, with the rate of writes that its fills have shown. [`limits`]
+//! holds what the limits of the steps say by themselves. Nothing here asks a drive, real or virtual.
 
-use ssdgauge_core::{Access, Action, Bytes, DriveInfo, Nanos, Plan, Step, Stream, Test};
-use thiserror::Error;
+mod drive_state;
+mod expectation;
+mod forecast;
+mod limits;
+mod outlook;
+mod rates;
+mod search_path;
+mod spent;
+mod wear;
 
-/// Assumed write rate in bytes per second where only time limits a step: what a client drive on
-/// PCIe 3.0 or 4.0 sustains in large requests. Chosen as a safe bound: most drives write less.
-pub const WRITE_RATE: Bytes = Bytes(2_000_000_000);
+use drive_state::Effort;
+pub use expectation::Expectation;
+use forecast::{Figure, forecast};
+pub use limits::{Limits, WRITE_RATE, limits};
+pub use outlook::{Outlook, Remaining};
+pub use rates::{AssumedRates, assumed_rates};
+pub use spent::{Spent, spent};
+use ssdgauge_core::{Bytes, Nanos, Plan, Test};
+pub use wear::{
+    DEFAULT_WEAR_SHARE, Endurance, RATED_KEY, USED_KEY, Wear, WearError, check_wear, wear,
+};
 
-/// Divisor of the assumed rate for random writes of less than 64 KiB. At the default rate it gives
-/// 122,000 writes of 4 KiB per second, above what the flash of a client drive sustains. Chosen.
-const SMALL_WRITE_DIVISOR: u64 = 4;
-
-/// Assumed minimum latency of a write, which bounds the rate at low queue depths. 10 µs is less
-/// than NAND drives take to acknowledge a write, so the bytes written are not underestimated.
-const MIN_WRITE_LAT: Nanos = Nanos(10_000);
-
-/// Default share of the rated endurance that a run may write. Chosen: one such run per month for
-/// four years (48 × 2 % = 96 %) stays below the rating.
-pub const DEFAULT_WEAR_SHARE: f64 = 0.02;
-
-/// Estimated cost of a plan.
+/// Estimated cost of a plan, or of a test of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Duration of all steps with a time limit, with the longest pauses after them.
-    pub timed: Nanos,
-    /// Bytes of all fills, whose duration depends on the drive.
-    pub filled: Bytes,
-    /// Upper bound of the bytes written by steps with a byte limit, preparations included.
-    pub written_at_most: Bytes,
-    /// Total bytes written if every step writes at the assumed rate up to its time limit, and no
-    /// more than its byte limit.
-    pub written_at_rate: Bytes,
-    /// The assumed write rate in bytes per second.
-    pub rate: Bytes,
-    /// Whether a step writes with a time limit and without a byte limit.
-    pub writes_without_limit: bool,
-    /// Whether a test searches for a load. The estimate counts the maximum number of probes and one
-    /// attempt of full length, because the number of failing attempts is not known beforehand.
-    pub searches: bool,
+    /// Duration, rests included.
+    pub time: Expectation<Nanos>,
+    /// Bytes that the host writes, preparations included.
+    pub written: Expectation<Bytes>,
 }
 
-impl Estimate {
-    /// Adds `step`, executed `times` times.
-    fn add(&mut self, step: &Step, times: u64) {
-        let (preparation, until) = (step.action.preparation(), step.action.until());
-        self.filled += preparation.map_or(Bytes(0), |preparation| preparation.writes()) * times;
-        self.timed += step.action.idle_time().unwrap_or_default() * times;
-        if let Some(until) = until {
-            let time = until.time.unwrap_or_default();
-            self.timed += (time + step.rest.after(time)) * times;
-        }
-        match step.action.writes_at_most() {
-            Some(bytes) => self.written_at_most += bytes * times,
-            None => self.writes_without_limit = true,
-        }
-        self.written_at_rate += self.at_rate(&step.action) * times;
-    }
-
-    /// Adds all steps of `test`, with the maximum number of rounds and probes.
-    fn add_test(&mut self, test: &Test) {
-        for (number, phase) in test.phases.iter().enumerate() {
-            if test.is_in_order(number) {
-                phase.steps.iter().for_each(|step| self.add(step, 1));
-            }
-        }
-        if let Some(rounds) = test.rounds {
-            let steps = &test.phases[rounds.phase].steps;
-            steps.iter().for_each(|step| self.add(step, u64::from(rounds.at_most)));
-        }
-        let Some(search) = &test.search else { return };
-        self.searches = true;
-        let last = |phase: usize| test.phases[phase].steps.last();
-        let loads = test.phases[search.attempts].steps.len() as u32;
-        // The load doubles up to the first failure and the gap is then halved (`search::next`):
-        // each takes at most log2 of the number of loads, and one more for the first and the last.
-        let probes = 2 * loads.next_power_of_two().ilog2() + 2;
-        // The loads ascend, so the last one is the bound of each attempt.
-        last(search.probes).into_iter().for_each(|step| self.add(step, u64::from(probes)));
-        last(search.attempts).into_iter().for_each(|step| self.add(step, 1));
-        // Only a failing probe is followed by a reconditioning; about half of them fail.
-        let again = search.recondition.iter().flat_map(|phase| &test.phases[*phase].steps);
-        again.for_each(|step| self.add(step, u64::from(probes / 2)));
-    }
-
-    /// Returns the bytes that `action` writes at the assumed rate, at most its byte limit.
-    fn at_rate(&self, action: &Action) -> Bytes {
-        let limit = action.writes_at_most();
-        let Some((workload, until)) = action.workload().zip(action.until()) else {
-            return limit.unwrap_or_default();
-        };
-        let rate: f64 = workload.streams.iter().map(|stream| write_rate(stream, self.rate)).sum();
-        // The streams share one drive.
-        let rate = rate.min(self.rate.0 as f64);
-        let in_time = until.time.map(|time| Bytes((rate * time.as_secs_f64()) as u64));
-        in_time.into_iter().chain(limit).min().unwrap_or_default()
-    }
+/// Estimates the cost of `plan` on a drive of `capacity` with `rates`.
+pub fn estimate(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Estimate {
+    let tests = estimate_tests(plan, capacity, rates);
+    tests.iter().fold(Estimate::default(), |sum, test| Estimate {
+        time: sum.time.plus(test.time),
+        written: sum.written.plus(test.written),
+    })
 }
 
-/// Returns the assumed write rate of `stream` in bytes per second, on a drive that writes
-/// `drive_rate` bytes per second in large requests.
-fn write_rate(stream: &Stream, drive_rate: Bytes) -> f64 {
-    let share = f64::from(100 - stream.read_percent.min(100)) / 100.0;
-    let block = stream.block_size.0 as f64;
-    let is_small = stream.access == Access::Random && stream.block_size < Bytes(64 << 10);
-    let most = drive_rate.0 as f64 / if is_small { SMALL_WRITE_DIVISOR as f64 } else { 1.0 };
-    // A closed loop sends as fast as it gets answers: Little's law with the minimum latency.
-    let offered = match stream.arrival.per_second() {
-        Some(rate) => rate * block,
-        None => f64::from(stream.total_depth()) * block / MIN_WRITE_LAT.as_secs_f64(),
+/// Estimates the cost of each test of `plan`, in its order.
+fn estimate_tests(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Vec<Estimate> {
+    let of = |figure: Figure| -> Vec<Effort> {
+        forecast(plan, capacity, rates, figure).iter().map(|test| test.sum()).collect()
     };
-    (offered * share).min(most)
+    let [expected, longest, most] = [Figure::Expected, Figure::Longest, Figure::Most].map(of);
+    let parts = expected.iter().zip(&longest).zip(&most);
+    parts.map(|((expected, longest), most)| from_efforts(*expected, *longest, *most)).collect()
 }
 
-/// Estimates the cost of `plan` on a drive that writes `rate` bytes per second.
-pub fn estimate(plan: &Plan, rate: Bytes) -> Estimate {
-    let mut sum = Estimate { rate, ..Estimate::default() };
-    plan.tests.iter().for_each(|test| sum.add_test(test));
-    sum
-}
-
-/// Returns the test of `plan` that writes most on a drive that writes `rate` bytes per second, with
-/// its bytes written; `None` for a plan without writes.
-pub fn writes_most(plan: &Plan, rate: Bytes) -> Option<(&Test, Bytes)> {
-    let written = |test: &Test| {
-        let mut sum = Estimate { rate, ..Estimate::default() };
-        sum.add_test(test);
-        sum.written_at_rate
+fn from_efforts(expected: Effort, longest: Effort, most: Effort) -> Estimate {
+    // Sums of floating-point numbers are exact to about 15 digits: a bound must not fall below a sum of
+    // whole bytes by them, and an expectation does not exceed its bound.
+    let bounded = |expected: f64, longest: f64| Expectation {
+        expected: expected.round() as u64,
+        at_most: (longest.max(expected) * (1.0 + 1e-12)).ceil() as u64,
     };
-    let each = plan.tests.iter().map(|test| (test, written(test)));
+    Estimate {
+        time: bounded(expected.seconds * 1e9, longest.seconds * 1e9).map(Nanos),
+        written: bounded(expected.written, most.written).map(Bytes),
+    }
+}
+
+/// Returns the test of `plan` that is expected to write most, with its bytes written; `None` for a plan
+/// without writes.
+pub fn writes_most<'a>(
+    plan: &'a Plan,
+    capacity: Bytes,
+    rates: &AssumedRates,
+) -> Option<(&'a Test, Bytes)> {
+    let estimates = estimate_tests(plan, capacity, rates);
+    let each = plan.tests.iter().zip(estimates.iter().map(|test| test.written.expected));
     each.max_by_key(|(_, written)| *written).filter(|(_, written)| written.0 > 0)
-}
-
-/// Permitted wear of a drive.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Endurance {
-    /// Rated endurance in bytes written as given by the user; `None` for the value that the drive
-    /// reports.
-    pub rated: Option<Bytes>,
-    /// The share of the rating that the run may write, from 0 to 1.
-    pub share: f64,
-}
-
-impl Default for Endurance {
-    fn default() -> Self {
-        Endurance { rated: None, share: DEFAULT_WEAR_SHARE }
-    }
-}
-
-/// Share of the rated endurance that a run consumes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wear {
-    /// Estimated bytes written by the run.
-    pub written: Bytes,
-    /// Rated endurance in bytes written (TBW).
-    pub rated: Bytes,
-    /// Remaining endurance in bytes, where the drive reports the percentage used.
-    pub left: Option<Bytes>,
-    /// The estimate as a share of the rating.
-    pub share: f64,
-}
-
-/// Refusal of a run because of the wear of the drive. Nothing was written.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum WearError {
-    /// The estimate exceeds the remaining endurance.
-    #[error(
-        "the run would write about {}; {target} has about {} of its rated {} left",
-        written.about(), left.about(), rated.about()
-    )]
-    MoreThanLeft {
-        /// The target.
-        target: String,
-        /// Estimated bytes written.
-        written: Bytes,
-        /// Remaining endurance.
-        left: Bytes,
-        /// Rated endurance.
-        rated: Bytes,
-    },
-    /// The estimate exceeds the permitted share of the rating.
-    #[error(
-        "the run would write about {}, which is {:.1} % of the {} that {target} is rated for; \
-         {:.1} % are allowed",
-        written.about(), share * 100.0, rated.about(), allowed * 100.0
-    )]
-    MoreThanAllowed {
-        /// The target.
-        target: String,
-        /// Estimated bytes written.
-        written: Bytes,
-        /// The estimate as a share of the rating.
-        share: f64,
-        /// The permitted share.
-        allowed: f64,
-        /// Rated endurance.
-        rated: Bytes,
-    },
-}
-
-/// Key in the details of a drive: rated endurance in bytes written.
-pub const RATED_KEY: &str = "rated_endurance_bytes";
-
-/// Key in the details of a drive: percentage of the rated endurance that is used (NVMe SMART log,
-/// Percentage Used: 100 is the rated endurance, the value may be larger).
-pub const USED_KEY: &str = "percentage_used";
-
-/// Returns the wear of `drive` by a run of `cost`; `None` where the rated endurance is neither
-/// given nor reported.
-pub fn wear(cost: &Estimate, drive: &DriveInfo, permitted: &Endurance) -> Option<Wear> {
-    let detail = |key: &str| drive.details.get(key)?.trim_end_matches(" %").parse::<u64>().ok();
-    let rated =
-        permitted.rated.or_else(|| detail(RATED_KEY).map(Bytes)).filter(|rated| rated.0 > 0)?;
-    // Beyond 100 % the drive exceeds its rating: nothing is left.
-    let left = detail(USED_KEY)
-        .map(|used| Bytes((u128::from(rated.0) * u128::from(100 - used.min(100)) / 100) as u64));
-    let written = cost.written_at_rate;
-    Some(Wear { written, rated, left, share: written.0 as f64 / rated.0 as f64 })
-}
-
-/// Checks `wear` against the remaining endurance of `drive` and the permitted share.
-///
-/// # Errors
-///
-/// [`WearError::MoreThanLeft`] whatever share is permitted, then [`WearError::MoreThanAllowed`].
-pub fn check_wear(wear: &Wear, drive: &DriveInfo, permitted: &Endurance) -> Result<(), WearError> {
-    let Wear { written, rated, left, share } = *wear;
-    let target = drive.target.clone();
-    match left {
-        Some(left) if written > left => {
-            Err(WearError::MoreThanLeft { target, written, left, rated })
-        }
-        Some(_) | None if share > permitted.share => {
-            let allowed = permitted.share;
-            Err(WearError::MoreThanAllowed { target, written, share, allowed, rated })
-        }
-        Some(_) | None => Ok(()),
-    }
 }

@@ -1,7 +1,8 @@
 //! Suites, planner and conductor.
 //!
 //! A [`Suite`] is a protocol as data. [`plan`] binds it to one drive and returns a
-//! [`ssdgauge_core::Plan`]; [`estimate`] and [`wear`] state its cost before a byte is written;
+//! [`ssdgauge_core::Plan`]; [`estimate`] and [`wear`] state its cost before a byte is written,
+//! and an [`Outlook`] the rest of it during the run;
 //! [`conduct`] executes the plan on a rig and records the samples, and [`resume`] continues a run
 //! that was interrupted.
 //!
@@ -22,8 +23,9 @@ mod suite;
 pub use built_in::{built_in, find_built_in};
 pub use conductor::{Completion, ConductError, SecondSummary, Watcher, conduct, resume};
 pub use cost::{
-    DEFAULT_WEAR_SHARE, Endurance, Estimate, RATED_KEY, USED_KEY, WRITE_RATE, Wear, WearError,
-    check_wear, estimate, wear, writes_most,
+    AssumedRates, DEFAULT_WEAR_SHARE, Endurance, Estimate, Expectation, Limits, Outlook, RATED_KEY,
+    Remaining, Spent, USED_KEY, WRITE_RATE, Wear, WearError, assumed_rates, check_wear, estimate,
+    limits, spent, wear, writes_most,
 };
 pub use error::SuiteError;
 pub use planner::{Options, PlanError, needed_span, plan};

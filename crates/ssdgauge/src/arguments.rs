@@ -121,10 +121,11 @@ pub(crate) struct PlanOptions {
     /// Share of the rated endurance that a run may write, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = ssdgauge_lab::DEFAULT_WEAR_SHARE * 100.0, value_parser = parse_share)]
     pub(crate) endurance_share: f64,
-    /// Maximum write rate of the drive, in bytes per second: the assumption for the estimated time
-    /// of fills, and for the estimated bytes of steps without a byte limit.
-    #[arg(long, value_name = "SIZE", default_value_t = ssdgauge_lab::WRITE_RATE, value_parser = parse_rate)]
-    pub(crate) write_rate: Bytes,
+    /// Rate of large sequential writes of the drive behind its cache, in bytes per second, for the
+    /// expected time and bytes; other rates of writes scale with it [default: by the class of the
+    /// drive].
+    #[arg(long, value_name = "SIZE", value_parser = parse_rate)]
+    pub(crate) write_rate: Option<Bytes>,
     /// Purge by this method only: format, discard, secure-erase, sanitize-block, sanitize-crypto
     /// or sanitize-overwrite [default: the best of format and discard].
     #[arg(long, value_name = "METHOD")]

@@ -3,14 +3,11 @@
 use crate::process::{self, StopFlag};
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ssdgauge_core::{
-    Action, Bytes, Finding, Nanos, Phase, Plan, Preparation, Severity, Step, Test,
-};
-use ssdgauge_lab::{SecondSummary, Watcher};
+use ssdgauge_core::{Action, Bytes, Finding, Nanos, Phase, Plan, Severity, Step, Test};
+use ssdgauge_lab::{Outlook, Remaining, SecondSummary, Watcher};
+use ssdgauge_runfile::StepPlace;
 use std::time::{Duration, Instant};
 
-/// The assumed rate of a fill before one was measured, in bytes per second.
-const ASSUMED_FILL_RATE: f64 = 1e9;
 /// The interval between two lines of a long step. By the wall clock: a virtual drive runs an hour of
 /// virtual time within seconds.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
@@ -26,12 +23,11 @@ pub(crate) struct Progress<'a> {
     plan: &'a Plan,
     stop: StopFlag,
     bar: Option<ProgressBar>,
-    /// The expected duration of all steps.
-    total: Nanos,
-    /// The expected duration of the steps before the current one.
-    done: Nanos,
-    /// The rate of the last fill, in bytes per second.
-    fill_rate: f64,
+    outlook: Outlook<'a>,
+    /// The place of the current step.
+    place: StepPlace,
+    /// The expected rest of the run, from the start of the current step on.
+    remaining: Remaining,
     steps: usize,
     /// The number of the current step, from 1.
     step: usize,
@@ -49,8 +45,8 @@ pub(crate) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Returns the display of a run of `plan`, which `stop` can end.
-    pub(crate) fn new(plan: &'a Plan, stop: StopFlag) -> Progress<'a> {
+    /// Returns the display of a run of `plan` with its `outlook`, which `stop` can end.
+    pub(crate) fn new(plan: &'a Plan, outlook: Outlook<'a>, stop: StopFlag) -> Progress<'a> {
         let bar = terminal::has_terminal().then(|| {
             let style = "{bar:24} {percent:>3}%  {msg}";
             let style = ProgressStyle::with_template(style).expect("the template is valid");
@@ -58,14 +54,13 @@ impl<'a> Progress<'a> {
             bar.set_style(style.progress_chars("━╸─"));
             bar
         });
-        let duration = |step: &Step| expected_duration(step, ASSUMED_FILL_RATE);
         Progress {
             plan,
             stop,
             bar,
-            total: plan.steps().map(|(_, _, step)| duration(step)).sum(),
-            done: Nanos::ZERO,
-            fill_rate: ASSUMED_FILL_RATE,
+            outlook,
+            place: StepPlace { test: 0, phase: 0, step: 0 },
+            remaining: Remaining::default(),
             steps: plan.steps().count(),
             step: 0,
             expected: Nanos::ZERO,
@@ -95,31 +90,58 @@ impl<'a> Progress<'a> {
     /// Draws the bar `within` the current step, with `message` behind the title.
     fn draw(&self, message: &str, within: Nanos) {
         let Some(bar) = &self.bar else { return };
-        let at = self.done + within.min(self.expected);
-        let left = self.total.saturating_sub(at);
-        bar.set_position((at.0 as f64 / self.total.0.max(1) as f64 * 1_000.0) as u64);
-        let left = Nanos::from_secs(left.0 / 1_000_000_000);
-        let at_most = self.at_most();
-        bar.set_message(format!("{}  {message}  {at_most}{left} left", self.title));
+        let within = within.min(self.expected);
+        let left = self.remaining.time.saturating_sub(within);
+        let at = self.outlook.elapsed() + within;
+        let share = at.0 as f64 / (at.0 + left.0).max(1) as f64;
+        bar.set_position((share * 1_000.0) as u64);
+        let rest = rest_text(left, self.written_within(left));
+        bar.set_message(format!("{}  {message}  {}{rest}", self.title, self.at_most()));
     }
 
     /// Returns the words before a number of steps or a time that the whole plan takes.
     fn at_most(&self) -> &'static str {
         if self.plan.repeat_until.is_some() { "at most " } else { "" }
     }
+
+    /// Prints the rest of the run by the rate of its first fill, of `filled` bytes, which has ended.
+    fn print_outlook(&self, filled: Bytes, elapsed: Nanos) {
+        let rate = filled.0 as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
+        let time = self.remaining.time.saturating_sub(self.expected);
+        let written = Bytes(self.remaining.written.0.saturating_sub(filled.0));
+        let rest = rest_text(time, written);
+        self.print_line(&format!("        after this fill at {rate:.0} MB/s: about {rest}"));
+    }
+
+    /// Returns the bytes that are written in the last `left` of the run: in proportion to the time.
+    fn written_within(&self, left: Nanos) -> Bytes {
+        let share = left.0 as f64 / self.remaining.time.0.max(1) as f64;
+        Bytes((self.remaining.written.0 as f64 * share) as u64)
+    }
 }
 
-/// Returns the expected duration of a step.
-fn expected_duration(step: &Step, fill_rate: f64) -> Nanos {
-    let action = &step.action;
-    if let Some(until) = action.until() {
-        let time = until.time.unwrap_or(Nanos::from_secs(60));
-        return time + step.rest.after(time);
+/// Returns the rest of a run in words.
+fn rest_text(time: Nanos, written: Bytes) -> String {
+    let time = Nanos::from_secs(time.0 / 1_000_000_000);
+    match written {
+        Bytes(0) => format!("{time} left"),
+        written => format!("{time} left, {} to write", written.about_decimal()),
     }
-    match action.preparation().and_then(Preparation::fill_span) {
-        Some(span) => Nanos((span.0 as f64 / fill_rate * 1e9) as u64),
-        None => action.idle_time().unwrap_or(Nanos::SECOND),
-    }
+}
+
+/// Returns the place of `step` in `plan`, with its number from 1.
+fn place_of(plan: &Plan, step: &Step) -> Option<(usize, StepPlace)> {
+    let tests = plan.tests.iter().enumerate();
+    let phases = tests.flat_map(|(test, of_plan)| {
+        of_plan.phases.iter().enumerate().map(move |(phase, of_test)| (test, phase, of_test))
+    });
+    let places = phases.flat_map(|(test, phase, of_test)| {
+        let steps = of_test.steps.iter().enumerate();
+        steps.map(move |(step, other)| (StepPlace { test, phase, step }, other))
+    });
+    let mut numbered = places.enumerate();
+    let found = numbered.find(|(_, (_, other))| std::ptr::eq(*other, step));
+    found.map(|(number, (place, _))| (number + 1, place))
 }
 
 /// Returns throughput and IOPS over `elapsed`, in columns.
@@ -139,13 +161,12 @@ impl Watcher for Progress<'_> {
     }
 
     fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step) {
-        // Counted in the plan, because a resumed run does not start with its first step.
-        let is_this = |other: &Step| std::ptr::eq(other, step);
-        let before = self.plan.steps().map(|(_, _, step)| step).take_while(|other| !is_this(other));
-        (self.step, self.done) = before.fold((1, Nanos::ZERO), |(number, done), step| {
-            (number + 1, done + expected_duration(step, ASSUMED_FILL_RATE))
-        });
-        self.expected = expected_duration(step, self.fill_rate);
+        // Found in the plan, because a resumed run does not start with its first step.
+        if let Some((number, place)) = place_of(self.plan, step) {
+            (self.step, self.place) = (number, place);
+        }
+        self.expected = self.outlook.expected(self.place);
+        self.remaining = self.outlook.remaining_from(self.place);
         self.title = match step.action {
             Action::Run { .. } => format!("{} {}", test.id, step.label),
             Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
@@ -214,16 +235,17 @@ impl Watcher for Progress<'_> {
         self.print_line(text);
     }
 
-    fn step_ended(&mut self, _test: &Test, step: &Step, elapsed: Nanos) {
+    fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         let number = format!("[{:>2}/{}{}]", self.step, self.at_most(), self.steps);
         let rates = match self.ios {
             0 => String::new(),
             ios => rates(ios, self.bytes, elapsed),
         };
         self.print_line(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
-        let fill = step.action.preparation().and_then(Preparation::fill_span);
-        if let (Some(span), 1..) = (fill, elapsed.0) {
-            self.fill_rate = span.0 as f64 / elapsed.as_secs_f64();
+        if let Some(filled) = self.outlook.step_ended(self.place, elapsed) {
+            self.expected = self.outlook.expected(self.place);
+            self.remaining = self.outlook.remaining_from(self.place);
+            self.print_outlook(filled, elapsed);
         }
     }
 }

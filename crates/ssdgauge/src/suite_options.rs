@@ -4,8 +4,10 @@ use crate::arguments::PlanOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::target::SizeRequest;
 use crate::text_file::read_text_file;
-use ssdgauge_core::Bytes;
-use ssdgauge_lab::{Endurance, Options, Suite, find_built_in, needed_span};
+use ssdgauge_core::{Bytes, DriveInfo};
+use ssdgauge_lab::{
+    AssumedRates, Endurance, Options, Suite, assumed_rates, find_built_in, needed_span,
+};
 
 /// The size of the scratch file of a suite without sizes, and of the range of a drive that `quick`
 /// tests.
@@ -36,6 +38,12 @@ pub(crate) fn size_for(suite: &Suite, options: &PlanOptions, exact: Option<Bytes
 /// Returns the rated endurance and the share of it that a run may write.
 pub(crate) fn endurance_from(options: &PlanOptions) -> Endurance {
     Endurance { rated: options.endurance, share: options.endurance_share / 100.0 }
+}
+
+/// Returns the rates that the cost of a plan on `drive` assumes.
+pub(crate) fn rates_from(options: &PlanOptions, drive: &DriveInfo) -> AssumedRates {
+    let assumed = assumed_rates(drive);
+    options.write_rate.map_or(assumed, |rate| assumed.with_large_write(rate))
 }
 
 /// Returns the options of the planner.

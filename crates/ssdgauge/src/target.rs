@@ -235,7 +235,7 @@ fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, 
 
 /// Returns the maximum number of bytes that `plan` writes; `None` if its steps do not limit them.
 fn writes_at_most(plan: &Plan) -> Option<Bytes> {
-    let cost = ssdgauge_lab::estimate(plan, ssdgauge_lab::WRITE_RATE);
+    let cost = ssdgauge_lab::limits(plan, ssdgauge_lab::WRITE_RATE);
     (!cost.writes_without_limit && !cost.searches).then_some(cost.written_at_most)
 }
 

@@ -3,7 +3,8 @@
 use crate::support::{carried_out, planned, rig};
 use ssdgauge_core::{Bytes, Rig};
 use ssdgauge_lab::{
-    Endurance, Options, Suite, WRITE_RATE, WearError, check_wear, estimate, plan, wear,
+    Endurance, Options, Suite, WRITE_RATE, WearError, assumed_rates, check_wear, estimate, limits,
+    plan, wear,
 };
 
 const READS: &str = r#"
@@ -27,7 +28,7 @@ const TB: u64 = 1_000_000_000_000;
 fn a_mix_writes_only_its_share_of_a_byte_limit() {
     let rig = rig("tlc-client?capacity=100GB");
     let plan = planned("client-2018", &["mixed-random"], &rig, 1);
-    let cost = estimate(&plan, WRITE_RATE);
+    let cost = limits(&plan, WRITE_RATE);
     // 64 GB of fill, and eleven mixes of at most 32 GB, half of which are writes.
     assert_eq!(cost.written_at_most, Bytes(64_000_000_000 + 176_000_000_000));
     assert!(!cost.writes_without_limit && cost.written_at_rate <= cost.written_at_most);
@@ -40,7 +41,7 @@ fn bytes_written_stay_below_the_estimate() {
     {
         let mut rig = rig("tiny");
         let plan = planned(suite, &[test], &rig, 60);
-        let cost = estimate(&plan, WRITE_RATE);
+        let cost = limits(&plan, WRITE_RATE);
         let run = carried_out(&plan, &mut rig);
         let points = &run.tests[0].points;
         let written: u64 = points.iter().map(|p| p.point.totals.directions[1].bytes).sum();
@@ -52,11 +53,12 @@ fn bytes_written_stay_below_the_estimate() {
 fn a_run_is_refused_above_its_share_and_above_the_remaining_endurance() {
     let rig = rig("tlc-client?capacity=100GB");
     let mixed = planned("client-2018", &["mixed-random"], &rig, 1);
-    let cost = estimate(&mixed, WRITE_RATE);
+    let rates = assumed_rates(rig.drive());
+    let written = estimate(&mixed, rig.drive().capacity, &rates).written;
     let mut drive = rig.drive().clone();
     let judge = |drive: &_, rated: Option<u64>, share: f64| {
         let permitted = Endurance { rated: rated.map(Bytes), share };
-        wear(&cost, drive, &permitted).map(|wear| check_wear(&wear, drive, &permitted))
+        wear(written, drive, &permitted).map(|wear| check_wear(&wear, drive, &permitted))
     };
     assert_eq!(judge(&drive, None, 0.02), None, "the rating is not known");
     assert_eq!(judge(&drive, Some(100 * TB), 0.02), Some(Ok(())));
@@ -78,7 +80,8 @@ fn a_run_is_refused_above_its_share_and_above_the_remaining_endurance() {
     // A suite of reads writes nothing.
     let reads = Suite::parse("own.toml", READS).unwrap();
     let reads = plan(&reads, rig.drive(), &Options::default()).unwrap();
-    let cost = estimate(&reads, WRITE_RATE);
+    let written = estimate(&reads, drive.capacity, &rates).written;
     let permitted = Endurance::default();
-    assert_eq!(wear(&cost, &drive, &permitted).map(|wear| wear.written), Some(Bytes(0)));
+    let wear = wear(written, &drive, &permitted).unwrap();
+    assert_eq!((wear.written.expected, wear.written.at_most), (Bytes(0), Bytes(0)));
 }

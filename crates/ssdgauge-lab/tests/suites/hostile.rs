@@ -1,7 +1,7 @@
 //! Untrusted suite files: accepted or refused, and never a panic.
 
 use ssdgauge_core::{Bytes, DriveInfo, Random, TargetKind};
-use ssdgauge_lab::{Options, Suite, WRITE_RATE, estimate, plan};
+use ssdgauge_lab::{Options, Suite, assumed_rates, estimate, plan};
 
 /// Number of damaged texts.
 const TRIES: usize = 4_000;
@@ -107,7 +107,7 @@ fn no_text_makes_reading_or_planning_panic() {
             }
             Ok(suite) => {
                 if let Ok(plan) = plan(&suite, &drive, &Options::default()) {
-                    estimate(&plan, WRITE_RATE);
+                    estimate(&plan, drive.capacity, &assumed_rates(&drive));
                     plan.extent();
                     planned += 1;
                 }

@@ -12,6 +12,8 @@ mod full;
 mod hostile;
 mod idle;
 mod open_loop;
+mod outlook;
+mod planned;
 mod pts;
 mod repetitions;
 mod rounds;

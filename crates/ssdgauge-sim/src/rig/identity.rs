@@ -18,11 +18,18 @@ pub(crate) fn drive_info(
     let nominal = Bytes((profile.drive.capacity_gb * 1e9).round() as u64);
     let usable = geometry.capacity();
     let raw = profile.drive.raw_gib * (1u64 << 30) as f64;
+    // What the kernel reports for a real drive: one whose buffer survives a power failure has no
+    // volatile write cache.
+    let write_cache = match profile.host_interface.buffer_is_safe {
+        true => "write through",
+        false => "write back",
+    };
     let details = [
         ("class", profile.drive.class.clone()),
         ("title", profile.drive.title.clone()),
         ("cells", profile.drive.cells.clone()),
         ("interface", profile.host_interface.interface.clone()),
+        ("write_cache", write_cache.to_string()),
         (DriveInfo::MODEL_REVISION, MODEL_REVISION.to_string()),
         ("profile_digest", format!("{digest:016x}")),
         ("seed", seed.to_string()),

@@ -2,12 +2,16 @@
 
 use crate::arguments::{self, PlanOptions};
 use crate::failure::Failure;
-use crate::suite_options::{endurance_from, find_suite, planner_options_from, size_for};
+use crate::suite_options::{
+    endurance_from, find_suite, planner_options_from, rates_from, size_for,
+};
 use crate::target::Target;
 use crate::terminal;
 use serde_json::{Value, json};
-use ssdgauge_core::{DriveInfo, Nanos, Plan, Rest};
-use ssdgauge_lab::{Endurance, Estimate, check_wear, estimate, wear};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest};
+use ssdgauge_lab::{
+    AssumedRates, Endurance, Estimate, Expectation, WRITE_RATE, check_wear, estimate, limits, wear,
+};
 
 /// Prints the plan of a run. Nothing is written to the target.
 ///
@@ -31,16 +35,17 @@ pub(crate) fn execute(arguments: &arguments::PlanArguments) -> Result<(), Failur
 }
 
 fn to_json(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> Value {
-    let cost = estimate(plan, options.write_rate);
+    let rates = rates_from(options, drive);
+    let cost = estimate(plan, drive.capacity, &rates);
     let endurance = endurance_from(options);
-    let wear = wear(&cost, drive, &endurance);
+    let wear = wear(cost.written, drive, &endurance);
     let least = plan
         .repeat_until
-        .map(|rule| cost_json(&estimate(&plan.first(rule.at_least), options.write_rate)));
+        .map(|rule| estimate_json(&plan.first(rule.at_least), drive.capacity, options, &rates));
     json!({
         "schema_version": 1,
         "plan": plan,
-        "estimate": cost_json(&cost),
+        "estimate": estimate_json(plan, drive.capacity, options, &rates),
         "estimate_of_fewest_repetitions": least,
         "endurance": wear.map(|wear| json!({
             "rated_bytes": wear.rated.0,
@@ -55,19 +60,52 @@ fn to_json(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> Value {
     })
 }
 
-fn cost_json(cost: &Estimate) -> Value {
+fn estimate_json(
+    plan: &Plan,
+    capacity: Bytes,
+    options: &PlanOptions,
+    rates: &AssumedRates,
+) -> Value {
+    let cost = estimate(plan, capacity, rates);
+    let by_limits = limits(plan, options.write_rate.unwrap_or(WRITE_RATE));
+    let is_limited = !by_limits.writes_without_limit;
     json!({
-        "timed_s": cost.timed.as_secs_f64(),
-        "filled_bytes": cost.filled.0,
-        "written_bytes_at_most": (!cost.writes_without_limit).then_some(cost.written_at_most.0),
-        "written_bytes_at_rate": cost.written_at_rate.0,
-        "assumed_bytes_per_second": cost.rate.0,
+        "timed_s": by_limits.timed.as_secs_f64(),
+        "filled_bytes": by_limits.filled.0,
+        "written_bytes_at_most": is_limited.then_some(by_limits.written_at_most.0),
+        "written_bytes_at_rate": by_limits.written_at_rate.0,
+        "assumed_bytes_per_second": by_limits.rate.0,
+        "time_s": cost.time.expected.as_secs_f64(),
+        "time_bound_s": cost.time.at_most.as_secs_f64(),
+        "written_bytes": cost.written.expected.0,
+        "written_bytes_bound": cost.written.at_most.0,
+        "rates": rates_json(rates),
+    })
+}
+
+fn rates_json(rates: &AssumedRates) -> Value {
+    let [least, most] = rates.bounds_of_large_writes();
+    json!({
+        "class": rates.class,
+        "large_write_mb_s": rates.large_write_mb_s,
+        "large_write_mb_s_least": least.0 as f64 / 1e6,
+        "large_write_mb_s_most": most.0 as f64 / 1e6,
+        "cached_write_mb_s": rates.cached_write_mb_s,
+        "cache_share": rates.cache_share,
+        "flash_write_mb_s": rates.flash_write_mb_s,
+        "spare_area": rates.spare,
+        "large_read_mb_s": rates.large_read_mb_s,
+        "read_iops": rates.read_iops,
+        "write_iops": rates.write_iops,
+        "read_lat_us": rates.read_lat_us,
+        "write_lat_us": rates.write_lat_us,
     })
 }
 
 /// Returns the plan as text.
 fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
-    let cost = estimate(plan, options.write_rate);
+    let rates = rates_from(options, drive);
+    let cost = estimate(plan, drive.capacity, &rates);
     let mut text = format!("{} on {} ({})\n", plan.suite.title, drive.name(), drive.capacity);
     if plan.shortened > 1 {
         text.push_str(&format!("SHORTENED: all limits divided by {}\n", plan.shortened));
@@ -116,43 +154,49 @@ fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
         text.push_str(&format!("Not supported on this target: {part}\n"));
     }
     if let Some(rule) = plan.repeat_until {
+        let fewest = plan.first(rule.at_least);
         text.push_str(&format!("{} repetitions:\n", rule.at_least));
-        text.push_str(&cost_text(&estimate(&plan.first(rule.at_least), options.write_rate)));
+        text.push_str(&cost_text(&estimate(&fewest, drive.capacity, &rates), &fewest));
         text.push_str(&format!("{} repetitions:\n", rule.at_most));
     }
-    text.push_str(&cost_text(&cost));
-    text.push_str(&endurance_text(&cost, drive, &endurance_from(options)));
+    text.push_str(&cost_text(&cost, plan));
+    text.push_str(&rates_text(&rates));
+    text.push_str(&endurance_text(cost.written, drive, &endurance_from(options)));
     text
 }
 
-fn cost_text(cost: &Estimate) -> String {
-    let rate = format!("{}/s", cost.rate.about());
-    let mut text = format!("Time: at most {} by the time limits of the steps", cost.timed);
-    if cost.filled.0 > 0 {
-        let filling = Nanos::from_secs(cost.filled.0.div_ceil(cost.rate.0.max(1)));
-        text.push_str(&format!(", plus about {filling} to fill {} at {rate}", cost.filled));
+fn cost_text(cost: &Estimate, plan: &Plan) -> String {
+    let Estimate { time, written } = cost;
+    let written = written.map(Bytes::about_decimal);
+    let mut text = format!("Time: about {}, at most {}\n", time.expected, time.at_most);
+    text.push_str(&format!("Written: about {}, at most {}\n", written.expected, written.at_most));
+    if plan.tests.iter().any(|test| test.search.is_some()) {
+        text.push_str(
+            "The number of attempts of a search is not known before the run: time and bytes may be \
+             three times as much or a third\n",
+        );
     }
-    if cost.searches {
-        text.push_str("\nA search is counted with its maximum number of probes and one full step");
-    }
-    text.push_str(&match cost.writes_without_limit {
-        true => format!(
-            "\nWritten: about {} at {rate} in large requests and a quarter of it in small random \
-             ones; not limited, because some steps have no byte limit\n",
-            cost.written_at_rate.about()
-        ),
-        false => format!("\nWritten: at most {}\n", cost.written_at_most),
-    });
     text
 }
 
-fn endurance_text(cost: &Estimate, drive: &DriveInfo, endurance: &Endurance) -> String {
-    let Some(wear) = wear(cost, drive, endurance) else {
+fn rates_text(rates: &AssumedRates) -> String {
+    let rate = |rate: Bytes| format!("{}/s", rate.about_decimal());
+    let [least, most] = rates.bounds_of_large_writes().map(rate);
+    format!(
+        "Rates: assumed as of {}: {} in large writes behind any cache (bounds: {least} to {most}); set \
+         it with --write-rate\n",
+        rates.class,
+        rate(Bytes((rates.large_write_mb_s * 1e6) as u64)),
+    )
+}
+
+fn endurance_text(written: Expectation<Bytes>, drive: &DriveInfo, endurance: &Endurance) -> String {
+    let Some(wear) = wear(written, drive, endurance) else {
         return "Rated endurance: not available; set it with --endurance, such as 600TBW\n".into();
     };
-    let left = wear.left.map_or(String::new(), |left| format!(", {} left", left.about()));
+    let left = wear.left.map_or(String::new(), |left| format!(", {} left", left.about_decimal()));
     let share = wear.share * 100.0;
-    let rated = wear.rated.about();
+    let rated = wear.rated.about_decimal();
     let mut text =
         format!("Rated endurance: {rated}{left}; this run writes about {share:.2} % of it\n");
     if let Err(error) = check_wear(&wear, drive, endurance) {

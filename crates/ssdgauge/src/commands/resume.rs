@@ -10,6 +10,7 @@ use crate::target::{Confirmation, OpenedRig, RunContext, RunExtras, SizeRequest,
 use crate::{meter_specs, terminal};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::Continued;
+use ssdgauge_lab::{Outlook, assumed_rates};
 use ssdgauge_runfile::{FindingRecord, Writer};
 
 /// Continues a run.
@@ -51,8 +52,11 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
     if let Some(finding) = &meters_changed {
         terminal::print_message(&format!("warning: {}", finding.text));
     }
-    let steps_before = run.steps()?.len();
-    let mut progress = Progress::new(plan, stop);
+    let earlier = run.steps()?;
+    let steps_before = earlier.len();
+    let mut outlook = Outlook::new(plan, head.drive.capacity, &assumed_rates(&head.drive));
+    outlook.resume(&earlier);
+    let mut progress = Progress::new(plan, outlook, stop);
     let program = build_identity::program();
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress, &program);
     progress.finish();

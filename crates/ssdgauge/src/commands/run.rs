@@ -7,12 +7,12 @@ use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
 use crate::suite_options::{
-    DEFAULT_SIZE, endurance_from, find_suite, planner_options_from, size_for,
+    DEFAULT_SIZE, endurance_from, find_suite, planner_options_from, rates_from, size_for,
 };
 use crate::target::{Confirmation, OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::{DriveInfo, Plan};
-use ssdgauge_lab::Suite;
+use ssdgauge_lab::{Outlook, Suite};
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::{Path, PathBuf};
 
@@ -48,14 +48,16 @@ fn check_endurance(
     options: &PlanOptions,
 ) -> Result<(), Failure> {
     let endurance = endurance_from(options);
-    let cost = ssdgauge_lab::estimate(plan, options.write_rate);
-    let Some(wear) = ssdgauge_lab::wear(&cost, drive, &endurance) else { return Ok(()) };
+    let rates = rates_from(options, drive);
+    let cost = ssdgauge_lab::estimate(plan, drive.capacity, &rates);
+    let Some(wear) = ssdgauge_lab::wear(cost.written, drive, &endurance) else { return Ok(()) };
     ssdgauge_lab::check_wear(&wear, drive, &endurance).map_err(|error| {
         let mut failure = Failure::from(error);
-        if let Some((test, written)) = ssdgauge_lab::writes_most(plan, options.write_rate) {
+        if let Some((test, written)) = ssdgauge_lab::writes_most(plan, drive.capacity, &rates) {
             let rule = suite.tests.iter().find(|rule| rule.id == test.id);
             let line = rule.map_or(String::new(), |rule| format!(" ({})", rule.place));
-            let most = format!("; test '{}'{line} writes {} of it", test.id, written.about());
+            let most =
+                format!("; test '{}'{line} writes {} of it", test.id, written.about_decimal());
             failure.hint.push_str(&most);
         }
         failure
@@ -112,7 +114,9 @@ fn start(
         rig.drive().name(),
         out.display()
     ));
-    let mut progress = Progress::new(&plan, stop);
+    let rates = rates_from(&options.plan, rig.drive());
+    let outlook = Outlook::new(&plan, rig.drive().capacity, &rates);
+    let mut progress = Progress::new(&plan, outlook, stop);
     let result = ssdgauge_lab::conduct(&plan, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();
     drop((writer, rig));

@@ -73,7 +73,7 @@ fn missing_and_invalid_suites_are_usage_errors() {
 
 #[test]
 fn a_run_above_the_allowed_share_of_the_endurance_is_refused() {
-    // Ten hours of random writes at 500 MB/s (a quarter of the assumed rate) on a drive of 1 TBW.
+    // Ten hours of random writes on a drive of 1 TBW.
     let wears = ["run", "wears.toml", "sim:tiny", "--endurance", "1TBW"];
     check(&wears, 3, file!["snapshots/endurance-exceeded.txt"]);
 }

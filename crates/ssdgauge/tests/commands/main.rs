@@ -12,6 +12,7 @@ mod hostile_files;
 mod interruption;
 mod meters;
 mod outputs;
+mod plan;
 mod quick;
 mod review;
 mod shortened;

@@ -1,0 +1,478 @@
+//! Expected duration and bytes of one step on a drive of assumed rates, and the state that it leaves.
+//!
+//! Three facts about the drive change the rate of its writes by more than a half: the room in its
+//! cache, the flash that was never written since a purge, and the data that random writes have to
+//! share the flash with. Everything else is a rate. It is no model of a drive: it knows no second and
+//! no request.
+
+use super::rates::AssumedRates;
+use ssdgauge_core::statistics::spare_area;
+use ssdgauge_core::{
+    Access, Bytes, LatencyClock, MOST_LAG, Nanos, Preparation, Stream, Until, Workload,
+};
+
+/// The unit in which flash is mapped: a smaller write rewrites all of it. 4 KiB in almost every drive.
+const MAPPED: f64 = 4_096.0;
+
+/// The share of the spare area that garbage collection can use; the rest is held free. Chosen: some
+/// superblocks are open or reserved.
+const USABLE_SPARE: f64 = 0.93;
+
+/// The rate at which one die programs, in MB/s: what a single write that has to be non-volatile waits for.
+/// Chosen: TLC flash programs 40 to 100 MB/s in each die.
+const DIE_MB_S: f64 = 90.0;
+
+/// The weight of requests and link beside the flash: reads alone keep their latencies up to a higher share.
+/// Chosen: loads passed on virtual drives up to 95 % of the requests, and 55 % of the flash.
+const LATENCY_TOLERANCE: f64 = 0.58;
+
+/// Time and bytes of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Effort {
+    /// Its duration in seconds.
+    pub(super) seconds: f64,
+    /// The bytes that the host writes.
+    pub(super) written: f64,
+    /// The bytes of reads and writes together.
+    pub(super) moved: f64,
+}
+
+impl Effort {
+    /// Returns both together.
+    pub(super) fn plus(self, other: Effort) -> Effort {
+        Effort {
+            seconds: self.seconds + other.seconds,
+            written: self.written + other.written,
+            moved: self.moved + other.moved,
+        }
+    }
+
+    /// Returns `factor` of it.
+    pub(super) fn times(self, factor: f64) -> Effort {
+        Effort {
+            seconds: self.seconds * factor,
+            written: self.written * factor,
+            moved: self.moved * factor,
+        }
+    }
+}
+
+/// A drive of assumed rates.
+#[derive(Clone, Debug)]
+pub(super) struct DriveState {
+    rates: AssumedRates,
+    capacity: f64,
+    /// Bytes of flash that were written since the last purge; at most all of it.
+    used: f64,
+    /// Bytes that hold data.
+    live: f64,
+    /// Free bytes of the cache.
+    cache: f64,
+}
+
+/// The requests and bytes that a workload moves in a second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    /// Bytes written by the host.
+    written: f64,
+    /// Bytes of reads and writes together.
+    moved: f64,
+    /// Bytes that the flash takes for the writes: at least a mapped unit for each request.
+    programmed: f64,
+    /// The share of the load of an open loop that the drive serves; `None` for a closed loop, which
+    /// waits and so never falls behind.
+    served: Option<f64>,
+    /// The share of the time of the flash that the reads take, where the link is faster than the flash.
+    reading: f64,
+    /// The share of requests and link that a load with due times would use; above 1 it is not served. 0
+    /// without due times.
+    busy: f64,
+    /// The same share of the slots of its streams.
+    slots: f64,
+}
+
+impl DriveState {
+    /// Returns a purged drive of `capacity`.
+    ///
+    /// The state of a drive before a run is not known; a suite that depends on it begins with a purge.
+    pub(super) fn new(rates: &AssumedRates, capacity: Bytes) -> DriveState {
+        let mut drive = DriveState {
+            rates: *rates,
+            capacity: capacity.0.max(1) as f64,
+            used: 0.0,
+            live: 0.0,
+            cache: 0.0,
+        };
+        drive.purge();
+        drive
+    }
+
+    /// Returns a drive of other rates in the same state.
+    pub(super) fn with_rates(&self, rates: &AssumedRates) -> DriveState {
+        DriveState { rates: *rates, ..self.clone() }
+    }
+
+    fn purge(&mut self) {
+        (self.used, self.live) = (0.0, 0.0);
+        self.cache = self.capacity * self.rates.cache_share;
+    }
+
+    /// Returns the flash that can hold data.
+    fn flash(&self) -> f64 {
+        self.capacity * (1.0 + self.rates.spare * USABLE_SPARE)
+    }
+
+    /// Rests for `seconds`: the cache is emptied.
+    pub(super) fn rest(&mut self, seconds: f64) {
+        let full = self.capacity * self.rates.cache_share;
+        self.cache = (self.cache + seconds * self.rates.refill_mb_s * 1e6).min(full);
+    }
+
+    /// Carries out `preparation`.
+    pub(super) fn prepare(&mut self, preparation: &Preparation) -> Effort {
+        let command = Effort { seconds: self.rates.purge_s, ..Effort::default() };
+        match *preparation {
+            Preparation::Purge | Preparation::PurgeBy(_) => {
+                self.purge();
+                command
+            }
+            Preparation::Trim { span, .. } => {
+                self.live = (self.live - span.0 as f64).max(0.0);
+                command
+            }
+            Preparation::Fill { access, block_size, offset, span } => {
+                let is_random = access == Access::Random;
+                self.write_once(block_size, offset, span, is_random)
+            }
+            Preparation::Power(_) | Preparation::WriteCache(_) => Effort::default(),
+        }
+    }
+
+    /// Writes a range once, with enough requests in flight for the full rate.
+    fn write_once(&mut self, block: Bytes, offset: Bytes, span: Bytes, is_random: bool) -> Effort {
+        let end = (offset + span).0 as f64;
+        let block = block.0.max(1) as f64;
+        let written = self.rates.write_iops * MAPPED.max(block);
+        let flow = Flow { written, moved: written, programmed: written, ..Flow::default() };
+        let random_span = is_random.then_some(span.0 as f64);
+        self.advance(flow, None, Some(span.0 as f64), random_span, end)
+    }
+
+    /// Runs `workload` up to the first limit of `until`.
+    pub(super) fn run(&mut self, workload: &Workload, until: &Until) -> Effort {
+        let flow = self.demand(workload);
+        let writes = || workload.streams.iter().filter(|stream| stream.writes());
+        let end = writes().map(|stream| (stream.offset + stream.span).0 as f64).fold(0.0, f64::max);
+        let random = writes().filter(|stream| stream.access == Access::Random);
+        let random_span = random.map(|stream| stream.span.0 as f64).fold(0.0, f64::max);
+        let random_span = Some(random_span).filter(|span| *span > 0.0);
+        let bytes = until.bytes.map(|bytes| workload.whole_requests(bytes).0 as f64);
+        self.advance(flow, until.time.map(Nanos::as_secs_f64), bytes, random_span, end)
+    }
+
+    /// Moves `flow`, as far as the writes allow, until `seconds` or `bytes` are reached. The rate of
+    /// the writes changes where the cache is full and where all flash is written.
+    fn advance(
+        &mut self,
+        flow: Flow,
+        seconds: Option<f64>,
+        bytes: Option<f64>,
+        random_span: Option<f64>,
+        end: f64,
+    ) -> Effort {
+        let mut sum = Effort::default();
+        let (mut seconds, mut bytes) =
+            (seconds.unwrap_or(f64::INFINITY), bytes.unwrap_or(f64::INFINITY));
+        debug_assert!(seconds.is_finite() || bytes.is_finite(), "a step has a limit");
+        // Cache, flash that is free, garbage collection: at most one change from each.
+        for _ in 0..4 {
+            let (most, room) = self.write_limit(random_span);
+            // Reads and programs take turns on the flash.
+            let share = 1.0 / (flow.reading + flow.programmed / most).max(1.0);
+            let (moved, programmed) = (flow.moved * share, flow.programmed * share);
+            // An open loop that falls behind by this lag ends the step.
+            let unserved = flow.served.map_or(0.0, |served| 1.0 - served * share);
+            let lag = MOST_LAG.as_secs_f64() / unserved.max(1e-9);
+            let lasts = seconds.min(bytes / moved.max(1.0)).min(lag);
+            let until_change = room / programmed.max(1.0);
+            let time = lasts.min(until_change);
+            self.take(programmed * time, random_span.is_some(), end);
+            sum.seconds += time;
+            sum.written += flow.written * share * time;
+            sum.moved += moved * time;
+            (seconds, bytes) = (seconds - time, bytes - moved * time);
+            if lasts <= until_change {
+                break;
+            }
+        }
+        sum
+    }
+
+    /// Returns the rate at which the drive takes writes, in bytes a second, and the bytes after which it
+    /// changes.
+    fn write_limit(&self, random_span: Option<f64>) -> (f64, f64) {
+        let mb = 1e6;
+        if self.cache >= 1.0 {
+            return (self.rates.cached_write_mb_s * mb, self.cache);
+        }
+        let free = self.flash() - self.used;
+        let large = self.rates.large_write_mb_s * mb;
+        let (Some(span), true) = (random_span, free < 1.0) else {
+            return (large, if random_span.is_some() { free } else { f64::INFINITY });
+        };
+        let spare = (self.flash() - self.live) / span.max(1.0);
+        let collected = self.rates.flash_write_mb_s * mb / write_amplification(spare);
+        (collected.min(large), f64::INFINITY)
+    }
+
+    /// Returns the largest share of requests, link, slots and flash that `workload` would use on the drive
+    /// when all its flash was written; above 1 it cannot be served.
+    ///
+    /// A step of `within` shows full slots only where the load falls behind by the lag that ends it:
+    /// latencies are those of the reads, which have slots of their own.
+    pub(super) fn utilisation(&self, workload: &Workload, within: Nanos) -> f64 {
+        let flow = self.demand(workload);
+        let worn = DriveState { used: self.flash(), cache: 0.0, ..self.clone() };
+        let span = workload.streams.iter().map(|stream| stream.span.0 as f64).fold(1.0, f64::max);
+        let (most, _) = worn.write_limit(Some(span));
+        let served = flow.served.unwrap_or(1.0).max(1e-9);
+        let unserved = 1.0 - 1.0 / flow.slots.max(1.0);
+        let is_seen = within.as_secs_f64() * unserved >= MOST_LAG.as_secs_f64();
+        // Until all flash is written, garbage collection takes nothing of the writes.
+        let is_worn = flow.programmed * within.as_secs_f64() >= self.flash() - self.used;
+        let most = if is_worn { most } else { self.rates.large_write_mb_s * 1e6 };
+        match is_seen {
+            true => flow.busy.max(flow.slots).max(flow.programmed / served / most),
+            false => (flow.busy * LATENCY_TOLERANCE).max(flow.programmed / most),
+        }
+    }
+
+    /// Counts `bytes` that were written below `end`.
+    fn take(&mut self, bytes: f64, is_random: bool, end: f64) {
+        self.cache = (self.cache - bytes).max(0.0);
+        // Random writes reach every block of their span sooner or later.
+        let reached = if is_random { end } else { end.min(self.live + bytes) };
+        self.live = self.live.max(reached).min(self.capacity);
+        // A sequential pass over old data leaves whole blocks without valid data, which are free.
+        self.used = match is_random {
+            true => (self.used + bytes).min(self.flash()),
+            false => self.used.max(self.live),
+        };
+    }
+
+    /// Returns what `workload` asks of a drive that takes any writes: limited by latencies at its queue
+    /// depth, by requests a second and by the link.
+    fn demand(&self, workload: &Workload) -> Flow {
+        let rates = &self.rates;
+        let (mut flow, mut reads) = (Flow::default(), 0.0);
+        // The use of the drive by the streams whose requests have a due time.
+        let (mut due, mut busy, mut reading_requests) = (0.0_f64, 0.0, 0.0);
+        let mut has_due = false;
+        for stream in &workload.streams {
+            let [reading, writing] = shares(stream);
+            let block = stream.block_size.0 as f64;
+            let offered = stream.arrival.per_second().unwrap_or(f64::INFINITY);
+            let served = self.most_requests(stream);
+            let per_second = offered.min(served);
+            reading_requests += per_second * reading / rates.read_iops;
+            busy += per_second * (reading / rates.read_iops + writing / rates.write_iops);
+            reads += per_second * reading * block;
+            flow.written += per_second * writing * block;
+            flow.programmed += per_second * writing * block.max(MAPPED);
+            if offered.is_finite() && stream.clock == LatencyClock::Due {
+                has_due = true;
+                due = due.max(offered / served);
+            }
+        }
+        let link = rates.large_read_mb_s * 1e6;
+        let link = match rates.is_half_duplex {
+            true => (reads + flow.written) / link,
+            false => reads.max(flow.written) / link,
+        };
+        let busy = busy.max(link);
+        let share = 1.0 / busy.max(1.0);
+        // A link that reads and writes share is slower than the flash, and is counted above.
+        let reading = match rates.is_half_duplex {
+            true => 0.0,
+            false => reading_requests.max(reads / (rates.large_read_mb_s * 1e6)) * share,
+        };
+        Flow {
+            reading,
+            written: flow.written * share,
+            moved: (reads + flow.written) * share,
+            programmed: flow.programmed * share,
+            served: has_due.then_some(share / due.max(1.0)),
+            busy: if has_due { busy } else { 0.0 },
+            slots: due,
+        }
+    }
+
+    /// Returns the most requests a second of `stream` alone, by Little's law; no limit for an open loop
+    /// with as many requests in flight as it needs.
+    fn most_requests(&self, stream: &Stream) -> f64 {
+        let rates = &self.rates;
+        let [reading, writing] = shares(stream);
+        let transfer = stream.block_size.0 as f64 / rates.large_read_mb_s;
+        let read_lat_us = match stream.access {
+            Access::Sequential => rates.sequential_read_lat_us,
+            Access::Random => rates.read_lat_us,
+        };
+        let write_lat_us = match stream.sync && rates.durable_write_lat_us > rates.write_lat_us {
+            true => rates.durable_write_lat_us + stream.block_size.0 as f64 / DIE_MB_S,
+            false => rates.write_lat_us,
+        };
+        let seconds =
+            (reading * (read_lat_us + transfer) + writing * (write_lat_us + transfer)) / 1e6;
+        let in_flight = match (stream.arrival.per_second(), stream.clock) {
+            // A service thread waits for its request.
+            (None, _) | (Some(_), LatencyClock::Submission) => Some(stream.total_depth()),
+            (Some(_), LatencyClock::Due) => stream.in_flight_limit(),
+        };
+        let depth = |requests: u32| f64::from(requests).min(rates.queue_depth) / seconds.max(1e-9);
+        in_flight.map_or(f64::INFINITY, depth)
+    }
+}
+
+/// Returns the shares of reads and of writes of a stream.
+fn shares(stream: &Stream) -> [f64; 2] {
+    let reads = f64::from(stream.read_percent.min(100)) / 100.0;
+    [reads, 1.0 - reads]
+}
+
+/// Returns the write amplification of uniform random writes at `spare`, as a share of the data that is
+/// written: the inverse of [`spare_area::from_write_amplification`].
+fn write_amplification(spare: f64) -> f64 {
+    // A spare area below 1 % is held free by every drive: its collection would not end.
+    let spare = spare.max(0.01);
+    let (mut low, mut high) = (1.0, 100.0);
+    // The spare area falls as the write amplification rises; 40 halvings give 10 digits.
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        match spare_area::from_write_amplification(middle, None) {
+            Some(needed) if needed <= spare => high = middle,
+            Some(_) | None => low = middle,
+        }
+    }
+    0.5 * (low + high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::rates::assumed_rates;
+    use ssdgauge_core::{Arrival, Data, DriveInfo, Engine, TargetKind};
+
+    const GB: u64 = 1_000_000_000;
+
+    /// A drive with rates that are easy to compute with: 100 MB/s behind a cache of 10 GB that takes
+    /// 1,000 MB/s, of 100 GB with as much spare area.
+    fn drive() -> DriveState {
+        let unknown = DriveInfo {
+            kind: TargetKind::Block,
+            target: "drive".into(),
+            model: None,
+            serial: None,
+            firmware: None,
+            capacity: Bytes(100 * GB),
+            logical_block: Bytes(512),
+            physical_block: Bytes(4_096),
+            details: Default::default(),
+        };
+        let rates = AssumedRates {
+            large_write_mb_s: 100.0,
+            cached_write_mb_s: 1_000.0,
+            cache_share: 0.1,
+            refill_mb_s: 50.0,
+            flash_write_mb_s: 100.0,
+            large_read_mb_s: 1_000.0,
+            spare: 1.0 / USABLE_SPARE,
+            ..assumed_rates(&unknown)
+        };
+        DriveState::new(&rates, unknown.capacity)
+    }
+
+    fn fill(drive: &mut DriveState, bytes: u64) -> f64 {
+        let (access, block_size) = (Access::Sequential, Bytes(131_072));
+        let fill = Preparation::Fill { access, block_size, offset: Bytes(0), span: Bytes(bytes) };
+        drive.prepare(&fill).seconds
+    }
+
+    fn stream(access: Access, read_percent: u8, arrival: Arrival) -> Workload {
+        let stream = Stream {
+            name: String::new(),
+            access,
+            block_size: Bytes(4_096),
+            read_percent,
+            queue_depth: 32,
+            threads: 1,
+            offset: Bytes(0),
+            span: Bytes(100 * GB),
+            arrival,
+            data: Data::Incompressible,
+            sync: false,
+            in_flight_at_most: None,
+            clock: LatencyClock::Due,
+        };
+        Workload { engine: Engine::IoUring, streams: vec![stream] }
+    }
+
+    fn until(seconds: Option<u64>, bytes: Option<u64>) -> Until {
+        Until { time: seconds.map(Nanos::from_secs), bytes: bytes.map(Bytes) }
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value / expected - 1.0).abs() < 0.01, "{value}, not {expected}");
+    }
+
+    #[test]
+    fn a_fill_runs_through_the_cache_and_a_rest_empties_it() {
+        let mut drive = drive();
+        near(fill(&mut drive, 20 * GB), 10.0 + 100.0);
+        drive.rest(100.0);
+        near(fill(&mut drive, 5 * GB), 5.0);
+        near(fill(&mut drive, GB), 10.0);
+    }
+
+    #[test]
+    fn random_writes_slow_down_once_all_flash_was_written() {
+        let mut drive = drive();
+        fill(&mut drive, 100 * GB);
+        let writes = stream(Access::Random, 0, Arrival::Closed);
+        // 100 GB of spare area are free: 1,000 s at 100 MB/s.
+        near(drive.run(&writes, &until(Some(900), None)).written, 90e9);
+        drive.run(&writes, &until(Some(200), None));
+        // Spare area as large as the data: a write amplification of 1.255.
+        near(drive.run(&writes, &until(Some(100), None)).written, 10e9 / 1.255);
+        drive.prepare(&Preparation::Purge);
+        near(drive.run(&writes, &until(Some(5), None)).written, 5e9);
+    }
+
+    #[test]
+    fn the_first_limit_ends_a_step() {
+        let reads = stream(Access::Random, 100, Arrival::Closed);
+        let by_time = drive().run(&reads, &until(Some(10), None));
+        assert_eq!((by_time.seconds, by_time.written), (10.0, 0.0));
+        let half = (by_time.moved / 2.0) as u64;
+        near(drive().run(&reads, &until(Some(10), Some(half))).seconds, 5.0);
+    }
+
+    #[test]
+    fn an_open_loop_that_cannot_be_served_ends_at_its_lag() {
+        let offered = |per_second| stream(Access::Random, 100, Arrival::Poisson { per_second });
+        // The link is the limit.
+        let most = 1e9 / 4_096.0;
+        let served = drive().run(&offered(most / 2.0), &until(Some(60), None));
+        near(served.seconds, 60.0);
+        // At twice the rate half of the load waits: 10 s behind after 20 s.
+        let late = drive().run(&offered(most * 2.0), &until(Some(60), None));
+        near(late.seconds, 20.0);
+        assert!(drive().utilisation(&offered(most * 2.0), Nanos::SECOND) > 1.0);
+    }
+
+    #[test]
+    fn the_write_amplification_is_that_of_the_published_formula() {
+        for (spare, expected) in [(0.07, 7.817), (0.12, 4.846), (0.28, 2.481), (1.0, 1.255)] {
+            near(write_amplification(spare), expected);
+        }
+    }
+}

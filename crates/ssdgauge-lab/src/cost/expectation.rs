@@ -1,0 +1,27 @@
+//! An expected value with its upper bound.
+
+/// A figure that is not known before a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expectation<T> {
+    /// The expected value.
+    pub expected: T,
+    /// The upper bound, for drives within the bounds of the assumed rates.
+    pub at_most: T,
+}
+
+impl<T: Copy + std::ops::Add<Output = T>> Expectation<T> {
+    /// Returns the sum of two figures: the bounds add up as well.
+    pub fn plus(self, other: Expectation<T>) -> Expectation<T> {
+        Expectation {
+            expected: self.expected + other.expected,
+            at_most: self.at_most + other.at_most,
+        }
+    }
+}
+
+impl<T> Expectation<T> {
+    /// Returns the same figure in another unit or form.
+    pub fn map<U>(self, form: impl Fn(T) -> U) -> Expectation<U> {
+        Expectation { expected: form(self.expected), at_most: form(self.at_most) }
+    }
+}

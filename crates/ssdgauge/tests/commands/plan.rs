@@ -1,0 +1,93 @@
+//! What `plan` prints about time and bytes, and what a run prints about its rest.
+
+use crate::support::{Bench, text};
+
+const FIVE_FILLS: &str = r#"
+[suite]
+id = "five"
+revision = 1
+title = "Five fills"
+
+[[test]]
+id = "t"
+revision = 1
+title = "T"
+prepare = [
+    { fill = "sequential", span = "1GB" },
+    { fill = "sequential", span = "1GB" },
+    { fill = "sequential", span = "1GB" },
+    { fill = "sequential", span = "1GB" },
+    { fill = "sequential", span = "1GB" },
+]
+stream = { access = "random", block_size = "4KiB", read_percent = 100 }
+until = { time = "50ms" }
+score = { best_of = "iops" }
+"#;
+
+const TARGET: &str = "sim:sata-datacentre?capacity=2GB";
+
+fn line<'a>(text: &'a str, start: &str) -> &'a str {
+    let found = text.lines().find(|line| line.starts_with(start));
+    found.unwrap_or_else(|| panic!("no line '{start}' in {text}"))
+}
+
+#[test]
+fn a_plan_states_expected_values_bounds_and_the_assumed_rates() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("five.toml"), FIVE_FILLS).unwrap();
+    let plan = bench.print(&["plan", "five.toml", TARGET]);
+    // 5 GB at 540 MB/s, and 50 ms of reads; the bound at half the rate.
+    let time = line(&plan, "Time: ");
+    assert!(time.starts_with("Time: about 9.3s, at most 19"), "{time}");
+    assert_eq!(line(&plan, "Written: "), "Written: about 5.0 GB, at most 5.0 GB");
+    let rates = line(&plan, "Rates: ");
+    assert!(rates.contains("a SATA drive without volatile write cache: 540 MB/s"), "{rates}");
+    assert!(rates.contains("--write-rate"), "{rates}");
+}
+
+#[test]
+fn a_given_write_rate_replaces_the_assumed_one() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("five.toml"), FIVE_FILLS).unwrap();
+    let arguments = ["plan", "five.toml", TARGET, "--write-rate", "100MB", "--json"];
+    let json: serde_json::Value = serde_json::from_str(&bench.print(&arguments)).unwrap();
+    let estimate = &json["estimate"];
+    let seconds = estimate["time_s"].as_f64().unwrap();
+    assert!((50.0..51.0).contains(&seconds), "{seconds}");
+    assert!(estimate["time_bound_s"].as_f64().unwrap() >= 100.0);
+    // Five times 1 GB in whole requests of 128 KiB.
+    assert_eq!(estimate["written_bytes"], 4_999_987_200_u64);
+    assert_eq!(estimate["rates"]["large_write_mb_s"], 100.0);
+    // The keys of the limits keep their meaning.
+    assert_eq!(estimate["filled_bytes"], 4_999_987_200_u64);
+    assert_eq!(estimate["written_bytes_at_most"], 4_999_987_200_u64);
+    assert_eq!(estimate["assumed_bytes_per_second"], 100_000_000);
+}
+
+#[test]
+fn a_run_prints_its_rest_by_the_rate_of_its_first_fill() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("five.toml"), FIVE_FILLS).unwrap();
+    let output = bench.call(&["run", "five.toml", TARGET, "--out", "a.ssdg"]);
+    let stderr = text(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let found: Vec<&str> = stderr.lines().filter(|line| line.contains("after this fill")).collect();
+    // Four fills of 1 GB are left.
+    let [line] = found[..] else { panic!("{stderr}") };
+    assert!(line.contains("at 560 MB/s: about 7s left, 4.0 GB to write"), "{line}");
+}
+
+#[test]
+fn a_run_is_refused_by_the_expected_bytes_and_not_by_the_bound() {
+    let bench = Bench::new();
+    let plan = |endurance: &str| {
+        let arguments =
+            ["plan", "consistency-2016", TARGET, "--shorten", "60", "--endurance", endurance];
+        bench.print(&arguments)
+    };
+    // About 36 GB are expected, and at most about 75: 2 % of 2 TB lie between.
+    assert!(!plan("2TBW").contains("This run would be refused"), "{}", plan("2TBW"));
+    let refused = plan("1TBW");
+    let reason = line(&refused, "This run would be refused: ");
+    assert!(reason.contains("is rated for (at most "), "{reason}");
+}
