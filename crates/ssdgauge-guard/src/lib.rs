@@ -11,6 +11,7 @@
 mod admission;
 mod identity;
 mod lease;
+mod options;
 mod refusal;
 pub mod signatures;
 mod survey;
@@ -19,7 +20,8 @@ mod text;
 mod uses;
 mod write_budget;
 
-pub use admission::{Admitted, Continued, TargetOptions, find_writers};
+pub use admission::{Admitted, find_writers};
+pub use options::{Continued, TargetOptions};
 pub use refusal::Refusal;
 pub use survey::drives;
 pub use target::{Candidate, OpenTarget, OpenedTarget, TargetError, TargetPlace};

@@ -1,7 +1,8 @@
 //! Targets: resolution of a name, and opening of the folder, file or drive that it leads to.
 
-use crate::admission::{self, Admitted, TargetOptions};
+use crate::admission::{self, Admitted};
 use crate::identity::TargetFacts;
+use crate::options::TargetOptions;
 use crate::refusal::Refusal;
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 use ssdgauge_os::mounts::file_system_of;

@@ -146,6 +146,21 @@ pub(crate) struct RunOptions {
     /// before and after each step.
     #[arg(long, default_value_t = 10, value_name = "SECONDS")]
     pub(crate) health_every: u32,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
+    /// Write a log of all measured requests, 16 bytes each; `ssdgauge log` prints it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_ios: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) power: PowerOptions,
+    /// Print the results as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What the user permits for a drive, by its serial.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ConsentOptions {
     /// Confirm that the drive with this serial may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confirm: Option<String>,
@@ -155,14 +170,6 @@ pub(crate) struct RunOptions {
     /// Accept that uses of the drive with this serial may be hidden, as in a container.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confined: Option<String>,
-    /// Write a log of all measured requests, 16 bytes each; `ssdgauge log` prints it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) log_ios: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) power: PowerOptions,
-    /// Print the results as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// The power meters of a run.
@@ -199,15 +206,8 @@ pub(crate) struct LogArguments {
 pub(crate) struct ResumeArguments {
     /// Run file of the interrupted run.
     pub(crate) file: PathBuf,
-    /// Confirm that the drive with this serial may be overwritten.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) confirm: Option<String>,
-    /// Allow erasing existing file systems and data on the drive with this serial.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) erase: Option<String>,
-    /// Accept that uses of the drive with this serial may be hidden, as in a container.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) confined: Option<String>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
     #[command(flatten)]
     pub(crate) power: PowerOptions,
     /// Print the results as JSON.
@@ -367,15 +367,8 @@ pub(crate) struct BenchArguments {
     /// Size of the scratch file, or of the tested range of another target.
     #[arg(long, default_value = "256MiB")]
     pub(crate) size: Bytes,
-    /// Confirm that the drive with this serial may be overwritten.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) confirm: Option<String>,
-    /// Allow erasing existing file systems and data on the drive with this serial.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) erase: Option<String>,
-    /// Accept that uses of the drive with this serial may be hidden, as in a container.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) confined: Option<String>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
     /// Write a log of all requests.
     #[arg(long, value_name = "FILE")]
     pub(crate) log_ios: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! Targets: from a name on the command line to an open rig. All kinds of targets meet here.
 
+use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
 use crate::{request_log, terminal, text_file};
@@ -104,7 +105,7 @@ impl Target {
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `confirmation` or typed at the terminal; it must not hold the results.
+    /// `consent` or typed at the terminal; it must not hold the results.
     ///
     /// # Errors
     ///
@@ -113,7 +114,7 @@ impl Target {
     pub(crate) fn open(
         self,
         plan: &Plan,
-        confirmation: Confirmation<'_>,
+        consent: &ConsentOptions,
         run: RunContext<'_>,
         seed: u64,
         extras: RunExtras<'_>,
@@ -136,9 +137,9 @@ impl Target {
             )),
             Target::Real(candidate) => {
                 let given = TargetOptions {
-                    confirm: confirmation.confirm,
-                    erase: confirmation.erase,
-                    confined: confirmation.confined,
+                    confirm: consent.confirm.as_deref(),
+                    erase: consent.erase.as_deref(),
+                    confined: consent.confined.as_deref(),
                     run_id: Some(run.run_id),
                     continues: run.continues,
                     results: Some(run.results),
@@ -146,7 +147,7 @@ impl Target {
                     writes_at_most: writes_at_most(plan),
                     health_every_s,
                 };
-                let typed = match confirmation.confirm {
+                let typed = match given.confirm {
                     None if needs_confirmation && std::io::stdin().is_terminal() => {
                         prompt(&candidate, &given)?
                     }
@@ -192,17 +193,6 @@ pub(crate) struct RunContext<'a> {
     pub(crate) results: &'a Path,
     /// Identifiers of the drive at the start of the run, if the run is resumed.
     pub(crate) continues: Option<&'a Continued>,
-}
-
-/// The confirmations on the command line: serials of drives.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Confirmation<'a> {
-    /// The drive may be overwritten.
-    pub(crate) confirm: Option<&'a str>,
-    /// Existing data on it may be erased.
-    pub(crate) erase: Option<&'a str>,
-    /// Uses of it may be hidden from this process.
-    pub(crate) confined: Option<&'a str>,
 }
 
 /// Opens a virtual drive from `PROFILE[?KEY=VALUE&...]`; a profile is a name or the path of a file.

@@ -96,9 +96,9 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
     check_block_size(arguments.block_size, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
     let options = TargetOptions {
-        confirm: arguments.confirm.as_deref(),
-        erase: arguments.erase.as_deref(),
-        confined: arguments.confined.as_deref(),
+        confirm: arguments.consent.confirm.as_deref(),
+        erase: arguments.consent.erase.as_deref(),
+        confined: arguments.consent.confined.as_deref(),
         ..TargetOptions::default()
     };
     let mut rig = LinuxRig::open_with(candidate, &options, 1)?;

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
-use crate::target::{Confirmation, OpenedRig, RunContext, RunExtras, SizeRequest, Target};
+use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::Continued;
@@ -33,11 +33,6 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
     let health_every_s =
         head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
     page_file::check_page(&page_file::page_beside(&arguments.file), &[arguments.file.as_path()])?;
-    let confirmation = Confirmation {
-        confirm: arguments.confirm.as_deref(),
-        erase: arguments.erase.as_deref(),
-        confined: arguments.confined.as_deref(),
-    };
     // The test data of the run itself needs no second confirmation: the guard recognises it.
     let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
@@ -47,7 +42,7 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
         RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &specs, health_every_s };
     let OpenedRig { mut rig, meters: described, .. } =
-        target.open(plan, confirmation, context, plan.seed, extras)?;
+        target.open(plan, &arguments.consent, context, plan.seed, extras)?;
     let meters_changed = meter_specs::change_finding(&head.environment, &described);
     if let Some(finding) = &meters_changed {
         terminal::print_message(&format!("warning: {}", finding.text));

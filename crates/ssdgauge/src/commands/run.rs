@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::suite_options::{
     DEFAULT_SIZE, endurance_from, find_suite, planner_options_from, rates_from, size_for,
 };
-use crate::target::{Confirmation, OpenedRig, RunContext, RunExtras, SizeRequest, Target};
+use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::{DriveInfo, Plan};
 use ssdgauge_lab::{Outlook, Suite};
@@ -83,11 +83,6 @@ fn start(
     let id = process::run_id(now)?;
     let context = RunContext { run_id: &id, results: &out, continues: None };
     let stop = StopFlag::listen()?;
-    let confirmation = Confirmation {
-        confirm: options.confirm.as_deref(),
-        erase: options.erase.as_deref(),
-        confined: options.confined.as_deref(),
-    };
     let extras = RunExtras {
         stop: &stop,
         log_ios: options.log_ios.as_deref(),
@@ -95,7 +90,7 @@ fn start(
         health_every_s: Some(options.health_every.into()),
     };
     let OpenedRig { mut rig, meters: described, privileges } =
-        target.open(&plan, confirmation, context, seed, extras)?;
+        target.open(&plan, &options.consent, context, seed, extras)?;
     let mut environment = ssdgauge_host::environment(privileges.as_deref());
     environment.extend(meter_specs::environment_entries(&described));
     let opening = Opening {

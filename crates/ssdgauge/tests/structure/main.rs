@@ -31,8 +31,9 @@ const GUARD: &[(&str, &[&str])] = &[
     ("signatures", &["text"]),
     ("identity", &["refusal", "text"]),
     ("uses", &["text"]),
-    ("admission", &["identity", "lease", "refusal", "signatures", "text", "uses"]),
-    ("target", &["admission", "identity", "refusal"]),
+    ("options", &[]),
+    ("admission", &["identity", "lease", "options", "refusal", "signatures", "text", "uses"]),
+    ("target", &["admission", "identity", "options", "refusal"]),
     ("write_budget", &["admission", "signatures", "target"]),
     ("survey", &["target"]),
 ];
