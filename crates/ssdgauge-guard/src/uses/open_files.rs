@@ -146,7 +146,9 @@ fn descriptor(task: &Path, wanted: &Wanted) -> Result<Option<Hold>, Unreadable> 
             Some(stat) if wanted.is(&stat) && (!wanted.writers_only || may_write(&info())) => {
                 return Ok(Some(Hold::Descriptor));
             }
-            Some(stat) if may_be_ring(&stat) && is_ring(&path) && wanted.is_registered(&info()) => {
+            Some(stat)
+                if may_be_ring(&stat) && is_ring(&path) && wanted.is_registered(task, &info()) =>
+            {
                 return Ok(Some(Hold::Registered));
             }
             Some(_) | None => {}
@@ -299,11 +301,19 @@ impl Wanted {
         }
     }
 
-    /// Returns whether a wanted file is registered with the ring whose fdinfo is `info`.
-    fn is_registered(&self, info: &str) -> bool {
-        registered(info).any(|file| {
-            let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-            self.names.contains(name.as_ref())
+    /// Returns whether a wanted file is registered with the ring of `task` whose fdinfo is `info`.
+    fn is_registered(&self, task: &Path, info: &str) -> bool {
+        registered(info).map(Path::new).any(|file| {
+            // A path counts in the mount namespace of the process.
+            let inside = file.strip_prefix("/").map(|path| task.join("root").join(path));
+            match inside.map(|path| look(&path)) {
+                Ok(Ok(Some(stat))) => self.is(&stat),
+                // Older kernels report the name alone, and a file can be deleted.
+                Ok(Ok(None) | Err(Unreadable)) | Err(_) => {
+                    let name = file.file_name().unwrap_or_default().to_string_lossy();
+                    self.names.contains(name.as_ref())
+                }
+            }
         })
     }
 }

@@ -173,8 +173,10 @@ fn a_drive_can_be_confirmed_by_typing_its_name_at_the_terminal() {
     let size = 64 << 20;
     let Some(device) = Loop::attach(bench.folder.path(), size) else { return };
     let program = env!("CARGO_BIN_EXE_ssdgauge");
-    let line = format!("{program} quick {} {} --out a.ssdg", device.path, SMALL.join(" "));
-    for (typed, code) in [("no", "3"), (&*format!("{}:{size}", device.name()), "0")] {
+    let words = format!("{}:{size}", device.name());
+    let small = SMALL.join(" ");
+    let line = format!("{program} quick {} {small} --confined {words} --out a.ssdg", device.path);
+    for (typed, code) in [("no", "3"), (&*words, "0")] {
         // `script` provides a terminal for the prompt.
         let shell = format!("printf '{typed}\\n' | script -qec '{line}' /dev/null; echo =$?");
         let output = std::process::Command::new("bash")

@@ -74,8 +74,8 @@ fn a_plan_states_the_fewest_and_the_most_repetitions() {
         assert!(text.contains(head), "{text}");
         assert_eq!(text.matches("reads (revision 1)").count(), 2, "{text}");
         assert!(text.contains("reads (revision 1), each further repetition: Reads"), "{text}");
-        assert!(text.contains("5 repetitions:\nTime: at most 5.5s"), "{text}");
-        assert!(text.contains("20 repetitions:\nTime: at most 22s"), "{text}");
+        assert!(text.contains("5 repetitions:\nTime: about 5.6s, at most 6.8s"), "{text}");
+        assert!(text.contains("20 repetitions:\nTime: about 22.1s, at most 26.3s"), "{text}");
     }
     let json: Value = serde_json::from_str(&plan("until:0.5%,at-most=40", &["--json"])).unwrap();
     assert_eq!(json["plan"]["repeat_until"]["at_most"], 40);

@@ -176,19 +176,24 @@ fn readable_by_all(bench: &Bench) {
     std::fs::set_permissions(bench.folder.path(), all).unwrap();
 }
 
+/// Returns a drive, and the program started in a PID namespace of its own.
+fn in_container(bench: &mut Bench) -> Option<(String, PathBuf)> {
+    let Some((device, _)) = bench.drive() else {
+        println!("skipped: no loop device available (run as root)");
+        return None;
+    };
+    let prefix = "unshare -p -f --mount-proc";
+    if !bench.succeeds(&[started_by(bench, prefix, "/bin/true").to_str()?]) {
+        println!("skipped: no PID namespace available");
+        return None;
+    }
+    Some((device, started_by(bench, prefix, env!("CARGO_BIN_EXE_ssdgauge"))))
+}
+
 #[test]
 fn a_confirmed_drive_is_tested_in_a_container_with_a_finding() {
     let mut bench = Bench::new();
-    let Some((device, _)) = bench.drive() else {
-        println!("skipped: no loop device available (run as root)");
-        return;
-    };
-    let prefix = "unshare -p -f --mount-proc";
-    if !bench.succeeds(&[started_by(&bench, prefix, "/bin/true").to_str().unwrap()]) {
-        println!("skipped: no PID namespace available");
-        return;
-    }
-    let program = started_by(&bench, prefix, env!("CARGO_BIN_EXE_ssdgauge"));
+    let Some((device, program)) = in_container(&mut bench) else { return };
     let serial = confirmation(&device);
     let run = |arguments: &[&str]| -> Output {
         let run_file = bench.path("a.ssdg");
@@ -212,16 +217,7 @@ fn a_confirmed_drive_is_tested_in_a_container_with_a_finding() {
 #[test]
 fn the_list_of_drives_says_unknown_where_uses_are_hidden() {
     let mut bench = Bench::new();
-    let Some((device, _)) = bench.drive() else {
-        println!("skipped: no loop device available (run as root)");
-        return;
-    };
-    let prefix = "unshare -p -f --mount-proc";
-    if !bench.succeeds(&[started_by(&bench, prefix, "/bin/true").to_str().unwrap()]) {
-        println!("skipped: no PID namespace available");
-        return;
-    }
-    let program = started_by(&bench, prefix, env!("CARGO_BIN_EXE_ssdgauge"));
+    let Some((device, program)) = in_container(&mut bench) else { return };
     let list = Command::new(&program).arg("drives").output().unwrap();
     let list = String::from_utf8(list.stdout).unwrap();
     let name = device.strip_prefix("/dev/").unwrap();
@@ -230,4 +226,26 @@ fn the_list_of_drives_says_unknown_where_uses_are_hidden() {
     assert!(lines[row].ends_with("  unknown"), "{list}");
     assert!(lines[row + 1].starts_with("    unknown: this process cannot see"), "{list}");
     assert!(list.contains(&format!("--confined {}", confirmation(&device))), "{list}");
+}
+
+#[test]
+fn a_file_of_equal_name_that_another_process_has_registered_is_no_use() {
+    let (mut bench, mut other) = (Bench::new(), Bench::new());
+    let Some((device, _)) = bench.drive() else {
+        println!("skipped: no loop device available (run as root)");
+        return;
+    };
+    let image = other.image("image");
+    if hold(&mut other, "ring", image.to_str().unwrap()).is_none() {
+        println!("skipped: no Python, or another architecture");
+        return;
+    }
+    let serial = confirmation(&device);
+    let output = Command::new(env!("CARGO_BIN_EXE_ssdgauge"))
+        .args(["quick", &device, "--size", "8MiB", "--shorten", "100", "--confirm", &serial])
+        .args(["--confined", &serial, "--out"])
+        .arg(bench.path("a.ssdg"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
