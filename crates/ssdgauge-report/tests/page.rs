@@ -153,9 +153,10 @@ fn a_plan_with_extreme_values_has_every_output() {
             step.label = "x".repeat(5_000);
             let Action::Run { workload, .. } = &mut step.action else { panic!("a load") };
             let stream = &mut workload.streams[0];
-            stream.queue_depth = u32::MAX >> (number % 3);
-            stream.threads = u32::MAX;
-            stream.span = Bytes(u64::MAX);
+            // The most that a run file may contain.
+            stream.queue_depth = 4_096 >> (number % 3);
+            stream.threads = 4_096;
+            stream.span = Bytes(u64::MAX >> 1);
         }
     }
     recipe.pace = &|_, second| support::Pace {

@@ -47,17 +47,20 @@ fn scan(kernel: &Kernel, wanted: &Wanted, excluded: u32) -> OpenFiles {
     let mut found = OpenFiles::default();
     for process in processes(&kernel.proc) {
         let id = name_of(&process);
-        if own.contains(&id) || own.iter().any(|own| is_our_fork(&process, own)) {
+        if own.contains(&id) {
             continue;
         }
-        let title = || {
-            let program = attribute(&process.join("comm")).unwrap_or_else(|| "a program".into());
-            format!("{} (process {id})", printable(program.as_bytes()))
-        };
-        match hold(&process, wanted) {
-            Ok(Some(hold)) => found.holders.push(format!("it is {} {}", hold.verb(), title())),
+        let held = hold(&process, wanted);
+        // Last, because it reads more files than the search itself.
+        if held == Ok(None) || own.iter().any(|own| is_our_fork(&process, own)) {
+            continue;
+        }
+        let program = attribute(&process.join("comm")).unwrap_or_else(|| "a program".into());
+        let title = format!("{} (process {id})", printable(program.as_bytes()));
+        match held {
+            Ok(Some(hold)) => found.holders.push(format!("it is {} {title}", hold.verb())),
             Ok(None) => {}
-            Err(Unreadable) => found.unreadable.push(title()),
+            Err(Unreadable) => found.unreadable.push(title),
         }
     }
     found
@@ -88,9 +91,6 @@ struct Unreadable;
 /// Returns how `process` holds a wanted file, if it does.
 fn hold(process: &Path, wanted: &Wanted) -> Result<Option<Hold>, Unreadable> {
     for task in tables(process) {
-        if !has_files(&task) {
-            continue;
-        }
         if let Some(hold) = descriptor(&task, wanted)? {
             return Ok(Some(hold));
         }
