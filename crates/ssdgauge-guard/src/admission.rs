@@ -227,7 +227,10 @@ pub(crate) fn objections(
             Err(error) => unchecked.push(format!("its contents and its health ({error})")),
         }
     }
-    found.extend(unknown);
+    // Of a drive that is refused in any case, it does not matter what else is unknown.
+    if found.iter().all(Refusal::needs_only_confirmation) {
+        found.extend(unknown);
+    }
     (found, unchecked)
 }
 

@@ -1,7 +1,7 @@
 //! Cost of a plan: time and bytes written, expected and at most, and the share of the rated endurance.
 //!
 //! [`estimate`] walks the plan on a drive of assumed rates: what is known before a run. [`Outlook`]
-//! does the same for the rest of a run, with the rate of writes that its fills have shown. [`limits`]
+//! does the same for the rest of a run, with the rate of writes that its fills have shown. [`limits()`]
 //! holds what the limits of the steps say by themselves. Nothing here asks a drive, real or virtual.
 
 mod drive_state;
