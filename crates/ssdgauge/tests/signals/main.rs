@@ -25,23 +25,18 @@ struct RunUnderLoad {
     child: Child,
 }
 
+/// Returns the command that runs the suite of these tests on the drive `path`.
+fn run_line<'a>(path: &'a str, confirm: &'a str) -> [&'a str; 9] {
+    ["run", "mine.toml", path, "--confirm", confirm, "--confined", confirm, "--out", "a.ssdg"]
+}
+
 impl RunUnderLoad {
     fn start() -> Option<RunUnderLoad> {
         let bench = Bench::new();
         let device = Loop::attach(bench.folder.path(), 32 << 20)?;
         std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
         let confirm = format!("{}:{}", device.name(), 32 << 20);
-        let line = [
-            "run",
-            "mine.toml",
-            &device.path,
-            "--confirm",
-            &confirm,
-            "--confined",
-            &confirm,
-            "--out",
-            "a.ssdg",
-        ];
+        let line = run_line(&device.path, &confirm);
         let child = bench
             .command(&line)
             .stdout(Stdio::null())
@@ -203,17 +198,7 @@ fn a_signal_stops_the_run_while_the_drive_hangs_and_a_second_one_ends_it_at_once
         std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
         let confirm = format!("{}:{}", device.name(), 32 << 20);
         let out = "a.ssdg";
-        let line = [
-            "run",
-            "mine.toml",
-            &device.path,
-            "--confirm",
-            &confirm,
-            "--confined",
-            &confirm,
-            "--out",
-            out,
-        ];
+        let line = run_line(&device.path, &confirm);
         let stderr = std::fs::File::create(bench.path("stderr")).unwrap();
         let mut child = bench.command(&line).stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
         wait_for("the measuring step", || measures(&bench.path(out)));
