@@ -7,6 +7,7 @@ use crate::score::{Score, ScoreFamily};
 use crate::statistics::repetition::{self, Stopping};
 use crate::statistics::{knee, summary};
 use crate::totals::{DirectionTotals, Totals};
+use std::borrow::Borrow;
 
 /// The number of a test.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +33,7 @@ impl Headline {
     /// The value counts all seconds; the interval has a mean of its own where the start of a step
     /// flatters (definition D17). It gives the variation within this run, not the difference to
     /// another run.
-    pub fn from_points(score: &Score, points: &[Point]) -> Headline {
+    pub fn from_points<P: Borrow<Point>>(score: &Score, points: &[P]) -> Headline {
         let metric = score.metric();
         let Some(series) = Series::new(score, points) else {
             return Headline::unmeasured(metric, 0);
@@ -117,7 +118,7 @@ impl Ratio {
     /// `None` where one of them was not measured, or where that of `a` is not above zero. The
     /// interval is that of the means behind the cuts of both (Zou and Donner 2008); it does not
     /// include the variation between runs.
-    pub fn from_points(score: &Score, a: &[Point], b: &[Point]) -> Option<Ratio> {
+    pub fn from_points<P: Borrow<Point>>(score: &Score, a: &[P], b: &[P]) -> Option<Ratio> {
         let [a, b] = [a, b].map(|points| Headline::from_points(score, points));
         let divisor = a.value.filter(|value| *value > 0.0)?;
         let value = Some(b.value? / divisor).filter(|ratio| ratio.is_finite())?;
@@ -146,9 +147,9 @@ struct Series<'a> {
 impl<'a> Series<'a> {
     /// Returns the series of `points`; `None` where a window is longer than its point, or where
     /// the power of the points comes from different scopes.
-    fn new(score: &Score, points: &'a [Point]) -> Option<Series<'a>> {
+    fn new<P: Borrow<Point>>(score: &Score, points: &'a [P]) -> Option<Series<'a>> {
         let points: Vec<&Point> =
-            points.iter().filter(|point| score.needs(point.position)).collect();
+            points.iter().map(P::borrow).filter(|point| score.needs(point.position)).collect();
         let counted = |point: &&'a Point| {
             let full = point.full_seconds();
             match score.last_part() {
@@ -220,12 +221,12 @@ impl<'a> Series<'a> {
     /// Returns the knee over the queue depth with the intervals of its points; `None` where one of
     /// them has none.
     fn knee(&self, metric: Metric) -> Option<knee::Knee> {
-        let rung = |point: &&Point| {
+        let sweep_point = |point: &&Point| {
             let value = point.totals.value(metric, Scope::All)?;
             let interval = point.interval(metric, Scope::All).ends()?;
             Some(knee::SweepPoint { depth: point.position as u32, value, interval })
         };
-        knee::find(&self.points.iter().map(rung).collect::<Option<Vec<_>>>()?)
+        knee::find(&self.points.iter().map(sweep_point).collect::<Option<Vec<_>>>()?)
     }
 
     /// Returns the headline from the values that `each` returns for the points.
@@ -304,19 +305,19 @@ fn combine(score: &Score, positions: &[f64], values: &[f64]) -> Option<f64> {
         ScoreFamily::Knee => {
             let sweep = sweep(positions, values);
             let depth = knee::find(&sweep)?.depth;
-            sweep.iter().find(|rung| rung.depth == depth).map(|rung| rung.value)
+            sweep.iter().find(|point| point.depth == depth).map(|point| point.value)
         }
     }
 }
 
 /// Returns the points as a sweep of queue depths, without intervals of their own.
 fn sweep(positions: &[f64], values: &[f64]) -> Vec<knee::SweepPoint> {
-    let rung = |(position, value): (&f64, &f64)| knee::SweepPoint {
+    let point = |(position, value): (&f64, &f64)| knee::SweepPoint {
         depth: *position as u32,
         value: *value,
         interval: (*value, *value),
     };
-    positions.iter().zip(values).map(rung).collect()
+    positions.iter().zip(values).map(point).collect()
 }
 
 /// The knee of a sweep of queue depths.
@@ -333,7 +334,7 @@ pub struct KneeFound {
 
 impl KneeFound {
     /// Returns the knee of `points`, a sweep of total queue depths; `None` without one.
-    pub fn find(metric: Metric, points: &[Point]) -> Option<KneeFound> {
+    pub fn find<P: Borrow<Point>>(metric: Metric, points: &[P]) -> Option<KneeFound> {
         let series = Series::new(&Score::Knee(metric), points)?;
         let whole: Option<Vec<f64>> =
             series.points.iter().map(|point| point.totals.value(metric, Scope::All)).collect();

@@ -40,7 +40,7 @@ const SECTOR: u64 = 512;
 /// The largest latency of a record, in nanoseconds: 18 minutes. Larger ones are stored as this one.
 pub const LONGEST: u64 = (1 << 40) - 1;
 /// The largest time from the base of a frame to the completion of a record, in nanoseconds.
-pub const MOST_APART: u64 = u32::MAX as u64;
+pub const MAX_APART: u64 = u32::MAX as u64;
 
 /// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The time from the base of its frame to its completion, in nanoseconds, at most
-    /// [`MOST_APART`].
+    /// [`MAX_APART`].
     pub after: u32,
     /// Its latency as in the histograms, in nanoseconds.
     pub latency: u64,

@@ -9,7 +9,9 @@
 
 mod confidence;
 mod drive;
+mod drive_change;
 mod drive_description;
+mod durability;
 mod headline;
 pub mod io_log;
 mod metric;
@@ -20,10 +22,12 @@ mod plan;
 mod point;
 mod preparation;
 mod random;
+mod readings;
 mod recording;
 mod repeat_until;
 mod request;
 mod rig;
+pub mod rounded;
 mod sample;
 mod schedule;
 mod score;
@@ -39,7 +43,9 @@ mod workload;
 
 pub use confidence::{ConfidenceInterval, WithinRun};
 pub use drive::{DriveInfo, TargetKind};
+pub use drive_change::DriveChange;
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
+pub use durability::{Flush, LostWrite, ReadBack};
 pub use headline::{Headline, KneeFound, Ratio};
 pub use metric::{Family, Metric, Scope};
 pub use open_loop::{
@@ -59,9 +65,9 @@ pub use repeat_until::RepeatUntil;
 pub use request::{Request, RequestSource};
 pub use rig::{Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink};
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
-pub use schedule::{MOST_LAG, Schedule};
+pub use schedule::{MAX_LAG, Schedule};
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
-pub use second_aggregator::{AggregatedSecond, AggregatedStep, SecondAggregator};
+pub use second_aggregator::{AggregatedStep, SecondAggregator, SecondMark};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;
 pub use step_number::StepNumbers;

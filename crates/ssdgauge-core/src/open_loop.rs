@@ -1,7 +1,7 @@
 //! The figures of an open loop, and the findings about its load generator.
 
 use crate::sample::{Finding, FindingKind, Severity};
-use crate::schedule::MOST_LAG;
+use crate::schedule::MAX_LAG;
 use crate::statistics::histogram::Histogram;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Engine, Stream};
@@ -49,7 +49,7 @@ pub fn open_loop_slots(
 ) -> Option<u32> {
     let threads = threads.max(1);
     let rate = stream.arrival.per_second()? / f64::from(threads);
-    let mean = rate * MOST_LAG.as_secs_f64();
+    let mean = rate * MAX_LAG.as_secs_f64();
     let due = (mean + DEVIATIONS * mean.sqrt()) as u64 + 64;
     let buffers = u64::from(stream.reads()) + u64::from(stream.writes());
     let slot = stream.block_size.0.max(1) * buffers.max(1);
@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(figures.lateness_max_us, Some(942_000.0));
         let [finding] = &findings(&count, &values(&[(8_973, 100)]))[..] else { panic!() };
         assert_eq!(finding.kind, FindingKind::Withheld);
-        for part in ["943 requests", "3.7 MiB", "942ms", "(2058 slots in all threads)"] {
+        for part in ["943 requests", "3.86 MB", "942ms", "(2058 slots in all threads)"] {
             assert!(finding.text.contains(part), "{part}: {}", finding.text);
         }
     }
@@ -419,7 +419,7 @@ mod tests {
             [(1.0, 1, 4_096), (997.0, 1, 4_096), (500.0, 2, 131_072), (6_000.0, 1, 1_536)]
         {
             let slots = f64::from(slots(per_second, threads, ring, bytes).unwrap());
-            let due = per_second / f64::from(threads) * MOST_LAG.as_secs_f64();
+            let due = per_second / f64::from(threads) * MAX_LAG.as_secs_f64();
             // Five standard deviations of random arrivals.
             assert!(slots > due + 5.0 * due.sqrt(), "{per_second} {threads} {bytes}: {slots}");
         }

@@ -2,7 +2,7 @@
 
 use crate::confidence::{ConfidenceInterval, WithinRun};
 use crate::metric::{Metric, Scope};
-use crate::sample::{Direction, Interval};
+use crate::sample::Direction;
 use crate::statistics::histogram::Histogram;
 use crate::statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
 use crate::statistics::sparse_histogram::SparseHistogram;
@@ -37,25 +37,25 @@ impl PercentileSeries {
         Some(PercentileSeries { scopes, is_incomplete: false })
     }
 
-    /// Takes the intervals of one second, of which `merged` has all latencies. A shorter last second
-    /// is left out (definition D3).
-    pub fn second(&mut self, intervals: &[Interval], merged: &Histogram) {
-        if intervals.iter().all(|interval| interval.length < Nanos::SECOND) {
+    /// Takes the totals of one second with their buckets, of which `all` has all latencies. A shorter
+    /// last second is left out (definition D3).
+    pub fn second(&mut self, totals: &Totals, all: &Histogram) {
+        if totals.elapsed < Nanos::SECOND {
             return;
         }
         for (scope, series) in &mut self.scopes {
-            match scope {
-                Scope::All => series.push(SparseHistogram::from(merged)),
-                Scope::Read | Scope::Write => {
-                    let mut all = SparseHistogram::default();
-                    let of_scope = |interval: &&Interval| Scope::from(interval.direction) == *scope;
-                    for interval in intervals.iter().filter(of_scope) {
-                        all.merge(&SparseHistogram::from(&interval.latency));
-                    }
-                    series.push(all);
-                }
-            }
+            let of = |direction| &totals.directions[direction as usize].latency;
+            series.push(SparseHistogram::from(match scope {
+                Scope::All => all,
+                Scope::Read => of(Direction::Read),
+                Scope::Write => of(Direction::Write),
+            }));
         }
+    }
+
+    /// Returns the memory that the series take, in bytes.
+    pub fn size(&self) -> usize {
+        self.scopes.iter().map(|(_, series)| series.size()).sum()
     }
 
     /// Gives the series up, because the histogram of a second was lost.

@@ -24,7 +24,7 @@ pub struct Recording {
     /// The number of calls of `stop` that return `false`; all of them where it is `None`.
     pub stop_after: Option<u32>,
     /// The number of calls of `stop`.
-    pub asked: u32,
+    pub stop_checks: u32,
 }
 
 impl Recording {
@@ -60,8 +60,8 @@ impl Sink for Recording {
     }
 
     fn stop(&mut self) -> bool {
-        self.asked += 1;
-        self.stop_after.is_some_and(|most| self.asked > most)
+        self.stop_checks += 1;
+        self.stop_after.is_some_and(|most| self.stop_checks > most)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The rig: the interface between the lab and a drive, real or virtual.
 
 use crate::drive::DriveInfo;
+use crate::durability::{Flush, ReadBack};
 use crate::open_loop::OpenLoop;
+use crate::plan::Action;
 use crate::preparation::{Preparation, Prepared};
 use crate::sample::{Finding, Interval, Reading};
 use crate::units::{Bytes, Nanos};
@@ -47,9 +49,33 @@ pub trait Rig {
     /// When the drive disappears or the system fails; see [`RigError`].
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
 
+    /// Sends a flush and waits for it: everything that was written before is then on the media of the
+    /// drive. Returns `None` where there is no drive. It must not be called while a load is measured.
+    ///
+    /// # Errors
+    /// When the drive fails the flush, does not respond, or has disappeared; see [`RigError`].
+    fn flush(&mut self, _sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
+        Ok(None)
+    }
+
+    /// Reads up to [`ReadBack::BLOCKS`] blocks that this run wrote, the last ones among them, and
+    /// compares them with what was written last. Waits at most `at_most` for the drive, of which reads
+    /// begin in the first quarter. Returns
+    /// `None` where there is nothing to read: no drive, or no write whose contents are known.
+    ///
+    /// # Errors
+    /// When the drive fails the reads, does not respond, or has disappeared; see [`RigError`].
+    fn read_back(&mut self, _at_most: Nanos) -> Result<Option<ReadBack>, RigError> {
+        Ok(None)
+    }
+
     /// Counts a step that an earlier part of the same run has carried out on another rig, so that the
     /// requests of later steps differ from its own, as in an uninterrupted run.
     fn count_earlier(&mut self, _workload: &Workload, _until: &Until) {}
+
+    /// Takes note of a finished step that an earlier part of the same run has carried out on another
+    /// rig, so that what it wrote can be read back. Steps come in their order.
+    fn carried_out_earlier(&mut self, _action: &Action) {}
 
     /// Returns findings about the conditions of the host that affect every result of this rig,
     /// before the first measurement.
@@ -101,10 +127,10 @@ pub enum EndedBy {
     Stop,
     /// Too many failed requests.
     Faults,
-    /// The drive completed a request of an open loop more than [`crate::MOST_LAG`] after its due
+    /// The drive completed a request of an open loop more than [`crate::MAX_LAG`] after its due
     /// time.
     DeviceLag,
-    /// The host sent a request of an open loop more than [`crate::MOST_LAG`] after its due time.
+    /// The host sent a request of an open loop more than [`crate::MAX_LAG`] after its due time.
     HostLag,
 }
 

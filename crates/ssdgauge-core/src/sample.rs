@@ -246,6 +246,10 @@ pub enum FindingKind {
     OverBudget,
     /// The drive returns other data than were written.
     NotKept,
+    /// Blocks that were read back do not hold the data that was written last.
+    LostWrites,
+    /// The drive failed a flush: what was written may not be on its media.
+    FlushFailed,
     /// A meter disappeared, repeats one value, or reports impossible values.
     Meter,
     /// The requested power state was not reached.
@@ -332,6 +336,8 @@ impl FindingKind {
             FindingKind::UsesUnknown => "uses-unknown",
             FindingKind::OverBudget => "over-budget",
             FindingKind::NotKept => "not-kept",
+            FindingKind::LostWrites => "lost-writes",
+            FindingKind::FlushFailed => "flush-failed",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
             FindingKind::WriteCache => "write-cache",

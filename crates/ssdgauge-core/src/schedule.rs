@@ -6,7 +6,7 @@ use crate::workload::{Arrival, Stream};
 
 /// The largest delay of a submission or a completion after its due time; a larger one ends the
 /// workload. The default of `max-lag-sec` in Aerospike ACT.
-pub const MOST_LAG: Nanos = Nanos::from_secs(10);
+pub const MAX_LAG: Nanos = Nanos::from_secs(10);
 
 /// The due times of one thread of a stream, counted from the start of the step.
 ///

@@ -32,12 +32,11 @@ impl Test {
         &self,
         score: &Score,
         points: impl Iterator<Item = &'a Point>,
-    ) -> (Vec<Point>, bool) {
+    ) -> (Vec<&'a Point>, bool) {
         let needed = self.measured_steps().filter(|(_, step)| score.needs(step.position));
         let planned = needed.count();
-        let used: Vec<Point> =
-            points.filter(|point| score.needs(point.position)).cloned().collect();
-        let passed = |point: &Point| point.totals.reading(PASSED).is_some_and(|value| value > 0.5);
+        let used: Vec<&Point> = points.filter(|point| score.needs(point.position)).collect();
+        let passed = |point: &&Point| point.totals.reading(PASSED).is_some_and(|value| value > 0.5);
         let whole = match self.search {
             // A search never visits every load, and ends with the first that passes in full length.
             Some(_) => used.iter().any(passed),

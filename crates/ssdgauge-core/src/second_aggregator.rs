@@ -1,11 +1,13 @@
 //! Aggregation of intervals into seconds, without keeping their histograms.
 
 use crate::percentile_series::{PercentileIntervals, PercentileSeries};
+use crate::readings::{ReadingSeries, Readings};
 use crate::sample::{Interval, Reading};
 use crate::statistics::histogram::Histogram;
 use crate::totals::Totals;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Seconds that may still receive intervals of other streams; older ones are closed.
 ///
@@ -13,15 +15,23 @@ use std::collections::BTreeMap;
 const OPEN: usize = 4;
 
 /// The most seconds of an idle step that are kept: one day. It bounds memory.
-const MOST_IDLE: u32 = 86_400;
+const MAX_IDLE: u32 = 86_400;
 
 /// Gathers the intervals of one step into whole totals and seconds.
 #[derive(Debug, Default)]
 pub struct SecondAggregator {
     whole: Totals,
-    open: BTreeMap<u32, Vec<Interval>>,
-    closed: BTreeMap<u32, (Totals, Option<f64>)>,
-    readings: BTreeMap<String, BTreeMap<u32, (f64, u64)>>,
+    /// The seconds that may still receive intervals, with their buckets.
+    open: BTreeMap<u32, Totals>,
+    /// The seconds without their buckets, in the order in which they were closed. One that came late
+    /// is in it twice until the end.
+    closed: Vec<Totals>,
+    /// The mark of each closed second. A vector of its own, so that the totals need no copy when the
+    /// step is finished.
+    marks: Vec<SecondMark>,
+    readings: ReadingSeries,
+    /// The memory of the readings, in bytes.
+    readings_size: usize,
     percentiles: Option<PercentileSeries>,
 }
 
@@ -30,24 +40,35 @@ pub struct SecondAggregator {
 pub struct AggregatedStep {
     /// The totals of the step.
     pub whole: Totals,
-    /// Each second, a shorter last one included.
-    pub seconds: Vec<AggregatedSecond>,
+    /// The totals of each second, a shorter last one included, without buckets, with the mean of the
+    /// readings of each quantity.
+    pub seconds: Vec<Totals>,
+    /// The mark of each second.
+    pub marks: Vec<SecondMark>,
     /// The intervals of the latency percentiles; empty where the step is too short.
     pub percentiles: PercentileIntervals,
+    /// The memory of the readings, in bytes.
+    readings_size: usize,
 }
 
-/// What the intervals and readings of one second amount to.
-#[derive(Debug)]
-pub struct AggregatedSecond {
+/// What is known of a second beside its totals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SecondMark {
     /// The number of the second in its step, from 0.
     pub number: u32,
-    /// The totals, without buckets.
-    pub totals: Totals,
     /// The 99th percentile of latency in microseconds; `None` where there were too few requests, or
     /// an interval came late.
     pub lat_p99_us: Option<f64>,
-    /// The mean of the readings, by quantity, such as `temperature_c`.
-    pub readings: BTreeMap<String, f64>,
+}
+
+impl AggregatedStep {
+    /// Returns the memory of the step, in bytes.
+    pub fn size(&self) -> usize {
+        self.whole.size()
+            + size_of_val(self.seconds.as_slice())
+            + size_of_val(self.marks.as_slice())
+            + self.readings_size
+    }
 }
 
 impl SecondAggregator {
@@ -56,19 +77,20 @@ impl SecondAggregator {
         SecondAggregator { percentiles, ..SecondAggregator::default() }
     }
 
+    /// Returns the memory that the samples take so far, in bytes.
+    pub fn size(&self) -> usize {
+        size_of_val(self.closed.as_slice())
+            + size_of_val(self.marks.as_slice())
+            + self.readings_size
+            + self.percentiles.as_ref().map_or(0, PercentileSeries::size)
+    }
+
     /// Takes one interval; intervals of one second may come in any order.
     pub fn interval(&mut self, interval: Interval) {
         self.whole.add(&interval);
-        if let Some((totals, p99)) = self.closed.get_mut(&interval.second) {
-            // The buckets of a closed second are gone: its sums stay right, and its percentile
-            // can no longer be said.
-            totals.elapsed = totals.elapsed.max(interval.length);
-            totals.add(&without_buckets(&interval));
-            *p99 = None;
-            self.percentiles.iter_mut().for_each(PercentileSeries::lose);
-            return;
-        }
-        self.open.entry(interval.second).or_default().push(interval);
+        let second = self.open.entry(interval.second).or_default();
+        second.elapsed = second.elapsed.max(interval.length);
+        second.add(&interval);
         while self.open.len() > OPEN {
             self.close_first();
         }
@@ -76,9 +98,10 @@ impl SecondAggregator {
 
     /// Takes `time` without load, from second number `begin` on.
     pub fn seconds_without_load(&mut self, begin: u32, time: Nanos) {
-        let whole = u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX).min(MOST_IDLE);
-        for second in begin..begin.saturating_add(whole) {
-            self.closed.insert(second, (Totals::over(Nanos::SECOND), None));
+        let whole = u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX).min(MAX_IDLE);
+        for number in begin..begin.saturating_add(whole) {
+            self.closed.push(Totals::over(Nanos::SECOND));
+            self.marks.push(SecondMark { number, lat_p99_us: None });
         }
     }
 
@@ -89,13 +112,7 @@ impl SecondAggregator {
         }
         self.whole.add_reading(reading);
         let second = u32::try_from(reading.at.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
-        if !self.readings.contains_key(&reading.quantity) {
-            self.readings.insert(reading.quantity.clone(), BTreeMap::new());
-        }
-        let Some(seconds) = self.readings.get_mut(&reading.quantity) else { return };
-        let (sum, n) = seconds.entry(second).or_default();
-        *sum += reading.value;
-        *n += 1;
+        self.readings_size += self.readings.add(&reading.quantity, second, reading.value);
     }
 
     /// Returns the step, which took `elapsed`.
@@ -104,54 +121,94 @@ impl SecondAggregator {
             self.close_first();
         }
         self.whole.elapsed = elapsed;
-        let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
-        let mut seconds = Vec::with_capacity(self.closed.len());
-        for (number, (mut totals, lat_p99_us)) in self.closed {
-            let mut readings = BTreeMap::new();
-            for (quantity, of_seconds) in &self.readings {
-                let Some((sum, n)) = of_seconds.get(&number) else { continue };
-                let value = sum / *n as f64;
-                let at = Nanos(u64::from(number) * Nanos::SECOND.0);
-                totals.add_reading(&Reading {
-                    at,
-                    instrument: String::new(),
-                    quantity: quantity.clone(),
-                    value,
-                });
-                readings.insert(quantity.clone(), value);
-            }
-            seconds.push(AggregatedSecond { number, totals, lat_p99_us, readings });
+        if !self.marks.is_sorted_by(|one, next| one.number < next.number) {
+            self.unite_late_seconds();
         }
+        let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
+        self.readings.sort();
+        let readings = Arc::new(self.readings);
+        for (totals, mark) in self.closed.iter_mut().zip(&self.marks) {
+            totals.readings = Readings::Second(Arc::clone(&readings), mark.number);
+        }
+        self.whole.directions.iter_mut().for_each(|totals| totals.latency.compact());
         let percentiles = percentiles.unwrap_or_default();
-        AggregatedStep { whole: self.whole, seconds, percentiles }
+        AggregatedStep {
+            whole: self.whole,
+            seconds: self.closed,
+            marks: self.marks,
+            percentiles,
+            readings_size: self.readings_size,
+        }
+    }
+
+    /// Unites the parts of seconds that came apart. Their buckets are gone: the sums stay right, and
+    /// the percentiles can no longer be said.
+    fn unite_late_seconds(&mut self) {
+        self.sort_closed();
+        let mut last = 0;
+        for next in 1..self.marks.len() {
+            if self.marks[next].number != self.marks[last].number {
+                last += 1;
+                self.marks.swap(last, next);
+                self.closed.swap(last, next);
+                continue;
+            }
+            self.marks[last].lat_p99_us = None;
+            let (kept, late) = self.closed.split_at_mut(next);
+            let (kept, late) = (&mut kept[last], &late[0]);
+            kept.elapsed = kept.elapsed.max(late.elapsed);
+            for (to, from) in kept.directions.iter_mut().zip(&late.directions) {
+                to.add(from);
+            }
+        }
+        if last + 1 < self.marks.len() {
+            self.marks.truncate(last + 1);
+            self.closed.truncate(last + 1);
+            self.percentiles.iter_mut().for_each(PercentileSeries::lose);
+        }
+    }
+
+    /// Sorts the closed seconds by their number, in place: a copy would double their memory.
+    fn sort_closed(&mut self) {
+        let mut order: Vec<usize> = (0..self.marks.len()).collect();
+        order.sort_by_key(|place| self.marks[*place].number);
+        // Where each second belongs: the inverse of the order in which they follow.
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(to, from)| places[*from] = to);
+        for place in 0..places.len() {
+            while places[place] != place {
+                let to = places[place];
+                self.marks.swap(place, to);
+                self.closed.swap(place, to);
+                places.swap(place, to);
+            }
+        }
     }
 
     fn close_first(&mut self) {
-        let Some((second, intervals)) = self.open.pop_first() else { return };
-        let mut totals = Totals::default();
-        for interval in &intervals {
-            totals.elapsed = totals.elapsed.max(interval.length);
-            totals.add(&without_buckets(interval));
-        }
+        let Some((number, mut totals)) = self.open.pop_first() else { return };
+        let [reads, writes] = &totals.directions;
         let mut merged = Histogram::default();
-        let all = match intervals.as_slice() {
-            // Most seconds have one stream and one direction, and nothing to merge.
-            [one] => &one.latency,
-            several => {
-                several.iter().for_each(|interval| merged.merge(&interval.latency));
+        // Most seconds have one direction, and nothing to merge.
+        let all = match (reads.latency.count(), writes.latency.count()) {
+            (_, 0) => &reads.latency,
+            (0, _) => &writes.latency,
+            _ => {
+                merged.merge(&reads.latency);
+                merged.merge(&writes.latency);
                 &merged
             }
         };
-        let nanos = all.percentile(0.99);
+        let lat_p99_us = all.percentile(0.99).map(|nanos| nanos as f64 / 1e3);
         if let Some(series) = &mut self.percentiles {
-            series.second(&intervals, all);
+            series.second(&totals, all);
         }
-        self.closed.insert(second, (totals, nanos.map(|nanos| nanos as f64 / 1e3)));
+        for direction in &mut totals.directions {
+            direction.latency = direction.latency.without_buckets();
+        }
+        self.closed.push(totals);
+        self.marks.push(SecondMark { number, lat_p99_us });
     }
-}
-
-fn without_buckets(interval: &Interval) -> Interval {
-    Interval { latency: interval.latency.without_buckets(), ..*interval }
 }
 
 #[cfg(test)]
@@ -183,8 +240,8 @@ mod tests {
         aggregator.interval(interval(1, Direction::Read, 0, 0));
         let AggregatedStep { whole, seconds, .. } = aggregator.finish(Nanos::from_secs(2));
         assert_eq!(whole.value(Metric::Iops, Scope::All), Some(200.0));
-        assert_eq!((seconds.len(), seconds[0].totals.elapsed), (2, Nanos::SECOND));
-        let value = |second: usize, metric| seconds[second].totals.value(metric, Scope::All);
+        assert_eq!((seconds.len(), seconds[0].elapsed), (2, Nanos::SECOND));
+        let value = |second: usize, metric| seconds[second].value(metric, Scope::All);
         assert_eq!(
             (value(0, Metric::Iops), value(0, Metric::LatMeanUs)),
             (Some(400.0), Some(65.0))
@@ -199,12 +256,36 @@ mod tests {
             aggregator.interval(interval(second, Direction::Read, 200, 80_000));
         }
         aggregator.interval(interval(0, Direction::Write, 200, 20_000));
-        let AggregatedStep { seconds, .. } = aggregator.finish(Nanos::from_secs(10));
-        let iops = seconds[0].totals.value(Metric::Iops, Scope::All);
-        assert_eq!((iops, seconds[0].lat_p99_us), (Some(400.0), None));
-        assert!(seconds[1].lat_p99_us.is_some());
-        let buckets =
-            |second: &AggregatedSecond| second.totals.latency(Scope::All).buckets().count();
+        let AggregatedStep { seconds, marks, .. } = aggregator.finish(Nanos::from_secs(10));
+        let iops = seconds[0].value(Metric::Iops, Scope::All);
+        assert_eq!((iops, marks[0].lat_p99_us), (Some(400.0), None));
+        assert!(marks[1].lat_p99_us.is_some());
+        let buckets = |second: &Totals| second.latency(Scope::All).buckets().count();
         assert!(seconds.iter().all(|second| buckets(second) == 0));
+    }
+
+    #[test]
+    fn seconds_in_any_order_give_what_they_give_in_order() {
+        let step = |order: &[u32]| {
+            let mut aggregator = SecondAggregator::default();
+            for second in order {
+                let n = 200 + u64::from(*second);
+                aggregator.interval(interval(*second, Direction::Read, n, 80_000));
+                aggregator.reading(&Reading {
+                    at: Nanos(u64::from(*second) * Nanos::SECOND.0),
+                    instrument: "meter".into(),
+                    quantity: "power_w".into(),
+                    value: f64::from(*second),
+                });
+            }
+            aggregator.finish(Nanos::from_secs(20))
+        };
+        let sorted: Vec<u32> = (0..20).collect();
+        let expected = step(&sorted);
+        let mixed: Vec<u32> = (0..20).map(|number| number * 7 % 20).collect();
+        let found = step(&mixed);
+        assert_eq!((found.seconds, found.marks), (expected.seconds, expected.marks.clone()));
+        assert_eq!(expected.marks.iter().map(|mark| mark.number).collect::<Vec<_>>(), sorted);
+        assert_eq!(step(&mixed).seconds[13].reading("power_w"), Some(13.0));
     }
 }

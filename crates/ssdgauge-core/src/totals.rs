@@ -1,11 +1,11 @@
 //! Totals: the sums of samples, and the metrics that follow from them.
 
 use crate::metric::{Metric, Scope};
+use crate::readings::Readings;
 use crate::sample::{Direction, Interval, PowerScope, Reading};
 use crate::statistics::histogram::Histogram;
 use crate::statistics::spare_area;
 use crate::units::Nanos;
-use std::collections::BTreeMap;
 
 /// The sums of all samples of a step or of a second.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Totals {
     /// Reads and writes, indexed by [`Direction`].
     pub directions: [DirectionTotals; 2],
     /// Sum and number of the readings of each quantity.
-    readings: BTreeMap<String, (f64, u64)>,
+    pub(crate) readings: Readings,
 }
 
 /// The sums of all samples of one direction.
@@ -34,6 +34,16 @@ pub struct DirectionTotals {
     pub errors: u64,
     /// Their latencies in nanoseconds.
     pub latency: Histogram,
+}
+
+impl DirectionTotals {
+    /// Adds the requests of `other`.
+    pub(crate) fn add(&mut self, other: &DirectionTotals) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.errors += other.errors;
+        self.latency.merge(&other.latency);
+    }
 }
 
 impl Totals {
@@ -52,21 +62,19 @@ impl Totals {
         totals.latency.merge(&interval.latency);
     }
 
+    /// Returns the memory of the buckets, in bytes.
+    pub fn size(&self) -> usize {
+        self.directions.iter().map(|totals| totals.latency.size()).sum()
+    }
+
     /// Adds a reading; several readings of one quantity count as their mean.
     pub fn add_reading(&mut self, reading: &Reading) {
-        // Two look-ups instead of `entry`, which would allocate the key for every reading.
-        if !self.readings.contains_key(&reading.quantity) {
-            self.readings.insert(reading.quantity.clone(), (0.0, 0));
-        }
-        if let Some((sum, n)) = self.readings.get_mut(&reading.quantity) {
-            *sum += reading.value;
-            *n += 1;
-        }
+        self.readings.add(&reading.quantity, reading.value);
     }
 
     /// Returns the mean of all readings of `quantity`.
     pub fn reading(&self, quantity: &str) -> Option<f64> {
-        self.readings.get(quantity).map(|(sum, n)| sum / *n as f64)
+        self.readings.mean(quantity)
     }
 
     /// Returns the narrowest scope that was metered, with its mean power in watts.

@@ -223,26 +223,6 @@ impl Nanos {
 }
 
 impl Bytes {
-    /// Returns the size rounded to about three digits: `75.8 GiB`. `Display` is exact.
-    pub fn about(self) -> String {
-        const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-        let power = (63 - (self.0 | 1).leading_zeros() as usize) / 10;
-        let power = power.min(UNITS.len() - 1);
-        let value = self.0 as f64 / (1u64 << (10 * power)) as f64;
-        let digits = if power == 0 || value >= 100.0 { 0 } else { 1 };
-        format!("{value:.digits$} {}", UNITS[power])
-    }
-
-    /// Returns the size rounded to about three digits in powers of 1,000, in which drives and their
-    /// endurance are rated: `14.7 TB`.
-    pub fn about_decimal(self) -> String {
-        const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
-        let power = (self.0.max(1).ilog10() as usize / 3).min(UNITS.len() - 1);
-        let value = self.0 as f64 / 1_000_f64.powi(power as i32);
-        let digits = if power == 0 || value >= 100.0 { 0 } else { 1 };
-        format!("{value:.digits$} {}", UNITS[power])
-    }
-
     /// Returns the number of whole units in the size.
     pub fn blocks_of(self, unit: Bytes) -> u64 {
         self.0 / unit.0.max(1)
@@ -313,20 +293,6 @@ mod tests {
     }
 
     #[test]
-    fn rounded_sizes_have_about_three_digits() {
-        for (bytes, decimal) in [
-            (0, "0 B"),
-            (999, "999 B"),
-            (1_000, "1.0 kB"),
-            (720_000_000, "720 MB"),
-            (14_700_000_000_000, "14.7 TB"),
-            (u64::MAX, "18446744 TB"),
-        ] {
-            assert_eq!(Bytes(bytes).about_decimal(), decimal);
-        }
-    }
-
-    #[test]
     fn invalid_texts_are_refused_with_the_reason() {
         assert_eq!("".parse::<Bytes>(), Err(UnitError::NoNumber("".into())));
         assert_eq!("-4k".parse::<Bytes>(), Err(UnitError::NoNumber("-4k".into())));
@@ -343,8 +309,6 @@ mod tests {
             assert_eq!(Bytes(bytes).to_string().parse(), Ok(Bytes(bytes)));
         }
         assert_eq!(Bytes(131_072).to_string(), "128KiB");
-        assert_eq!(Bytes(81_389_764_608).about(), "75.8 GiB");
-        assert_eq!(Bytes(0).about(), "0 B");
         assert_eq!(Bytes(64_000_000_000).to_string(), "64GB");
     }
 

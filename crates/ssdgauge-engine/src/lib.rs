@@ -31,4 +31,4 @@ pub use recorder::Fault;
 pub use request_log::Log;
 pub use ring_flags::RingFlags;
 pub use ring_tuning::{RingChoice, tune_rings, tuning_pays};
-pub use verification::{Mismatch, Verification};
+pub use verification::{Mismatch, Place, Verification, read_back};

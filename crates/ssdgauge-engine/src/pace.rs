@@ -5,7 +5,7 @@
 //! per second, this one submits 0.018 µs late (median) with 17 % of a processor
 //! (docs/performance.md).
 
-use ssdgauge_core::{Histogram, MOST_LAG, Nanos, OpenLoopCount, Recorder, Schedule};
+use ssdgauge_core::{Histogram, MAX_LAG, Nanos, OpenLoopCount, Recorder, Schedule};
 use ssdgauge_os::clock::Clock;
 
 /// The highest rate of a thread, in requests per second, at which it wakes up early. Above it, a
@@ -37,7 +37,7 @@ impl Pace {
             due: 0,
             margin: clock.ticks(margin),
             longest_sleep: clock.ticks(LONGEST_SLEEP),
-            max_lag: clock.ticks(MOST_LAG),
+            max_lag: clock.ticks(MAX_LAG),
         };
         pace.due = pace.due_tick();
         pace

@@ -56,6 +56,14 @@ impl Pool {
         *state = State::Ready(region.clone());
         Ok(region)
     }
+
+    /// Returns the data as the last writes have left it; `None` where nothing was written.
+    pub fn written(&self) -> Option<Arc<Region>> {
+        match &*self.state.lock().ok()? {
+            State::Ready(region) => Some(region.clone()),
+            State::Empty | State::Generating(_) => None,
+        }
+    }
 }
 
 impl Drop for Pool {

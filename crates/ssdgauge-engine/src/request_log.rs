@@ -4,7 +4,7 @@
 //! lost and counted, and a finding reports the number. Logging costs 8 ns and 16 bytes per request
 //! (docs/performance.md).
 
-use ssdgauge_core::io_log::{Frame, FrameKind, MOST_APART, Record, Version};
+use ssdgauge_core::io_log::{Frame, FrameKind, MAX_APART, Record, Version};
 use ssdgauge_core::{Request, Workload};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -173,7 +173,7 @@ impl ThreadLog {
     pub(crate) fn record(&mut self, request: Request, latency: u64, end: u64) {
         let after = end - self.frame.base;
         match &mut self.records {
-            Some(records) if after <= MOST_APART && records.len() < RECORDS => {
+            Some(records) if after <= MAX_APART && records.len() < RECORDS => {
                 records.push(Record { after: after as u32, latency, request }.pack());
             }
             Some(_) | None => self.start_buffer(request, latency, end),

@@ -9,25 +9,24 @@
 //!
 //! This module never creates a file and never writes to a device.
 
-use crate::identity::{Identity, TargetFacts, difference, folder_of};
+use crate::access::Condition;
+use crate::identity::{Identity, TargetFacts, boot_id, difference, folder_of};
 use crate::lease::{self, Lease};
+use crate::look::{self, ConditionQuestion, UsesQuestion};
+use crate::look_place::LookPlace;
 use crate::options::{Continued, TargetOptions};
 use crate::refusal::Refusal;
 use crate::signatures::{self, Owner};
 use crate::text::{printable, shown};
-use crate::uses::{self, Openers};
+use crate::uses::{self, Openers, Uses};
 use ssdgauge_drive::helper::HelperClient;
-use ssdgauge_drive::pass_through::OpenDevice;
-use ssdgauge_drive::query;
-use ssdgauge_drive::sysfs_device::SysfsDevice;
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::name_of;
 use ssdgauge_os::topology::Kernel;
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A block device that passed every rule and may be written until this value is dropped.
 #[derive(Debug)]
@@ -38,6 +37,9 @@ pub struct Admitted {
     identity: Identity,
     label: Vec<u8>,
     results: Option<PathBuf>,
+    /// Where it is looked at before each step. A process of its own is started then, with the
+    /// privileges that this process has kept.
+    look: LookPlace,
     unseen: Vec<String>,
     helper: Option<HelperClient>,
     // Never read: the lease lasts as long as this file is open.
@@ -45,7 +47,7 @@ pub struct Admitted {
 }
 
 /// Admits the device `path`, which was inspected as `expected`, and returns the one descriptor that
-/// may write to it.
+/// may write to it. The device is looked at in `place`.
 ///
 /// The order matters: everything that can be checked without opening the device comes first, so
 /// that a refused drive is not even opened, and what can change meanwhile is checked again after
@@ -54,6 +56,28 @@ pub struct Admitted {
 /// # Errors
 /// The first rule that refuses the device. Nothing was written.
 pub(crate) fn admit(
+    place: &LookPlace,
+    path: &Path,
+    expected: &TargetFacts,
+    options: &TargetOptions<'_>,
+) -> Result<Admitted, Refusal> {
+    apply_rules(place, path, expected, options).map_err(|refusal| or_busy(refusal, expected))
+}
+
+/// Returns `refusal`, or [`Refusal::Busy`] where the use that it names is that of another run: such
+/// a drive is free later, one with a file system on it is not.
+pub(crate) fn or_busy(refusal: Refusal, facts: &TargetFacts) -> Refusal {
+    match refusal {
+        Refusal::InUse { path, holder } if lease::is_taken(lease_name(facts)) => {
+            Refusal::Busy { path, holder }
+        }
+        other => other,
+    }
+}
+
+/// The rules of [`admit`], in their order.
+fn apply_rules(
+    place: &LookPlace,
     path: &Path,
     expected: &TargetFacts,
     options: &TargetOptions<'_>,
@@ -68,8 +92,8 @@ pub(crate) fn admit(
     }
     // A mounted file system, swap or the root file system would be destroyed. O_EXCL refuses most
     // of these as well, but reports only EBUSY: this check names the use.
-    let kernel = Kernel::look();
-    let unseen = check_uses(&kernel, path, &folder, options.results, &Openers::All)?;
+    let uses = || UsesQuestion::new(path, &folder, options.results, Openers::All);
+    let unseen = check_uses(place, uses())?;
     check_state(path, &folder)?;
     // A mistyped name (sdb for sdc) is the most common accident: the serial has to match as well.
     check_confirmation(path, &expected.confirmation, options.confirm)?;
@@ -79,7 +103,7 @@ pub(crate) fn admit(
     // same name as the interrupted run's must not pass for it.
     check_attachment(path, expected, options)?;
     // From the exclusive open on the kernel refuses new mounts and claims.
-    let file = open_exclusively(path)?;
+    let file = look::open(place, path)?;
     // The device behind the name may have changed between inspection and open: compare the open
     // descriptor. From here on the path serves messages only.
     check_descriptor(&file, path, expected)?;
@@ -97,20 +121,19 @@ pub(crate) fn admit(
     };
     // Finds a use that began between the first check and the exclusive open. Later claims are
     // refused by the kernel; later writers are found before the next step that writes.
-    let unseen = check_uses(&Kernel::look(), path, &folder, options.results, &Openers::All)?;
+    let unseen = check_uses(place, uses())?;
     check_unseen(path, &unseen, expected, options)?;
-    // An unmounted drive may still hold the only copy of a user's data.
-    check_contents(&file, path, expected, options)?;
-    let file = Arc::new(file);
-    // A failing drive may lose what is left on it with the next write.
-    check_health(&file, path, &folder)?;
+    // An unmounted drive may still hold the only copy of a user's data, and a failing drive may lose
+    // what is left on it with the next write.
+    check_condition(place, path, expected, options)?;
     Ok(Admitted {
-        file,
+        file: Arc::new(file),
         name: shown(path),
         folder,
         identity: expected.identity.clone(),
         label: signatures::ownership_label(&expected.confirmation, options.run_id),
         results: options.results.map(Path::to_owned),
+        look: place.anew(),
         unseen,
         helper: None,
         _lease: lease,
@@ -157,14 +180,15 @@ impl Admitted {
     pub(crate) fn check_again(&self) -> Result<(), Refusal> {
         let path = Path::new(&self.name);
         check_identity(&self.file, path, &self.identity)?;
+        let openers = match &self.helper {
+            None => Openers::Writers,
+            // Without the list it is unknown whether another program writes: that counts as a use.
+            Some(helper) => Openers::Listed(helper.writers().unwrap_or_else(|error| {
+                vec![format!("its open files cannot be listed ({error})")]
+            })),
+        };
         let results = self.results.as_deref();
-        check_uses(
-            &Kernel::look(),
-            path,
-            &self.folder,
-            results,
-            &Openers::Writers(self.helper.as_ref()),
-        )?;
+        check_uses(&self.look, UsesQuestion::new(path, &self.folder, results, openers))?;
         // What was hidden at the admission was accepted then.
         check_state(path, &self.folder)
     }
@@ -181,75 +205,9 @@ pub fn find_writers(number: &str, excluded: u32) -> Vec<String> {
     )
 }
 
-/// Reads the facts about the block device `path` from sysfs, without opening it.
-///
-/// # Errors
-/// The kernel does not know the device, or its size is 0.
-pub(crate) fn inspect(path: &Path) -> Result<TargetFacts, Refusal> {
-    let folder = folder_of(path)?;
-    let facts = TargetFacts::read(&folder);
-    match facts.identity.size.0 {
-        0 => Err(Refusal::Denied { path: shown(path), cause: "its size is 0 bytes".into() }),
-        _ => Ok(facts),
-    }
-}
-
-/// Returns every reason against writing to the device `path`, and which checks were not possible
-/// with the privileges of this process. The device is opened for reading only, if at all.
-pub(crate) fn objections(
-    path: &Path,
-    facts: &TargetFacts,
-    options: &TargetOptions<'_>,
-) -> (Vec<Refusal>, Vec<String>) {
-    let folder = match check_node(path) {
-        Ok(folder) => folder,
-        Err(refusal) => return (vec![refusal], Vec::new()),
-    };
-    let kernel = Kernel::look();
-    let mut found: Vec<Refusal> = uses::protected(&kernel, &folder, options.results)
-        .map(|what| Refusal::Protected { path: shown(path), what })
-        .into_iter()
-        .collect();
-    found.extend(loop_over_device(&kernel, path, &folder));
-    let uses = uses::find(&kernel, &folder, &Openers::All);
-    found.extend(uses.found.iter().map(|holder| in_use(path, holder)));
-    let unknown = check_unseen(path, &uses.unseen, facts, options).err();
-    found.extend(check_state(path, &folder).err());
-    if attribute(&folder.join("ro")).is_some_and(|flag| flag != "0") {
-        found.push(Refusal::ReadOnly { path: shown(path) });
-    }
-    let mut unchecked = Vec::new();
-    // A drive in use is refused whatever its contents, and opening it could disturb its user.
-    if found.is_empty() {
-        found.extend(attached_again(path, facts, options));
-        match content_objections(path, &folder, facts, options) {
-            Ok(objections) => found.extend(objections),
-            Err(error) => unchecked.push(format!("its contents and its health ({error})")),
-        }
-    }
-    // Of a drive that is refused in any case, it does not matter what else is unknown.
-    if found.iter().all(Refusal::needs_only_confirmation) {
-        found.extend(unknown);
-    }
-    (found, unchecked)
-}
-
-/// Returns the reasons against writing that need the device open: its contents and its health.
-fn content_objections(
-    path: &Path,
-    folder: &Path,
-    facts: &TargetFacts,
-    options: &TargetOptions<'_>,
-) -> std::io::Result<Vec<Refusal>> {
-    let file = Arc::new(File::open(path)?);
-    let contents = signatures::contents(&file, facts.identity.size, &owner(facts, options))?;
-    let health = check_health(&file, path, folder).err();
-    Ok(health.into_iter().chain(data_on_drive(path, facts, contents)).collect())
-}
-
 /// Refuses nodes outside the kernel's own `/dev` (a copied node can lead to any drive), partitions,
 /// and what is not a block device. Returns the folder of the device in sysfs.
-fn check_node(path: &Path) -> Result<PathBuf, Refusal> {
+pub(crate) fn check_node(path: &Path) -> Result<PathBuf, Refusal> {
     let denied = |cause: &str| Refusal::Denied { path: shown(path), cause: cause.into() };
     let metadata = fs::metadata(path).map_err(|error| denied(&error.to_string()))?;
     if !metadata.file_type().is_block_device() {
@@ -271,37 +229,30 @@ fn check_node(path: &Path) -> Result<PathBuf, Refusal> {
     Ok(folder)
 }
 
-/// A loop device over a drive has uses of its own only: those of the drive below are invisible
-/// through it, so the drive has to be named itself.
-fn loop_over_device(kernel: &Kernel, path: &Path, folder: &Path) -> Option<Refusal> {
-    let what = uses::loop_over_device(kernel, folder)?;
-    Some(Refusal::Denied { path: shown(path), cause: format!("{what}; name that drive itself") })
-}
-
 /// Refuses a drive that carries the system, the results or this program, and a drive in use. Returns
 /// what this process cannot see, where a use may be hidden.
-fn check_uses(
-    kernel: &Kernel,
-    path: &Path,
-    folder: &Path,
-    results: Option<&Path>,
-    openers: &Openers<'_>,
-) -> Result<Vec<String>, Refusal> {
-    if let Some(what) = uses::protected(kernel, folder, results) {
-        return Err(Refusal::Protected { path: shown(path), what });
-    }
-    if let Some(refusal) = loop_over_device(kernel, path, folder) {
-        return Err(refusal);
-    }
-    let uses = uses::find(kernel, folder, openers);
-    match uses.found.first() {
-        Some(user) => Err(in_use(path, user)),
-        None => Ok(uses.unseen),
-    }
+fn check_uses(place: &LookPlace, question: UsesQuestion) -> Result<Vec<String>, Refusal> {
+    let path = question.path.clone();
+    let uses = look::find_uses(place, vec![question]).pop().expect("one question, one answer")?;
+    refusals(&path, &uses).into_iter().next().map_or(Ok(uses.unseen), Err)
+}
+
+/// Returns the refusals for the uses of the drive `path`, the most severe first.
+pub(crate) fn refusals(path: &Path, uses: &Uses) -> Vec<Refusal> {
+    let protected = uses.protected.clone();
+    let protected = protected.map(|what| Refusal::Protected { path: shown(path), what });
+    // A loop device over a drive has uses of its own only: those of the drive below are invisible
+    // through it, so the drive has to be named itself.
+    let over = uses.loop_over_device.as_ref().map(|what| Refusal::Denied {
+        path: shown(path),
+        cause: format!("{what}; name that drive itself"),
+    });
+    let in_use = uses.found.iter().map(|holder| in_use(path, holder));
+    protected.into_iter().chain(over).chain(in_use).collect()
 }
 
 /// Refuses a drive whose uses may be hidden from this process, unless `--confined` names it.
-fn check_unseen(
+pub(crate) fn check_unseen(
     path: &Path,
     unseen: &[String],
     expected: &TargetFacts,
@@ -315,7 +266,7 @@ fn check_unseen(
 }
 
 /// Refuses a drive whose driver is resetting or removing it: requests would fail or hang.
-fn check_state(path: &Path, folder: &Path) -> Result<(), Refusal> {
+pub(crate) fn check_state(path: &Path, folder: &Path) -> Result<(), Refusal> {
     match attribute(&folder.join("device/state")) {
         // `live` is the state of NVMe controllers, `running` that of SCSI devices.
         Some(state) if state != "live" && state != "running" => {
@@ -323,27 +274,6 @@ fn check_state(path: &Path, folder: &Path) -> Result<(), Refusal> {
             Err(Refusal::Unhealthy { path: shown(path), what })
         }
         Some(_) | None => Ok(()),
-    }
-}
-
-/// The critical warnings of an NVMe drive that forbid writing (NVM Express Base Specification 2.0,
-/// figure 207): spare below its threshold, reliability degraded, media read-only, backup of
-/// volatile memory failed. Bit 1, temperature, affects only the results and is reported as a
-/// finding.
-const CRITICAL_WARNINGS: u8 = 0b1_1101;
-
-/// Refuses an NVMe drive that reports a critical warning. A drive that does not respond to the
-/// query is not refused: many USB bridges and virtual drives have no SMART log.
-fn check_health(file: &Arc<File>, path: &Path, folder: &Path) -> Result<(), Refusal> {
-    if SysfsDevice::from_folder(Path::new("/sys"), folder).controller.is_none() {
-        return Ok(());
-    }
-    match query::health(&OpenDevice::new(Arc::clone(file))) {
-        Ok(health) if health.warning & CRITICAL_WARNINGS != 0 => {
-            let what = format!("it reports a critical warning: {}", health.warnings().join(", "));
-            Err(Refusal::Unhealthy { path: shown(path), what })
-        }
-        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -357,35 +287,6 @@ fn check_confirmation(path: &Path, expected: &str, given: Option<&str>) -> Resul
         }
         Some(_) => Ok(()),
     }
-}
-
-/// How often a claimed device is opened again: the kernel releases the descriptors of a killed
-/// program shortly after its end, so a run that follows directly would be refused.
-const TRIES: u32 = 10;
-const BETWEEN_TRIES: Duration = Duration::from_millis(200);
-
-/// The one place in the program that opens a block device for writing.
-fn open_exclusively(path: &Path) -> Result<File, Refusal> {
-    // O_EXCL without O_CREAT on a block device: EBUSY for every claimed device. O_NOFOLLOW: the
-    // path is resolved already, and a link that replaced it must not lead elsewhere.
-    let flags = libc::O_EXCL | libc::O_DIRECT | libc::O_NOFOLLOW;
-    let open = || OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
-    let is_busy = |result: &std::io::Result<File>| {
-        result.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
-    };
-    let mut result = open();
-    for _ in 1..TRIES {
-        if !is_busy(&result) {
-            break;
-        }
-        std::thread::sleep(BETWEEN_TRIES);
-        result = open();
-    }
-    result.map_err(|error| match error.raw_os_error() {
-        Some(libc::EBUSY) => in_use(path, "the kernel reports that it is claimed (EBUSY)"),
-        Some(libc::EROFS) => Refusal::ReadOnly { path: shown(path) },
-        _ => Refusal::Denied { path: shown(path), cause: error.to_string() },
-    })
 }
 
 /// Compares the open device with the one that was inspected and confirmed.
@@ -412,27 +313,57 @@ fn check_identity(file: &File, path: &Path, expected: &Identity) -> Result<(), R
     }
 }
 
-/// Refuses a drive that holds data, unless `--erase` names this drive.
-fn check_contents(
-    file: &File,
+/// Refuses a drive that holds data, unless `--erase` names this drive, and one that reports a critical
+/// warning.
+fn check_condition(
+    place: &LookPlace,
     path: &Path,
     expected: &TargetFacts,
     options: &TargetOptions<'_>,
 ) -> Result<(), Refusal> {
-    let contents = signatures::contents(file, expected.identity.size, &owner(expected, options))
-        .map_err(|error| Refusal::Denied { path: shown(path), cause: error.to_string() })?;
-    match data_on_drive(path, expected, contents) {
-        Some(refusal) if options.erase != Some(&expected.confirmation) => Err(refusal),
-        Some(_) | None => Ok(()),
+    let question = condition_question(path, expected, options);
+    let condition = look::read_conditions(place, vec![question]);
+    let condition = condition.into_iter().next().expect("one question, one answer")?;
+    let condition = condition.map_err(|cause| Refusal::Denied { path: shown(path), cause })?;
+    let refusals = condition_refusals(path, expected, condition);
+    let erase = options.erase == Some(&expected.confirmation);
+    let is_accepted = |refusal: &Refusal| erase && matches!(refusal, Refusal::Holds { .. });
+    refusals.into_iter().find(|refusal| !is_accepted(refusal)).map_or(Ok(()), Err)
+}
+
+pub(crate) fn condition_question(
+    path: &Path,
+    facts: &TargetFacts,
+    options: &TargetOptions<'_>,
+) -> ConditionQuestion {
+    ConditionQuestion {
+        path: path.to_owned(),
+        identity: facts.identity.clone(),
+        owner: owner(facts, options),
     }
+}
+
+/// Returns the refusals for the condition of the drive `path`.
+pub(crate) fn condition_refusals(
+    path: &Path,
+    facts: &TargetFacts,
+    condition: Condition,
+) -> Vec<Refusal> {
+    let Condition { changed, contents, warning } = condition;
+    let changed = changed.map(|what| Refusal::Changed { path: shown(path), what });
+    let warning = warning.map(|what| Refusal::Unhealthy { path: shown(path), what });
+    let contents = data_on_drive(path, facts, contents);
+    changed.into_iter().chain(warning).chain(contents).collect()
 }
 
 /// Returns whose test data may be overwritten without `--erase`. For a new run those of any run:
 /// the ownership label permits it. A resumed run reads its own data back, so those of another run
 /// would make its results wrong.
-fn owner<'a>(facts: &'a TargetFacts, options: &TargetOptions<'a>) -> Owner<'a> {
+fn owner(facts: &TargetFacts, options: &TargetOptions<'_>) -> Owner {
     match (options.continues, options.run_id) {
-        (Some(_), Some(run_id)) => Owner::Run { confirmation: &facts.confirmation, run_id },
+        (Some(_), Some(run_id)) => {
+            Owner::Run { confirmation: facts.confirmation.clone(), run_id: run_id.into() }
+        }
         (Some(_) | None, _) => Owner::AnyRun,
     }
 }
@@ -450,15 +381,16 @@ fn check_attachment(
     }
 }
 
-fn attached_again(
+pub(crate) fn attached_again(
     path: &Path,
     facts: &TargetFacts,
     options: &TargetOptions<'_>,
 ) -> Option<Refusal> {
     let before = options.continues.filter(|_| facts.identity.serial.is_none())?;
     let now = Continued {
+        steps: before.steps,
         disk_sequence: facts.identity.sequence.map(|number| number.to_string()),
-        boot_id: attribute(Path::new("/proc/sys/kernel/random/boot_id")),
+        boot_id: boot_id(),
     };
     let differs = |what: &str, was: &Option<String>, is: &Option<String>| {
         let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".into());

@@ -3,6 +3,7 @@
 use crate::refusal::Refusal;
 use crate::text::{printable, shown};
 use rustix::fs::{major, minor};
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::Bytes;
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::device_facts;
@@ -12,9 +13,14 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// Returns the kernel's random id of this boot.
+pub(crate) fn boot_id() -> Option<String> {
+    attribute(Path::new("/proc/sys/kernel/random/boot_id"))
+}
+
 /// The properties that distinguish a device from every other, and one attachment of it from the
 /// next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     /// The device number, such as `259:0`.
     pub(crate) number: String,
@@ -29,7 +35,7 @@ pub(crate) struct Identity {
 }
 
 /// Facts about a block device that was inspected but not admitted yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TargetFacts {
     pub(crate) folder: PathBuf,
     pub(crate) identity: Identity,

@@ -7,7 +7,7 @@
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The folder of the lease files of this machine. `/run` is emptied at each boot.
@@ -44,6 +44,26 @@ pub(crate) fn take(name: &str) -> Lease {
     take_in(Path::new(FOLDER), name)
 }
 
+/// Returns whether another process holds the lease called `name`.
+pub(crate) fn is_taken(name: &str) -> bool {
+    is_taken_in(Path::new(FOLDER), name)
+}
+
+fn is_taken_in(folder: &Path, name: &str) -> bool {
+    // Opened without creating it: a look must not leave a file behind. A shared lock, so that two
+    // looks at the same time do not report each other.
+    let file =
+        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(place(folder, name));
+    file.is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared).is_err())
+}
+
+/// Returns the path of the lease called `name`. File names have 255 bytes at most, and each byte
+/// becomes up to three.
+fn place(folder: &Path, name: &str) -> PathBuf {
+    let name: String = name.bytes().take(80).map(character).collect();
+    folder.join(format!("{name}.lock"))
+}
+
 fn take_in(folder: &Path, name: &str) -> Lease {
     let _ = DirBuilder::new().mode(0o700).create(folder);
     // In a folder of another user, a link could make this process lock or create any file.
@@ -53,11 +73,9 @@ fn take_in(folder: &Path, name: &str) -> Lease {
     if !is_ours {
         return Lease::Unavailable;
     }
-    // File names have 255 bytes at most, and each byte becomes up to three.
-    let name: String = name.bytes().take(80).map(character).collect();
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    let Ok(file) = options.open(folder.join(format!("{name}.lock"))) else {
+    let Ok(file) = options.open(place(folder, name)) else {
         return Lease::Unavailable;
     };
     match lock(&file) {
@@ -86,8 +104,11 @@ mod tests {
         let first = take_in(&folder, "../S1\n/x");
         assert!(matches!(first, Lease::Held(_)));
         assert!(matches!(take_in(&folder, "../S1\n/x"), Lease::Taken));
+        assert!(is_taken_in(&folder, "../S1\n/x"));
         assert!(matches!(take_in(&folder, "S2"), Lease::Held(_)));
         drop(first);
+        assert!(!is_taken_in(&folder, "../S1\n/x"));
+        assert!(!is_taken_in(&folder, "never taken"));
         assert!(matches!(take_in(&folder, "../S1\n/x"), Lease::Held(_)));
         let names = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name());
         let mut names: Vec<_> = names.collect();

@@ -1,6 +1,6 @@
 //! Options of a target: what was confirmed for it, and what the run needs from it.
 
-use ssdgauge_core::Bytes;
+use ssdgauge_core::{Bytes, DriveChange};
 use std::path::Path;
 
 /// What the user confirmed for a target, and what the run needs from it.
@@ -21,6 +21,8 @@ pub struct TargetOptions<'a> {
     pub continues: Option<&'a Continued>,
     /// The run file. The drive that carries it is refused.
     pub results: Option<&'a Path>,
+    /// The changes of the drive that the run needs; the privileged helper refuses all others.
+    pub changes: &'a [DriveChange],
     /// Whether the process drops its privileges as soon as the target is open; requires a process
     /// with a single thread.
     pub drop_privileges: bool,
@@ -42,4 +44,6 @@ pub struct Continued {
     pub disk_sequence: Option<String>,
     /// The kernel's id of the boot (`/proc/sys/kernel/random/boot_id`).
     pub boot_id: Option<String>,
+    /// The steps that it began, finished or not.
+    pub steps: u32,
 }

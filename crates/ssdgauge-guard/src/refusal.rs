@@ -1,9 +1,10 @@
 //! Refusals: errors that name the device and the reason why it is not admitted.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Reason why the guard does not admit a drive. Nothing was written.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Refusal {
     /// The name is that of a partition.
     #[error("{path} is a partition of {whole}; name the whole drive")]
@@ -27,6 +28,14 @@ pub enum Refusal {
         /// The device.
         path: String,
         /// The use.
+        holder: String,
+    },
+    /// Another run of this program uses the drive: it is free when that run ends.
+    #[error("{path} is busy: another run of ssdgauge uses it ({holder})")]
+    Busy {
+        /// The device.
+        path: String,
+        /// The use that was found.
         holder: String,
     },
     /// Uses of the drive may be hidden from this process, and this is not accepted.
@@ -99,6 +108,14 @@ pub enum Refusal {
         /// The confirmation of this drive.
         expected: String,
     },
+    /// The device does not complete a request.
+    #[error("{path} does not answer (after {seconds} s)")]
+    NoAnswer {
+        /// The device, or the file on it.
+        path: String,
+        /// The time limit that has passed, in seconds.
+        seconds: u64,
+    },
     /// The device cannot be used, or the kernel refused a call.
     #[error("{path}: {cause}")]
     Denied {
@@ -116,6 +133,7 @@ impl Refusal {
             Refusal::Partition { .. } => "part",
             Refusal::Protected { .. } => "protected",
             Refusal::InUse { .. } => "in-use",
+            Refusal::Busy { .. } => "busy",
             Refusal::UsesUnknown { .. } => "uses-unknown",
             Refusal::ReadOnly { .. } => "read-only",
             Refusal::Unhealthy { .. } => "unhealthy",
@@ -124,6 +142,7 @@ impl Refusal {
             Refusal::AttachedAgain { .. } => "attached-again",
             Refusal::NotConfirmed { .. } => "not-confirmed",
             Refusal::WrongConfirmation { .. } => "wrong-confirmation",
+            Refusal::NoAnswer { .. } => "no-answer",
             Refusal::Denied { .. } => "denied",
         }
     }
@@ -134,6 +153,7 @@ impl Refusal {
             Refusal::Partition { whole, .. } => format!("a partition of {whole}"),
             Refusal::Protected { what, .. } => format!("carries {what}"),
             Refusal::InUse { holder, .. } => holder.clone(),
+            Refusal::Busy { holder, .. } => format!("busy: another run of ssdgauge ({holder})"),
             Refusal::UsesUnknown { unseen, .. } => {
                 format!("unknown: this process cannot see {}", unseen.join(", nor "))
             }
@@ -146,6 +166,7 @@ impl Refusal {
             | Refusal::WrongConfirmation { expected, .. } => {
                 format!("needs --confirm {expected}")
             }
+            Refusal::NoAnswer { seconds, .. } => format!("does not answer (after {seconds} s)"),
             Refusal::Denied { cause, .. } => cause.clone(),
         }
     }
@@ -160,10 +181,12 @@ impl Refusal {
             Refusal::Partition { .. }
             | Refusal::Protected { .. }
             | Refusal::InUse { .. }
+            | Refusal::Busy { .. }
             | Refusal::UsesUnknown { .. }
             | Refusal::ReadOnly { .. }
             | Refusal::Unhealthy { .. }
             | Refusal::Changed { .. }
+            | Refusal::NoAnswer { .. }
             | Refusal::Denied { .. } => false,
         }
     }

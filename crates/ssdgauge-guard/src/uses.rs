@@ -11,23 +11,26 @@ mod viewpoint;
 
 use crate::text::printable;
 use open_files::Wanted;
-use ssdgauge_drive::helper::HelperClient;
+use serde::{Deserialize, Serialize};
 use ssdgauge_os::mounts::unescape;
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::{name_of, siblings, wwid};
-use ssdgauge_os::topology::{Kernel, Mount};
+use ssdgauge_os::topology::{Kernel, LoopDevice, Mount};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The processes that count as users when they have the drive open.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Openers<'a> {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Openers {
     /// Every process: before a drive is admitted.
     All,
     /// Processes that could write: during a run, a reader (udev, smartctl) disturbs the results but
-    /// not the data. The helper lists them where this process has dropped its privileges.
-    Writers(Option<&'a HelperClient>),
+    /// not the data.
+    Writers,
+    /// The processes that could write, as the privileged helper has listed them.
+    Listed(Vec<String>),
 }
 
 /// The mount points of the system: a drive that carries one of them is never tested.
@@ -41,7 +44,7 @@ const SYSTEM: [(&str, &str); 5] = [
 
 /// Returns what of the system, the results or this program lies on `disk`. No option overrides
 /// this: the machine, or the run that writes, would lose its own files.
-pub(crate) fn protected(kernel: &Kernel, disk: &Path, results: Option<&Path>) -> Option<String> {
+fn protected(kernel: &Kernel, disk: &Path, results: Option<&Path>) -> Option<String> {
     let program = std::env::current_exe().ok();
     let system = SYSTEM.map(|(path, title)| (PathBuf::from(path), title.to_owned()));
     let results = results.map(|path| {
@@ -59,7 +62,7 @@ pub(crate) fn protected(kernel: &Kernel, disk: &Path, results: Option<&Path>) ->
 
 /// Returns the loop device through which `disk` is only another name of a whole drive, if any. Uses
 /// of that drive by its own name are invisible to O_EXCL on the loop device.
-pub(crate) fn loop_over_device(kernel: &Kernel, disk: &Path) -> Option<String> {
+fn loop_over_device(kernel: &Kernel, disk: &Path) -> Option<String> {
     let own = kernel.stands_on(disk);
     let over =
         kernel.loops.iter().find(|over| over.is_over_device && own.contains(&over.folder))?;
@@ -68,8 +71,12 @@ pub(crate) fn loop_over_device(kernel: &Kernel, disk: &Path) -> Option<String> {
 }
 
 /// What is known about the uses of a drive.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Uses {
+    /// What of the system, the results or this program lies on the drive.
+    pub(crate) protected: Option<String>,
+    /// The loop device through which it is only another name of a whole drive.
+    pub(crate) loop_over_device: Option<String>,
     /// The uses, one line each. The first is the most specific: a mount point says more than an open
     /// file.
     pub(crate) found: Vec<String>,
@@ -78,7 +85,14 @@ pub(crate) struct Uses {
 }
 
 /// Returns the uses of the drive whose folder is `disk`, and of the devices above and below it.
-pub(crate) fn find(kernel: &Kernel, disk: &Path, openers: &Openers<'_>) -> Uses {
+/// `results` is the run file; the process `excluded`, which asks, is not a use.
+pub(crate) fn find(
+    kernel: &Kernel,
+    disk: &Path,
+    results: Option<&Path>,
+    openers: &Openers,
+    excluded: u32,
+) -> Uses {
     // `own`: the drive and what it consists of. `family`: own, and everything above any of it.
     let (own, family) = (kernel.stands_on(disk), kernel.family(disk));
     let mut found = Vec::new();
@@ -89,26 +103,28 @@ pub(crate) fn find(kernel: &Kernel, disk: &Path, openers: &Openers<'_>) -> Uses 
         found.extend(holders(folder, &own));
     }
     found.extend(loop_devices(kernel, &own, &family));
+    found.extend(swap_file(kernel, &own));
     found.extend(own.iter().find_map(|below| second_path(below, &own)));
     let wanted = Wanted::new(kernel, disk);
     let (exported, mut unseen) = exports::find(&kernel.sys, |path| wanted.is_at(path));
     found.extend(exported);
     match openers {
         Openers::All => {
-            let open = open_files::find(kernel, &wanted, std::process::id());
+            let open = open_files::find(kernel, &wanted, excluded);
             found.extend(open.holders);
             unseen.extend(unreadable(&open.unreadable));
             unseen.extend(viewpoint::hidden(&kernel.proc));
         }
-        Openers::Writers(None) => found.extend(writers(kernel, disk, std::process::id())),
-        // Without the list it is unknown whether another program writes: that counts as a use.
-        Openers::Writers(Some(helper)) => found.extend(
-            helper
-                .writers()
-                .unwrap_or_else(|error| vec![format!("its open files cannot be listed ({error})")]),
-        ),
+        Openers::Writers => found.extend(writers(kernel, disk, excluded)),
+        Openers::Listed(writers) => found.extend(writers.iter().cloned()),
     }
-    Uses { found, unseen }
+    unseen.extend(silent_loops(kernel, &own));
+    Uses {
+        protected: protected(kernel, disk, results),
+        loop_over_device: loop_over_device(kernel, disk),
+        found,
+        unseen,
+    }
 }
 
 /// Returns a line about the processes whose open files cannot be listed, if there are any.
@@ -169,6 +185,19 @@ fn loop_devices(kernel: &Kernel, own: &[PathBuf], family: &[PathBuf]) -> Vec<Str
     users
 }
 
+/// Returns a line about each loop device that does not answer, where the drive under test is one over
+/// a file: both may be over the same file. For any other drive nothing is hidden there: the kernel
+/// reports the path of a backing device, and a file system that carries a backing file claims its
+/// drive.
+fn silent_loops(kernel: &Kernel, own: &[PathBuf]) -> Vec<String> {
+    let is_own = |other: &&LoopDevice| own.contains(&other.folder);
+    if !kernel.loops.iter().filter(is_own).any(|tested| !tested.is_over_device) {
+        return Vec::new();
+    }
+    let silent = kernel.loops.iter().filter(|other| other.is_silent && !is_own(other));
+    silent.map(|other| format!("the file behind {}", name_of(&other.folder))).collect()
+}
+
 /// Returns another device with the same worldwide name that is not one of `own`: a second path to
 /// the same drive, through which another program could write.
 fn second_path(disk: &Path, own: &[PathBuf]) -> Option<String> {
@@ -197,12 +226,33 @@ fn holder_title(folder: &Path) -> String {
 }
 
 fn is_swap(kernel: &Kernel, name: &str) -> bool {
-    let table = fs::read_to_string(kernel.proc.join("swaps")).unwrap_or_default();
-    table.lines().skip(1).any(|line| {
-        let used = line.split_whitespace().next().map(unescape).unwrap_or_default();
-        let used = fs::canonicalize(&used).unwrap_or_else(|_| PathBuf::from(used));
-        used.starts_with("/dev") && used.file_name().is_some_and(|used| used == name)
+    let is_name = |used: &PathBuf| used.file_name().is_some_and(|used| used == name);
+    swaps(kernel).iter().any(|used| used.starts_with("/dev") && is_name(used))
+}
+
+/// Returns a line about the swap file behind a loop device of `own`, if there is one. The kernel lets
+/// the loop device be opened, and fails each write.
+fn swap_file(kernel: &Kernel, own: &[PathBuf]) -> Option<String> {
+    let tested = || kernel.loops.iter().filter(|tested| own.contains(&tested.folder));
+    if tested().all(|tested| tested.file.is_none()) {
+        return None;
+    }
+    swaps(kernel).iter().find_map(|used| {
+        let file = fs::metadata(used).ok().map(|file| (file.dev(), file.ino()))?;
+        let over = tested().find(|tested| tested.file == Some(file))?;
+        let path = printable(used.as_os_str().as_bytes());
+        Some(format!("the file behind {} is used as swap ({path})", name_of(&over.folder)))
     })
+}
+
+/// Returns the devices and files that are used as swap.
+fn swaps(kernel: &Kernel) -> Vec<PathBuf> {
+    let table = fs::read_to_string(kernel.proc.join("swaps")).unwrap_or_default();
+    let path = |line: &str| {
+        let used = line.split_whitespace().next().map(unescape).unwrap_or_default();
+        fs::canonicalize(&used).unwrap_or_else(|_| PathBuf::from(used))
+    };
+    table.lines().skip(1).map(path).collect()
 }
 
 /// The mount table names only one device of a btrfs with several; sysfs lists all of them.

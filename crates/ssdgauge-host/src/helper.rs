@@ -1,29 +1,23 @@
 //! The privileged helper process: its start, its server, and the settings that it restores.
 
+mod permissions;
 mod saved_settings;
 pub(crate) mod server;
 
+use ssdgauge_core::DriveChange;
 use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_os::own_process;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
 
-/// Starts the helper for the drive with the device number `device`.
+/// Starts the helper for the drive with the device number `device`, which may be changed as in
+/// `changes`.
 ///
 /// # Errors
 /// The process cannot be started, or it could not open the drive.
-pub(crate) fn start(device: &str) -> io::Result<HelperClient> {
-    let (ours, theirs) = UnixStream::pair()?;
-    Command::new("/proc/self/exe")
-        .args(["privileged-helper", device])
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        // Ctrl-C goes to the foreground process group. The run still needs the helper while it
-        // stops, and ends it by closing the socket.
-        .process_group(0)
-        .spawn()?;
-    HelperClient::connect(ours)
+pub(crate) fn start(device: &str, changes: &[DriveChange]) -> io::Result<HelperClient> {
+    // The run still needs the helper while it stops, and ends it by closing the socket.
+    let changes: Vec<String> = changes.iter().map(DriveChange::to_string).collect();
+    let line = ["privileged-helper", device].into_iter().chain(changes.iter().map(String::as_str));
+    let (_, socket) = own_process::start(&line.collect::<Vec<_>>())?;
+    HelperClient::connect(socket)
 }

@@ -9,6 +9,7 @@ mod stall_detector;
 mod step;
 mod unwritten_reads;
 
+pub(crate) use counters::completed_flushes;
 pub(crate) use host_checks::check_host;
 pub(crate) use interference::{InterferenceMonitor, LatencyWatch};
 pub(crate) use step::Step;

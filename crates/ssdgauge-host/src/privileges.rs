@@ -16,6 +16,7 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_keep_capabilities, set_no_new_privs,
 };
+use ssdgauge_core::DriveChange;
 use ssdgauge_drive::helper::HelperClient;
 use std::fs;
 use std::io;
@@ -32,7 +33,7 @@ pub(crate) struct DroppedPrivileges {
 }
 
 /// Drops every privilege that a run does not need. `device` is the number of the drive whose
-/// requests the privileged helper serves. `results` is the run file: its folder stays writable, and
+/// requests the privileged helper serves, as far as they are queries or among `changes`. `results` is the run file: its folder stays writable, and
 /// its owner becomes the user of this process where that is possible.
 ///
 /// # Errors
@@ -40,6 +41,7 @@ pub(crate) struct DroppedPrivileges {
 /// drop something. A run then ends before it writes: it must not go on as root by accident.
 pub(crate) fn drop_privileges(
     device: Option<&str>,
+    changes: &[DriveChange],
     results: &Path,
 ) -> io::Result<DroppedPrivileges> {
     // A thread that already runs would keep all of its privileges.
@@ -57,7 +59,7 @@ pub(crate) fn drop_privileges(
             return Ok(DroppedPrivileges { helper: None, summary });
         }
         if let Some(device) = device {
-            helper = Some(helper::start(device)?);
+            helper = Some(helper::start(device, changes)?);
             summary.push("privileged helper process for requests to the drive".to_owned());
         }
         let (user, capabilities) = become_owner(results, &folder)?;
@@ -157,8 +159,8 @@ fn belongs_to_others(results: &Path, folder: &Path) -> bool {
     [results, folder].iter().any(|path| fs::metadata(path).is_ok_and(|facts| facts.uid() != 0))
 }
 
-/// Restricts this thread and all that it starts to writes below `folder` and the folder for
-/// temporary files. Returns the restriction in force as text.
+/// Restricts this thread and all that it starts to writes below `folder`. The folder for temporary
+/// files is that of all users. Returns the restriction in force as text.
 fn restrict_paths(folder: &Path) -> String {
     let all = AccessFs::from_all(ABI::V5);
     let read = AccessFs::from_read(ABI::V5);
@@ -167,8 +169,7 @@ fn restrict_paths(folder: &Path) -> String {
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(all)?
             .create()?;
-        let temporary = std::env::temp_dir();
-        let permitted = [(Path::new("/"), read), (folder, all), (&temporary, all)];
+        let permitted = [(Path::new("/"), read), (folder, all)];
         for (path, access) in permitted {
             if let Ok(path) = PathFd::new(path) {
                 rules = rules.add_rule(PathBeneath::new(path, access))?;

@@ -5,6 +5,7 @@
 //! it, `load` runs a workload, `prepare` brings the target into a state, `meters` reads instruments
 //! beside each of them.
 
+mod durability;
 mod instruments;
 mod load;
 mod meters;
@@ -18,8 +19,8 @@ use crate::settings::power_saving::PowerControl;
 use crate::settings::write_cache::CacheSwitch;
 use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
-    Bytes, DriveInfo, Ended, Finding, FindingKind, Nanos, Preparation, Prepared, Rig, RigError,
-    Severity, Sink, StepNumbers, Until, Workload,
+    Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, Nanos, Preparation, Prepared,
+    ReadBack, Rig, RigError, Severity, Sink, StepNumbers, Until, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
@@ -193,6 +194,18 @@ impl Rig for LinuxRig {
 
     fn count_earlier(&mut self, workload: &Workload, until: &Until) {
         self.step_numbers.next(workload, until);
+    }
+
+    fn carried_out_earlier(&mut self, action: &Action) {
+        self.note_earlier(action);
+    }
+
+    fn flush(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
+        self.flush_target(sink)
+    }
+
+    fn read_back(&mut self, at_most: Nanos) -> Result<Option<ReadBack>, RigError> {
+        self.read_places_back(at_most)
     }
 
     fn prepare(

@@ -54,9 +54,9 @@ fn print_line(name: &str, plan: &Plan, drive: &DriveInfo, came: Spent) {
         came.time,
         time.expected / came.time.as_secs_f64(),
         time.at_most / came.time.as_secs_f64(),
-        planned.written.expected.about_decimal(),
-        planned.written.at_most.about_decimal(),
-        came.written.about_decimal(),
+        planned.written.expected.about(),
+        planned.written.at_most.about(),
+        came.written.about(),
         written.expected / came.written.max(Bytes(1)).0 as f64,
         written.at_most / came.written.max(Bytes(1)).0 as f64,
     );

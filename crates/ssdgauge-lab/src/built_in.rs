@@ -34,16 +34,20 @@ pub fn built_in() -> Vec<Suite> {
     FILES.iter().map(suite).collect()
 }
 
+/// Returns the ids of the built-in suites.
+pub fn built_in_ids() -> Vec<&'static str> {
+    FILES.iter().map(|(id, _)| *id).collect()
+}
+
 /// Returns the built-in suite `id`.
 ///
 /// # Errors
 ///
 /// A [`SuiteError`] whose hint lists the built-in suites, where none has this id.
 pub fn find_built_in(id: &str) -> Result<Suite, SuiteError> {
-    let known = || FILES.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ");
     match FILES.iter().find(|(name, _)| *name == id) {
         Some((name, text)) => Suite::parse(&format!("{name}.toml"), text),
-        None => Err(SuiteError::unknown_suite(id, &known())),
+        None => Err(SuiteError::unknown_suite(id, &built_in_ids().join(", "))),
     }
 }
 

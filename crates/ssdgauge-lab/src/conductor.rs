@@ -4,29 +4,37 @@
 //! point is continued from the run file alone. The conductor decides nothing by the time of day.
 
 mod act;
+mod comparison;
 mod durability;
 mod remaining;
+mod replay;
+mod resuming;
 mod rounds;
+mod searches;
 mod sink;
 mod slices;
 mod turns;
+mod written_data;
 
-use act::{By, act};
-use remaining::{TriedLoads, count_earlier, places, remaining, searches};
-use rounds::RoundValues;
+pub use resuming::resume;
+
+use act::{By, Done, act};
+use remaining::{TriedLoads, places};
+use replay::Replay;
 use sink::StepSink;
 use slices::Slices;
-use ssdgauge_core::search::{self, Attempt, Next, SearchRule};
+use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{
-    Bytes, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Restart, Rig, RigError, Severity,
-    Step, Test, Totals,
+    Bytes, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Rig, RigError, Severity, Step, Test,
+    Totals,
 };
 use ssdgauge_runfile::{
-    FindingRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
+    FindingRecord, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
 };
 use std::collections::BTreeMap;
 use thiserror::Error;
 use turns::Numbers;
+use written_data::writes;
 
 /// The surroundings of a run: time of day, stop requests and progress display.
 ///
@@ -62,13 +70,35 @@ pub trait Watcher {
         false
     }
 
+    /// Returns the interval between commits within a step: a kill loses at most the samples of this
+    /// time, and a reader of the run file is behind by at most this time. The default is
+    /// [`SHARED_COMMIT_INTERVAL`].
+    fn commit_interval(&self) -> Nanos {
+        SHARED_COMMIT_INTERVAL
+    }
+
     /// Called after each turn of a run that ends when the intervals between its repetitions are
     /// narrow, with the widest of them in words. The default shows nothing.
     fn turn_ended(&mut self, _text: &str) {}
 
+    /// Called before the recorded steps of a run on a virtual drive are repeated, with their number.
+    /// The default shows nothing.
+    fn replay_began(&mut self, _steps: usize) {}
+
+    /// Called when a recorded step was repeated with equal samples. The default shows nothing.
+    fn step_replayed(&mut self, _test: &Test, _step: &Step) {}
+
     /// Called at the end of each step.
     fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
 }
+
+/// The interval between commits within a step where the run file may lie on the drive under test: each
+/// commit costs several syncs, which must not disturb the measured drive. Chosen.
+pub const SHARED_COMMIT_INTERVAL: Nanos = Nanos::from_secs(10);
+
+/// The same where the run file lies on another drive. Chosen: a reader of a running test is never
+/// further behind than two seconds.
+pub const SEPARATE_COMMIT_INTERVAL: Nanos = Nanos::from_secs(2);
 
 /// One second of a step, all streams and directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -83,6 +113,8 @@ pub struct SecondSummary {
     pub length: Nanos,
     /// 99th percentile of latency in nanoseconds: the highest of all streams and directions.
     pub lat_p99: Option<u64>,
+    /// The latest temperature of the drive in this step, in °C.
+    pub temperature_c: Option<f64>,
 }
 
 /// Regular end of a run.
@@ -114,6 +146,12 @@ pub enum ConductError {
         /// Fingerprint of the drive of the rig.
         now: String,
     },
+    /// The virtual drive does not repeat the recorded part of the run, which is not changed.
+    #[error("the virtual drive does not repeat step '{step}' as it is recorded")]
+    Differs {
+        /// Label of the step.
+        step: String,
+    },
 }
 
 /// Executes `plan` from its first step.
@@ -134,72 +172,6 @@ pub fn conduct(
     conductor.execute(&places, 0)
 }
 
-/// Continues the run of `run`, which `writer` has open.
-///
-/// Finished steps are kept. A test with [`Restart::Test`] is executed again from its preparation,
-/// because its steps depend on each other without a pause; the content of a scratch file or of a
-/// virtual drive is written again. The pause is recorded as a finding, and `program`, which
-/// continues the run, as the property `resumed_by`.
-///
-/// # Errors
-///
-/// [`ConductError::OtherDrive`] before anything is written, where the drive is not that of the run;
-/// otherwise those of [`conduct`].
-pub fn resume(
-    run: &RunFile,
-    rig: &mut dyn Rig,
-    writer: &mut Writer,
-    watcher: &mut dyn Watcher,
-    program: &str,
-) -> Result<Completion, ConductError> {
-    let head = run.head();
-    let (began_with, now) = (head.drive.fingerprint(), rig.drive().fingerprint());
-    if began_with != now {
-        return Err(ConductError::OtherDrive { began_with, now });
-    }
-    let records = run.steps()?;
-    let mut attempts = BTreeMap::new();
-    let mut finished = Vec::new();
-    for record in &records {
-        attempts.insert(record.place, record.attempt);
-        if record.state == StepState::Finished {
-            finished.push(record.place);
-        }
-    }
-    let (attempts_of_searches, unfinished) = searches(run)?;
-    let is_judged = run.repetitions()?.is_some();
-    // Where every step is finished, the verdict on the last turn may be missing.
-    let awaits_verdict = head.plan.repeat_until.is_some() && !is_judged;
-    let todo = remaining(&head.plan, &finished, unfinished, rig.drive()).filter(|_| !is_judged);
-    let todo = todo.or(awaits_verdict.then(|| (head.plan.tests.len(), Vec::new())));
-    let Some((from, todo)) = todo else { return Ok(Completion::Finished) };
-    count_earlier(&head.plan, &records, &todo, rig);
-    let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
-    let last = last.max().unwrap_or(head.started_unix_ms);
-    // The time of day may have been set meanwhile: a negative pause counts as none.
-    let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
-    let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
-    (conductor.attempts, conductor.tried) = (attempts, attempts_of_searches);
-    let was_begun = records.iter().any(|record| record.place.test == from);
-    let again = match head.plan.tests.get(from) {
-        Some(test) if test.restart == Restart::Test && was_begun => format!(
-            "; test '{}' was started again with its preparation, because its steps depend on each \
-             other without a pause",
-            test.title
-        ),
-        Some(_) | None => String::new(),
-    };
-    conductor.find(Finding::new(
-        FindingKind::Resumed,
-        Severity::Note,
-        format!("the run was resumed after a pause of {pause}{again}"),
-        "",
-    ))?;
-    // Durable with the start of the next step, like the finding.
-    conductor.writer.property(None, "resumed_by", program)?;
-    conductor.execute(&todo, from)
-}
-
 /// A run in progress.
 struct Conductor<'a> {
     plan: &'a Plan,
@@ -215,6 +187,12 @@ struct Conductor<'a> {
     last_totals: Totals,
     /// The numbers of the finished tests, which decide on further turns.
     numbers: Numbers,
+    /// The last step that wrote data which was not flushed and read back since.
+    written_by: Option<StepId>,
+    /// The recorded steps that are repeated before the run continues, on a virtual drive.
+    replay: Option<Replay<'a>>,
+    /// The finding of a resumed run and the program that resumed it, until the first new record.
+    resumed: Option<(Finding, String)>,
 }
 
 impl<'a> Conductor<'a> {
@@ -234,6 +212,9 @@ impl<'a> Conductor<'a> {
             last_step: None,
             last_totals: Totals::default(),
             numbers: Numbers::new(),
+            written_by: None,
+            replay: None,
+            resumed: None,
         }
     }
 
@@ -243,6 +224,22 @@ impl<'a> Conductor<'a> {
     /// Tests before `from` are complete; of them `places` holds at most preparations that are
     /// executed again, which must not start their searches.
     fn execute(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
+        let completion = self.execute_all(places, from)?;
+        match completion {
+            Completion::Finished => {
+                self.record_resumed()?;
+                self.secure(None)?;
+            }
+            Completion::Interrupted => self.read_back_after_stop()?,
+        }
+        Ok(completion)
+    }
+
+    fn execute_all(
+        &mut self,
+        places: &[StepPlace],
+        from: usize,
+    ) -> Result<Completion, ConductError> {
         let mut places = places.iter().peekable();
         // A run may be killed behind the last step of a turn, before the verdict.
         if self.ends_before(from)? {
@@ -262,77 +259,6 @@ impl<'a> Conductor<'a> {
             }
         }
         Ok(Completion::Finished)
-    }
-
-    /// Executes the rounds of `test` until five of them are steady; returns false after a stop.
-    ///
-    /// Rounds are not resumed in the middle: the reader of suites requires [`Restart::Test`],
-    /// because a pause between rounds would change the state that the rule judges.
-    fn rounds(&mut self, test: usize) -> Result<bool, ConductError> {
-        let plan = self.plan;
-        let Some(rounds) = plan.tests[test].rounds else { return Ok(true) };
-        let steps = plan.tests[test].phases[rounds.phase].steps.len();
-        let mut values = RoundValues::new(rounds.metric);
-        for _ in 0..rounds.at_most {
-            for step in 0..steps {
-                let place = StepPlace { test, phase: rounds.phase, step };
-                if self.watcher.stop() || !self.execute_step(place)? {
-                    return Ok(false);
-                }
-                if step == rounds.tracking {
-                    values.push(&self.last_totals);
-                }
-            }
-            if values.steady().is_some() {
-                break;
-            }
-        }
-        let finding = values.finding("rounds");
-        self.watcher.finding_recorded(&finding);
-        let unix_ms = self.watcher.unix_ms();
-        self.writer.finding(&FindingRecord { step: self.last_step, unix_ms, finding })?;
-        self.commit()?;
-        Ok(true)
-    }
-
-    /// Searches for the highest load that `test` passes; returns false after a stop.
-    ///
-    /// Every load is a step of the plan; `search::next` selects the next one from the attempts so
-    /// far, so a resumed search continues where it was interrupted.
-    fn search(&mut self, test: usize) -> Result<bool, ConductError> {
-        let plan = self.plan;
-        let Some(search) = &plan.tests[test].search else { return Ok(true) };
-        let loads = plan.tests[test].phases[search.attempts].steps.len();
-        // A load that did not pass leaves a backlog of garbage collection, which would fail the
-        // next, lower load. The state after a pause is unknown, so a resumed search reconditions
-        // too.
-        let mut needs_recondition = self.tried.values().any(|attempts| !attempts.is_empty());
-        loop {
-            let tried = |phase: usize| self.tried.get(&(test, phase)).cloned().unwrap_or_default();
-            let (probes, attempts) = (tried(search.probes), tried(search.attempts));
-            let (phase, step) = match search::next(search.rule, loads, &probes, &attempts) {
-                Next::Probe(load_index) => (search.probes, load_index),
-                Next::Attempt(load_index) => (search.attempts, load_index),
-                Next::Done(_) => return Ok(true),
-            };
-            needs_recondition = match search.rule {
-                SearchRule::DownFromProbe => needs_recondition,
-                // Every attempt begins in one state; probes only select the first attempt.
-                SearchRule::FromOneState => phase == search.attempts,
-            };
-            let phases = search.recondition.iter().filter(|_| needs_recondition);
-            let recondition = phases.flat_map(|phase| {
-                let steps = 0..plan.tests[test].phases[*phase].steps.len();
-                steps.map(|step| StepPlace { test, phase: *phase, step })
-            });
-            for place in recondition.chain([StepPlace { test, phase, step }]) {
-                if self.watcher.stop() || !self.execute_step(place)? {
-                    return Ok(false);
-                }
-            }
-            let last = self.tried.get(&(test, phase)).and_then(|tried| tried.last());
-            needs_recondition = last.is_some_and(|last| !last.passed);
-        }
     }
 
     /// Records the findings that affect every number of the run.
@@ -376,8 +302,21 @@ impl<'a> Conductor<'a> {
         Ok(self.writer.finding(&FindingRecord { step: None, unix_ms, finding })?)
     }
 
+    /// Records that the run was resumed, before the first new record.
+    fn record_resumed(&mut self) -> Result<(), ConductError> {
+        let Some((finding, program)) = self.resumed.take() else { return Ok(()) };
+        self.find(finding)?;
+        // Durable with the start of the next step, like the finding.
+        Ok(self.writer.property(None, "resumed_by", &program)?)
+    }
+
     /// Executes one step; returns false after a stop.
     fn execute_step(&mut self, place: StepPlace) -> Result<bool, ConductError> {
+        if let Some(record) = self.replay.as_mut().and_then(Replay::next) {
+            return self.replay_step(place, &record);
+        }
+        self.record_resumed()?;
+        self.secure(Some(place))?;
         let test = &self.plan.tests[place.test];
         let phase = &test.phases[place.phase];
         let step = &phase.steps[place.step];
@@ -390,19 +329,7 @@ impl<'a> Conductor<'a> {
         let id = self.writer.begin_step(place, attempt, self.plan, now)?;
         self.commit()?;
         let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
-        let search = test
-            .search
-            .as_ref()
-            .filter(|search| place.phase == search.probes || place.phase == search.attempts);
-        sink.slices = search.map(|search| Slices::new(search, &step.action));
-        let result = act(self.rig, &step.action, &mut sink);
-        sink.show();
-        let passed = match (sink.slices.take(), &result) {
-            (Some(slices), Ok(done)) => {
-                Some(slices.judge(done.by, done.elapsed, done.service.as_ref(), &mut sink))
-            }
-            (Some(_), Err(_)) | (None, _) => None,
-        };
+        let CarriedOut { result, passed } = carry_out(self.rig, test, place, &mut sink);
         let (seen, failure) = (sink.elapsed, sink.failure.take());
         let totals = std::mem::take(&mut sink.totals);
         if let Some(failure) = failure {
@@ -416,6 +343,8 @@ impl<'a> Conductor<'a> {
                 let stopped = matches!(error, RigError::Hung { .. }) && self.watcher.stop();
                 let by = if stopped { EndedBy::Stop } else { EndedBy::Faults };
                 self.close(id, StepState::Broken, seen, by.name(), error.to_string())?;
+                // Nothing more is sent to a drive that does not respond.
+                self.written_by = None;
                 return if stopped { Ok(false) } else { Err(error.into()) };
             }
         };
@@ -427,14 +356,9 @@ impl<'a> Conductor<'a> {
             | By::TooSlow
             | By::Done => StepState::Finished,
         };
-        self.close(id, state, done.elapsed, done.by.name(), done.report)?;
-        (self.last_step, self.last_totals) = (Some(id), totals);
-        // Empty steps have no intervals, and the last second is shorter: the rig's time counts.
-        self.last_totals.elapsed = done.elapsed;
-        if let (Some(passed), StepState::Finished) = (passed, state) {
-            let tried = self.tried.entry((place.test, place.phase)).or_default();
-            tried.push(Attempt { load: place.step, passed });
-        }
+        self.close(id, state, done.elapsed, done.by.name(), done.report.clone())?;
+        let passed = passed.filter(|_| state == StepState::Finished);
+        self.note_ended(place, id, done.elapsed, totals, passed);
         if done.by == By::Limit(EndedBy::Faults) {
             return Err(ConductError::Faults(step.label.clone()));
         }
@@ -443,6 +367,28 @@ impl<'a> Conductor<'a> {
             self.pause_after(step, id, done.elapsed)?;
         }
         Ok(state == StepState::Finished)
+    }
+
+    /// Takes a step into account that has ended: its sums, the load that it tried, and its writes.
+    fn note_ended(
+        &mut self,
+        place: StepPlace,
+        id: StepId,
+        elapsed: Nanos,
+        totals: Totals,
+        passed: Option<bool>,
+    ) {
+        // Empty steps have no intervals, and the last second is shorter: the rig's time counts.
+        (self.last_step, self.last_totals) = (Some(id), totals);
+        self.last_totals.elapsed = elapsed;
+        if let Some(passed) = passed {
+            let tried = self.tried.entry((place.test, place.phase)).or_default();
+            tried.push(Attempt { load: place.step, passed });
+        }
+        let step = &self.plan.tests[place.test].phases[place.phase].steps[place.step];
+        if writes(&step.action) {
+            self.written_by = Some(id);
+        }
     }
 
     /// Records the end of a step.
@@ -488,4 +434,35 @@ impl<'a> Conductor<'a> {
             None => Ok(result?),
         }
     }
+}
+
+/// A step that was carried out.
+struct CarriedOut {
+    result: Result<Done, RigError>,
+    /// Whether it passed, where it is a load of a search.
+    passed: Option<bool>,
+}
+
+/// Carries out the step at `place` of `test`, and judges it where it is a load of a search.
+fn carry_out(
+    rig: &mut dyn Rig,
+    test: &Test,
+    place: StepPlace,
+    sink: &mut StepSink<'_>,
+) -> CarriedOut {
+    let step = &test.phases[place.phase].steps[place.step];
+    let search = test
+        .search
+        .as_ref()
+        .filter(|search| place.phase == search.probes || place.phase == search.attempts);
+    sink.slices = search.map(|search| Slices::new(search, &step.action));
+    let result = act(rig, &step.action, sink);
+    sink.show();
+    let passed = match (sink.slices.take(), &result) {
+        (Some(slices), Ok(done)) => {
+            Some(slices.judge(done.by, done.elapsed, done.service.as_ref(), sink))
+        }
+        (Some(_), Err(_)) | (None, _) => None,
+    };
+    CarriedOut { result, passed }
 }

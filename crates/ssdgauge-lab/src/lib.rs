@@ -20,8 +20,11 @@ mod repeat;
 mod schema;
 mod suite;
 
-pub use built_in::{built_in, find_built_in};
-pub use conductor::{Completion, ConductError, SecondSummary, Watcher, conduct, resume};
+pub use built_in::{built_in, built_in_ids, find_built_in};
+pub use conductor::{
+    Completion, ConductError, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, SecondSummary,
+    Watcher, conduct, resume,
+};
 pub use cost::{
     AssumedRates, DEFAULT_WEAR_SHARE, Endurance, Estimate, Expectation, Limits, Outlook, RATED_KEY,
     Remaining, Spent, USED_KEY, WRITE_RATE, Wear, WearError, assumed_rates, check_wear, estimate,
@@ -29,7 +32,7 @@ pub use cost::{
 };
 pub use error::SuiteError;
 pub use planner::{Options, PlanError, needed_span, plan};
-pub use repeat::{MOST_REPETITIONS, Repeat, RepeatError};
+pub use repeat::{MAX_REPETITIONS, Repeat, RepeatError};
 pub use suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };

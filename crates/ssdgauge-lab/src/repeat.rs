@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// The most repetitions: 100 give a 95 % interval of ±0.2 standard deviations, and bound the size of
 /// the plan.
-pub const MOST_REPETITIONS: u32 = 100;
+pub const MAX_REPETITIONS: u32 = 100;
 
 /// How often every test of a run is carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,14 +22,14 @@ pub enum Repeat {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RepeatError {
     /// The number is 0 or above the maximum of 100.
-    #[error("a test cannot be repeated {0} times: use 1 to {MOST_REPETITIONS}")]
+    #[error("a test cannot be repeated {0} times: use 1 to {MAX_REPETITIONS}")]
     Times(u32),
     /// The half-width, in percent of the mean, is not between 0 and 100.
     #[error("a half-width of {0} %: use one above 0 and below 100 %, such as until:2%")]
     HalfWidth(f64),
     /// The most repetitions are fewer than the fewest, or above the maximum of 100.
     #[error(
-        "at most {0} repetitions: use {least} to {MOST_REPETITIONS}, such as until:2%,at-most=40",
+        "at most {0} repetitions: use {least} to {MAX_REPETITIONS}, such as until:2%,at-most=40",
         least = RepeatUntil::AT_LEAST
     )]
     AtMost(u32),
@@ -71,7 +71,7 @@ impl Repeat {
     /// [`RepeatError::Times`], [`RepeatError::HalfWidth`] or [`RepeatError::AtMost`].
     pub fn check(self) -> Result<Repeat, RepeatError> {
         match self {
-            Repeat::Times(times) if !(1..=MOST_REPETITIONS).contains(&times) => {
+            Repeat::Times(times) if !(1..=MAX_REPETITIONS).contains(&times) => {
                 Err(RepeatError::Times(times))
             }
             // NaN is in no range.
@@ -79,7 +79,7 @@ impl Repeat {
                 Err(RepeatError::HalfWidth(until.half_width_percent()))
             }
             Repeat::Until(until)
-                if !(until.at_least..=MOST_REPETITIONS).contains(&until.at_most) =>
+                if !(until.at_least..=MAX_REPETITIONS).contains(&until.at_most) =>
             {
                 Err(RepeatError::AtMost(until.at_most))
             }

@@ -1,7 +1,9 @@
-//! The block-device ioctls: size, discard, write protection, disk sequence, loop backing.
+//! The block-device ioctls (size, discard, write protection, disk sequence, loop backing), and the
+//! lock that programs hold on a device.
 //!
 //! The request numbers are those of linux/fs.h and linux/loop.h; `libc` does not export them.
 
+use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -59,6 +61,15 @@ pub fn device_size(file: &File) -> io::Result<u64> {
     match unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &mut size) } {
         0 => Ok(size),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns whether another program holds a lock on the open device `file` (flock), as a run does
+/// with its drive.
+pub fn is_locked(file: &File) -> bool {
+    match flock(file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => flock(file, FlockOperation::Unlock).is_err(),
+        Err(_) => true,
     }
 }
 

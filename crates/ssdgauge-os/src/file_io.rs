@@ -32,6 +32,19 @@ pub fn write_at(file: &File, buffer: *const u8, length: usize, offset: u64) -> i
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
+/// Makes everything that was written to `file` durable (fdatasync): for a block device, and for the
+/// device below a file system, the kernel sends a flush where the device has a volatile write cache.
+///
+/// # Errors
+/// The error of the kernel; that of the device is EIO as a rule.
+pub fn flush(file: &File) -> io::Result<()> {
+    // SAFETY: the call takes a descriptor alone, which is open as long as the borrow.
+    match unsafe { libc::fdatasync(file.as_raw_fd()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Writes as [`write_at`] does, and returns when the data is on stable storage (RWF_DSYNC: FUA,
 /// or a flush behind the write).
 ///

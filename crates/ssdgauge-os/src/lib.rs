@@ -9,6 +9,7 @@ pub mod file_io;
 pub mod ioctl;
 pub mod memory;
 pub mod mounts;
+pub mod own_process;
 pub mod process;
 pub mod processor;
 pub mod ring;

@@ -26,6 +26,9 @@ pub fn file_system_of(folder: &Path) -> BTreeMap<String, String> {
 
 /// Replaces the octal escapes of the mount table: blank, tab, line feed and backslash.
 pub fn unescape(text: &str) -> String {
+    if !text.contains('\\') {
+        return text.to_owned();
+    }
     let pairs = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Once};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Sets the timer slack of the calling thread to 1 ns.
 ///
@@ -68,6 +68,19 @@ pub fn within<T: Send + 'static>(
     file: &Arc<File>,
     work: impl FnOnce(&File) -> io::Result<T> + Send + 'static,
 ) -> Option<io::Result<T>> {
+    let end = Instant::now() + limit;
+    within_while(file, work, || Instant::now() < end)
+}
+
+/// How often [`within_while`] checks whether it waits on.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Runs `work` as [`within`] does, and waits for it as long as `waits` returns true.
+pub fn within_while<T: Send + 'static>(
+    file: &Arc<File>,
+    work: impl FnOnce(&File) -> io::Result<T> + Send + 'static,
+    mut waits: impl FnMut() -> bool,
+) -> Option<io::Result<T>> {
     let (sender, done) = channel();
     let file = file.clone();
     let body = move || {
@@ -76,11 +89,42 @@ pub fn within<T: Send + 'static>(
     if let Err(error) = std::thread::Builder::new().name("ssdgauge-timed".into()).spawn(body) {
         return Some(Err(error));
     }
-    match done.recv_timeout(limit) {
-        Ok(result) => Some(result),
-        Err(RecvTimeoutError::Timeout) => None,
-        Err(RecvTimeoutError::Disconnected) => Some(Err(io::ErrorKind::Other.into())),
+    loop {
+        match done.recv_timeout(CHECK_INTERVAL) {
+            Ok(result) => return Some(result),
+            Err(RecvTimeoutError::Timeout) if waits() => {}
+            Err(RecvTimeoutError::Timeout) => return None,
+            Err(RecvTimeoutError::Disconnected) => return Some(Err(io::ErrorKind::Other.into())),
+        }
     }
+}
+
+/// Runs `work` on a thread of its own for each of `items`; returns the results in their order, `None`
+/// for those that take longer than `limit`. Threads in a call that never returns are left behind,
+/// and keep the process from ending: only for processes that can be given up.
+pub fn side_by_side<I: Send + 'static, T: Send + 'static>(
+    limit: Duration,
+    items: Vec<I>,
+    work: fn(I) -> T,
+) -> Vec<Option<T>> {
+    let until = Instant::now() + limit;
+    let mut results: Vec<Option<T>> = items.iter().map(|_| None).collect();
+    let (sender, done) = channel();
+    for (place, item) in items.into_iter().enumerate() {
+        let sender = sender.clone();
+        let body = move || {
+            let _ = sender.send((place, work(item)));
+        };
+        // Without a thread there is no result, as without an answer.
+        let _ = std::thread::Builder::new().name("ssdgauge-timed".into()).spawn(body);
+    }
+    drop(sender);
+    while let Ok((place, result)) =
+        done.recv_timeout(until.saturating_duration_since(Instant::now()))
+    {
+        results[place] = Some(result);
+    }
+    results
 }
 
 /// Returns the numbers of the processors that this process may use, in ascending order.
@@ -95,4 +139,25 @@ pub fn pin(processor: usize) {
     set.set(processor);
     // A thread that is not pinned measures the same, with more noise.
     let _ = rustix::thread::sched_setaffinity(None, &set);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_have_the_order_of_their_items_and_a_late_one_is_missing() {
+        let work = |answers: bool| {
+            if !answers {
+                std::thread::sleep(Duration::from_secs(60));
+            }
+            answers
+        };
+        let results = side_by_side(Duration::from_millis(200), vec![true, false, true], work);
+        assert_eq!(results[1], None);
+        // A slow machine may miss those as well; their number never exceeds that of the items.
+        assert_eq!(results.len(), 3);
+        let all = side_by_side(Duration::from_secs(60), vec![1, 2, 3], |number| number * 2);
+        assert_eq!(all, [Some(2), Some(4), Some(6)]);
+    }
 }

@@ -4,11 +4,13 @@
 use crate::mounts::unescape;
 use crate::sysfs::attribute;
 use crate::sysfs::name_of;
+use crate::thread::side_by_side;
 use rustix::fs::{major, minor};
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The maximum number of devices in one traversal, so that it ends even if sysfs changes meanwhile.
 const MAX_DEVICES: usize = 4_096;
@@ -36,6 +38,8 @@ pub struct Mount {
     pub source: String,
     /// The mount point.
     pub point: String,
+    /// The folders of the block devices that the number and the source refer to.
+    devices: Vec<PathBuf>,
 }
 
 /// An attached loop device and its backing file or device.
@@ -51,7 +55,14 @@ pub struct LoopDevice {
     pub file: Option<(u64, u64)>,
     /// Whether a device backs it, not a file.
     pub is_over_device: bool,
+    /// Whether neither the device nor the file system of its file answered in time. `on` then
+    /// follows from the path alone, and `file` is unknown.
+    pub is_silent: bool,
 }
+
+/// The time in which a loop device has to report what backs it: the attributes of the file, from
+/// memory or by one request to a server. Chosen.
+const LOOP_LIMIT: Duration = Duration::from_secs(1);
 
 impl Kernel {
     /// Reads the tables of this machine.
@@ -61,14 +72,15 @@ impl Kernel {
 
     /// Reads the tables below the given roots of sysfs and procfs.
     pub fn below(sys: &Path, proc: &Path) -> Kernel {
-        let mut kernel = Kernel {
-            sys: sys.to_owned(),
-            proc: proc.to_owned(),
-            mounts: mounts(proc),
-            loops: Vec::new(),
-        };
-        kernel.loops = loops(sys);
-        kernel
+        let mut mounts = mounts(proc);
+        let loops = loops(sys, &mounts);
+        let (sys, proc) = (sys.to_owned(), proc.to_owned());
+        let devices = Kernel { sys, proc, mounts: Vec::new(), loops };
+        for mount in &mut mounts {
+            mount.devices.extend(devices.folder_of_number(&mount.number));
+            mount.devices.extend(devices.folder_of_source(&mount.source));
+        }
+        Kernel { mounts, ..devices }
     }
 
     /// Returns the folder of the block device `MAJOR:MINOR`, if there is one.
@@ -101,8 +113,7 @@ impl Kernel {
 
     /// Returns whether `mount` is a mount of the device whose folder is `folder`.
     pub fn is_mount_of(&self, mount: &Mount, folder: &Path) -> bool {
-        attribute(&folder.join("dev")).as_deref() == Some(&mount.number)
-            || self.folder_of_source(&mount.source).as_deref() == Some(folder)
+        mount.devices.iter().any(|device| device == folder)
     }
 
     /// Returns the device `disk` and every device that uses it: its partitions, their holders, loop
@@ -145,6 +156,24 @@ impl Kernel {
         let mut seen = BTreeSet::new();
         family.retain(|folder| seen.insert(folder.clone()));
         family
+    }
+
+    /// Returns whether the files `a` and `b`, or the block devices that they are the nodes of, lie on
+    /// different drives; false where the drive of one of them is not known.
+    pub fn are_on_different_drives(&self, a: &Path, b: &Path) -> bool {
+        let below = |path: &Path| -> Option<Vec<PathBuf>> {
+            let found = fs::metadata(path).ok()?;
+            let folder = match found.file_type().is_block_device() {
+                true => {
+                    let number = found.rdev();
+                    self.folder_of_number(&format!("{}:{}", major(number), minor(number)))
+                }
+                false => self.folder_of_file_system(found.dev()),
+            };
+            Some(self.downward(&folder?))
+        };
+        let both = below(a).zip(below(b));
+        both.is_some_and(|(a, b)| !a.iter().any(|device| b.contains(device)))
     }
 
     /// Returns the device `folder` and every device below it, down to whole drives, also through
@@ -226,7 +255,8 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let mut words = line.split(' ');
     let (number, point) = (words.nth(2)?, words.nth(1)?);
     let source = line.split_once(" - ")?.1.split(' ').nth(1)?;
-    Some(Mount { number: number.into(), source: unescape(source), point: unescape(point) })
+    let (source, point) = (unescape(source), unescape(point));
+    Some(Mount { number: number.into(), source, point, devices: Vec::new() })
 }
 
 /// Returns the folders of all processes.
@@ -236,30 +266,100 @@ pub fn processes(proc: &Path) -> impl Iterator<Item = PathBuf> {
         .map(|entry| entry.path())
 }
 
-/// Returns the attached loop devices.
-fn loops(sys: &Path) -> Vec<LoopDevice> {
+/// Returns the attached loop devices. Each is queried on a thread of its own: one over a file system
+/// that does not respond would block the query.
+fn loops(sys: &Path, mounts: &[Mount]) -> Vec<LoopDevice> {
     let all = fs::read_dir(sys.join("block")).into_iter().flatten().flatten();
-    all.filter_map(|entry| {
-        let folder = fs::canonicalize(entry.path()).ok()?;
-        let backing = attribute(&folder.join("loop/backing_file"))?;
-        let number = |dev: u64| format!("{}:{}", major(dev), minor(dev));
-        // The kernel reports the file itself; its path may be of another mount namespace.
-        let reported = match sys == Path::new("/sys") {
-            true => crate::block_device::loop_backing(&Path::new("/dev").join(name_of(&folder))),
-            false => None,
-        };
-        let found = match (reported, fs::metadata(&backing)) {
-            (Some(found), _) => Some(found),
-            (None, Ok(metadata)) => Some([metadata.dev(), metadata.ino(), metadata.rdev()]),
-            (None, Err(_)) => None,
-        };
-        Some(LoopDevice {
-            folder,
-            backing,
-            on: found.map(|[dev, _, rdev]| number(if rdev != 0 { rdev } else { dev })),
-            file: found.map(|[dev, inode, _]| (dev, inode)),
-            is_over_device: found.is_some_and(|[_, _, rdev]| rdev != 0),
+    let attached: Vec<(PathBuf, String)> = all
+        .filter_map(|entry| {
+            let folder = fs::canonicalize(entry.path()).ok()?;
+            let backing = attribute(&folder.join("loop/backing_file"))?;
+            Some((folder, backing))
         })
-    })
-    .collect()
+        .collect();
+    let is_this_machine = sys == Path::new("/sys");
+    let queries = attached.iter().map(|(folder, backing)| {
+        let node = is_this_machine.then(|| Path::new("/dev").join(name_of(folder)));
+        (node, backing.clone())
+    });
+    let reported = side_by_side(LOOP_LIMIT, queries.collect(), |(node, backing)| {
+        // The kernel reports the file itself; its path may be of another mount namespace.
+        let found = node.and_then(|node| crate::block_device::loop_backing(&node));
+        found.or_else(|| {
+            let metadata = fs::metadata(backing).ok()?;
+            Some([metadata.dev(), metadata.ino(), metadata.rdev()])
+        })
+    });
+    let attached = attached.into_iter().zip(reported);
+    attached
+        .map(|((folder, backing), reported)| match reported {
+            Some(found) => answered(folder, backing, found),
+            None => silent(folder, backing, mounts),
+        })
+        .collect()
+}
+
+/// Returns the loop device for which the kernel reported `found`: the number of the file system of
+/// its file, the inode of the file, and the number of the backing device or 0.
+fn answered(folder: PathBuf, backing: String, found: Option<[u64; 3]>) -> LoopDevice {
+    let number = |dev: u64| format!("{}:{}", major(dev), minor(dev));
+    LoopDevice {
+        folder,
+        backing,
+        on: found.map(|[dev, _, rdev]| number(if rdev != 0 { rdev } else { dev })),
+        file: found.map(|[dev, inode, _]| (dev, inode)),
+        is_over_device: found.is_some_and(|[_, _, rdev]| rdev != 0),
+        is_silent: false,
+    }
+}
+
+/// Returns a loop device that does not answer, by the path that the kernel has for its file. A path
+/// in /dev is that of a device, whose node answers always; any other one lies on the innermost file
+/// system that is mounted above it.
+fn silent(folder: PathBuf, backing: String, mounts: &[Mount]) -> LoopDevice {
+    let path = Path::new(&backing);
+    let node = path.starts_with("/dev") && !path.starts_with("/dev/shm");
+    let device = node.then(|| fs::metadata(path).ok().map(|facts| facts.rdev())).flatten();
+    let device = device.filter(|number| *number != 0);
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.point));
+    let innermost = above.max_by_key(|mount| mount.point.len()).map(|mount| mount.number.clone());
+    LoopDevice {
+        folder,
+        backing,
+        on: device.map(|dev| format!("{}:{}", major(dev), minor(dev))).or(innermost),
+        file: None,
+        is_over_device: device.is_some(),
+        is_silent: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_loop_device_lies_on_the_innermost_mount_above_its_path() {
+        let mount = |number: &str, point: &str| Mount {
+            number: number.into(),
+            source: "none".into(),
+            point: point.into(),
+            devices: Vec::new(),
+        };
+        let mounts = [mount("8:1", "/"), mount("0:50", "/a/b"), mount("0:51", "/a/bc")];
+        let of = |backing: &str| silent("/sys/block/loop0".into(), backing.into(), &mounts);
+        assert_eq!(of("/a/b/image").on.as_deref(), Some("0:50"));
+        assert_eq!(of("/a/image").on.as_deref(), Some("8:1"));
+        assert!(of("/a/image").is_silent && !of("/a/image").is_over_device);
+        let over = of("/dev/null");
+        assert_eq!((over.on.as_deref(), over.is_over_device), (Some("1:3"), true));
+    }
+
+    #[test]
+    fn files_of_one_file_system_and_of_an_unknown_drive_are_not_on_different_drives() {
+        let kernel = Kernel::look();
+        let here = std::env::current_exe().unwrap();
+        assert!(!kernel.are_on_different_drives(&here, here.parent().unwrap()));
+        assert!(!kernel.are_on_different_drives(&here, Path::new("/proc/version")));
+        assert!(!kernel.are_on_different_drives(&here, Path::new("/no/such/file")));
+    }
 }

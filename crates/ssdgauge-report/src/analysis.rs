@@ -2,29 +2,45 @@
 //!
 //! Nothing here draws.
 
+pub(crate) mod answer;
+pub(crate) mod caches;
 pub(crate) mod claims;
+pub(crate) mod comparability;
 pub(crate) mod compare;
-pub(crate) mod conclusions;
+pub(crate) mod drive_slots;
 pub(crate) mod drive_summary;
 pub(crate) mod fill_curve;
 pub(crate) mod fill_level;
+pub(crate) mod finding_words;
 pub(crate) mod group;
 mod headline;
 pub(crate) mod headline_notes;
 pub(crate) mod headline_points;
 pub(crate) mod headline_reasons;
+pub(crate) mod input_error;
 pub(crate) mod key_metrics;
+pub(crate) mod label_comparison;
+pub(crate) mod measure;
 mod missing;
+pub(crate) mod notes;
+pub(crate) mod outcome;
+pub(crate) mod picture;
 pub(crate) mod power;
+pub(crate) mod prices;
+pub(crate) mod quick_look;
 mod repetitions;
 pub(crate) mod report_drives;
+pub(crate) mod sections;
 pub(crate) mod sent_late;
 pub(crate) mod slc_cache;
 pub(crate) mod specification;
 pub(crate) mod state_check;
-mod steady_state;
+pub(crate) mod statements;
+pub(crate) mod steady_state;
 mod step_levels;
 pub(crate) mod tried_loads;
+pub(crate) mod trust;
+pub(crate) mod uses;
 pub(crate) mod workload_text;
 
 use crate::model::{RecordedRun, Run, TestRun};
@@ -33,7 +49,7 @@ use ssdgauge_core::statistics::repetition::Stopping;
 /// Returns the result of a recorded run: headlines, findings, and where each step lay of the
 /// drive's SLC cache.
 pub(crate) fn annotate(recorded: RecordedRun) -> Run {
-    let RecordedRun { head, tests, findings, complete, ended_after } = recorded;
+    let RecordedRun { head, tests, findings, complete, ended_after, durability } = recorded;
     let stopping = match head.plan.repeat_until {
         Some(_) => Stopping::ByWidth,
         None => Stopping::Fixed,
@@ -46,5 +62,5 @@ pub(crate) fn annotate(recorded: RecordedRun) -> Run {
         })
         .collect();
     slc_cache::classify_steps(&mut tests);
-    Run { head, tests, findings, complete, ended_after }
+    Run { head, tests, findings, complete, ended_after, durability }
 }

@@ -3,9 +3,9 @@
 //! A chart never knows how it is drawn; [`draw`] turns it into SVG or PNG. Nothing here computes a
 //! result.
 
-mod captions;
+pub(crate) mod captions;
 pub(crate) mod chart;
-mod curve;
+pub(crate) mod curve;
 mod distribution;
 pub(crate) mod draw;
 mod fill;
@@ -14,6 +14,7 @@ mod options;
 mod qos;
 mod ranking;
 mod reduce;
+pub(crate) mod shapes;
 pub(crate) mod specification;
 mod steady;
 mod timeline;
@@ -61,13 +62,13 @@ pub(crate) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
 }
 
 /// More drives than this are named below a test alone, where it does not have them.
-const MOST_UNTESTED: usize = 8;
+const MAX_UNTESTED: usize = 8;
 
 /// Draws the drives that were never tested so as gaps, so that every chart has the same drives.
 fn show_untested(charts: &mut [Chart], group: &Group<'_>, drives: &ReportDrives) {
     const WHY: &str = "not tested";
     let untested = drives.untested(group);
-    if untested.len() > MOST_UNTESTED {
+    if untested.len() > MAX_UNTESTED {
         return;
     }
     for chart in charts {
@@ -79,7 +80,7 @@ fn show_untested(charts: &mut [Chart], group: &Group<'_>, drives: &ReportDrives)
                     bars.push(Bar {
                         label: name.to_owned(),
                         part: "",
-                        colour: *drive,
+                        colour: drives.slot(*drive),
                         value: Err(WHY.to_owned()),
                         interval: None,
                         highlighted: drives.highlighted == Some(*drive),
@@ -94,7 +95,7 @@ fn show_untested(charts: &mut [Chart], group: &Group<'_>, drives: &ReportDrives)
                 {
                     lines.push(Line {
                         label: format!("{name} ({WHY})"),
-                        colour: *drive,
+                        colour: drives.slot(*drive),
                         dashed: false,
                         right: false,
                         marked: false,

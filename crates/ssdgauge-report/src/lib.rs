@@ -24,19 +24,24 @@ use std::thread::ScopedJoinHandle;
 pub use analysis::compare::{
     CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,
 };
+pub use analysis::input_error::InputError;
+pub use analysis::label_comparison::{LabelError, compared_labels};
+pub use analysis::notes::{DriveNotes, Notes, Photograph};
 pub use analysis::report_drives::find_run;
-pub use analysis::specification::{CacheSide, Claim, Specification, SpecificationError, State};
+pub use analysis::specification::{CacheSide, Claim, Specification, State};
 pub use figure::{PageOptions, VEGA_LITE_MARK};
 pub use model::{
-    CachePlace, LocatedFinding, PointRun, Repetition, ReportError, Run, Second, StepFinding,
-    StepLevels, TestRun, Tracked,
+    CachePlace, Durability, LocatedFinding, PointRun, Repetition, ReportError, Run, Second,
+    StepFinding, StepLevels, TestRun, Tracked,
 };
 pub use output::{
     NamedFigure, PNG_MARK, SVG_MARK, claims_json, claims_markdown, csv, figures, json, markdown,
-    openmetrics, terminal_summary,
+    openmetrics, share_image, terminal_summary,
 };
-pub use page::{PAGE_MARK, page};
-pub use text::sanitize::{device as sanitize_device, prose as sanitize_prose};
+pub use page::{PAGE_MARK, fragment, page};
+pub use text::sanitize::{
+    device as sanitize_device, json as sanitize_json, prose as sanitize_prose,
+};
 
 /// Reads the run file at `path` and recomputes every number from its samples.
 ///

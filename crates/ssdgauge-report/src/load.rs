@@ -1,13 +1,15 @@
 //! From a run file to the model: every sample that counts, and no number made of them.
 
+mod durability;
 mod engine_report;
 mod point;
 mod repetitions;
 mod tracked;
 
-use crate::model::{RecordedRepetition, RecordedRun, ReportError, StepFinding};
+use crate::model::{PointRun, RecordedRepetition, RecordedRun, ReportError, StepFinding};
+use durability::RecordedDurability;
 use ssdgauge_core::{PhaseKind, Plan, Test};
-use ssdgauge_runfile::{FindingRecord, RunFile, StepId, StepRecord, attempts};
+use ssdgauge_runfile::{FindingRecord, Room, RunFile, StepId, StepRecord, attempts};
 use std::path::Path;
 
 /// Reads the run file at `path`. The file is left as it was.
@@ -15,7 +17,11 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     let file = RunFile::open(path)?;
     let steps = file.steps()?;
     let findings = file.findings()?;
+    let mut room = file.room();
+    room.take_steps(&steps)?;
+    room.take_findings(&findings)?;
     let head = file.head().clone();
+    let durability = durability::read(&file)?;
     let ended_after = file.repetitions()?;
     let counted = counted_repetitions(&head.plan, &steps, ended_after);
     let mut tests: Vec<(usize, RecordedRepetition)> = Vec::with_capacity(head.plan.tests.len());
@@ -26,7 +32,8 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
         let is_searched = file.is_searched(index)?;
-        let mut run = read_repetition(&file, test, &attempts, &findings, is_searched)?;
+        let mut run = read_repetition(&file, &mut room, test, &attempts, (&findings, &durability))?;
+        run.is_searched = is_searched;
         run.complete &= is_searched;
         if let Some(rounds) = test.rounds {
             run.complete &= file.has_steadiness_verdict(index, rounds.phase)?;
@@ -35,13 +42,14 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     }
     let is_judged = head.plan.repeat_until.is_none() || ended_after.is_some();
     let complete = is_judged && tests.iter().all(|(_, test)| test.complete);
-    let tests = repetitions::group(&file, &steps, tests)?;
+    let tests = repetitions::group(&file, &mut room, &steps, tests)?;
     let findings = findings
         .into_iter()
         .filter(|record| record.step.is_none())
         .map(|record| record.finding)
         .collect();
-    Ok(RecordedRun { head, tests, findings, complete, ended_after })
+    let durability = durability.of_run();
+    Ok(RecordedRun { head, tests, findings, complete, ended_after, durability })
 }
 
 /// Returns how many repetitions of each test belong to the run: all of the plan, or those after which
@@ -56,10 +64,10 @@ fn counted_repetitions(plan: &Plan, steps: &[StepRecord], ended_after: Option<u3
 
 fn read_repetition(
     file: &RunFile,
+    room: &mut Room,
     test: &Test,
     attempts: &[&StepRecord],
-    findings: &[FindingRecord],
-    is_searched: bool,
+    (findings, durability): (&[FindingRecord], &RecordedDurability),
 ) -> Result<RecordedRepetition, ReportError> {
     let counted = attempts::counted(test, attempts);
     let mut points = Vec::new();
@@ -73,18 +81,16 @@ fn read_repetition(
             let Some(workload) = step.action.measured_workload() else { continue };
             if let (PhaseKind::Check, Some(records)) = (phase.kind, records) {
                 let window = attempts::window(test, records);
-                checks.push(point::read(file, step, workload, window)?);
+                checks.push(point::read(file, room, step, workload, window)?);
             }
             if phase.kind == PhaseKind::Measure {
                 let is_search = test.search.is_some() && !test.is_in_order(phase_index);
                 planned += usize::from(records.is_some() || !is_search);
                 if let Some(records) = records {
-                    points.push(point::read(
-                        file,
-                        step,
-                        workload,
-                        attempts::window(test, records),
-                    )?);
+                    let window = attempts::window(test, records);
+                    let flush = durability.flush_behind(window);
+                    let point = point::read(file, room, step, workload, window)?;
+                    points.push(PointRun { flush, ..point });
                 }
             }
         }
@@ -96,7 +102,7 @@ fn read_repetition(
         planned,
         findings: step_findings(test, attempts, findings),
         complete,
-        is_searched,
+        is_searched: true,
         tracked: tracked::tracked(file, test, &counted)?,
     })
 }

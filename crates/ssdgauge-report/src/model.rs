@@ -13,7 +13,8 @@ mod tracked;
 pub use error::ReportError;
 pub(crate) use record::{RecordedRepetition, RecordedRun, RecordedTest};
 pub use run::{
-    CachePlace, LocatedFinding, PointRun, Repetition, Run, StepFinding, StepLevels, TestRun,
+    CachePlace, Durability, LocatedFinding, PointRun, Repetition, Run, StepFinding, StepLevels,
+    TestRun,
 };
 pub use second::Second;
 pub use tracked::Tracked;

@@ -2,13 +2,16 @@
 //! JUnit, the terminal and picture files.
 
 mod claims;
+mod compared_markdown;
 mod comparison;
 mod csv;
 mod figure_files;
 mod json;
 mod junit;
 mod markdown;
+mod markdown_text;
 mod openmetrics;
+mod share_image;
 mod terminal;
 
 pub use claims::{claims_json, claims_markdown};
@@ -17,4 +20,5 @@ pub use figure_files::{NamedFigure, PNG_MARK, SVG_MARK, figures};
 pub use json::json;
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;
+pub use share_image::share_image;
 pub use terminal::terminal_summary;

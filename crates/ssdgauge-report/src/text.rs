@@ -6,3 +6,4 @@ pub(crate) mod interval;
 pub(crate) mod labels;
 pub(crate) mod number;
 pub(crate) mod sanitize;
+pub(crate) mod short_names;

@@ -195,8 +195,20 @@ fn efficiencies_of_different_scopes_are_neither_compared_nor_ranked() {
     // Throughput needs no meter: it is compared anyway.
     let plain = compare(&drive, &wall, &options).unwrap().tests.remove(1);
     assert!(plain.ratio.is_some());
-    let page = ssdgauge_report::page(&[drive, other, wall], &Default::default());
+    let runs = [drive, other, wall];
+    let page = ssdgauge_report::page(&runs, &Default::default());
     assert!(page.contains("different power scope: host-ac"));
     assert!(page.contains("scope of the power meter: drive; instrument: "), "the meter is named");
-    assert!(page.contains("power of the host, AC over time"));
+    let figures = ssdgauge_report::figures(&runs, &Default::default());
+    let is_of_wall = |title: &str| title.contains("power of the host, AC over time");
+    assert!(figures.iter().any(|figure| is_of_wall(&figure.title)));
+}
+
+#[test]
+fn two_results_without_an_interval_are_measured_and_not_judged() {
+    let brief = |id: &str| run(&Recipe::new(id, quick(2), "Disk"));
+    let comparison = compare(&brief("a"), &brief("b"), &CompareOptions::default()).unwrap();
+    let text = comparison.text();
+    assert!(text.contains("not judged: too few full seconds"), "{text}");
+    assert!(text.contains("B ÷ A: 1.000") && !text.contains("times A: not"), "{text}");
 }

@@ -1,5 +1,5 @@
-//! The report of the engine on pages and in JSON: the lateness of open loops, and the counters of
-//! the kernel.
+//! The report of the engine on pages and in JSON: the lateness of open loops, the counters of the
+//! kernel, and the flushes behind steps.
 
 mod support;
 
@@ -8,6 +8,7 @@ use ssdgauge_core::{
     Score,
 };
 use ssdgauge_report::{PageOptions, Run, json, page, terminal_summary};
+use ssdgauge_runfile::{FLUSH, READ_BACK, Writer};
 use support::{Recipe, plan, run, step, stream, test};
 
 /// A run of two steps in an open loop, whose requests were sent 3 µs late, and 943 of them up to
@@ -72,4 +73,39 @@ fn a_closed_loop_without_counters_has_neither() {
     assert!(point["kernel"].is_null() && point["open_loop"].as_array().unwrap().is_empty());
     let page = page(&runs, &PageOptions::default());
     assert!(!page.contains("by the kernel") && !page.contains("sent late"));
+}
+
+#[test]
+fn flushes_and_blocks_that_were_read_back_are_reported_for_the_step_and_the_run() {
+    let recipe = Recipe::new("run-1", support::quick(6), "Disk");
+    let folder = tempfile::tempdir().unwrap();
+    let path = support::record(folder.path(), &recipe);
+    let before = ssdgauge_report::read(&path).unwrap();
+    assert!(
+        before.durability.is_none()
+            && !page(&[before], &PageOptions::default()).contains("Flushes")
+    );
+    let (mut writer, file) = Writer::resume(&path).unwrap();
+    let step = file.steps().unwrap().last().unwrap().id;
+    let flush = r#"{"sent":1,"elapsed":12345000,"device":"sda\u202e","counted":2}"#;
+    writer.property(Some(step), FLUSH, flush).unwrap();
+    writer.property(Some(step), READ_BACK, r#"{"read":64}"#).unwrap();
+    let lost = r#"{"read":60,"lost":[{"offset":4096,"found":"zeros"}]}"#;
+    writer.property(Some(step), READ_BACK, lost).unwrap();
+    writer.property(Some(step), FLUSH, "not JSON").unwrap();
+    drop((writer, file));
+    let runs = [ssdgauge_report::read(&path).unwrap()];
+    let document = json(&runs);
+    let of_run = &document["runs"][0]["durability"];
+    assert_eq!((&of_run["flushes_sent"], &of_run["flushes_counted"]), (&1.into(), &2.into()));
+    assert_eq!(of_run["flush_longest_us"], 12_345.0);
+    assert_eq!((&of_run["blocks_read_back"], &of_run["blocks_lost"]), (&124.into(), &1.into()));
+    let last = document["runs"][0]["tests"].as_array().unwrap().last().unwrap();
+    let flush = &last["points"].as_array().unwrap().last().unwrap()["flush"];
+    assert_eq!((&flush["sent"], &flush["device"]), (&1.into(), &"sda\\u{202E}".into()));
+    let page = page(&runs, &PageOptions::default());
+    let facts = "1 sent, 2 counted by the device; the longest took 12.3ms";
+    assert!(page.contains(facts));
+    assert!(page.contains("124, 1 of them without the data written last"));
+    assert!(page.contains("1 sent, 2 counted by sda"), "the step has it too");
 }

@@ -2,11 +2,11 @@
 
 mod support;
 
-use ssdgauge_core::{Action, Bytes, Nanos, TargetKind};
+use ssdgauge_core::{Access, Action, Bytes, Figure, Metric, Nanos, Score, TargetKind, Window};
 use ssdgauge_report::{
     PageOptions, Run, csv, figures, json, markdown, openmetrics, page, terminal_summary,
 };
-use support::{Recipe, client, quick, run};
+use support::{Pace, Recipe, client, plan, quick, run, step, stream};
 
 const HOSTILE: &str = "<script>alert(1)</script>'; DROP TABLE run;--\u{1b}[31m$x^2$\u{202e}\0\"><img src=x onerror=y>";
 
@@ -70,16 +70,13 @@ fn a_hostile_name_changes_no_output() {
 }
 
 #[test]
-fn a_model_is_marked_in_banner_and_titles() {
+fn a_model_is_marked_once_above_the_page_and_in_every_picture() {
     let mut recipe = Recipe::new("a", quick(6), "client-tlc");
     recipe.drive.kind = TargetKind::Virtual;
     let runs = [run(&recipe)];
     let page = whole(&runs);
-    assert!(page.contains("<strong>MODEL</strong>"));
-    for caption in page.split("<figcaption").skip(1) {
-        let title = caption.split("</strong>").next().unwrap();
-        assert!(title.contains("MODEL"), "{title}");
-    }
+    assert_eq!(page.matches("<strong>MODEL</strong>").count(), 1);
+    assert!(page.find("<strong>MODEL</strong>").unwrap() < page.find("<h1>").unwrap());
     for figure in figures(&runs, &PageOptions::default()) {
         assert!(figure.svg.contains("MODEL"), "{}", figure.name);
     }
@@ -187,15 +184,17 @@ fn the_conclusions_name_a_leader_only_beyond_noise() {
         support::Pace { iops: pace.iops / 2, lat_us: pace.lat_us * 2.0 }
     };
     let page = whole(&[run(&fast), run(&slow)]);
-    assert!(page.contains("Sequential read: Fast ("), "a sentence for each test");
-    assert!(page.contains(" leads with 2.00 ± "));
+    assert!(page.contains("Fast leads with"), "a title for each figure");
+    assert!(page.contains("2.0 times the result of Slow"));
     let tied = whole(&[run(&fast), run(&Recipe::new("c", quick(12), "Twin"))]);
-    assert!(tied.contains("do not differ significantly"));
+    assert!(tied.contains("No difference beyond"));
     assert!(!tied.contains(" leads with"));
-    let short = Recipe::new("d", quick(2), "Short");
-    let unjudged = whole(&[run(&Recipe::new("e", quick(2), "Brief")), run(&short)]);
+    let brief = Recipe::new("e", quick(2), "Brief");
+    let mut short = Recipe::new("d", quick(2), "Short");
+    short.pace = slow.pace;
+    let unjudged = whole(&[run(&brief), run(&short)]);
     assert!(unjudged.contains("so no lead is claimed"));
-    assert!(!unjudged.contains("do not differ significantly"));
+    assert!(!unjudged.contains(" leads with"));
 }
 
 #[test]
@@ -209,7 +208,12 @@ fn one_drive_twice_has_two_names_and_two_colours() {
     for name in ["Disk (aaaaaaaa)", "Disk (bbbbbbbb) #2", "Disk (bbbbbbbb) #3"] {
         assert!(page.contains(name), "{name}");
     }
-    assert!(page.contains("var(--c0)") && page.contains("var(--c1)") && page.contains("var(--c2)"));
+    let slot = |drive: usize| {
+        let rule = format!(".d-{drive}{{--c:var(--s");
+        page.split(&rule).nth(1).unwrap().split(')').next().unwrap().to_owned()
+    };
+    let slots: std::collections::BTreeSet<String> = (0..3).map(slot).collect();
+    assert_eq!(slots.len(), 3, "three colours");
 }
 
 #[test]
@@ -236,21 +240,31 @@ fn shortened_models_and_other_revisions_stand_in_charts_of_their_own() {
 }
 
 #[test]
-fn every_figure_has_its_unit_its_n_and_the_definition_of_latency() {
-    let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
+fn every_figure_has_an_id_values_its_unit_its_n_and_the_definition_of_latency() {
+    let mut other = Recipe::new("b", client(6, 30), "Other");
+    other.pace = &|stream, second| {
+        let pace = support::steady(stream, second);
+        support::Pace { iops: pace.iops * 2, lat_us: pace.lat_us / 2.0 }
+    };
+    let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk")), run(&other)]);
     let mut seen = 0;
-    for caption in page.split("<figcaption").skip(1) {
-        let caption = caption.split("</figcaption>").next().unwrap();
-        assert!(caption.contains("n = "), "{caption}");
-        assert!(["MB/s", "IOPS", "µs"].iter().any(|unit| caption.contains(unit)), "{caption}");
-        if caption.contains("latency") {
-            assert!(caption.contains("is measured from"), "{caption}");
+    for figure in page.split("<figure id=\"").skip(1) {
+        let figure = figure.split("</figure>").next().unwrap();
+        assert!(figure.starts_with("client-2018/"), "{}", &figure[..40]);
+        for part in ["<figcaption><h3>", "<title>", "<table", "n = ", "role=\"img\" aria-label="] {
+            assert!(figure.contains(part), "{part} in {}", &figure[..200]);
+        }
+        assert!(["MB/s", "IOPS", "µs"].iter().any(|unit| figure.contains(unit)));
+        assert_eq!(
+            figure.matches("class=\"ch wide\"").count(),
+            figure.matches("ch narrow").count()
+        );
+        for tab in figure.split("class=\"p p-p99").skip(1) {
+            assert!(tab.contains("is measured from"), "{}", &tab[..300]);
         }
         seen += 1;
     }
-    assert!(seen >= 11, "{seen}");
-    assert_eq!(page.matches("class=\"chart wide\" role=\"img\"").count(), seen);
-    assert_eq!(page.matches("class=\"chart narrow\" role=\"img\"").count(), seen);
+    assert_eq!(seen, 3, "one for each test");
     assert!(page.contains("Chosen by this suite, not specified by the source"));
     assert!(page.contains("After the protocol of"));
 }
@@ -306,4 +320,109 @@ fn repetitions_of_one_load_are_a_line() {
     let svg = &curve.expect("a curve").svg;
     assert!(svg.contains("by repetition") && svg.contains("Repetition of the same load"));
     assert!(!svg.contains("#1 · "), "no bar for each repetition on each drive");
+}
+
+#[test]
+fn a_time_axis_follows_the_order_of_execution() {
+    let mut recipe = Recipe::new("a", client(6, 30), "Disk");
+    recipe.plan.tests.remove(0);
+    let place = |svg: &str, label: &str| -> f64 {
+        let before = svg.split(&format!(">{label}</text>")).next().unwrap();
+        let x = before.rsplit("x=\"").next().unwrap();
+        x.split('"').next().unwrap().parse().unwrap()
+    };
+    for backwards in [false, true] {
+        recipe.backwards = backwards;
+        let figures = figures(&[run(&recipe)], &PageOptions::default());
+        let is_timeline = |name: &str| name.starts_with("01-") && name.ends_with("-timeline");
+        let svg = &figures.iter().find(|figure| is_timeline(&figure.name)).unwrap().svg;
+        let (shallow, deep) = (place(svg, "QD8"), place(svg, "QD256"));
+        assert_eq!(shallow > deep, backwards, "QD8 at {shallow}, QD256 at {deep}");
+    }
+}
+
+/// Returns a run of random writes, scored by their last minutes, that become slower all the time.
+fn sinking() -> Run {
+    let write = support::step("write", 1.0, support::stream(Access::Random, 4_096, 0, 32), 420);
+    let window = Window::Time(Nanos::from_secs(120));
+    let score = Score::MeanOfLast { metric: Metric::Iops, window };
+    let test = support::test("writes", "Random write", score, &[Figure::Timeline], vec![write]);
+    let mut recipe = Recipe::new("a", support::plan("own", vec![test]), "Disk");
+    recipe.pace = &|_, second| {
+        let iops = 90_000.0 * 0.994_f64.powi(second as i32);
+        support::Pace { iops: iops as u64, lat_us: 32e6 / iops }
+    };
+    run(&recipe)
+}
+
+#[test]
+fn a_drive_that_is_not_steady_sustains_nothing() {
+    let page = whole(&[sinking()]);
+    assert!(page.contains("not steady by the SNIA criterion"));
+    assert!(!page.contains("Sustains ") && !page.contains("; stable"));
+}
+
+#[test]
+fn latency_at_qd1_is_that_of_reads_only() {
+    for (read, is_said) in [(100, true), (0, false)] {
+        let one = support::step("QD1", 1.0, support::stream(Access::Random, 4_096, read, 1), 12);
+        let score = Score::At { metric: Metric::Iops, position: 1.0 };
+        let test = support::test("one", "One at a time", score, &[Figure::Ranking], vec![one]);
+        let page = whole(&[run(&Recipe::new("a", support::plan("own", vec![test]), "Disk"))]);
+        assert_eq!(page.contains("read at QD1: mean latency"), is_said, "{read} % reads");
+        assert!(!page.contains("At QD1:"));
+    }
+}
+
+#[test]
+fn sizes_are_written_for_people() {
+    let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
+    assert!(page.contains("span 64.0 GB") && page.contains("4 KiB"));
+    assert!(!page.contains("span 64GB") && !page.contains("· 4KiB ·"));
+    assert!(page.contains(">Scratch file</th>") && !page.contains(">Capacity</th>"));
+}
+
+#[test]
+fn a_sweep_has_its_steps_over_time_and_its_speed_against_power() {
+    let steps = [1, 4, 16].map(|qd| {
+        step(&format!("QD{qd}"), f64::from(qd), stream(Access::Random, 4_096, 100, qd), 12)
+    });
+    let score = Score::Knee(Metric::Iops);
+    let figures = [Figure::Ranking, Figure::Curve, Figure::Timeline];
+    let runs: Vec<Run> = ["Alpha", "Beta"]
+        .into_iter()
+        .enumerate()
+        .map(|(number, name)| {
+            let sweep =
+                support::test("reads", "Random read", score.clone(), &figures, steps.to_vec());
+            let mut recipe = Recipe::new(&format!("r{number}"), plan("own", vec![sweep]), name);
+            recipe.drive.serial = Some(format!("S{number}"));
+            recipe.power_w = Some(3.0 + number as f64);
+            let pace = |stream: &ssdgauge_core::Stream, _: u32| Pace {
+                iops: (10_000 + 9_000 * number as u64) * u64::from(stream.queue_depth),
+                lat_us: 100.0,
+            };
+            recipe.pace = &pace;
+            run(&recipe)
+        })
+        .collect();
+    let page = page(&runs, &PageOptions::default());
+    let panel = |key: &str| {
+        let start = format!("<div class=\"p p-{key}\">");
+        page.split(&start).nth(1).unwrap().split("<div class=\"p p-").next().unwrap().to_owned()
+    };
+    let time = panel("time");
+    assert!(time.contains("over the seconds of each step"), "{time}");
+    // A line of three stretches for each drive, in the wide and in the narrow chart.
+    let lines: Vec<&str> = time.split("class=\"ln\" d=\"").skip(1).collect();
+    assert_eq!(lines.len(), 4);
+    for line in lines {
+        assert_eq!(line.split('"').next().unwrap().matches('M').count(), 3, "{line}");
+    }
+    assert!(!time.contains("NaN"));
+    let watts = panel("eff");
+    assert!(watts.contains("IOPS against power") && watts.contains("kIOPS/W"), "{watts}");
+    for words in ["at 3.00\u{a0}W", "at 4.00\u{a0}W"] {
+        assert!(watts.contains(words), "{words}: {watts}");
+    }
 }

@@ -105,7 +105,7 @@ fn streams_and_directions_of_one_second_lie_side_by_side() {
     let point = &run.tests[4].points[0];
     assert_eq!(point.point.totals.value(Metric::Iops, Scope::All), Some(2_000.0));
     assert_eq!(point.point.totals.value(Metric::Iops, Scope::Write), Some(600.0));
-    assert_eq!((point.seconds.len(), point.seconds[3].iops), (6, 2_000.0));
+    assert_eq!((point.seconds().len(), point.seconds().nth(3).unwrap().iops()), (6, 2_000.0));
     assert_eq!(run.tests[4].headline.n, 6);
 }
 

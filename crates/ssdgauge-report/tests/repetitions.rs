@@ -54,10 +54,8 @@ fn repetitions_are_one_result_with_the_interval_between_them() {
     // The point has the samples of all three; the seconds are those of the one in the middle.
     let totals = &test.points[0].point.totals;
     assert!((totals.value(Metric::Iops, Scope::All).unwrap() - mean).abs() < 1e-9);
-    assert_eq!((totals.elapsed, test.points[0].seconds.len()), (Nanos::from_secs(60), 20));
-    assert!(
-        test.points[0].seconds.iter().all(|second| second.iops >= 1_000.0 && second.iops < 1_010.0)
-    );
+    assert_eq!((totals.elapsed, test.points[0].seconds().len()), (Nanos::from_secs(60), 20));
+    assert!(test.points[0].seconds().all(|second| (1_000.0..1_010.0).contains(&second.iops())));
     assert!(!kinds(&run).contains(&FindingKind::OrderEffect));
     let document = json(std::slice::from_ref(&run));
     let test = &document["runs"][0]["tests"][0];

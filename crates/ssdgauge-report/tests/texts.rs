@@ -59,7 +59,10 @@ fn the_terminal_summary_of_another_suite_has_its_headlines() {
 fn markdown_has_headlines_and_findings() {
     let mut recipe = Recipe::new("0193f1c2-cc33", client(6, 8), "Disk|*1*");
     recipe.steps = 15;
-    insta::assert_snapshot!(markdown(&[run(&model()), run(&recipe)]));
+    let (first, second) = (run(&model()), run(&recipe));
+    let both = [markdown(std::slice::from_ref(&first)), markdown(std::slice::from_ref(&second))];
+    insta::assert_snapshot!(both.join("\n"));
+    insta::assert_snapshot!("markdown_compares_several_drives", markdown(&[first, second]));
 }
 
 #[test]

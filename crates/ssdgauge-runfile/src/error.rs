@@ -53,6 +53,14 @@ pub enum RunFileError {
         /// The impossible value.
         what: String,
     },
+    /// What a report keeps of the run file takes more memory than its size explains.
+    #[error("{path} holds more seconds, readings or findings than a report can keep in {most} MiB")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The largest amount of memory, in MiB.
+        most: u64,
+    },
     /// The file system is full.
     #[error("no space left for {0}")]
     Full(PathBuf),

@@ -11,6 +11,7 @@ pub mod attempts;
 mod error;
 mod histogram;
 mod record;
+mod room;
 mod samples;
 mod schema;
 mod temp_files;
@@ -21,8 +22,9 @@ pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
-    reader::{REPETITIONS, RunFile},
+    reader::{FLUSH, READ_BACK, REPETITIONS, RunFile},
 };
+pub use room::Room;
 pub use schema::FORMAT;
 pub use temp_files::stale_temp_files;
 pub use writer::{Opening, StepEnd, Writer};

@@ -3,36 +3,39 @@
 use crate::error::RunFileError;
 use crate::record::StepRecord;
 use crate::record::reader::RunFile;
+use crate::room::Room;
 use ssdgauge_core::{
     AggregatedStep, Bytes, Interval, Nanos, PercentileSeries, Preparation, Prepared, Reading,
     SecondAggregator, Step, Totals, Workload,
 };
 
 /// More requests in one second than any drive completes. It keeps sums far from overflowing.
-const MOST_IOS: u64 = 1 << 44;
+const MAX_IOS: u64 = 1 << 44;
 
 /// More bytes, or nanoseconds, in one second than any drive moves.
-const MOST_BYTES: u64 = 1 << 54;
+const MAX_BYTES: u64 = 1 << 54;
 
 /// More intervals of one step than a year of seconds has, for eight streams and two directions.
-const MOST_INTERVALS: u64 = 1 << 29;
+const MAX_INTERVALS: u64 = 1 << 29;
 
 impl RunFile {
     /// Returns the samples of `step` with `workload` from `records`, one after the other, with the
     /// intervals of its percentiles where `percentiles` is true. Calls `see` with each reading of
-    /// the step.
+    /// the step, which returns the bytes of memory that it keeps. The memory of the result is taken
+    /// from `room`.
     ///
     /// # Errors
     ///
     /// [`RunFileError::Damaged`] where a record fails its check, [`RunFileError::Impossible`] for
-    /// values that no drive can reach.
+    /// values that no drive can reach, [`RunFileError::TooLarge`] where `room` is too small.
     pub fn samples(
         &self,
         step: &Step,
         workload: &Workload,
         records: &[&StepRecord],
         percentiles: bool,
-        mut see: impl FnMut(&Reading),
+        room: &mut Room,
+        mut see: impl FnMut(&Reading) -> usize,
     ) -> Result<AggregatedStep, RunFileError> {
         let recorded = records.iter().filter_map(|record| record.elapsed).map(|time| time.0).sum();
         let series = percentiles
@@ -40,13 +43,15 @@ impl RunFile {
             .flatten();
         let mut aggregator = SecondAggregator::new(series);
         let mut wrong = None;
+        let mut kept = 0;
         let mut intervals = 0u64;
         let mut elapsed = Nanos::ZERO;
         let mut begin = 0;
         for record in records {
             self.intervals(record.id, |interval| {
                 intervals += 1;
-                wrong = wrong.take().or_else(|| impossible(&interval, intervals));
+                wrong = wrong.take().or_else(|| self.impossible(&interval, intervals).err());
+                wrong = wrong.take().or_else(|| room.check(aggregator.size()).err());
                 if wrong.is_none() {
                     let second = interval.second.saturating_add(begin);
                     aggregator.interval(Interval { second, ..interval });
@@ -59,22 +64,27 @@ impl RunFile {
             }
             self.readings(record.id, |reading| {
                 // Readings taken after the load, while the drive is idle, do not belong to the step.
-                if reading.at > time {
+                wrong = wrong.take().or_else(|| room.check(kept + aggregator.size()).err());
+                if reading.at > time || wrong.is_some() {
                     return;
                 }
-                see(&reading);
+                kept += see(&reading);
                 let at = Nanos(reading.at.0.saturating_add(before.0));
                 aggregator.reading(&Reading { at, ..reading });
             })?;
+            if wrong.is_some() {
+                break;
+            }
             elapsed += time;
             // Rounds never share a second: each one starts at the next full second.
             let seconds = u32::try_from(time.0.div_ceil(Nanos::SECOND.0)).unwrap_or(u32::MAX);
             begin = begin.saturating_add(seconds);
         }
         match wrong {
-            Some(what) => Err(RunFileError::Impossible { path: self.path().to_owned(), what }),
+            Some(error) => Err(error),
             None => {
                 let mut samples = aggregator.finish(elapsed);
+                room.take(kept + samples.size())?;
                 samples.whole.executions = u32::try_from(records.len()).unwrap_or(u32::MAX);
                 if let Some(span) = step.action.preparation().and_then(Preparation::trim_span) {
                     add_trims(&mut samples.whole, span, records);
@@ -82,6 +92,21 @@ impl RunFile {
                 Ok(samples)
             }
         }
+    }
+
+    /// Returns an error where `interval`, number `number` of its step, is impossible.
+    fn impossible(&self, interval: &Interval, number: u64) -> Result<(), RunFileError> {
+        let too_large = interval.ios > MAX_IOS
+            || interval.errors > MAX_IOS
+            || interval.latency.count() > MAX_IOS
+            || interval.bytes > MAX_BYTES
+            || interval.length.0 > MAX_BYTES
+            || number > MAX_INTERVALS;
+        if !too_large {
+            return Ok(());
+        }
+        let what = format!("second {} of a step exceeds the limits of any drive", interval.second);
+        Err(RunFileError::Impossible { path: self.path().to_owned(), what })
     }
 }
 
@@ -96,16 +121,4 @@ fn add_trims(whole: &mut Totals, span: Bytes, records: &[&StepRecord]) {
         true => whole.trimmed = span.0.saturating_mul(records.len() as u64),
         false => whole.elapsed = Nanos::ZERO,
     }
-}
-
-/// Returns the reason why `interval` is impossible, where it is.
-fn impossible(interval: &Interval, number: u64) -> Option<String> {
-    let too_large = interval.ios > MOST_IOS
-        || interval.errors > MOST_IOS
-        || interval.latency.count() > MOST_IOS
-        || interval.bytes > MOST_BYTES
-        || interval.length.0 > MOST_BYTES
-        || number > MOST_INTERVALS;
-    let second = interval.second;
-    too_large.then(|| format!("second {second} of a step exceeds the limits of any drive"))
 }

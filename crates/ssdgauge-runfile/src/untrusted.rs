@@ -19,7 +19,7 @@ const LONGEST_VALUE: i32 = 16 << 20;
 
 /// The most records of a table that is read into memory as a whole. Chosen: a step a minute for half
 /// a year.
-pub(crate) const MOST_RECORDS: usize = 1 << 18;
+pub(crate) const MAX_RECORDS: usize = 1 << 18;
 
 /// Operations of SQLite's virtual machine between two looks at the budget.
 const OPERATIONS_PER_LOOK: i32 = 1_000;

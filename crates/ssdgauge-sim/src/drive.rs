@@ -4,6 +4,7 @@
 //! It is a pure function of profile, seed and calls. It must never complete a request before it
 //! was submitted.
 
+use crate::effects::Effects;
 use crate::ftl::Ftl;
 use crate::host_interface::HostInterface;
 use crate::operations::Work;
@@ -11,6 +12,7 @@ use crate::power_thermal::{PowerThermal, PowerThermalSample};
 use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
 use ssdgauge_core::{Direction, PowerSaving, Request};
+use std::collections::BTreeSet;
 
 /// The time without a command after which background work begins, in nanoseconds. Chosen: longer
 /// than the gaps of a load, short against the rests between steps.
@@ -21,6 +23,7 @@ const BACKGROUND_AFTER: SimTime = 10_000_000;
 pub(crate) struct Drive {
     profile: Profile,
     host_interface: HostInterface,
+    effects: Effects,
     pub(crate) ftl: Ftl,
     pub(crate) power_thermal: PowerThermal,
     commands: u64,
@@ -29,6 +32,8 @@ pub(crate) struct Drive {
     busy_until: SimTime,
     /// The time without a command after which the drive may work in the background, or sleep.
     idle_after: SimTime,
+    /// Pages whose last write was dropped, where that fault is injected.
+    dropped: BTreeSet<u32>,
 }
 
 impl Drive {
@@ -37,11 +42,17 @@ impl Drive {
         Drive {
             host_interface: HostInterface::new(&profile.host_interface, 1.0),
             ftl: Ftl::new(&profile, geometry),
-            power_thermal: PowerThermal::new(&profile.power, &profile.thermal),
+            power_thermal: PowerThermal::new(
+                &profile.power,
+                &profile.thermal,
+                profile.effects.power_cap,
+            ),
+            effects: Effects::new(&profile),
             commands: 0,
             link_bytes: 0,
             busy_until: 0,
             idle_after: 0,
+            dropped: BTreeSet::new(),
             profile,
         }
     }
@@ -55,6 +66,10 @@ impl Drive {
         self.commands += 1;
         self.link_bytes += bytes;
         let admitted = self.host_interface.admit(now);
+        if self.effects.is_on {
+            let flash = self.ftl.media.flash.operations;
+            self.effects.apply(admitted, request.direction, flash, &mut self.host_interface);
+        }
         let command = self.host_interface.process(admitted, request.direction, bytes, pages);
         let done = match request.direction {
             Direction::Read => {
@@ -77,6 +92,34 @@ impl Drive {
         self.host_interface.record_end(end);
         self.busy_until = self.busy_until.max(end);
         end
+    }
+
+    /// Acknowledges a write of `bytes` at `now` and drops its data: an injected fault. Returns when it
+    /// is completed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn drop_write(&mut self, now: SimTime, request: Request, bytes: u64) -> SimTime {
+        let first = (request.offset / PAGE) as u32;
+        let last = ((request.offset + bytes - 1) / PAGE) as u32;
+        self.dropped.extend(first..=last);
+        self.commands += 1;
+        self.link_bytes += bytes;
+        let admitted = self.host_interface.admit(now);
+        let pages = last - first + 1;
+        let command = self.host_interface.process(admitted, request.direction, bytes, pages);
+        let end = (command.at + command.transfer).max(command.link_free) + command.delay;
+        self.host_interface.record_end(end);
+        self.busy_until = self.busy_until.max(end);
+        end
+    }
+
+    /// Returns what a read of `page` finds where that is not the data that was written last.
+    pub(crate) fn lost_write(&self, page: u32) -> Option<&'static str> {
+        match (self.ftl.holds(page), self.dropped.contains(&page)) {
+            (false, _) => Some("zeros"),
+            (true, true) => Some("older data"),
+            (true, false) => None,
+        }
     }
 
     /// Reads the pages that a write covers in part (read-modify-write); the dies are busy, but the
@@ -111,6 +154,7 @@ impl Drive {
     pub(crate) fn begin_step(&mut self, depth: usize) {
         self.ftl.media.truth.cache_exhausted = None;
         self.ftl.set_sync(false);
+        self.effects.set_sync(false);
         self.host_interface.expect_depth(depth);
     }
 
@@ -147,6 +191,7 @@ impl Drive {
     #[inline(never)]
     pub(crate) fn constrain(&mut self, now: SimTime, sync: bool) {
         self.ftl.set_sync(sync);
+        self.effects.set_sync(sync);
         let allowed = self.power_thermal.work_allowed_at(now, &self.work());
         self.host_interface.block_until(allowed);
     }

@@ -162,6 +162,19 @@ impl Ftl {
         }
     }
 
+    /// Returns when everything that was written before `now` outlives a loss of power.
+    pub(crate) fn durable_at(&self, now: SimTime) -> SimTime {
+        match self.buffer_is_safe || !self.cache_is_on {
+            true => now,
+            false => self.open_unit_programmed(now).max(self.buffer.last_program_end()).max(now),
+        }
+    }
+
+    /// Returns whether `page` is mapped: a read finds data, not zeros.
+    pub(crate) fn holds(&self, page: u32) -> bool {
+        self.superblock_of(page) != UNMAPPED
+    }
+
     /// Returns when the open unit of the host would be programmed if that began at `at`.
     ///
     /// The operation itself is booked once, when the unit is full: the additional wear of a drive

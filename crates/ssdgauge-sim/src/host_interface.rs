@@ -95,6 +95,16 @@ impl HostInterface {
         self.controller_free = self.controller_free.max(until);
     }
 
+    /// Occupies the controller for `duration`, from `at` on or when it is free.
+    pub(crate) fn occupy(&mut self, at: SimTime, duration: SimTime) {
+        self.controller_free = self.controller_free.max(at) + duration;
+    }
+
+    /// Ends the read-ahead of every stream: each has to be recognised again.
+    pub(crate) fn end_read_ahead(&mut self) {
+        self.read_streams.iter_mut().for_each(|stream| stream.commands = 0);
+    }
+
     /// Processes a command of `bytes` in `pages` that was admitted at `now`.
     #[inline]
     pub(crate) fn process(

@@ -28,7 +28,7 @@
 //! 9. `flash`: the unit is programmed on its die, after the operations booked there; the first unit
 //!    on each die of a superblock erases the block immediately before.
 //!
-//! Beside the path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power
+//! Before its controller, `effects` of single drives stop it. Beside the path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power
 //! state), `ftl::ground_truth` (the counts
 //! that an analysis is judged by) and [`mean_field`] (the theory that judges the model), from which
 //! `ftl::worn_in` derives the initial state of a worn-in drive.
@@ -40,6 +40,7 @@
 pub const MODEL_REVISION: u32 = 2;
 
 mod drive;
+mod effects;
 mod flash;
 mod ftl;
 mod host_interface;
@@ -54,8 +55,8 @@ mod time;
 pub use ftl::GroundTruth;
 pub use operations::{Operations, Work};
 pub use profile::{
-    DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, LimitedState,
-    NandFigures, Overflow, PowerFigures, PowerState, Profile, ProfileError, ProfileListing,
-    SlcFigures, ThermalFigures, profiles,
+    DriveFigures, EffectFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures,
+    LimitedState, NandFigures, Overflow, PowerFigures, PowerState, Profile, ProfileError,
+    ProfileListing, SlcFigures, ThermalFigures, profiles, reviewed_profiles,
 };
 pub use rig::VirtualRig;

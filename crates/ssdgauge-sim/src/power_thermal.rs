@@ -37,7 +37,9 @@ pub(crate) struct PowerThermal {
     set_state: Option<SetState>,
     /// Power while the drive is active and idle in its operational power state, in watts.
     idle_w: f64,
-    /// The limit of its operational power state; `None` in state 0.
+    /// Whether power state 0 has a limit, too.
+    is_capped: bool,
+    /// The limit of its operational power state; `None` in state 0 without a cap.
     limit: Option<PowerLimit>,
 }
 
@@ -65,8 +67,12 @@ pub(crate) struct PowerThermalSample {
 }
 
 impl PowerThermal {
-    /// Returns a drive in thermal equilibrium at its idle power.
-    pub(crate) fn new(power: &PowerFigures, thermal: &ThermalFigures) -> PowerThermal {
+    /// Returns a drive in thermal equilibrium at its idle power, whose power state 0 has a limit or not.
+    pub(crate) fn new(
+        power: &PowerFigures,
+        thermal: &ThermalFigures,
+        is_capped: bool,
+    ) -> PowerThermal {
         let idle_c = thermal.ambient_c + thermal.r_c_per_w * power.idle_w;
         PowerThermal {
             power: power.clone(),
@@ -81,7 +87,8 @@ impl PowerThermal {
             autonomous: true,
             set_state: None,
             idle_w: power.idle_w,
-            limit: None,
+            is_capped,
+            limit: is_capped.then(|| PowerLimit::new(power.max_w - power.idle_w, 0.0, 0)),
         }
     }
 
@@ -114,8 +121,8 @@ impl PowerThermal {
         let limited = number.checked_sub(1).and_then(|index| self.power.limited_states.get(index));
         let spent_nj = energy_nj(&self.work, &self.power);
         self.idle_w = limited.map_or(self.power.idle_w, |state| state.idle_w);
-        self.limit =
-            limited.map(|state| PowerLimit::new(state.max_w - state.idle_w, spent_nj, self.now));
+        let max_w = limited.map(|state| state.max_w).or(self.is_capped.then_some(self.power.max_w));
+        self.limit = max_w.map(|max_w| PowerLimit::new(max_w - self.idle_w, spent_nj, self.now));
     }
 
     /// Returns whether the power state of the drive limits its work.

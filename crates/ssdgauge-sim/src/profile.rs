@@ -3,11 +3,13 @@
 //! It must never hold state, and no figure of the model may stand elsewhere.
 
 mod catalogue;
+mod effects;
 mod figures;
 mod geometry;
 
 pub(crate) use catalogue::{InitialState, ProfileSpec};
-pub use catalogue::{ProfileError, ProfileListing, profiles};
+pub use catalogue::{ProfileError, ProfileListing, profiles, reviewed_profiles};
+pub use effects::EffectFigures;
 pub use figures::{
     DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, LimitedState,
     NandFigures, Overflow, PowerFigures, PowerState, Profile, SlcFigures, ThermalFigures,

@@ -5,6 +5,7 @@
 
 mod completion_queue;
 mod description;
+mod durability;
 mod fault_injection;
 mod fill;
 mod identity;
@@ -22,9 +23,9 @@ use fill::Fill;
 use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, no_power_state};
 use load::Load;
 use ssdgauge_core::{
-    Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, MOST_LAG, Nanos,
-    PowerSaving, Preparation, Prepared, Rig, RigError, Sink, StepNumbers, Until, Workload,
-    WriteCache,
+    Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Flush, MAX_LAG,
+    Nanos, PowerSaving, Preparation, Prepared, ReadBack, Rig, RigError, Sink, StepNumbers, Until,
+    Workload, WriteCache,
 };
 use validation::{MAX_STEP, check_range, check_workload};
 
@@ -52,6 +53,8 @@ pub struct VirtualRig {
     step_numbers: StepNumbers,
     /// The virtual time.
     now: SimTime,
+    /// Pages that were written last, the oldest first.
+    written: Vec<u32>,
 }
 
 impl VirtualRig {
@@ -99,6 +102,7 @@ impl VirtualRig {
             seed,
             step_numbers: StepNumbers::default(),
             now: 0,
+            written: Vec::new(),
         })
     }
 
@@ -166,7 +170,7 @@ impl VirtualRig {
         self.drive.end_idle(begin);
         let mut clock = StepClock::new(begin, &self.drive);
         let mut stopped = false;
-        while let Some(at) = fill.write_next(&mut self.drive, begin) {
+        while let Some(at) = fill.write_next(&mut self.drive, &self.faults, begin) {
             while at > clock.second_end {
                 end_second(&mut self.drive, &mut clock, sink);
                 stopped |= sink.stop();
@@ -180,6 +184,7 @@ impl VirtualRig {
         self.now = fill.last_end.max(begin);
         self.check_gone(self.now)?;
         end_step(&mut self.drive, &clock, self.now, &truth, sink);
+        self.record_written(fill.written_offsets(ReadBack::BLOCKS as u64));
         let method = match access {
             Access::Sequential => "sequential write",
             Access::Random => "random write",
@@ -193,6 +198,7 @@ impl VirtualRig {
     }
 
     fn purge(&mut self) -> Prepared {
+        self.written.clear();
         let power_thermal = self.drive.power_thermal.clone();
         let cache_is_on = self.drive.ftl.cache_is_on();
         self.drive = Drive::new(self.spec.profile.clone(), self.geometry);
@@ -212,6 +218,7 @@ impl VirtualRig {
         let first = offset.0.div_ceil(PAGE);
         let end = (offset.0 + span.0) / PAGE;
         self.drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
+        self.written.retain(|page| !(first..end).contains(&u64::from(*page)));
         let elapsed = Nanos(span.0.div_ceil(TRIM_BYTES) * TRIM_TIME.0);
         self.pass_occupied(elapsed);
         Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
@@ -325,7 +332,7 @@ impl VirtualRig {
                 return (EndedBy::Faults, last);
             }
             let latency = load.record(&completion);
-            if is_open && latency > MOST_LAG {
+            if is_open && latency > MAX_LAG {
                 ended = ended.or(Some(EndedBy::DeviceLag));
             }
             if load.completed.is_multiple_of(POLL_STOP_AFTER) && sink.stop() {
@@ -377,6 +384,15 @@ impl Rig for VirtualRig {
         self.step_numbers.next(workload, until);
     }
 
+    fn flush(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
+        self.flush_drive(sink).map(Some)
+    }
+
+    fn read_back(&mut self, _: Nanos) -> Result<Option<ReadBack>, RigError> {
+        self.check_gone(self.now)?;
+        Ok(self.find_lost_writes())
+    }
+
     fn prepare(
         &mut self,
         preparation: &Preparation,
@@ -421,6 +437,7 @@ impl Rig for VirtualRig {
         if load.failed > 0 {
             sink.finding(failed(load.failed, load.completed));
         }
+        self.record_written(load.last_writes());
         let limit = until.time.unwrap_or_default().0;
         let due_until = if by == EndedBy::Time { limit } else { 0 };
         let (open_loop, findings) = load.open_loops(workload, Nanos(elapsed), due_until);

@@ -2,10 +2,24 @@
 //!
 //! The doc comment of a field is its help text, so it is in the imperative, as the texts of clap.
 
+mod claims;
+mod export;
+mod own_process;
+mod values;
+
+pub(crate) use claims::ClaimsArguments;
+pub(crate) use export::ExportArguments;
+pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper};
+
+use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
-use ssdgauge_core::{BLOCK_SIZES, Bytes, Nanos, PurgeMethod};
+use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use ssdgauge_lab::Repeat;
 use std::path::PathBuf;
+use values::{
+    parse_block_size, parse_endurance, parse_label, parse_per_second, parse_percent, parse_rate,
+    parse_seconds, parse_share,
+};
 
 /// SSD review lab: prepare a drive, run a suite, record every second, and write a report.
 #[derive(Debug, Parser)]
@@ -13,15 +27,19 @@ use std::path::PathBuf;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Colour the output: auto, always or never.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: ColourChoice,
 }
 
 const AFTER_HELP: &str = "\
-Targets: a folder (a scratch file in it, removed afterwards), the path of a new file, a block
-device such as /dev/nvme0n1 (all data on it is lost; its serial must be confirmed),
+Targets: a folder (a scratch file in it, removed afterwards), the path of a new file, a block \
+device such as /dev/nvme0n1 (all data on it is lost; its serial must be confirmed), \
 sim:PROFILE[?KEY=VALUE&...] (a virtual drive), null: (no device, to measure the engine).
 
-Exit codes: 0 done, 1 the run failed, 2 usage, 3 refused and nothing written, 4 a criterion was
-not met, 75 interrupted and resumable.";
+Exit codes: 0 done, 1 the run failed, 2 usage, 3 refused and nothing written, 4 a criterion was \
+not met, 75 interrupted and resumable, or busy with another run.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -43,16 +61,23 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Test six virtual drives in about a minute, and write a sample report.
     Demo(DemoArguments),
+    /// Check the claims of published reviews on virtual drives.
+    Claims(ClaimsArguments),
     /// Compare two runs, and separate differences from noise.
     Compare(CompareArguments),
     /// Print a request log as CSV.
     Log(LogArguments),
+    /// Print a suite or a run as a job file of fio.
+    Export(ExportArguments),
     /// Measure the processor time of the engine per request.
     #[command(hide = true)]
     Bench(BenchArguments),
     /// Serves a run that has dropped its privileges; started by the program itself.
     #[command(hide = true)]
     PrivilegedHelper(PrivilegedHelper),
+    /// Looks at devices that may not answer; started by the program itself.
+    #[command(hide = true)]
+    Look(LookArguments),
 }
 
 #[derive(Debug, Args)]
@@ -92,6 +117,9 @@ pub(crate) struct PlanArguments {
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
     pub(crate) options: PlanOptions,
+    /// Print every step; without it, equal and numbered steps are one line.
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print the plan as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -142,6 +170,12 @@ pub(crate) struct RunOptions {
     /// Run file; the report is written beside it with the suffix .html [default: SUITE-TIME.ssdg].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Label of the run, such as bare, heatsink or "firmware 2", shown with the name of the drive.
+    #[arg(long, value_name = "TEXT", value_parser = parse_label)]
+    pub(crate) label: Option<String>,
+    /// Continue the run if the run file exists already, for schedulers that start a command again.
+    #[arg(long, requires = "out")]
+    pub(crate) or_resume: bool,
     /// Interval between two reads of the SMART data within a step, in seconds; 0 reads it only
     /// before and after each step.
     #[arg(long, default_value_t = 10, value_name = "SECONDS")]
@@ -153,6 +187,9 @@ pub(crate) struct RunOptions {
     pub(crate) log_ios: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) power: PowerOptions,
+    /// Wait up to this time while another run uses the drive, such as 2h.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait: Option<Nanos>,
     /// Print the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -204,12 +241,16 @@ pub(crate) struct LogArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
-    /// Run file of the interrupted run.
+    /// Run file of the interrupted run. A scratch file in another folder than that of the run file
+    /// needs `--confirm FOLDER` after a restart of the machine.
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
     #[command(flatten)]
     pub(crate) power: PowerOptions,
+    /// Wait up to this time while another run uses the drive or the run file, such as 2h.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait: Option<Nanos>,
     /// Print the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -253,6 +294,18 @@ pub(crate) struct ReportArguments {
     /// Title of the page.
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
+    /// Compare runs of one drive by their labels (`run --label`).
+    #[arg(long)]
+    pub(crate) compare_labels: bool,
+    /// Add an editor's notes: introduction, photographs, prices, pros and cons, conclusion.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) notes: Option<PathBuf>,
+    /// Print one part of the page as an HTML fragment with its styles; ID is an anchor of the page.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["json", "csv", "markdown", "openmetrics"])]
+    pub(crate) embed: Option<String>,
+    /// Write an image of 1,200 by 630 pixels for shared links.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) share_image: Option<PathBuf>,
     /// Write every chart as an SVG file into this folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) svg: Option<PathBuf>,
@@ -308,12 +361,6 @@ pub(crate) struct CompareArguments {
     /// Print JUnit XML.
     #[arg(long)]
     pub(crate) junit: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PrivilegedHelper {
-    /// The number of the drive, such as 259:0.
-    pub(crate) device: String,
 }
 
 #[derive(Debug, Args)]
@@ -375,65 +422,6 @@ pub(crate) struct BenchArguments {
     /// Print JSON, one line per run.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Parses the rated endurance, such as `600TB`, or `600TBW` as in data sheets.
-fn parse_endurance(text: &str) -> Result<Bytes, String> {
-    let size = text.trim().trim_end_matches(['W', 'w']);
-    match size.parse::<Bytes>() {
-        Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
-        Ok(_) => Err("use an endurance above zero, such as 600TBW".to_owned()),
-        Err(error) => Err(format!("{error}; write it as 600TBW")),
-    }
-}
-
-/// Parses a percentage that may exceed 100, such as a difference.
-fn parse_percent(text: &str) -> Result<f64, String> {
-    parse_number(text, "%", |percent| (0.0..=1_000.0).contains(&percent))
-        .ok_or_else(|| "use a percentage from 0 to 1000, such as 5".to_owned())
-}
-
-/// Parses a share of a whole, in percent.
-fn parse_share(text: &str) -> Result<f64, String> {
-    parse_number(text, "%", |percent| percent > 0.0 && percent <= 100.0)
-        .ok_or_else(|| "use a percentage above 0 and up to 100, such as 5".to_owned())
-}
-
-/// Parses the length of a request.
-fn parse_block_size(text: &str) -> Result<Bytes, String> {
-    match text.parse::<Bytes>() {
-        Ok(size) if BLOCK_SIZES.contains(&size) => Ok(size),
-        Ok(_) => Err(format!("use {} to {}", BLOCK_SIZES.start(), BLOCK_SIZES.end())),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Parses a number of requests per second.
-fn parse_per_second(text: &str) -> Result<f64, String> {
-    parse_number(text, "/s", |rate| rate > 0.0 && rate < 1e9)
-        .ok_or_else(|| "use a number above 0 and below 1e9, such as 2000".to_owned())
-}
-
-/// Parses a duration in seconds.
-fn parse_seconds(text: &str) -> Result<f64, String> {
-    parse_number(text, "s", |time| (0.01..=86_400.0).contains(&time))
-        .ok_or_else(|| "use a number of seconds from 0.01 to 86400".to_owned())
-}
-
-/// Parses a number that `is_allowed`, with or without its unit; `None` for anything else.
-fn parse_number(text: &str, unit: &str, is_allowed: impl Fn(f64) -> bool) -> Option<f64> {
-    let text = text.trim();
-    let number = text.strip_suffix(unit).unwrap_or(text).trim_end().parse().ok()?;
-    is_allowed(number).then_some(number)
-}
-
-/// Parses a rate such as `2GB` or `2GB/s`.
-fn parse_rate(text: &str) -> Result<Bytes, String> {
-    match text.trim().trim_end_matches("/s").parse::<Bytes>() {
-        Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
-        Ok(_) => Err("use a rate above zero, such as 2GB".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 #[cfg(test)]

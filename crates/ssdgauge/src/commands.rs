@@ -1,20 +1,24 @@
 //! The commands, one file each.
 
 mod bench;
+mod claims;
 mod compare;
 mod demo;
 mod drive_description;
 mod drives;
+mod export;
 mod log;
+mod look;
 mod meters;
 mod plan;
+mod profiles;
 mod report;
 mod resume;
 mod run;
 mod suites;
 
 use crate::arguments::Command;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 
 /// Executes `command`.
 ///
@@ -28,7 +32,11 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Plan(arguments) => plan::execute(&arguments),
         Command::Resume(arguments) => resume::execute(&arguments),
         Command::Suites(arguments) => suites::execute(&arguments),
-        Command::Drives(arguments) => match &arguments.target {
+        Command::Drives(arguments) => match arguments.target.as_deref() {
+            Some("sim:") => {
+                profiles::print_list(arguments.json);
+                Ok(())
+            }
             Some(target) => drive_description::print(target, arguments.json),
             None => {
                 drives::print_list(arguments.json);
@@ -37,15 +45,16 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         },
         Command::Meters(arguments) => meters::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
+        Command::Claims(arguments) => claims::execute(&arguments),
         Command::Demo(arguments) => demo::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
         Command::Log(arguments) => log::print(&arguments.file),
         Command::Bench(arguments) => bench::execute(&arguments),
+        Command::Look(arguments) => look::serve(&arguments),
         Command::PrivilegedHelper(part) => {
-            ssdgauge_host::serve_as_helper(&part.device).map_err(|error| {
-                let hint = "this command is started by the program itself";
-                Failure::new(FailureKind::Usage, format!("cannot serve: {error}"), hint)
-            })
+            ssdgauge_host::serve_as_helper(&part.device, &part.changes)
+                .map_err(|error| look::cannot_serve(&error))
         }
     }
 }

@@ -3,16 +3,19 @@
 //! The exact errors of the crates become a [`Failure`] here and nowhere else, so that every hint
 //! is in one file. A hint of a command that could have written to a drive reports whether it did.
 
+use crate::suggestion;
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::RigError;
 use ssdgauge_guard::{Refusal, TargetError};
 use ssdgauge_lab::{ConductError, PlanError, SuiteError, WearError};
 use ssdgauge_meter::MeterError;
-use ssdgauge_report::{CompareError, ReportError, SpecificationError};
+use ssdgauge_report::{CompareError, InputError, ReportError};
 use ssdgauge_runfile::RunFileError;
 use std::ops::Range;
+use std::path::Path;
 
 /// The kinds of failure; the kind alone decides the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum FailureKind {
     /// The run or another action failed.
     Failed,
@@ -24,10 +27,12 @@ pub(crate) enum FailureKind {
     Criterion,
     /// Interrupted; the run can be resumed.
     Interrupted,
+    /// Another run uses the drive or the run file; nothing was written.
+    Busy,
 }
 
 /// A failure of a command, as it is printed.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
     pub(crate) error: String,
@@ -46,14 +51,29 @@ impl Failure {
         Failure { kind, error: error.into(), hint: hint.into(), excerpt: None }
     }
 
-    /// Returns the exit code: 1, 2, 3, 4, or 75 (EX_TEMPFAIL of sysexits.h) for a resumable run.
+    /// Returns the failure to create the run file of a new run. Nothing has been written to the drive
+    /// then, and there is no run to continue.
+    pub(crate) fn before_the_run(error: RunFileError) -> Failure {
+        match Failure::from(error) {
+            Failure { kind: FailureKind::Interrupted, error, .. } => Failure::new(
+                FailureKind::Refused,
+                error,
+                "nothing was written to the drive; free disk space for the run file, or name another \
+                 --out",
+            ),
+            other => other,
+        }
+    }
+
+    /// Returns the exit code: 1, 2, 3, 4, or 75 (EX_TEMPFAIL of sysexits.h) where the same command,
+    /// or `resume`, succeeds later.
     pub(crate) fn exit_code(&self) -> u8 {
         match self.kind {
             FailureKind::Failed => 1,
             FailureKind::Usage => 2,
             FailureKind::Refused => 3,
             FailureKind::Criterion => 4,
-            FailureKind::Interrupted => 75,
+            FailureKind::Interrupted | FailureKind::Busy => 75,
         }
     }
 
@@ -79,8 +99,8 @@ impl From<SuiteError> for Failure {
     }
 }
 
-impl From<SpecificationError> for Failure {
-    fn from(error: SpecificationError) -> Failure {
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Failure {
         let excerpt = excerpt(&error.file, &error.text, error.span.clone(), &error.message);
         Failure { excerpt, ..Failure::new(FailureKind::Usage, error.to_string(), error.hint) }
     }
@@ -106,8 +126,14 @@ fn excerpt(file: &str, text: &str, span: Range<usize>, message: &str) -> Option<
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Failure {
         let (kind, hint) = match &error {
-            PlanError::UnknownTest { known, .. } => {
-                (FailureKind::Usage, format!("its tests are: {known}"))
+            PlanError::UnknownTest { test, known, suite } => {
+                let hint = match suggestion::nearest(test, known.split(", ")) {
+                    Some(meant) => {
+                        format!("did you mean '{meant}'? `ssdgauge suites {suite}` lists all")
+                    }
+                    None => format!("its tests are: {known}"),
+                };
+                (FailureKind::Usage, hint)
             }
             PlanError::TooSmall { .. } => (
                 FailureKind::Refused,
@@ -150,11 +176,7 @@ impl From<WearError> for Failure {
 impl From<TargetError> for Failure {
     fn from(error: TargetError) -> Failure {
         let hint = match &error {
-            TargetError::Missing(_) => {
-                "nothing was written; name a folder, a new file in an existing folder, a block \
-                 device, sim:PROFILE or null:"
-                    .into()
-            }
+            TargetError::Missing(path) => missing_target(path),
             TargetError::Exists(_) => {
                 "nothing was written; ssdgauge never overwrites a file: name the folder, or a \
                  file that does not exist yet"
@@ -162,12 +184,16 @@ impl From<TargetError> for Failure {
             }
             TargetError::Unfit { .. } => "nothing was written; name another target".into(),
             TargetError::Size(_) => "nothing was written; choose another --size".into(),
-            TargetError::NoRoom { free, .. } => match (free.0 / 10 * 9) >> 30 {
+            TargetError::NoRoom { free, .. } => match free.0 / 10 * 9 / 1_000_000_000 {
                 0 => "nothing was written; name a folder on a drive with more free space".into(),
                 most => {
-                    format!("nothing was written; use --size {most}GiB or less, or another folder")
+                    format!("nothing was written; use --size {most}GB or less, or another folder")
                 }
             },
+            TargetError::OtherFolder { path, .. } => format!(
+                "nothing was written; if it may be written there, add --confirm {}",
+                path.display()
+            ),
             TargetError::Refused(refusal) => return from_refusal(refusal),
             TargetError::Privileges(_) => {
                 "nothing was written; this is a bug in ssdgauge: please report it".into()
@@ -189,10 +215,38 @@ impl From<TargetError> for Failure {
     }
 }
 
+/// Returns the hint for a target that does not exist: what it may mean, or the kinds of targets.
+fn missing_target(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    if name == "null" {
+        return "nothing was written; did you mean 'null:'?".into();
+    }
+    let profiles = ssdgauge_sim::profiles().into_iter().chain(ssdgauge_sim::reviewed_profiles());
+    let profiles: Vec<&str> = profiles.map(|profile| profile.name).collect();
+    let profile = name.split('?').next().unwrap_or_default();
+    match suggestion::nearest(profile, profiles) {
+        Some(meant) => {
+            format!(
+                "nothing was written; did you mean 'sim:{meant}'? `ssdgauge drives sim:` lists all"
+            )
+        }
+        None => {
+            "nothing was written; name a folder, a new file in an existing folder, a block device, \
+                 sim:PROFILE or null:"
+                .into()
+        }
+    }
+}
+
 fn from_refusal(refusal: &Refusal) -> Failure {
     let hint = match refusal {
         Refusal::InUse { .. } => {
             "nothing was written; release the drive, or name another one".into()
+        }
+        Refusal::Busy { .. } => {
+            let hint =
+                "nothing was written; start it again when that run has ended, or add --wait 2h";
+            return Failure::new(FailureKind::Busy, refusal.to_string(), hint);
         }
         Refusal::UsesUnknown { expected, .. } => format!(
             "nothing was written; run it as root on the host itself, or make sure that nothing uses \
@@ -220,6 +274,11 @@ fn from_refusal(refusal: &Refusal) -> Failure {
                 "nothing was written; if this is the drive to be tested, add --confirm {expected}"
             )
         }
+        Refusal::NoAnswer { .. } => {
+            "nothing was written; check the kernel log (dmesg) and what lies below the device; a drive \
+             in standby may answer a second call"
+                .into()
+        }
         Refusal::Denied { .. } => {
             "nothing was written; whole drives need root and exclusive access".to_owned()
         }
@@ -241,7 +300,7 @@ impl From<RunFileError> for Failure {
             RunFileError::Newer { .. } => {
                 (FailureKind::Usage, "the file was not changed; use a newer ssdgauge".into())
             }
-            RunFileError::Busy(_) => (FailureKind::Refused, "wait until the other process ends".into()),
+            RunFileError::Busy(_) => (FailureKind::Busy, "wait until the other process ends".into()),
             RunFileError::BeingRead(_) => (
                 FailureKind::Interrupted,
                 "close that program, then continue with `ssdgauge resume`; finished steps are safe"
@@ -250,7 +309,7 @@ impl From<RunFileError> for Failure {
             RunFileError::Damaged { .. } => {
                 (FailureKind::Failed, "the file was not changed; restore it from a copy".into())
             }
-            RunFileError::Impossible { .. } => {
+            RunFileError::Impossible { .. } | RunFileError::TooLarge { .. } => {
                 (FailureKind::Usage, "the file was not changed".to_owned())
             }
             RunFileError::Full(_) => (
@@ -286,10 +345,22 @@ impl From<ConductError> for Failure {
                 "omit --purge to use the best method that the drive supports; `ssdgauge drives \
                  TARGET` lists them",
             ),
+            ConductError::Rig(RigError::NotKept { .. }) => Failure::new(
+                FailureKind::Failed,
+                error.to_string(),
+                "do not use the results of this run, and do not store data on this drive; check its actual \
+                 capacity, the layers above it, and whether another program writes to it",
+            ),
             ConductError::Rig(_) | ConductError::Faults(_) => Failure::new(
                 FailureKind::Failed,
                 error.to_string(),
                 format!("check the kernel log (dmesg) and the health of the drive; {resume}"),
+            ),
+            ConductError::Differs { .. } => Failure::new(
+                FailureKind::Refused,
+                error.to_string(),
+                "the run file was not changed; resume it with the program that began it, or start a new \
+                 run: its seed gives the same results",
             ),
             ConductError::OtherDrive { .. } => Failure::new(
                 FailureKind::Refused,

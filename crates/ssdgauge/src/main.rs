@@ -6,29 +6,53 @@
 mod arguments;
 mod build_identity;
 mod commands;
+mod commit_interval;
 mod failure;
+mod look_process;
 mod meter_specs;
 mod output;
 mod page_file;
 mod process;
 mod progress;
+mod provenance;
 mod request_log;
+mod suggestion;
 mod suite_options;
 mod target;
 mod terminal;
 mod text_file;
+mod usage_error;
+mod virtual_runs;
 
 use arguments::Arguments;
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
+use failure::Failure;
 use std::process::ExitCode;
+use terminal::width;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match commands::execute(arguments.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            terminal::print_message(&failure.render());
-            ExitCode::from(failure.exit_code())
+    let command = Arguments::command().term_width(width::columns().min(width::DEFAULT));
+    let parsed = command.clone().try_get_matches();
+    match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
+        Ok(arguments) => {
+            terminal::colour::choose(arguments.color);
+            match commands::execute(arguments.command) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => report(&failure),
+            }
         }
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+            _ => report(&usage_error::from_clap(&error, &command)),
+        },
     }
+}
+
+/// Prints a failure and returns its exit code.
+fn report(failure: &Failure) -> ExitCode {
+    terminal::print_message(&failure.render());
+    ExitCode::from(failure.exit_code())
 }

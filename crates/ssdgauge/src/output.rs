@@ -20,6 +20,8 @@ pub(crate) enum Format {
     Png,
     /// A chart as a Vega-Lite specification.
     VegaLite,
+    /// A job file of fio.
+    FioJob,
 }
 
 impl Format {
@@ -27,6 +29,7 @@ impl Format {
         match self {
             Format::Page => "report",
             Format::Svg | Format::Png | Format::VegaLite => "chart",
+            Format::FioJob => "job file",
         }
     }
 
@@ -37,13 +40,14 @@ impl Format {
             Format::Svg => ssdgauge_report::SVG_MARK.as_bytes(),
             Format::Png => ssdgauge_report::PNG_MARK,
             Format::VegaLite => ssdgauge_report::VEGA_LITE_MARK.as_bytes(),
+            Format::FioJob => ssdgauge_fio::MARK.as_bytes(),
         }
     }
 
     /// Returns the number of leading bytes that are searched for the signature.
     fn search_length(self) -> u64 {
         match self {
-            Format::Page | Format::Svg | Format::Png => 4_096,
+            Format::Page | Format::Svg | Format::Png | Format::FioJob => 4_096,
             // Its keys are in alphabetical order, so the signature follows the data.
             Format::VegaLite => 64 << 20,
         }

@@ -60,10 +60,9 @@ pub(crate) fn finish_run(
     let page = page_beside(file);
     if json {
         let value = ssdgauge_report::json(std::slice::from_ref(&run));
-        terminal::print(&format!("{value:#}\n"));
+        terminal::print_json(&value);
     } else {
-        // The width that the help texts have too.
-        let width = 100;
+        let width = terminal::width::columns();
         terminal::print(&ssdgauge_report::terminal_summary(&run, width, terminal::has_colour()));
     }
     let runs = std::slice::from_ref(&run);

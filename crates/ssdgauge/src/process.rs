@@ -1,10 +1,13 @@
 //! The process: stop signals, the wall clock, and identifiers of runs.
 
 use crate::failure::{Failure, FailureKind};
+use crate::terminal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use ssdgauge_core::Nanos;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// A flag that SIGINT, SIGTERM, SIGHUP and SIGQUIT set to stop the run. A second signal ends the
 /// process at once, by the default action of that signal.
@@ -12,13 +15,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
+    /// Returns the flag without handlers: until [`StopFlag::listen`], a signal ends the process.
+    pub(crate) fn new() -> StopFlag {
+        StopFlag(Arc::new(AtomicBool::new(false)))
+    }
+
     /// Installs the signal handlers.
     ///
     /// # Errors
     ///
     /// Fails where the system denies a handler.
-    pub(crate) fn listen() -> Result<StopFlag, Failure> {
-        let flag = Arc::new(AtomicBool::new(false));
+    pub(crate) fn listen(&self) -> Result<(), Failure> {
+        let flag = &self.0;
         let denied = |error| denied_by_system(&format!("cannot handle signals: {error}"));
         // The conditional default comes first: it must see the flag as it was before this signal.
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -26,7 +34,7 @@ impl StopFlag {
             default.map_err(denied)?;
             signal_hook::flag::register(signal, flag.clone()).map_err(denied)?;
         }
-        Ok(StopFlag(flag))
+        Ok(())
     }
 
     /// Returns the flag itself, for the engine, which polls it between requests.
@@ -37,6 +45,38 @@ impl StopFlag {
     /// Returns whether a stop was requested.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The interval between two attempts to start on a busy drive.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
+
+/// Carries out `attempt`; where the drive or the run file is busy with another run, again each
+/// second until `wait` has passed. A signal during the wait ends the process.
+///
+/// # Errors
+///
+/// Those of `attempt`.
+pub(crate) fn retry_while_busy(
+    wait: Option<Nanos>,
+    mut attempt: impl FnMut() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let began = Instant::now();
+    let wait = Duration::from_nanos(wait.map_or(0, |wait| wait.0));
+    let mut reported = false;
+    loop {
+        let failure = match attempt() {
+            Err(failure) if failure.kind == FailureKind::Busy => failure,
+            other => return other,
+        };
+        if began.elapsed() + BETWEEN_ATTEMPTS > wait {
+            return Err(failure);
+        }
+        if !std::mem::replace(&mut reported, true) {
+            let most = Nanos(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX));
+            terminal::print_message(&format!("{}; waiting, at most {most}", failure.error));
+        }
+        std::thread::sleep(BETWEEN_ATTEMPTS);
     }
 }
 

@@ -1,16 +1,27 @@
-//! Progress of a run: a bar on a terminal, plain lines elsewhere.
+//! Progress of a run: a live view on a terminal, plain lines elsewhere.
+//!
+//! It is called by the thread that conducts the run, between two seconds; no I/O thread waits for it.
+
+mod live;
 
 use crate::process::{self, StopFlag};
-use crate::terminal;
+use crate::terminal::colour::Paint;
+use crate::terminal::{self, width};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use live::{Cell, Live, Moment};
+use ssdgauge_core::rounded;
 use ssdgauge_core::{Action, Bytes, Finding, Nanos, Phase, Plan, Severity, Step, Test};
-use ssdgauge_lab::{Outlook, Remaining, SecondSummary, Watcher};
+use ssdgauge_lab::{Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 use ssdgauge_runfile::StepPlace;
 use std::time::{Duration, Instant};
 
 /// The interval between two lines of a long step. By the wall clock: a virtual drive runs an hour of
 /// virtual time within seconds.
-const LINE_INTERVAL: Duration = Duration::from_secs(30);
+const LINE_INTERVAL: Duration = Duration::from_secs(60);
+/// The interval between two frames of the live view.
+const FRAME_INTERVAL: Duration = Duration::from_millis(250);
+/// The most frames per second that reach the terminal.
+const FRAMES_PER_SECOND: u8 = 4;
 
 /// How long a run waits for free disk space for its results.
 const SPACE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -22,14 +33,26 @@ const SPACE_POLL: Duration = Duration::from_millis(250);
 pub(crate) struct Progress<'a> {
     plan: &'a Plan,
     stop: StopFlag,
+    /// The live view, on a terminal.
     bar: Option<ProgressBar>,
+    /// Its last seconds.
+    live: Live,
+    /// Its figures of the last second.
+    figures: String,
+    /// The time in the current step.
+    within: Nanos,
+    /// When the current step began, by the wall clock.
+    began: Instant,
+    /// When the last frame was drawn.
+    drawn: Instant,
     outlook: Outlook<'a>,
     /// The place of the current step.
     place: StepPlace,
     /// The expected rest of the run, from the start of the current step on.
     remaining: Remaining,
-    steps: usize,
-    /// The number of the current step, from 1.
+    /// The steps of the plan; `None` where a search decides which of them are carried out.
+    steps: Option<usize>,
+    /// The number of the current step, from 1: in the plan, or with a search in this run.
     step: usize,
     /// The expected duration of the current step.
     expected: Nanos,
@@ -42,38 +65,58 @@ pub(crate) struct Progress<'a> {
     full_since: Option<Instant>,
     /// Whether the user was told, in this step, that a reader holds the run file.
     told_of_reader: bool,
+    /// The recorded steps that a virtual drive has repeated.
+    replayed: usize,
+    /// The interval between commits within a step.
+    commit_interval: Nanos,
 }
 
 impl<'a> Progress<'a> {
     /// Returns the display of a run of `plan` with its `outlook`, which `stop` can end.
     pub(crate) fn new(plan: &'a Plan, outlook: Outlook<'a>, stop: StopFlag) -> Progress<'a> {
         let bar = terminal::has_terminal().then(|| {
-            let style = "{bar:24} {percent:>3}%  {msg}";
-            let style = ProgressStyle::with_template(style).expect("the template is valid");
-            let bar = ProgressBar::with_draw_target(Some(1_000), ProgressDrawTarget::stderr());
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
+            let style = ProgressStyle::with_template("{msg}").expect("the template is valid");
+            let target = ProgressDrawTarget::stderr_with_hz(FRAMES_PER_SECOND);
+            ProgressBar::with_draw_target(None, target).with_style(style)
         });
+        let now = Instant::now();
         Progress {
             plan,
             stop,
             bar,
+            live: Live::default(),
+            figures: String::new(),
+            within: Nanos::ZERO,
+            began: now,
+            drawn: now,
             outlook,
             place: StepPlace { test: 0, phase: 0, step: 0 },
             remaining: Remaining::default(),
-            steps: plan.steps().count(),
+            steps: plan
+                .tests
+                .iter()
+                .all(|test| test.search.is_none())
+                .then(|| plan.steps().count()),
             step: 0,
             expected: Nanos::ZERO,
-            last_line: Instant::now(),
+            last_line: now,
             title: String::new(),
             ios: 0,
             bytes: Bytes(0),
             full_since: None,
             told_of_reader: false,
+            replayed: 0,
+            commit_interval: SHARED_COMMIT_INTERVAL,
         }
     }
 
-    /// Removes the bar.
+    /// Returns the same display of a run with this interval between commits.
+    pub(crate) fn with_commit_interval(mut self, interval: Nanos) -> Progress<'a> {
+        self.commit_interval = interval;
+        self
+    }
+
+    /// Removes the live view.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -82,21 +125,44 @@ impl<'a> Progress<'a> {
 
     fn print_line(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(terminal::sanitize(line)),
+            Some(bar) => bar.println(terminal::message(line)),
             None => terminal::print_message(line),
         }
     }
 
-    /// Draws the bar `within` the current step, with `message` behind the title.
-    fn draw(&self, message: &str, within: Nanos) {
+    /// Draws the live view.
+    fn draw(&mut self) {
         let Some(bar) = &self.bar else { return };
-        let within = within.min(self.expected);
+        self.drawn = Instant::now();
+        let within = self.within.min(self.expected);
         let left = self.remaining.time.saturating_sub(within);
         let at = self.outlook.elapsed() + within;
-        let share = at.0 as f64 / (at.0 + left.0).max(1) as f64;
-        bar.set_position((share * 1_000.0) as u64);
-        let rest = rest_text(left, self.written_within(left));
-        bar.set_message(format!("{}  {message}  {}{rest}", self.title, self.at_most()));
+        let to_write = self.written_within(left);
+        let steps = match self.steps {
+            Some(all) => format!("step {} of {}{all}", self.step, self.at_most()),
+            None => format!("step {}", self.step),
+        };
+        let moment = Moment {
+            title: terminal::sanitize(&self.title),
+            step: steps,
+            within: match self.expected {
+                Nanos::ZERO => String::new(),
+                expected => format!("{} of {}", whole(within).about(), expected.about()),
+            },
+            left: format!("{}{} left", self.at_most(), whole(left).about()),
+            figures: self.figures.clone(),
+            to_write: match to_write {
+                Bytes(0) => String::new(),
+                bytes => format!("{} to write", bytes.about()),
+            },
+            share: at.0 as f64 / (at.0 + left.0).max(1) as f64,
+        };
+        let (width, paint) = (width::columns_of_messages(), Paint::of_stderr());
+        // The last column stays free: a terminal that breaks a full line would move the view.
+        let width = width.unwrap_or(width::DEFAULT) - 1;
+        let lines = self.live.lines(&moment, width, paint, terminal::has_unicode());
+        bar.set_message(lines.join("\n"));
+        bar.tick();
     }
 
     /// Returns the words before a number of steps or a time that the whole plan takes.
@@ -110,7 +176,8 @@ impl<'a> Progress<'a> {
         let time = self.remaining.time.saturating_sub(self.expected);
         let written = Bytes(self.remaining.written.0.saturating_sub(filled.0));
         let rest = rest_text(time, written);
-        self.print_line(&format!("        after this fill at {rate:.0} MB/s: about {rest}"));
+        let rate = rounded::number(rate);
+        self.print_line(&format!("        after this fill at {rate} MB/s: about {rest}"));
     }
 
     /// Returns the bytes that are written in the last `left` of the run: in proportion to the time.
@@ -122,11 +189,16 @@ impl<'a> Progress<'a> {
 
 /// Returns the rest of a run in words.
 fn rest_text(time: Nanos, written: Bytes) -> String {
-    let time = Nanos::from_secs(time.0 / 1_000_000_000);
+    let time = whole(time).about();
     match written {
         Bytes(0) => format!("{time} left"),
-        written => format!("{time} left, {} to write", written.about_decimal()),
+        written => format!("{time} left, {} to write", written.about()),
     }
+}
+
+/// Returns `time` in whole seconds.
+fn whole(time: Nanos) -> Nanos {
+    Nanos::from_secs(time.0 / 1_000_000_000)
 }
 
 /// Returns the place of `step` in `plan`, with its number from 1.
@@ -148,7 +220,7 @@ fn place_of(plan: &Plan, step: &Step) -> Option<(usize, StepPlace)> {
 fn rates(ios: u64, bytes: Bytes, elapsed: Nanos) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let (mb, iops) = (bytes.0 as f64 / seconds / 1e6, ios as f64 / seconds);
-    format!("{mb:>8.1} MB/s {iops:>9.0} IOPS")
+    format!("{:>6} MB/s {:>9} IOPS", rounded::number(mb), rounded::number(iops))
 }
 
 impl Watcher for Progress<'_> {
@@ -157,13 +229,24 @@ impl Watcher for Progress<'_> {
     }
 
     fn stop(&mut self) -> bool {
+        // A rest has no seconds that would move the view.
+        if self.bar.is_some() && self.drawn.elapsed() >= 4 * FRAME_INTERVAL {
+            let since = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.within = self.within.max(Nanos(since));
+            self.draw();
+        }
         self.stop.is_set()
+    }
+
+    fn commit_interval(&self) -> Nanos {
+        self.commit_interval
     }
 
     fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step) {
         // Found in the plan, because a resumed run does not start with its first step.
         if let Some((number, place)) = place_of(self.plan, step) {
-            (self.step, self.place) = (number, place);
+            self.place = place;
+            self.step = if self.steps.is_some() { number } else { self.step + 1 };
         }
         self.expected = self.outlook.expected(self.place);
         self.remaining = self.outlook.remaining_from(self.place);
@@ -181,24 +264,34 @@ impl Watcher for Progress<'_> {
         self.full_since = None;
         self.told_of_reader = false;
         (self.ios, self.bytes) = (0, Bytes(0));
-        self.draw("", Nanos::ZERO);
+        self.began = Instant::now();
+        self.within = Nanos::ZERO;
+        self.figures.clear();
+        self.live.push(Cell::Boundary);
+        self.draw();
     }
 
     fn second_ended(&mut self, glimpse: &SecondSummary) {
         self.ios += glimpse.ios;
         self.bytes += glimpse.bytes;
-        let p99 = glimpse.lat_p99.map_or("-".into(), |p99| Nanos(p99).to_string());
-        let message = format!("{}  p99 {p99}", rates(glimpse.ios, glimpse.bytes, glimpse.length));
-        let within = Nanos::SECOND * u64::from(glimpse.second + 1);
-        self.draw(&message, within);
+        let seconds = glimpse.length.as_secs_f64().max(1e-9);
+        let (mb_s, iops) = (glimpse.bytes.0 as f64 / seconds / 1e6, glimpse.ios as f64 / seconds);
+        let p99_us = glimpse.lat_p99.map(|p99| Nanos(p99).as_micros_f64());
+        self.live.push(Cell::Second { mb_s, p99_us });
+        self.figures = live::figures(mb_s, iops, p99_us, glimpse.temperature_c);
+        self.within = Nanos::SECOND * u64::from(glimpse.second + 1);
+        if self.bar.is_some() && self.drawn.elapsed() >= FRAME_INTERVAL {
+            self.draw();
+        }
         if self.bar.is_none() && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
-            self.print_line(&format!("        {:<34} {message}", self.title));
+            self.print_line(&format!("        {:<34} {}", self.title, self.figures));
         }
     }
 
     fn pause_began(&mut self, duration: Nanos) {
-        self.draw(&format!("rest of {duration}"), self.expected);
+        self.figures = format!("rest of {}", duration.about());
+        self.draw();
     }
 
     fn finding_recorded(&mut self, finding: &Finding) {
@@ -235,13 +328,38 @@ impl Watcher for Progress<'_> {
         self.print_line(text);
     }
 
+    fn replay_began(&mut self, steps: usize) {
+        if steps > 0 {
+            self.print_line(&format!(
+                "repeating {steps} finished steps, so that the virtual drive is in the state in which \
+                 the run was interrupted"
+            ));
+        }
+    }
+
+    fn step_replayed(&mut self, test: &Test, step: &Step) {
+        self.replayed += 1;
+        let message = format!("repeated {} {}", test.id, step.label);
+        match &self.bar {
+            Some(bar) => bar.set_message(message),
+            None if self.last_line.elapsed() >= LINE_INTERVAL => {
+                self.last_line = Instant::now();
+                self.print_line(&format!("        {message} ({} steps so far)", self.replayed));
+            }
+            None => {}
+        }
+    }
+
     fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
-        let number = format!("[{:>2}/{}{}]", self.step, self.at_most(), self.steps);
+        let number = match self.steps {
+            Some(all) => format!("[{:>2}/{}{all}]", self.step, self.at_most()),
+            None => format!("[{:>2}]", self.step),
+        };
         let rates = match self.ios {
             0 => String::new(),
             ios => rates(ios, self.bytes, elapsed),
         };
-        self.print_line(&format!("{number} {:<34} {rates}  in {elapsed}", self.title));
+        self.print_line(&format!("{number} {:<34} {rates}  in {}", self.title, elapsed.about()));
         if let Some(filled) = self.outlook.step_ended(self.place, elapsed) {
             self.expected = self.outlook.expected(self.place);
             self.remaining = self.outlook.remaining_from(self.place);

@@ -2,11 +2,13 @@
 
 use crate::arguments::PlanOptions;
 use crate::failure::{Failure, FailureKind};
+use crate::suggestion;
 use crate::target::SizeRequest;
 use crate::text_file::read_text_file;
 use ssdgauge_core::{Bytes, DriveInfo};
 use ssdgauge_lab::{
-    AssumedRates, Endurance, Options, Suite, assumed_rates, find_built_in, needed_span,
+    AssumedRates, Endurance, Options, Suite, assumed_rates, built_in_ids, find_built_in,
+    needed_span,
 };
 
 /// The size of the scratch file of a suite without sizes, and of the range of a drive that `quick`
@@ -21,7 +23,17 @@ pub(crate) const DEFAULT_SIZE: Bytes = Bytes(4 << 30);
 pub(crate) fn find_suite(name: &str) -> Result<Suite, Failure> {
     let is_path = name.contains('/') || name.ends_with(".toml");
     if !is_path {
-        return Ok(find_built_in(name)?);
+        return find_built_in(name).map_err(|error| {
+            let known = built_in_ids();
+            match suggestion::nearest(name, known.iter().copied()) {
+                Some(meant) => Failure::new(
+                    FailureKind::Usage,
+                    format!("there is no suite '{name}'"),
+                    format!("did you mean '{meant}'? `ssdgauge suites` lists all"),
+                ),
+                None => error.into(),
+            }
+        });
     }
     let hint = "`ssdgauge suites` lists the built-in suites";
     let text =

@@ -3,12 +3,14 @@
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
-use crate::{request_log, terminal, text_file};
-use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig};
-use ssdgauge_guard::{Candidate, Continued, TargetError, TargetOptions, TargetPlace};
+use crate::{request_log, suggestion, terminal, text_file};
+use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, Rig};
+use ssdgauge_guard::{
+    Candidate, Continued, LookPlace, Refusal, TargetError, TargetOptions, TargetPlace,
+};
 use ssdgauge_host::LinuxRig;
 use ssdgauge_meter::MeterSpec;
-use ssdgauge_sim::VirtualRig;
+use ssdgauge_sim::{ProfileError, VirtualRig};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -58,7 +60,7 @@ impl Target {
         if let Some(spec) = name.strip_prefix("sim:") {
             return Ok(Target::Virtual(Box::new(open_virtual(spec, size, seed)?)));
         }
-        let candidate = Candidate::find(name)?;
+        let candidate = Candidate::find_in(LookPlace::own_process(), name)?;
         let size = match candidate.place {
             TargetPlace::Folder(_) | TargetPlace::NewFile(_) => {
                 Some(size.exact.unwrap_or(size.scratch))
@@ -66,11 +68,25 @@ impl Target {
             TargetPlace::Null => size.exact,
             TargetPlace::Block(_) => size.on_drive(candidate.info.capacity),
         };
-        let candidate = match size {
-            Some(size) => candidate.sized(size)?,
-            None => candidate,
-        };
-        Ok(Target::Real(Box::new(candidate)))
+        let Some(size) = size else { return Ok(Target::Real(Box::new(candidate))) };
+        let is_drive = matches!(candidate.place, TargetPlace::Block(_));
+        if let Some(refusal) = Some(&candidate)
+            .filter(|candidate| is_drive && size > candidate.info.capacity)
+            .and_then(final_refusal)
+        {
+            return Err(TargetError::Refused(refusal).into());
+        }
+        Ok(Target::Real(Box::new(candidate.sized(size)?)))
+    }
+
+    /// Returns the reason for which the guard refuses the drive whatever is confirmed, otherwise
+    /// `failure`: a drive that must not be written is named before one that is too small.
+    pub(crate) fn refusal_or(&self, failure: Failure) -> Failure {
+        let Target::Real(candidate) = self else { return failure };
+        if failure.kind != FailureKind::Refused {
+            return failure;
+        }
+        final_refusal(candidate).map_or(failure, |refusal| TargetError::Refused(refusal).into())
     }
 
     /// Returns identity and geometry of the drive.
@@ -104,8 +120,39 @@ impl Target {
         }
     }
 
-    /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed, by
-    /// `consent` or typed at the terminal; it must not hold the results.
+    /// Returns `consent`, completed by what is typed at the terminal where `plan` overwrites a drive
+    /// that it does not confirm, below the line `expected` about the run. Without a terminal `consent`
+    /// is returned as it is.
+    ///
+    /// # Errors
+    ///
+    /// Refuses a drive that is refused whatever is confirmed, before it asks.
+    pub(crate) fn ask(
+        &self,
+        plan: &Plan,
+        consent: &ConsentOptions,
+        run: RunContext<'_>,
+        expected: &str,
+    ) -> Result<ConsentOptions, Failure> {
+        match self {
+            Target::Real(candidate)
+                if consent.confirm.is_none()
+                    && self.needs_confirmation(plan)
+                    && std::io::stdin().is_terminal() =>
+            {
+                let typed = prompt(candidate, &options_for(plan, consent, run), expected)?;
+                Ok(ConsentOptions {
+                    confirm: typed.confirm,
+                    erase: consent.erase.clone().or(typed.erase),
+                    confined: consent.confined.clone(),
+                })
+            }
+            Target::Real(_) | Target::Virtual(_) => Ok(consent.clone()),
+        }
+    }
+
+    /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed by
+    /// `consent`; it must not hold the results.
     ///
     /// # Errors
     ///
@@ -120,7 +167,6 @@ impl Target {
         extras: RunExtras<'_>,
     ) -> Result<OpenedRig, Failure> {
         let RunExtras { stop, log_ios, meters, health_every_s } = extras;
-        let needs_confirmation = self.needs_confirmation(plan);
         match self {
             Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
                 FailureKind::Usage,
@@ -136,27 +182,14 @@ impl Target {
                 "nothing was written; omit --power: the profile of the drive models its power",
             )),
             Target::Real(candidate) => {
-                let given = TargetOptions {
-                    confirm: consent.confirm.as_deref(),
-                    erase: consent.erase.as_deref(),
-                    confined: consent.confined.as_deref(),
-                    run_id: Some(run.run_id),
-                    continues: run.continues,
-                    results: Some(run.results),
-                    drop_privileges: true,
-                    writes_at_most: writes_at_most(plan),
-                    health_every_s,
-                };
-                let typed = match given.confirm {
-                    None if needs_confirmation && std::io::stdin().is_terminal() => {
-                        prompt(&candidate, &given)?
-                    }
-                    None | Some(_) => TypedConfirmation::default(),
-                };
+                let mut changes = plan.drive_changes();
+                if meters.iter().any(MeterSpec::reads_drive) {
+                    changes.push(DriveChange::PowerMeasurement);
+                }
                 let options = TargetOptions {
-                    confirm: given.confirm.or(typed.confirm.as_deref()),
-                    erase: given.erase.or(typed.erase.as_deref()),
-                    ..given
+                    changes: &changes,
+                    health_every_s,
+                    ..options_for(plan, consent, run)
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &options, seed)?;
                 rig.stop_on(stop.flag());
@@ -168,6 +201,36 @@ impl Target {
                 Ok(OpenedRig { rig: Box::new(rig), meters, privileges })
             }
         }
+    }
+}
+
+/// Returns the reason for which the guard refuses the drive whatever is confirmed. A reason that an option
+/// or a wait overrides is left to the admission, which has the options.
+fn final_refusal(candidate: &Candidate) -> Option<Refusal> {
+    let (objections, _) = candidate.objections(&TargetOptions::default());
+    objections.into_iter().find(|refusal| {
+        let is_optional = matches!(refusal, Refusal::UsesUnknown { .. } | Refusal::Busy { .. });
+        !is_optional && !refusal.needs_only_confirmation()
+    })
+}
+
+/// Returns the options of the guard for a run of `plan`.
+fn options_for<'a>(
+    plan: &Plan,
+    consent: &'a ConsentOptions,
+    run: RunContext<'a>,
+) -> TargetOptions<'a> {
+    TargetOptions {
+        changes: &[],
+        confirm: consent.confirm.as_deref(),
+        erase: consent.erase.as_deref(),
+        confined: consent.confined.as_deref(),
+        run_id: Some(run.run_id),
+        continues: run.continues,
+        results: Some(run.results),
+        drop_privileges: true,
+        writes_at_most: writes_at_most(plan),
+        health_every_s: None,
     }
 }
 
@@ -197,9 +260,8 @@ pub(crate) struct RunContext<'a> {
 
 /// Opens a virtual drive from `PROFILE[?KEY=VALUE&...]`; a profile is a name or the path of a file.
 fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, Failure> {
-    let names: Vec<&str> = ssdgauge_sim::profiles().iter().map(|profile| profile.name).collect();
-    let hint = format!("try sim:tlc-client?capacity=250GB; the profiles are: {}", names.join(", "));
-    let failure = |error: String| Failure::new(FailureKind::Usage, error, hint.clone());
+    let hint = "`ssdgauge drives sim:` lists the profiles";
+    let failure = |error: String| Failure::new(FailureKind::Usage, error, hint);
     let (name, query) = spec.split_once('?').unwrap_or((spec, ""));
     let rig = match name.contains('/') || name.ends_with(".toml") {
         true => {
@@ -208,7 +270,7 @@ fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, 
         }
         false => VirtualRig::open(spec, seed),
     };
-    let rig = rig.map_err(|error| failure(error.to_string()))?;
+    let rig = rig.map_err(|error| profile_failure(&error, name))?;
     let capacity = rig.drive().capacity;
     let size = size.on_drive(capacity);
     match size.filter(|size| *size > capacity) {
@@ -221,6 +283,36 @@ fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, 
             None => rig,
         }),
     }
+}
+
+/// Returns the failure of a profile: for an unknown name or key with the one that is meant.
+fn profile_failure(error: &ProfileError, profile: &str) -> Failure {
+    let all = "ssdgauge drives sim:";
+    let (text, hint) = match error {
+        ProfileError::UnknownProfile { name, known } => (
+            format!("there is no virtual drive '{name}'"),
+            suggestion::hint(name, known.split(", "), "sim:", all),
+        ),
+        ProfileError::UnknownKey { key, known } => {
+            // The last part alone is what a reader remembers: `buffer_kib` of `front.buffer_kib`.
+            let parts = known.split(", ").map(|one| one.rsplit('.').next().unwrap_or(one));
+            let by_part = suggestion::nearest(key, parts).and_then(|part| {
+                known.split(", ").find(|one| one.rsplit('.').next() == Some(part))
+            });
+            let hint = match by_part.or_else(|| suggestion::nearest(key, known.split(", "))) {
+                Some(meant) => format!("did you mean '{meant}'?"),
+                None => format!(
+                    "the keys are those of its profile (crates/ssdgauge-sim/profiles), such as \
+                     capacity; `ssdgauge drives sim:{profile}` describes it"
+                ),
+            };
+            (format!("a virtual drive has no key '{key}'"), hint)
+        }
+        ProfileError::Value { .. } | ProfileError::Text { .. } | ProfileError::Impossible(_) => {
+            (error.to_string(), format!("`{all}` lists the profiles"))
+        }
+    };
+    Failure::new(FailureKind::Usage, text, hint)
 }
 
 /// Returns the maximum number of bytes that `plan` writes; `None` if its steps do not limit them.
@@ -243,7 +335,11 @@ const COUNTDOWN_S: u32 = 5;
 
 /// Prints which data would be lost, and reads the confirmation from the terminal. A drive that is
 /// refused whatever is confirmed is refused before the prompt.
-fn prompt(candidate: &Candidate, given: &TargetOptions<'_>) -> Result<TypedConfirmation, Failure> {
+fn prompt(
+    candidate: &Candidate,
+    given: &TargetOptions<'_>,
+    about: &str,
+) -> Result<TypedConfirmation, Failure> {
     let info = &candidate.info;
     let Some(expected) = candidate.confirmation() else { return Ok(TypedConfirmation::default()) };
     let (objections, _) = candidate.objections(given);
@@ -252,7 +348,7 @@ fn prompt(candidate: &Candidate, given: &TargetOptions<'_>) -> Result<TypedConfi
         return Err(TargetError::Refused(refusal.clone()).into());
     }
     terminal::print_message(&format!(
-        "All data on {} will be lost: {}, {}.\nType {expected} (or at least its last \
+        "All data on {} will be lost: {}, {}.\n{about}\nType {expected} (or at least its last \
          {MIN_TYPED} characters) to confirm:",
         info.target,
         info.model.as_deref().unwrap_or("unknown model"),

@@ -3,6 +3,12 @@
 //! Names of drives, suites and files are foreign data: no control sequence in them may reach a
 //! terminal.
 
+pub(crate) mod colour;
+pub(crate) mod fold;
+pub(crate) mod table;
+pub(crate) mod width;
+
+use colour::Paint;
 use std::io::{IsTerminal, Write};
 
 /// Writes data to stdout. A closed pipe, such as `| head`, is not an error.
@@ -11,15 +17,41 @@ pub(crate) fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Writes text without colour to stdout, sanitized and with a final line break.
+/// Writes a JSON document to stdout, with a final line break. Characters that are hidden or change the
+/// order of their neighbours are escaped in its strings, which keep their values.
+pub(crate) fn print_json(value: &serde_json::Value) {
+    print(&format!("{}\n", ssdgauge_report::sanitize_json(&format!("{value:#}"))));
+}
+
+/// Writes text to stdout, sanitized, folded to the width and with a final line break.
 pub(crate) fn print_text(text: &str) {
+    print_folded(&format!("{}\n", sanitize(text)));
+}
+
+/// Writes text that is sanitized already to stdout, folded to the width.
+pub(crate) fn print_folded(text: &str) {
+    print(&fold::fold(text, width::columns()));
+}
+
+/// Writes text that another program reads to stdout, sanitized and with a final line break.
+pub(crate) fn print_data(text: &str) {
     print(&format!("{}\n", sanitize(text)));
 }
 
-/// Writes a message to stderr, sanitized and with a final line break.
+/// Writes a message to stderr, as [`message`] returns it, with a final line break.
 pub(crate) fn print_message(text: &str) {
     let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{}", sanitize(text));
+    let _ = writeln!(err, "{}", message(text));
+}
+
+/// Returns a message for stderr, sanitized, folded to the width, and coloured by its first word.
+pub(crate) fn message(text: &str) -> String {
+    let text = sanitize(text);
+    let text = match width::columns_of_messages() {
+        Some(width) => fold::fold(&text, width),
+        None => text,
+    };
+    Paint::of_stderr().message(&text)
 }
 
 /// Returns `text` with control, invisible and direction-changing characters escaped; line breaks
@@ -28,9 +60,16 @@ pub(crate) fn sanitize(text: &str) -> String {
     text.lines().map(ssdgauge_report::sanitize_prose).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns whether stderr is a terminal that can draw a progress bar.
+/// Returns whether stderr is a terminal on which lines can be redrawn.
 pub(crate) fn has_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Returns whether the terminal draws block characters: the locale is not `C` or `POSIX`.
+pub(crate) fn has_unicode() -> bool {
+    let named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
+    let locale = named.into_iter().find(|value| !value.is_empty());
+    locale.is_none_or(|locale| locale != "C" && locale != "POSIX")
 }
 
 /// Returns whether a browser can open: stderr is a terminal within a graphical session.
@@ -39,12 +78,7 @@ pub(crate) fn has_desktop() -> bool {
     has_terminal() && (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
-/// Returns whether stdout is coloured: by `NO_COLOR` (no-color.org), `CLICOLOR_FORCE`
-/// (bixense.com/clicolors), otherwise on a terminal.
+/// Returns whether stdout is coloured.
 pub(crate) fn has_colour() -> bool {
-    if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
-        return false;
-    }
-    let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    forced || (std::io::stdout().is_terminal() && has_terminal())
+    Paint::of_stdout() == Paint::Colours
 }

@@ -62,13 +62,13 @@ finds() {
         "$found" 1
 }
 
-# until_true COMMAND...: repeats the command until it succeeds, for a minute at most: an emulated
+# until_true COMMAND...: repeats the command until it succeeds, for five minutes at most: an emulated
 # machine beside other programs is slow.
 until_true() {
     tries=0
     until "$@"; do
         tries=$((tries + 1))
-        [ $tries -lt 600 ] || fail "not true within a minute: $*; last messages: $(tail -n 4 talk)"
+        [ $tries -lt 3000 ] || fail "not true within five minutes: $*; last messages: $(tail -n 4 talk)"
         sleep 0.1
     done
 }

@@ -225,7 +225,9 @@ the_list_of_drives_tells_them_all() {
     mkdir mounted
     mount -t ext4 /dev/nvme0n1p2 mounted
     blank /dev/nvme1n1
+    export COLUMNS=80
     gauge 0 drives
+    unset COLUMNS
     grep -q 'nvme0n1p2 is mounted at' out || fail "no reason: $(cat out)"
     grep -q '^nvme1n1 .* yes' out || fail "not testable: $(cat out)"
     [ "$(wc -L <out)" -le 80 ] || fail 'a line is longer than 80 columns'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Drives below device-mapper: error regions, outages, requests that never complete.
+# Drives below device-mapper: error regions, outages, requests that never complete, dropped writes, failing
+# flushes.
 # vm: --nvme 64M --copy dmsetup --module dm_mod --module dm_flakey
 . /usr/bin/expect.sh
 
@@ -91,7 +92,56 @@ a_drive_that_never_answers_is_given_up_after_thirty_seconds() {
     until_true dmsetup remove mute 2>/dev/null
 }
 
+# becomes_flaky READ_PERCENT FAULT: creates a mapping `flaky` that passes everything on, starts a run
+# on it, and loads a table with FAULT (of dm-flakey) in its measured step.
+becomes_flaky() {
+    blank /dev/nvme0n1
+    echo '0 65536 flakey /dev/nvme0n1 0 600 0' | dmsetup create flaky
+    dm=$(node flaky)
+    suite flaky 4MiB "$1" 6s
+    gauge_later run flaky.toml "/dev/$dm" --confirm "$dm:33554432" --out a.ssdg
+    until_true measures a.ssdg
+    sleep 1
+    echo "0 65536 flakey /dev/nvme0n1 0 0 600 1 $2" | dmsetup load flaky
+    dmsetup suspend --nolockfs --noflush flaky
+    dmsetup resume flaky
+}
+
+writes_that_are_dropped_from_some_moment_on_are_found_at_the_end() {
+    becomes_flaky 0 drop_writes
+    gauge_ends 1
+    is 'the state of the step' "$(sql a.ssdg "SELECT state FROM step WHERE phase_kind='measure'")" finished
+    finds a.ssdg lost-writes 'holds older data of this run'
+    says 'do not hold the data that was written last'
+    dmsetup remove flaky
+}
+
+a_flush_that_fails_ends_the_run() {
+    # Reads do not fail, and the data of the fill is flushed behind them.
+    becomes_flaky 100 error_writes
+    gauge_ends 1
+    finds a.ssdg flush-failed 'a flush failed'
+    says 'cannot flush'
+    dmsetup remove flaky
+}
+
+a_drive_that_keeps_its_data_is_flushed_and_read_back() {
+    blank /dev/nvme0n1
+    suite kept 4MiB 50 2s
+    before=$(awk '{ print $16 }' /sys/block/nvme0n1/stat)
+    gauge 0 run kept.toml /dev/nvme0n1 --confirm VM0 --out a.ssdg
+    flushed="SELECT sum(value ->> 'counted') FROM property WHERE key='flush'"
+    is 'the number of flushes by the kernel' "$(sql a.ssdg "$flushed")" \
+        $(($(awk '{ print $16 }' /sys/block/nvme0n1/stat) - before))
+    is 'the number of flushes' "$(sql a.ssdg "SELECT count(*) FROM property WHERE key='flush'")" 1
+    # Two places may be one.
+    at_least 'the number of blocks' "$(sql a.ssdg "SELECT sum(value ->> 'read') FROM property WHERE key='read_back'")" 48
+    is 'the number of lost writes' "$(sql a.ssdg "SELECT count(*) FROM finding WHERE kind='lost-writes'")" 0
+}
+
 scenarios an_error_region_fails_with_its_place \
     an_outage_of_two_seconds_ends_the_step_with_its_moment \
     a_signal_is_honoured_while_the_drive_hangs \
-    a_drive_that_never_answers_is_given_up_after_thirty_seconds
+    a_drive_that_never_answers_is_given_up_after_thirty_seconds \
+    writes_that_are_dropped_from_some_moment_on_are_found_at_the_end a_flush_that_fails_ends_the_run \
+    a_drive_that_keeps_its_data_is_flushed_and_read_back

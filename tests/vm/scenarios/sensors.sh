@@ -1,7 +1,7 @@
 #!/bin/sh
 # Instruments: real drivers of sensor chips on an emulated bus, the sensor of an NVMe drive, and their
 # readings in the efficiency of a drive.
-# vm: --timeout 900 --nvme 64M,serial=WARM --copy nvme
+# vm: --nvme 64M,serial=WARM --copy nvme
 # vm: --module 'i2c-stub chip_addr=0x6f,0x48' --module i2c-dev --module ltc4151 --module lm75
 . /usr/bin/expect.sh
 
@@ -55,7 +55,7 @@ measured() {
 real_sensor_chips_are_listed_and_read() {
     chips
     gauge 0 meters
-    for line in 'ltc4151 *in1 .* 12.000 V' "ltc4151 *curr1 .* 0.400 A *--power 'hwmon:hwmon[0-9]*/in1\*curr1'" \
+    for line in 'ltc4151 *in1 .* 12.000 V' "ltc4151 *curr1 .* 0.400 A *--power='hwmon:hwmon[0-9]*/in1\*curr1'" \
         'lm75 *temp1 .* 25.000 °C' \
         'nvme *temp1 *Composite .* 49.850 °C'; do
         grep -q "$line" out || fail "no line '$line': $(cat out)"
@@ -98,7 +98,7 @@ temperature_and_power_of_every_second_reach_the_efficiency() {
     is 'the efficiency' "$(awk "BEGIN { printf \"%.3f\", $headline }")" "$expected"
     is 'the energy' "$(awk "BEGIN { e = $(metric energy_j) / ($power * 5); print (e > 0.9 && e < 1.1) }")" 1
     gauge 0 report a.ssdg -o a.html
-    for words in 'Load: Efficiency' 'power over time' \
+    for words in '>Efficiency<' 'power over time' \
         'temperature over time' 'instrument: riser'; do
         grep -q "$words" a.html || fail "the page does not contain '$words'"
     done

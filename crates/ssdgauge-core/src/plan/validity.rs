@@ -8,9 +8,9 @@ use crate::units::{Bytes, Nanos};
 use crate::workload::{BLOCK_SIZES, Rest, Stream, Until, Workload};
 
 /// The most requests in flight per thread, and the most threads of a stream.
-const MOST_IN_FLIGHT: u32 = 4_096;
+const MAX_IN_FLIGHT: u32 = 4_096;
 /// The most streams of a workload.
-const MOST_STREAMS: usize = 8;
+const MAX_STREAMS: usize = 8;
 /// The longest duration of a step: ten years. Sums of all steps stay within 64 bits.
 const LONGEST: Nanos = Nanos(10 * 366 * 86_400 * 1_000_000_000);
 /// The highest rate of an open loop, in requests per second: one each nanosecond.
@@ -111,7 +111,7 @@ fn defect_of_limits(until: &Until) -> Option<String> {
 }
 
 fn defect_of_workload(workload: &Workload, capacity: Bytes) -> Option<String> {
-    if workload.streams.is_empty() || workload.streams.len() > MOST_STREAMS {
+    if workload.streams.is_empty() || workload.streams.len() > MAX_STREAMS {
         return Some(format!("it has {} streams", workload.streams.len()));
     }
     workload.streams.iter().find_map(|stream| {
@@ -121,7 +121,7 @@ fn defect_of_workload(workload: &Workload, capacity: Bytes) -> Option<String> {
 }
 
 fn defect_of_stream(stream: &Stream, capacity: Bytes) -> Option<String> {
-    let counts = 1..=MOST_IN_FLIGHT;
+    let counts = 1..=MAX_IN_FLIGHT;
     if !counts.contains(&stream.queue_depth) || !counts.contains(&stream.threads) {
         let (depth, threads) = (stream.queue_depth, stream.threads);
         return Some(format!("it has queue depth {depth} and {threads} threads"));

@@ -94,7 +94,7 @@ impl Recorder {
             *from = 0;
         }
         target.count += self.count;
-        target.sum += u128::from(self.sum);
+        target.add_sum(u128::from(self.sum));
         target.min = target.min.min(self.min);
         target.max = target.max.max(self.max);
         target.overflow += self.overflow;
@@ -105,18 +105,28 @@ impl Recorder {
 /// A histogram to store, merge and evaluate. An empty one has no counters.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// One counter per bucket, or only those up to the bucket of the maximum.
-    counts: Vec<u64>,
+    counts: Counts,
     count: u64,
-    sum: u128,
+    /// The sum as two words, the lower one first: a `u128` would make each of the many histograms of a
+    /// report 16 bytes larger.
+    sum: [u64; 2],
     min: u64,
     max: u64,
     overflow: u64,
 }
 
+/// The counters of a histogram.
+#[derive(Clone, Debug)]
+enum Counts {
+    /// One counter per bucket, or none: the form that values are added to.
+    Dense(Box<[u64]>),
+    /// The occupied buckets, each with its count, in ascending order: the form that is kept.
+    Sparse(Box<[(u32, u64)]>),
+}
+
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { counts: Vec::new(), count: 0, sum: 0, min: u64::MAX, max: 0, overflow: 0 }
+        Histogram::from_figures(0, 0, u64::MAX, 0, 0)
     }
 }
 
@@ -129,16 +139,26 @@ impl PartialEq for Histogram {
 
 impl Histogram {
     fn counts_mut(&mut self) -> &mut [u64] {
-        if self.counts.len() < BUCKETS {
-            self.counts.resize(BUCKETS, 0);
+        let is_dense = matches!(&self.counts, Counts::Dense(counts) if !counts.is_empty());
+        if !is_dense {
+            let mut counts = vec![0; BUCKETS].into_boxed_slice();
+            self.occupied().for_each(|(bucket, n)| counts[bucket] = n);
+            self.counts = Counts::Dense(counts);
         }
-        &mut self.counts
+        match &mut self.counts {
+            Counts::Dense(counts) => counts,
+            Counts::Sparse(_) => unreachable!("the counters were made dense above"),
+        }
+    }
+
+    fn add_sum(&mut self, more: u128) {
+        self.sum = words(self.sum() + more);
     }
 
     /// Records one value in nanoseconds.
     pub fn record(&mut self, value: u64) {
         self.count += 1;
-        self.sum += u128::from(value);
+        self.add_sum(u128::from(value));
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         if value <= MAX_VALUE {
@@ -157,39 +177,48 @@ impl Histogram {
         max: u64,
         overflow: u64,
     ) -> Option<Self> {
-        let mut histogram = Histogram { sum, overflow, ..Histogram::default() };
+        let mut counts: Vec<(u32, u64)> = Vec::new();
         let mut counted = overflow;
-        // Counters above the maximum would stay zero; a report reads many thousands of histograms.
-        let counters = bucket_of(max.min(MAX_VALUE)) + 1;
+        let mut is_sorted = true;
         for (value, n) in buckets {
             if value > MAX_VALUE {
                 return None;
             }
-            if histogram.counts.is_empty() {
-                histogram.counts = vec![0; counters];
-            }
-            let slot = histogram.counts.get_mut(bucket_of(value))?;
-            *slot = slot.checked_add(n)?;
             counted = counted.checked_add(n)?;
+            let bucket = bucket_of(value) as u32;
+            is_sorted &= counts.last().is_none_or(|(last, _)| *last < bucket);
+            counts.push((bucket, n));
         }
-        histogram.count = counted;
-        if counted > 0 {
-            let inside = |value: u64| {
-                value > MAX_VALUE || histogram.counts.get(bucket_of(value)).is_some_and(|n| *n > 0)
-            };
-            if min > max || !inside(min) || !inside(max) {
-                return None;
-            }
-            (histogram.min, histogram.max) = (min, max);
+        if !is_sorted {
+            counts.sort_unstable();
+            counts.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                // The sum of all counts was checked above.
+                kept.1 += if is_same { next.1 } else { 0 };
+                is_same
+            });
         }
-        Some(histogram)
+        counts.retain(|(_, n)| *n > 0);
+        let inside = |value: u64| {
+            let bucket = |value| bucket_of(value) as u32;
+            value > MAX_VALUE || counts.binary_search_by_key(&bucket(value), |one| one.0).is_ok()
+        };
+        if counted == 0 {
+            return Some(Histogram::from_figures(0, sum, u64::MAX, 0, 0));
+        }
+        if min > max || !inside(min) || !inside(max) {
+            return None;
+        }
+        let counts = Counts::Sparse(counts.into());
+        Some(Histogram { counts, ..Histogram::from_figures(counted, sum, min, max, overflow) })
     }
 
     /// Returns a histogram with these exact figures and without buckets, as
     /// [`Histogram::without_buckets`] does.
     pub fn from_figures(count: u64, sum: u128, min: u64, max: u64, overflow: u64) -> Histogram {
         let min = if count == 0 { u64::MAX } else { min };
-        Histogram { counts: Vec::new(), count, sum, min, max, overflow }
+        let counts = Counts::Dense(Box::default());
+        Histogram { counts, count, sum: words(sum), min, max, overflow }
     }
 
     /// Adds all values of `other`. Merging is associative and without loss.
@@ -197,16 +226,24 @@ impl Histogram {
         if other.count == 0 {
             return;
         }
-        if !other.counts.is_empty() {
-            let first = bucket_of(other.min.min(MAX_VALUE));
-            let last = bucket_of(other.max.min(MAX_VALUE));
-            let counts = &mut self.counts_mut()[first..=last];
-            for (to, from) in counts.iter_mut().zip(&other.counts[first..=last]) {
-                *to += from;
+        if self.count == 0 {
+            *self = other.clone();
+            return;
+        }
+        match &other.counts {
+            Counts::Dense(others) if !others.is_empty() => {
+                let range = other.range();
+                let counts = &mut self.counts_mut()[range.clone()];
+                counts.iter_mut().zip(&others[range]).for_each(|(to, from)| *to += from);
             }
+            Counts::Sparse(others) if !others.is_empty() => {
+                let counts = self.counts_mut();
+                others.iter().for_each(|(bucket, n)| counts[*bucket as usize] += n);
+            }
+            Counts::Dense(_) | Counts::Sparse(_) => {}
         }
         self.count += other.count;
-        self.sum += other.sum;
+        self.add_sum(other.sum());
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.overflow += other.overflow;
@@ -214,10 +251,26 @@ impl Histogram {
 
     /// Returns the exact figures without the buckets.
     ///
-    /// Mean, minimum and maximum remain; every percentile is `None`. A histogram takes 264 KiB, so
-    /// those of an hour of seconds (1 GB) are held in this form.
+    /// Mean, minimum and maximum remain; every percentile is `None`. The buckets take up to 264 KiB,
+    /// so those of an hour of seconds (1 GB) are held in this form.
     pub fn without_buckets(&self) -> Histogram {
-        Histogram { counts: Vec::new(), ..*self }
+        Histogram { counts: Counts::Dense(Box::default()), ..*self }
+    }
+
+    /// Drops the counters of empty buckets, where that takes less memory.
+    pub fn compact(&mut self) {
+        let counts: Vec<(u32, u64)> = self.occupied().map(|(at, n)| (at as u32, n)).collect();
+        if matches!(self.counts, Counts::Dense(_)) && size_of_val(&*counts) < self.size() {
+            self.counts = Counts::Sparse(counts.into());
+        }
+    }
+
+    /// Returns the memory of the counters, in bytes.
+    pub fn size(&self) -> usize {
+        match &self.counts {
+            Counts::Dense(counts) => size_of_val(&**counts),
+            Counts::Sparse(counts) => size_of_val(&**counts),
+        }
     }
 
     /// Returns the number of recorded values, those above the range included.
@@ -227,7 +280,7 @@ impl Histogram {
 
     /// Returns the exact sum of all values, in nanoseconds.
     pub fn sum(&self) -> u128 {
-        self.sum
+        u128::from(self.sum[1]) << 64 | u128::from(self.sum[0])
     }
 
     /// Returns the exact smallest value, in nanoseconds.
@@ -247,7 +300,7 @@ impl Histogram {
 
     /// Returns the exact mean, in nanoseconds.
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+        (self.count > 0).then(|| self.sum() as f64 / self.count as f64)
     }
 
     /// Returns the percentile of `share`, in nanoseconds: the nearest-rank percentile.
@@ -265,13 +318,25 @@ impl Histogram {
     }
 
     fn value_at_rank(&self, rank: u64) -> Option<u64> {
+        let counts = match &self.counts {
+            Counts::Dense(counts) => counts,
+            Counts::Sparse(counts) => {
+                let mut seen = 0;
+                let reaches = |(_, n): &&(u32, u64)| {
+                    seen += n;
+                    seen >= rank
+                };
+                let (bucket, _) = counts.iter().find(reaches)?;
+                return Some(edges_of(*bucket as usize).1.min(self.max));
+            }
+        };
         // Sums of stretches first: they need no branch per counter, and a report evaluates hundreds
         // of thousands of histograms.
         const STRETCH: usize = 64;
         let range = self.range();
         let first = range.start;
         let mut seen = 0;
-        for (number, stretch) in self.counts[range].chunks(STRETCH).enumerate() {
+        for (number, stretch) in counts[range].chunks(STRETCH).enumerate() {
             let sum: u64 = stretch.iter().sum();
             if seen + sum < rank {
                 seen += sum;
@@ -288,11 +353,13 @@ impl Histogram {
         None
     }
 
-    /// Returns the range from the bucket of the minimum to the bucket of the maximum.
+    /// Returns the range of dense counters from the bucket of the minimum to that of the maximum.
     fn range(&self) -> std::ops::Range<usize> {
-        match self.counts.is_empty() {
-            true => 0..0,
-            false => bucket_of(self.min.min(MAX_VALUE))..bucket_of(self.max.min(MAX_VALUE)) + 1,
+        match &self.counts {
+            Counts::Dense(counts) if !counts.is_empty() && self.count > 0 => {
+                bucket_of(self.min.min(MAX_VALUE))..bucket_of(self.max.min(MAX_VALUE)) + 1
+            }
+            Counts::Dense(_) | Counts::Sparse(_) => 0..0,
         }
     }
 
@@ -305,11 +372,13 @@ impl Histogram {
     pub(super) fn occupied(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let range = self.range();
         let first = range.start;
-        self.counts[range]
-            .iter()
-            .enumerate()
-            .filter(|(_, n)| **n > 0)
-            .map(move |(index, n)| (first + index, *n))
+        let (dense, sparse): (&[u64], &[(u32, u64)]) = match &self.counts {
+            Counts::Dense(counts) => (&counts[range], &[]),
+            Counts::Sparse(counts) => (&[], counts),
+        };
+        let dense = dense.iter().enumerate().map(move |(index, n)| (first + index, *n));
+        let sparse = sparse.iter().map(|(bucket, n)| (*bucket as usize, *n));
+        dense.filter(|(_, n)| *n > 0).chain(sparse)
     }
 
     /// Returns the share of values above `value`, exact to one bucket; `None` without values.
@@ -320,127 +389,10 @@ impl Histogram {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::Random;
-    use proptest::prelude::*;
-
-    fn of(values: &[u64]) -> Histogram {
-        let mut histogram = Histogram::default();
-        values.iter().for_each(|value| histogram.record(*value));
-        histogram
-    }
-
-    #[test]
-    fn edges_are_those_of_hdrhistogram() {
-        let theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(1, MAX_VALUE, 3).unwrap();
-        let mut random = Random::new(5, 0);
-        for _ in 0..1_000_000 {
-            let value = random.next_u64() >> (22 + random.below(42));
-            let (low, high) = edges_of(bucket_of(value));
-            assert_eq!(low, theirs.lowest_equivalent(value), "{value}");
-            assert_eq!(high, theirs.highest_equivalent(value), "{value}");
-        }
-        assert_eq!(bucket_of(MAX_VALUE), BUCKETS - 1);
-    }
-
-    #[test]
-    fn a_percentile_is_within_a_thousandth_of_the_exact_sample() {
-        let mut random = Random::new(11, 0);
-        let mut values: Vec<u64> =
-            (0..200_000).map(|_| (60_000.0 * (random.unit() * 4.0).exp()) as u64).collect();
-        let histogram = of(&values);
-        values.sort_unstable();
-        for share in [0.5, 0.9, 0.99, 0.999, 0.9999] {
-            let exact = values[(share * values.len() as f64).ceil() as usize - 1];
-            let shown = histogram.percentile(share).unwrap();
-            assert!(shown >= exact && (shown - exact) as f64 <= exact as f64 * 0.001);
-        }
-    }
-
-    #[test]
-    fn a_percentile_without_a_sample_beyond_it_is_none() {
-        assert_eq!(of(&[]).percentile(0.5), None);
-        assert_eq!(of(&[7]).percentile(0.5), None);
-        assert_eq!(of(&[7; 99]).percentile(0.99), None);
-        assert_eq!(of(&[7; 101]).percentile(0.99), Some(7));
-        assert_eq!(of(&[7; 1_000]).percentile(0.9999), None);
-    }
-
-    #[test]
-    fn values_above_the_range_are_counted_separately() {
-        let mut histogram = of(&[100; 98]);
-        histogram.record(MAX_VALUE + 5);
-        histogram.record(u64::MAX / 2);
-        assert_eq!(histogram.overflow(), 2);
-        assert_eq!(histogram.max(), Some(u64::MAX / 2));
-        assert_eq!(histogram.percentile(0.98), Some(100));
-        assert_eq!(histogram.percentile(0.985), None, "it is in the overflow");
-    }
-
-    #[test]
-    fn a_percentile_never_exceeds_the_exact_maximum() {
-        let histogram = of(&[1_000_003; 50]);
-        assert_eq!(histogram.percentile(0.9), Some(1_000_003));
-    }
-
-    #[test]
-    fn without_buckets_the_exact_figures_remain() {
-        let whole = of(&[3, 5, 10_000]);
-        let figures = whole.without_buckets();
-        assert_eq!((figures.count(), figures.sum()), (3, 10_008));
-        assert_eq!((figures.min(), figures.max()), (Some(3), Some(10_000)));
-        assert_eq!(figures.percentile(0.5), None);
-        assert_eq!(figures.buckets().count(), 0);
-    }
-
-    #[test]
-    fn contradictory_parts_are_refused() {
-        assert!(Histogram::from_parts([(100, 1)], 100, 100, 100, 0).is_some());
-        assert!(Histogram::from_parts([(100, 1)], 100, 7, 100, 0).is_none());
-        assert!(Histogram::from_parts([(MAX_VALUE + 1, 1)], 0, 0, 0, 0).is_none());
-        assert!(Histogram::from_parts([(100, u64::MAX), (100, 1)], 0, 100, 100, 0).is_none());
-    }
-
-    proptest! {
-        #[test]
-        fn merging_equals_recording_all(a in values(), b in values(), c in values()) {
-            let all = of(&[a.clone(), b.clone(), c.clone()].concat());
-            let mut left = of(&a);
-            left.merge(&of(&b));
-            left.merge(&of(&c));
-            let mut right = of(&b);
-            right.merge(&of(&c));
-            let mut outer = of(&a);
-            outer.merge(&right);
-            prop_assert_eq!(&left, &all);
-            prop_assert_eq!(&outer, &all);
-        }
-
-        #[test]
-        fn a_drained_recorder_equals_recording(a in values(), b in values()) {
-            let mut recorder = Recorder::default();
-            let mut target = Histogram::default();
-            for part in [&a, &b] {
-                part.iter().for_each(|value| recorder.record(*value));
-                recorder.drain_into(&mut target);
-                prop_assert_eq!(recorder.count(), 0);
-            }
-            prop_assert_eq!(&target, &of(&[a, b].concat()));
-        }
-
-        #[test]
-        fn parts_rebuild_the_histogram(a in values()) {
-            let histogram = of(&a);
-            let (min, max) = (histogram.min().unwrap_or(0), histogram.max().unwrap_or(0));
-            let again = Histogram::from_parts(
-                histogram.buckets(), histogram.sum(), min, max, histogram.overflow());
-            prop_assert_eq!(again, Some(histogram));
-        }
-    }
-
-    fn values() -> impl Strategy<Value = Vec<u64>> {
-        proptest::collection::vec((0u64..1 << 44, 0u32..44).prop_map(|(v, s)| v >> s), 0..200)
-    }
+/// Returns the lower and the higher word of `sum`.
+fn words(sum: u128) -> [u64; 2] {
+    [sum as u64, (sum >> 64) as u64]
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,21 +49,21 @@ pub fn find(sweep: &[SweepPoint]) -> Option<Knee> {
         return None;
     }
     let lowest = |reach: &dyn Fn(&SweepPoint) -> f64, threshold: f64| {
-        sweep.iter().position(|rung| reach(rung) >= threshold)
+        sweep.iter().position(|point| reach(point) >= threshold)
     };
     let threshold = best.value * SHARE;
-    let at = lowest(&|rung| rung.value, threshold)?;
-    let easy = sweep.iter().map(|rung| rung.interval.0).fold(0.0, f64::max) * SHARE;
-    let hard = sweep.iter().map(|rung| rung.interval.1).fold(0.0, f64::max) * SHARE;
-    let low = lowest(&|rung| rung.interval.1, easy).unwrap_or(at).min(at);
-    let high = lowest(&|rung| rung.interval.0, hard).unwrap_or(sweep.len() - 1).max(at);
+    let at = lowest(&|point| point.value, threshold)?;
+    let easy = sweep.iter().map(|point| point.interval.0).fold(0.0, f64::max) * SHARE;
+    let hard = sweep.iter().map(|point| point.interval.1).fold(0.0, f64::max) * SHARE;
+    let low = lowest(&|point| point.interval.1, easy).unwrap_or(at).min(at);
+    let high = lowest(&|point| point.interval.0, hard).unwrap_or(sweep.len() - 1).max(at);
     Some(Knee {
         depth: sweep[at].depth,
         depth_low: sweep[low].depth,
         depth_high: sweep[high].depth,
-        interpolated: crossing(sweep, at, threshold, |rung| rung.value),
-        interpolated_low: crossing(sweep, low, easy, |rung| rung.interval.1),
-        interpolated_high: crossing(sweep, high, hard, |rung| rung.interval.0),
+        interpolated: crossing(sweep, at, threshold, |point| point.value),
+        interpolated_low: crossing(sweep, low, easy, |point| point.interval.1),
+        interpolated_high: crossing(sweep, high, hard, |point| point.interval.0),
         peak: best.value,
         peak_depth: best.depth,
     })
@@ -109,12 +109,12 @@ mod tests {
     use super::*;
 
     fn sweep(values: &[f64], spread: f64) -> Vec<SweepPoint> {
-        let rung = |(index, value): (usize, &f64)| SweepPoint {
+        let point = |(index, value): (usize, &f64)| SweepPoint {
             depth: 1 << index,
             value: *value,
             interval: (value * (1.0 - spread), value * (1.0 + spread)),
         };
-        values.iter().enumerate().map(rung).collect()
+        values.iter().enumerate().map(point).collect()
     }
 
     #[test]

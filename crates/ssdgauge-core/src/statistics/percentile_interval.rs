@@ -21,7 +21,14 @@ const FEWEST_BEYOND: f64 = 3.0;
 
 /// The most stretches that are kept: above it, neighbours are merged. A multiple of the coefficients
 /// of the interval, so that merging does not move it, and a limit of the memory.
-const MOST_STRETCHES: usize = 2_048;
+const MAX_STRETCHES: usize = 2_048;
+
+/// The most occupied buckets of all stretches together, 16 MiB: above it, neighbours are merged too.
+/// Chosen: 1,024 for each stretch, since a thousand requests have at most a thousand.
+const MAX_BUCKETS: usize = 2_048 * 1_024;
+
+/// The fewest stretches after a merge for [`MAX_BUCKETS`]. Chosen: ten for each coefficient.
+const FEWEST_STRETCHES: usize = 256;
 
 /// The latencies of a step in stretches of equal length, a second or a power of two of them.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +38,8 @@ pub struct LatencySeries {
     length: usize,
     /// The number of seconds taken.
     seconds: usize,
+    /// The occupied buckets of all stretches.
+    buckets: usize,
 }
 
 impl LatencySeries {
@@ -38,19 +47,38 @@ impl LatencySeries {
     pub fn push(&mut self, second: SparseHistogram) {
         self.length = self.length.max(1);
         match self.stretches.last_mut() {
-            Some(last) if !self.seconds.is_multiple_of(self.length) => last.merge(&second),
-            Some(_) | None => self.stretches.push(second),
+            Some(last) if !self.seconds.is_multiple_of(self.length) => {
+                self.buckets -= last.occupied();
+                last.merge(&second);
+                self.buckets += last.occupied();
+            }
+            Some(_) | None => {
+                self.buckets += second.occupied();
+                self.stretches.push(second);
+            }
         }
         self.seconds += 1;
-        if self.stretches.len() == MOST_STRETCHES && self.seconds.is_multiple_of(self.length) {
-            let merged = self.stretches.chunks_exact(2).map(|pair| {
-                let mut first = pair[0].clone();
-                first.merge(&pair[1]);
-                first
-            });
-            self.stretches = merged.collect();
-            self.length *= 2;
+        let n = self.stretches.len();
+        let is_even = n.is_multiple_of(2) && self.seconds.is_multiple_of(self.length);
+        let is_large = self.buckets > MAX_BUCKETS && n >= 2 * FEWEST_STRETCHES;
+        if is_even && (n == MAX_STRETCHES || is_large) {
+            self.merge_neighbours();
         }
+    }
+
+    fn merge_neighbours(&mut self) {
+        let mut all = std::mem::take(&mut self.stretches).into_iter();
+        while let (Some(mut first), Some(second)) = (all.next(), all.next()) {
+            first.merge(&second);
+            self.stretches.push(first);
+        }
+        self.buckets = self.stretches.iter().map(SparseHistogram::occupied).sum();
+        self.length *= 2;
+    }
+
+    /// Returns the memory that the stretches take, in bytes.
+    pub fn size(&self) -> usize {
+        self.buckets * size_of::<u64>() + size_of_val(self.stretches.as_slice())
     }
 
     /// Returns the number of seconds taken.
@@ -144,7 +172,7 @@ mod tests {
             all.merge(&histogram);
             series.push(SparseHistogram::from(&histogram));
         }
-        assert!(series.stretches.len() <= MOST_STRETCHES, "{}", series.stretches.len());
+        assert!(series.stretches.len() <= MAX_STRETCHES, "{}", series.stretches.len());
         assert_eq!(series.seconds(), 9_001);
         let kept: u64 = series.stretches.iter().map(SparseHistogram::count).sum();
         assert_eq!(kept, 3 * 9_001);

@@ -141,10 +141,27 @@ impl Request {
 impl Reply {
     /// Returns the reply that carries `result`.
     pub fn from_result(result: io::Result<Reply>) -> Reply {
-        result.unwrap_or_else(|error| Reply {
-            status: error.raw_os_error().unwrap_or(libc::EIO).max(1),
-            ..Reply::default()
+        result.unwrap_or_else(|error| {
+            // An error of the helper itself has a text, which travels as the data.
+            let text = error.raw_os_error().map_or_else(|| error.to_string(), |_| String::new());
+            let other = match error.kind() {
+                io::ErrorKind::PermissionDenied => libc::EPERM,
+                _ => libc::EIO,
+            };
+            let status = error.raw_os_error().unwrap_or(other).max(1);
+            Reply { status, data: text.into_bytes(), ..Reply::default() }
         })
+    }
+
+    /// Returns the error of the request: the text of the helper where it refused the request, else
+    /// the error of the kernel.
+    fn error(&self) -> Option<io::Error> {
+        let error = io::Error::from_raw_os_error(self.status);
+        match (self.status, self.data.is_empty()) {
+            (0, _) => None,
+            (_, true) => Some(error),
+            (_, false) => Some(io::Error::new(error.kind(), String::from_utf8_lossy(&self.data))),
+        }
     }
 
     /// Copies the returned data into `data`.
@@ -152,8 +169,8 @@ impl Reply {
     /// # Errors
     /// The request failed with the error number of `status`.
     pub fn copy_data_to(&self, data: &mut [u8]) -> io::Result<()> {
-        if self.status != 0 {
-            return Err(io::Error::from_raw_os_error(self.status));
+        if let Some(error) = self.error() {
+            return Err(error);
         }
         let length = data.len().min(self.data.len());
         data[..length].copy_from_slice(&self.data[..length]);

@@ -10,6 +10,7 @@ use ssdgauge_os::topology::{Kernel, processes};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// How often the open files are listed before a process counts as a user, and the pause between.
@@ -143,8 +144,13 @@ fn descriptor(task: &Path, wanted: &Wanted) -> Result<Option<Hold>, Unreadable> 
         let (path, number) = (entry.path(), entry.file_name());
         let info = || fs::read_to_string(task.join("fdinfo").join(&number)).unwrap_or_default();
         match look(&path)? {
-            Some(stat) if wanted.is(&stat) && (!wanted.writers_only || may_write(&info())) => {
-                return Ok(Some(Hold::Descriptor));
+            Some(stat) if wanted.is(&stat) => {
+                let info = info();
+                let is_harmless =
+                    !may_write(&info) && (wanted.writers_only || is_killed(task) || is_look(task));
+                if !is_harmless {
+                    return Ok(Some(Hold::Descriptor));
+                }
             }
             Some(stat)
                 if may_be_ring(&stat) && is_ring(&path) && wanted.is_registered(task, &info()) =>
@@ -155,6 +161,30 @@ fn descriptor(task: &Path, wanted: &Wanted) -> Result<Option<Hold>, Unreadable> 
         }
     }
     Ok(None)
+}
+
+/// Returns whether the thread `task` was killed and cannot end, because its call to the kernel does
+/// not return: it reaches no further instruction. A look at a drive that did not answer is left
+/// behind like this.
+fn is_killed(task: &Path) -> bool {
+    // Bit 8 stands for signal 9. The kernel gives it to each thread of a process that is killed.
+    let status = fs::read_to_string(task.join("status")).unwrap_or_default();
+    let pending = status.lines().find_map(|line| line.strip_prefix("SigPnd:"));
+    let pending = pending.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    pending.is_some_and(|bits| bits & 1 << 8 != 0)
+}
+
+/// Returns whether the thread `task` belongs to a look at devices of another command of this program:
+/// the same executable, called for a look. It reads for seconds at most. The command itself holds an
+/// exclusive descriptor where it is a run.
+fn is_look(task: &Path) -> bool {
+    let file = |link: &Path| fs::metadata(link).ok().map(|file| (file.dev(), file.ino()));
+    let exe = file(&task.join("exe"));
+    if exe.is_none() || exe != file(Path::new("/proc/self/exe")) {
+        return false;
+    }
+    let arguments = fs::read(task.join("cmdline")).unwrap_or_default();
+    arguments.split(|byte| *byte == 0).nth(1) == Some(b"look")
 }
 
 /// Returns the attributes of the file behind a link of procfs; `None` where it is closed meanwhile.
@@ -348,6 +378,23 @@ fn number_of(folder: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_look_is_recognised_by_its_executable_and_its_argument() {
+        let task = tempfile::tempdir().unwrap();
+        let is_look_of = |exe: &Path, arguments: &str| {
+            let link = task.path().join("exe");
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(exe, link).unwrap();
+            fs::write(task.path().join("cmdline"), arguments).unwrap();
+            is_look(task.path())
+        };
+        let own = std::env::current_exe().unwrap();
+        assert!(is_look_of(&own, "exe\0look\0"));
+        assert!(!is_look_of(&own, "exe\0run\0look\0") && !is_look_of(&own, "exe\0"));
+        assert!(!is_look_of(Path::new("/bin/sh"), "exe\0look\0"));
+        assert!(!is_look_of(Path::new("/no/such/file"), "exe\0look\0"));
+    }
 
     #[test]
     fn a_mapping_of_a_file_is_parsed_and_one_of_memory_is_left_out() {

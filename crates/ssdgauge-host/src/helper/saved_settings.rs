@@ -4,6 +4,7 @@
 //! run ends, also by SIGKILL, it restores what the run has not restored itself: a drive must not
 //! stay without its write cache or its power saving because a benchmark was killed.
 
+use super::permissions::{POWER_MEASUREMENT, POWER_STATE, SET_FEATURES, WRITE_CACHE};
 use crate::settings::write_cache::{self, CachePath};
 use ssdgauge_drive::pass_through::{CommandError, NvmeCommand, PassThrough, QUERY_TIMEOUT};
 use std::collections::BTreeMap;
@@ -12,13 +13,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const GET_FEATURES: u8 = 0x0a;
-const SET_FEATURES: u8 = 0x09;
-/// The power state: NVM Express Base Specification 2.0, section 5.27.1.2.
-const POWER_STATE: u32 = 0x02;
-/// The volatile write cache: section 5.27.1.4.
-const WRITE_CACHE: u32 = 0x06;
-/// Power measurement, which is on or off.
-const POWER_MEASUREMENT: u32 = 0x25;
 
 /// The value before the first change, and the value written last.
 #[derive(Debug)]
@@ -44,6 +38,16 @@ impl<'a> SettingsRestorer<'a> {
             features: BTreeMap::new(),
             cache: None,
         }
+    }
+
+    /// Returns the power state before the first change.
+    pub(crate) fn found_power_state(&self) -> Option<u32> {
+        self.features.get(&POWER_STATE).map(|change| change.found)
+    }
+
+    /// Returns the value of the attribute `path` before the first change.
+    pub(crate) fn found_attribute(&self, path: &Path) -> Option<&str> {
+        self.attributes.get(path).map(|change| change.found.as_str())
     }
 
     /// Writes `text` into the attribute `path` of sysfs, and saves the value that it had.

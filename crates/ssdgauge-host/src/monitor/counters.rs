@@ -28,6 +28,8 @@ pub(super) struct Counters {
     /// The sum of the times that they spent in the device, in milliseconds (field 11): the kernel
     /// truncates it to 32 bits.
     pub(super) held_ms: u32,
+    /// Flushes that the device completed (field 16, Linux 5.5).
+    pub(super) flushes: u64,
 }
 
 impl Counters {
@@ -50,6 +52,7 @@ impl Counters {
             merges: fields[1] + fields[5],
             completed: [0, 4, 11, 15].into_iter().map(count).sum(),
             held_ms: fields[10] as u32,
+            flushes: count(15),
         })
     }
 }
@@ -66,6 +69,12 @@ pub(super) struct Compared {
     pub(super) random: bool,
     /// Whether requests went through the page cache.
     pub(super) page_cached: bool,
+}
+
+/// Returns the flushes that the block device whose folder in sysfs is `folder` has completed; `None`
+/// where they are not counted.
+pub(crate) fn completed_flushes(folder: &Path) -> Option<u64> {
+    Counters::read(folder).map(|counters| counters.flushes)
 }
 
 /// Returns a finding for each difference: bytes that did not reach the device, bytes of others, and
@@ -178,7 +187,7 @@ mod tests {
         let counters = Counters::read(folder.path()).unwrap();
         assert_eq!(
             counters,
-            Counters { bytes: [MIB, 2 * MIB], merges: 3, completed: 37, held_ms: 23 }
+            Counters { bytes: [MIB, 2 * MIB], merges: 3, completed: 37, held_ms: 23, flushes: 4 }
         );
         let short = "10 2 2048 5 20 1 4096 7 0 1 23\n";
         std::fs::write(folder.path().join("stat"), short).unwrap();

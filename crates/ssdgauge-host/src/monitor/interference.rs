@@ -15,7 +15,7 @@ use ssdgauge_os::sysfs::attribute;
 use std::path::{Path, PathBuf};
 
 /// The share of processor time lost to others from which on a step has a finding.
-const MOST_LOST: f64 = 0.01;
+const MAX_LOST: f64 = 0.01;
 /// The mean wait for a processor from which on a step has a finding, in milliseconds: ten times the
 /// latency of a request to a fast drive.
 const LONG_WAIT_MS: f64 = 1.0;
@@ -175,7 +175,7 @@ impl Processors {
         let mut findings = Vec::new();
         let all = after.all.saturating_sub(self.all).max(1) as f64;
         let stolen = after.stolen.saturating_sub(self.stolen) as f64 / all;
-        if stolen > MOST_LOST {
+        if stolen > MAX_LOST {
             findings.push(Finding::new(
                 FindingKind::Disturbed,
                 Severity::Warning,
@@ -204,7 +204,7 @@ fn engine_load(gaps: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let waited = gaps.threads().max_by(|a, b| a.waiting.total_cmp(&b.waiting));
     if let Some(thread) = waited.filter(|thread| {
-        thread.waiting > MOST_LOST || (thread.slices > 0 && thread.mean_wait_ms() > LONG_WAIT_MS)
+        thread.waiting > MAX_LOST || (thread.slices > 0 && thread.mean_wait_ms() > LONG_WAIT_MS)
     }) {
         findings.push(Finding::new(
             FindingKind::Disturbed,

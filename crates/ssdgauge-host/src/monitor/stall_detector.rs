@@ -21,7 +21,7 @@ const LEAST_GAP: u64 = 100_000_000;
 /// slews moves by 0.5 ms in a second.
 const LEAST_JUMP: i64 = 500_000_000;
 /// The most gaps that are recorded.
-const MOST_GAPS: usize = 1_000;
+const MAX_GAPS: usize = 1_000;
 /// The period of the reads of the I/O threads, in nanoseconds.
 const THREAD_PERIOD: u64 = 500_000_000;
 
@@ -158,13 +158,13 @@ impl SchedulingGaps {
         let gap = late + asleep;
         if gap > LEAST_GAP {
             let gaps = if waited > gap / 2 { &mut self.waited } else { &mut self.stopped };
-            if gaps.len() < MOST_GAPS {
+            if gaps.len() < MAX_GAPS {
                 gaps.push(Gap { at, length: Nanos(gap) });
             }
         }
         // The boot clock counts a suspension as well, so a suspension is not taken for a jump.
         let jump = (now.day - last.day) - (now.boot - last.boot) as i64;
-        if jump.abs() > LEAST_JUMP && self.jumps.len() < MOST_GAPS {
+        if jump.abs() > LEAST_JUMP && self.jumps.len() < MAX_GAPS {
             self.jumps.push((at, jump));
         }
     }

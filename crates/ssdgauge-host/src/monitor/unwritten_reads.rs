@@ -17,7 +17,7 @@ const SAMPLES: u64 = 64;
 /// The size of a block, in bytes.
 const BLOCK: u64 = 4_096;
 /// The most blocks of zeros without a finding: files contain some as well.
-const MOST_EMPTY: u64 = SAMPLES / 10;
+const MAX_EMPTY: u64 = SAMPLES / 10;
 /// The limit of the sample: the watchdog of the step itself reports a drive that hangs.
 const SAMPLE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -43,7 +43,7 @@ pub(crate) fn find_unwritten_reads(
     let found = spans.into_iter().filter_map(|(offset, span)| {
         let count =
             within(SAMPLE_TIMEOUT, drive.file(), move |file| count_empty(file, offset, span));
-        let empty = count?.ok().filter(|empty| *empty > MOST_EMPTY)?;
+        let empty = count?.ok().filter(|empty| *empty > MAX_EMPTY)?;
         Some(Finding::new(
             FindingKind::Unwritten,
             Severity::Warning,

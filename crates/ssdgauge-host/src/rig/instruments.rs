@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// The most remarks of one meter that a step reports: a broken meter repeats the same one.
-const MOST_REMARKS: u32 = 3;
+const MAX_REMARKS: u32 = 3;
 
 /// The meters of a rig, and the readings of the step so far.
 #[derive(Debug)]
@@ -139,7 +139,7 @@ impl Instruments {
                 }
                 for remark in &batch.warnings {
                     self.remarks[meter] += 1;
-                    if self.remarks[meter] <= MOST_REMARKS {
+                    if self.remarks[meter] <= MAX_REMARKS {
                         sink.finding(meter_remark(&running.name, remark));
                     }
                 }

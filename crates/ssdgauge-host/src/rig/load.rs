@@ -93,6 +93,11 @@ impl LinuxRig {
     /// Prepares the expected contents of the blocks for a load with `workload`.
     fn begin_verification(&mut self, workload: &Workload) {
         self.verification.advance();
+        self.invalidate_zeros(workload);
+    }
+
+    /// Expects nothing of the spans that `workload` overwrites with zeros.
+    pub(super) fn invalidate_zeros(&mut self, workload: &Workload) {
         // Blocks of zeros have no verification header, so nothing can be expected of them.
         let is_zeros = |stream: &&Stream| stream.writes() && stream.data == Data::Zeros;
         for stream in workload.streams.iter().filter(is_zeros) {

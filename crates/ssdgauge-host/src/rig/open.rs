@@ -36,6 +36,8 @@ impl LinuxRig {
         seed: u64,
     ) -> Result<LinuxRig, TargetError> {
         let OpenedTarget { mut target, page_cache_reason } = candidate.open(options)?;
+        // Its process of looks has the privileges of this one: it ends before they are dropped.
+        let info = candidate.into_info();
         skip_access_times(&target);
         // Privileges belong to threads: they are dropped before the pool and the clock start any.
         let (helper, privileges) = drop_privileges(&mut target, options)?;
@@ -43,9 +45,9 @@ impl LinuxRig {
         let pool = Pool::begin();
         let random = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
-        let tag = options.run_id.map_or(random, |run_id| signatures::header_tag(run_id, random));
+        let tag = options.run_id.map_or(random, signatures::run_tag);
 
-        let mut rig = LinuxRig::on_target(candidate.info, target);
+        let mut rig = LinuxRig::on_target(info, target);
         rig.page_cache_reason = page_cache_reason;
         rig.seed = seed;
         rig.budget = WriteBudget::new(options.writes_at_most);
@@ -54,7 +56,9 @@ impl LinuxRig {
             OpenTarget::Scratch(_) => 0,
         };
         rig.pool = pool;
-        rig.verification = Verification::new(tag);
+        // Each step runs at most one workload.
+        let earlier = options.continues.map_or(0, |continued| continued.steps);
+        rig.verification = Verification::after(tag, earlier);
         rig.helper = helper;
         rig.privileges = privileges;
         rig.open_settings();
@@ -200,7 +204,8 @@ fn drop_privileges(
         OpenTarget::Null | OpenTarget::Scratch(_) => None,
     };
     let DroppedPrivileges { helper, summary } =
-        privileges::drop_privileges(device, results).map_err(TargetError::Privileges)?;
+        privileges::drop_privileges(device, options.changes, results)
+            .map_err(TargetError::Privileges)?;
     if let (OpenTarget::Drive(drive), Some(helper)) = (target, &helper) {
         drive.search_writers_through(helper.clone());
     }

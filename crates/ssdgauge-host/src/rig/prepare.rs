@@ -57,6 +57,8 @@ impl LinuxRig {
         if !stopped && outcome.faults.is_empty() {
             self.write_tail(offset + whole, offset + span)?;
             self.verification.fill(offset.0, (offset + whole).0);
+            // The tail has no headers of its own.
+            self.verification.invalidate((offset + whole).0, (offset + span).0);
             if offset.0 <= self.filled_to {
                 self.filled_to = self.filled_to.max((offset + span).0);
             }

@@ -66,6 +66,17 @@ const NVME_ATTRIBUTES: [(&str, &str, &str, &str); 7] = [
 /// lost data on some drives (Linux, Documentation/scsi/link_power_management_policy.rst).
 const SATA_LINK: (&str, &str, &str) = ("SATA link", "max_performance", "med_power_with_dipm");
 
+/// Returns the attributes by which the power saving of the block device with the folder `folder` is
+/// set, by their real paths, and the two values that are written to each.
+pub(crate) fn attributes_of(folder: &Path) -> Vec<(PathBuf, [&'static str; 2])> {
+    let control = PowerControl::new(folder, None, None);
+    let real = |attribute: &PowerAttribute| {
+        let path = fs::canonicalize(&attribute.path).ok()?;
+        Some((path, [attribute.active, attribute.low]))
+    };
+    control.attributes.iter().filter_map(real).collect()
+}
+
 impl PowerControl {
     /// Returns the power settings of the block device whose folder in sysfs is `folder`.
     pub(crate) fn new(

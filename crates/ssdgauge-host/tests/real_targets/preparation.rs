@@ -59,11 +59,11 @@ fn a_trim_discards_its_range_and_nothing_else() {
 #[test]
 fn a_purge_covers_the_whole_drive_and_records_the_unused_part() {
     let Some(device) = Loop::attach(SIZE) else { return };
+    let mut rig = admitted(&device, Some(Bytes(SIZE / 2)));
+    // Behind the admission: the guard requires `--erase` for data that it finds.
     let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
-    // The guard would require `--erase` for data at the head or the tail.
     image.write_all_at(&vec![0xab; SIZE as usize - (4 << 20)], 2 << 20).unwrap();
     image.sync_all().unwrap();
-    let mut rig = admitted(&device, Some(Bytes(SIZE / 2)));
     let (prepared, findings) = prepare(&mut rig, &Preparation::Purge);
     assert!(prepared.method.starts_with("discard of the whole drive"), "{}", prepared.method);
     assert_eq!(findings, [FindingKind::LeftUnused]);

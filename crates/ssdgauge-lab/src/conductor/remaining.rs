@@ -46,7 +46,7 @@ pub(super) fn places(plan: &Plan) -> Vec<StepPlace> {
     places
 }
 
-fn step_at(plan: &Plan, place: StepPlace) -> &Step {
+pub(super) fn step_at(plan: &Plan, place: StepPlace) -> &Step {
     &plan.tests[place.test].phases[place.phase].steps[place.step]
 }
 
@@ -58,8 +58,9 @@ fn step_at(plan: &Plan, place: StepPlace) -> &Step {
 /// 1. The run continues with the first test that has an unfinished step, search or rounds.
 /// 2. With [`Restart::Test`] that test starts again from its preparation, with [`Restart::Step`] at
 ///    its first unfinished step.
-/// 3. Where the drive lost its content (scratch file, virtual drive), earlier preparations that the
-///    test reads are executed again before that, with the rests behind them.
+/// 3. Where the drive lost its content (scratch file), earlier preparations that the test reads are
+///    executed again before that, with the rests behind them. A virtual drive repeats all finished
+///    steps instead (`replay`).
 pub(super) fn remaining(
     plan: &Plan,
     finished: &[StepPlace],

@@ -1,15 +1,12 @@
 //! Sink of a step: passes the samples of the rig to the run file, the watcher, the rounds and the
 //! slices of a search.
 
+use super::comparison::{Comparison, Samples};
 use super::durability;
 use super::slices::Slices;
 use super::{SecondSummary, Watcher};
 use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink, SteadyRounds, Totals};
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
-
-/// Interval between commits within a step, in milliseconds: a kill loses at most the samples of the
-/// last 10 s. Each commit costs several syncs, which must not disturb the measured drive.
-const COMMIT_EVERY_MS: i64 = 10_000;
 
 /// Records the samples of one step and shows its progress.
 pub(super) struct StepSink<'a> {
@@ -18,10 +15,13 @@ pub(super) struct StepSink<'a> {
     id: StepId,
     offset: Nanos,
     committed_ms: i64,
+    commit_every_ms: i64,
     /// The first error of the run file. The rig stops at its next call of `stop`, because a sink
     /// returns no errors.
     pub(super) failure: Option<RunFileError>,
     summary: SecondSummary,
+    /// The latest temperature of the drive, in °C.
+    temperature_c: Option<f64>,
     /// Duration of the recorded seconds.
     pub(super) elapsed: Nanos,
     /// The rounds, where the step ends at a steady state.
@@ -30,6 +30,8 @@ pub(super) struct StepSink<'a> {
     pub(super) totals: Totals,
     /// The slices, where the step is an attempt of a search.
     pub(super) slices: Option<Slices>,
+    /// The comparison with the recorded step, where the step is repeated: nothing is recorded then.
+    pub(super) comparison: Option<Comparison>,
 }
 
 impl<'a> StepSink<'a> {
@@ -41,19 +43,34 @@ impl<'a> StepSink<'a> {
         offset: Nanos,
     ) -> StepSink<'a> {
         let committed_ms = watcher.unix_ms();
+        let commit_every_ms = (watcher.commit_interval().0 / 1_000_000) as i64;
         StepSink {
             writer,
             watcher,
             id,
             offset,
             committed_ms,
+            commit_every_ms,
             failure: None,
             summary: SecondSummary::default(),
+            temperature_c: None,
             elapsed: Nanos::ZERO,
             rounds: None,
             totals: Totals::default(),
             slices: None,
+            comparison: None,
         }
+    }
+
+    /// Returns a sink that compares a step with its `recorded` samples, and records nothing.
+    pub(super) fn comparing(
+        writer: &'a mut Writer,
+        watcher: &'a mut dyn Watcher,
+        id: StepId,
+        recorded: Samples,
+    ) -> StepSink<'a> {
+        let comparison = Some(Comparison::new(recorded));
+        StepSink { comparison, ..StepSink::new(writer, watcher, id, Nanos::ZERO) }
     }
 
     /// Keeps the first error.
@@ -63,13 +80,27 @@ impl<'a> StepSink<'a> {
         }
     }
 
+    /// Records an interval, or compares it with the recorded one.
+    fn record_interval(&mut self, interval: &Interval) {
+        if let Some(comparison) = &mut self.comparison {
+            comparison.interval(interval);
+            return;
+        }
+        let result = self.writer.interval(self.id, interval);
+        self.keep_error(result);
+    }
+
     /// Shows the last complete second, and commits at intervals.
     pub(super) fn show(&mut self) {
+        if self.comparison.is_some() {
+            return;
+        }
         if self.summary.length > Nanos::ZERO {
-            self.watcher.second_ended(&self.summary);
+            let temperature_c = self.temperature_c;
+            self.watcher.second_ended(&SecondSummary { temperature_c, ..self.summary });
         }
         let now = self.watcher.unix_ms();
-        if now - self.committed_ms >= COMMIT_EVERY_MS {
+        if now - self.committed_ms >= self.commit_every_ms {
             self.committed_ms = now;
             // While the file system is full, records stay in memory: a commit would lose them, and
             // the end of the step waits for room. It also waits for readers of the file.
@@ -86,8 +117,7 @@ impl<'a> StepSink<'a> {
 
 impl Sink for StepSink<'_> {
     fn interval(&mut self, interval: &Interval) {
-        let result = self.writer.interval(self.id, interval);
-        self.keep_error(result);
+        self.record_interval(interval);
         if let Some(rounds) = &mut self.rounds {
             rounds.add(interval);
         }
@@ -114,11 +144,22 @@ impl Sink for StepSink<'_> {
 
     fn reading(&mut self, reading: &Reading) {
         let moved = Reading { at: reading.at + self.offset, ..reading.clone() };
+        if let Some(comparison) = &mut self.comparison {
+            comparison.reading(&moved);
+            return;
+        }
+        // Sensors of the drive itself; a meter of another place has another quantity.
+        if matches!(&*moved.quantity, "temperature_c" | "smart_temperature_c") {
+            self.temperature_c = Some(moved.value);
+        }
         let result = self.writer.reading(self.id, &moved);
         self.keep_error(result);
     }
 
     fn finding(&mut self, finding: Finding) {
+        if self.comparison.is_some() {
+            return;
+        }
         self.watcher.finding_recorded(&finding);
         let unix_ms = self.watcher.unix_ms();
         let record = FindingRecord { step: Some(self.id), unix_ms, finding };
@@ -128,6 +169,9 @@ impl Sink for StepSink<'_> {
 
     fn announce(&mut self, finding: Finding) -> bool {
         self.finding(finding);
+        if self.comparison.is_some() {
+            return true;
+        }
         let result = durability::commit(self.writer, self.watcher).map(drop);
         self.keep_error(result);
         self.failure.is_none()

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// The widest intervals that a text names.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The numbers of the tests so far: the headline and the further numbers, in their order, by the index
 /// of the test in the plan. `None` for a number that was not measured.
@@ -24,7 +24,8 @@ impl Conductor<'_> {
         let plan = self.plan;
         let Some(rule) = plan.repeat_until else { return Ok(false) };
         let Some(turns) = complete_before(plan, next) else { return Ok(false) };
-        if turns < rule.at_least {
+        // A run that had ended at an earlier turn is not resumed.
+        if turns < rule.at_least || self.is_replaying() {
             return Ok(false);
         }
         self.wait_for_room()?;
@@ -76,12 +77,13 @@ fn of_test(
         let measured = counted.get(&place).zip(step.action.measured_workload());
         let Some((records, workload)) = measured else { continue };
         let records = attempts::window(test, records);
-        let samples = file.samples(step, workload, records, false, |_| {})?;
+        // One turn is judged at a time, so that each test has the whole room.
+        let samples = file.samples(step, workload, records, false, &mut file.room(), |_| 0)?;
         points.push(Point {
             label: step.label.clone(),
             position: step.position,
             totals: samples.whole,
-            seconds: samples.seconds.into_iter().map(|second| second.totals).collect(),
+            seconds: samples.seconds,
             percentiles: samples.percentiles,
         });
     }
@@ -164,11 +166,11 @@ impl Verdict {
             );
             return Finding::new(FindingKind::IntervalReached, Severity::Note, text, "");
         } else {
-            let more = match wide.len().saturating_sub(MOST_NAMED) {
+            let more = match wide.len().saturating_sub(MAX_NAMED) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            let named = wide[..wide.len().min(MOST_NAMED)].join(", ");
+            let named = wide[..wide.len().min(MAX_NAMED)].join(", ");
             let text =
                 format!("not within ±{goal} % after {turns} repetitions: {named}{more}{left_out}");
             let advice = "quote the interval of the report; for a narrower one raise at-most, or \

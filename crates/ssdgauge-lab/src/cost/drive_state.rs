@@ -8,7 +8,7 @@
 use super::rates::AssumedRates;
 use ssdgauge_core::statistics::spare_area;
 use ssdgauge_core::{
-    Access, Bytes, LatencyClock, MOST_LAG, Nanos, Preparation, Stream, Until, Workload,
+    Access, Bytes, LatencyClock, MAX_LAG, Nanos, Preparation, Stream, Until, Workload,
 };
 
 /// The unit in which flash is mapped: a smaller write rewrites all of it. 4 KiB in almost every drive.
@@ -192,7 +192,7 @@ impl DriveState {
             let (moved, programmed) = (flow.moved * share, flow.programmed * share);
             // An open loop that falls behind by this lag ends the step.
             let unserved = flow.served.map_or(0.0, |served| 1.0 - served * share);
-            let lag = MOST_LAG.as_secs_f64() / unserved.max(1e-9);
+            let lag = MAX_LAG.as_secs_f64() / unserved.max(1e-9);
             let lasts = seconds.min(bytes / moved.max(1.0)).min(lag);
             let until_change = room / programmed.max(1.0);
             let time = lasts.min(until_change);
@@ -237,7 +237,7 @@ impl DriveState {
         let (most, _) = worn.write_limit(Some(span));
         let served = flow.served.unwrap_or(1.0).max(1e-9);
         let unserved = 1.0 - 1.0 / flow.slots.max(1.0);
-        let is_seen = within.as_secs_f64() * unserved >= MOST_LAG.as_secs_f64();
+        let is_seen = within.as_secs_f64() * unserved >= MAX_LAG.as_secs_f64();
         // Until all flash is written, garbage collection takes nothing of the writes.
         let is_worn = flow.programmed * within.as_secs_f64() >= self.flash() - self.used;
         let most = if is_worn { most } else { self.rates.large_write_mb_s * 1e6 };

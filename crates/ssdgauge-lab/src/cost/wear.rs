@@ -44,7 +44,7 @@ pub enum WearError {
     /// The expected bytes exceed the remaining endurance.
     #[error(
         "the run would write about {}, at most {}; {target} has about {} of its rated {} left",
-        written.expected.about_decimal(), written.at_most.about_decimal(), left.about_decimal(), rated.about_decimal()
+        written.expected.about(), written.at_most.about(), left.about(), rated.about()
     )]
     MoreThanLeft {
         /// The target.
@@ -60,7 +60,7 @@ pub enum WearError {
     #[error(
         "the run would write about {}, which is {:.1} % of the {} that {target} is rated for \
          (at most {}); {:.1} % are allowed",
-        written.expected.about_decimal(), share * 100.0, rated.about_decimal(), written.at_most.about_decimal(),
+        written.expected.about(), share * 100.0, rated.about(), written.at_most.about(),
         allowed * 100.0
     )]
     MoreThanAllowed {

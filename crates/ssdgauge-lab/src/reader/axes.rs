@@ -10,7 +10,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 /// Maximum number of steps of a test: bounds the plan of an untrusted suite.
-pub(super) const MOST_POINTS: usize = 4_096;
+pub(super) const MAX_POINTS: usize = 4_096;
 
 /// A swept key with its values.
 pub(super) struct Axis {
@@ -111,7 +111,7 @@ impl Reader<'_> {
     fn loads(&self, loads: &Spanned<Loads>) -> Result<Axis, SuiteError> {
         let multiples: Vec<f64> = match loads.get_ref() {
             Loads::List(list) => list.clone(),
-            Loads::Range { from, to } if (1..=MOST_POINTS as u32).contains(to) => {
+            Loads::Range { from, to } if (1..=MAX_POINTS as u32).contains(to) => {
                 (*from..=*to).map(f64::from).collect()
             }
             Loads::Range { .. } => Vec::new(),
@@ -120,7 +120,7 @@ impl Reader<'_> {
         if multiples.is_empty() || !multiples.iter().all(is_usable) {
             let hint = format!(
                 "use 0.001 to 100000 times the rates of the streams, or a range of whole numbers \
-                 from 1 to {MOST_POINTS}"
+                 from 1 to {MAX_POINTS}"
             );
             return Err(self.error(loads.span(), "the loads are out of range", hint));
         }

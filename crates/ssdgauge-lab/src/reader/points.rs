@@ -1,6 +1,6 @@
 //! Measured steps of a test: the streams for each combination of swept values and repetition.
 
-use super::axes::{Axis, MOST_POINTS, Value, combinations, describe};
+use super::axes::{Axis, MAX_POINTS, Value, combinations, describe};
 use super::streams::Streams;
 use super::{Reader, extent};
 use crate::error::SuiteError;
@@ -36,8 +36,8 @@ impl Reader<'_> {
         let turns = test.repeat.as_ref().map_or(1, |count| count.0);
         let lengths = axes.iter().map(|axis| axis.values.len());
         let steps = lengths.fold(1, usize::saturating_mul);
-        if steps.saturating_mul(turns as usize) > MOST_POINTS {
-            let hint = format!("a test has at most {MOST_POINTS} steps; sweep over fewer values");
+        if steps.saturating_mul(turns as usize) > MAX_POINTS {
+            let hint = format!("a test has at most {MAX_POINTS} steps; sweep over fewer values");
             return Err(self.error(test.id.span(), "the test has too many steps", hint));
         }
         let mut points = Vec::new();
@@ -113,8 +113,8 @@ impl Reader<'_> {
                 let label = format!("{}{number_of_turn}", first.label);
                 points.push(PointRule { label, turn, ..first.clone() });
             }
-            if points.len() > MOST_POINTS {
-                let hint = format!("a test has at most {MOST_POINTS} steps; repeat fewer times");
+            if points.len() > MAX_POINTS {
+                let hint = format!("a test has at most {MAX_POINTS} steps; repeat fewer times");
                 return Err(self.error(steps.span(), "the test has too many steps", hint));
             }
         }

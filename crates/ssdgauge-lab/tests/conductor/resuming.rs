@@ -88,3 +88,44 @@ fn a_virtual_drive_of_another_model_revision_is_refused() {
     is_refused(model().with_model_revision(2), model().with_model_revision(3));
     is_refused(model(), model().with_model_revision(2));
 }
+
+/// Never fails, but is counted.
+const NEVER: usize = usize::MAX;
+
+#[test]
+fn a_run_that_was_killed_before_its_last_flush_is_flushed_when_it_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let block = |fails: usize| {
+        let mut rig = Script::new(TargetKind::Block);
+        rig.flush_that_fails = Some(fails);
+        rig
+    };
+    let mut whole = block(NEVER);
+    let plan = scripted_plan(&whole);
+    let mut watcher = Bystander::default();
+    let mut writer = create(&folder.path().join("whole.ssdg"), &plan, &whole);
+    conduct(&plan, &mut whole, &mut writer, &mut watcher).unwrap();
+    let flushes = whole.log.iter().filter(|call| *call == "flush").count();
+    assert_eq!(whole.log.last().unwrap(), "flush");
+    drop(writer);
+
+    let path = folder.path().join("cut-off.ssdg");
+    let mut cut_off = block(flushes);
+    let mut writer = create(&path, &plan, &cut_off);
+    conduct(&plan, &mut cut_off, &mut writer, &mut watcher).unwrap_err();
+    assert_eq!(cut_off.log, whole.log, "everything but the flush was carried out");
+    drop(writer);
+    let mut resumed = |rig: &mut Script| {
+        let (mut writer, run) = Writer::resume(&path).unwrap();
+        let steps = run.steps().unwrap().len();
+        let end = resume(&run, rig, &mut writer, &mut watcher, "script").unwrap();
+        assert_eq!(end, Completion::Finished);
+        steps
+    };
+    let mut rig = block(NEVER);
+    let steps = resumed(&mut rig);
+    assert_eq!((rig.log.as_slice(), rig.earlier), (["flush".to_owned()].as_slice(), steps));
+    let mut rig = block(NEVER);
+    resumed(&mut rig);
+    assert!(rig.log.is_empty(), "it is flushed once");
+}

@@ -1,9 +1,9 @@
 //! A scripted rig, which logs its calls and fails or stops at a given one.
 
 use ssdgauge_core::{
-    Bytes, Direction, DriveInfo, Ended, EndedBy, EngineReport, Finding, Histogram, Interval, Nanos,
-    Phase, Plan, Preparation, Prepared, Reading, Rig, RigError, Sink, Step, TargetKind, Test,
-    Until, Workload,
+    Action, Bytes, Direction, DriveInfo, Ended, EndedBy, EngineReport, Finding, Flush, Histogram,
+    Interval, Nanos, Phase, Plan, Preparation, Prepared, Reading, Rig, RigError, Sink, Step,
+    TargetKind, Test, Until, Workload,
 };
 use ssdgauge_lab::{Options, SecondSummary, Suite, Watcher, plan};
 use ssdgauge_runfile::{Opening, Writer};
@@ -49,6 +49,11 @@ pub(crate) struct Script {
     pub(crate) fails_at: Option<usize>,
     pub(crate) stops_at: Option<usize>,
     calls: usize,
+    /// The flush, counted from 1, that fails; without a flush where it is `None`.
+    pub(crate) flush_that_fails: Option<usize>,
+    flushes: usize,
+    /// The steps of an earlier part of the run.
+    pub(crate) earlier: usize,
 }
 
 impl Script {
@@ -64,7 +69,16 @@ impl Script {
             physical_block: Bytes(4_096),
             details: Default::default(),
         };
-        Script { info, log: Vec::new(), fails_at: None, stops_at: None, calls: 0 }
+        Script {
+            info,
+            log: Vec::new(),
+            fails_at: None,
+            stops_at: None,
+            calls: 0,
+            flush_that_fails: None,
+            flushes: 0,
+            earlier: 0,
+        }
     }
 
     pub(crate) fn with_model_revision(mut self, revision: u32) -> Script {
@@ -90,6 +104,20 @@ impl Script {
 impl Rig for Script {
     fn drive(&self) -> &DriveInfo {
         &self.info
+    }
+
+    fn flush(&mut self, _: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
+        let Some(fails) = self.flush_that_fails else { return Ok(None) };
+        self.flushes += 1;
+        self.log.push("flush".into());
+        match self.flushes == fails {
+            true => Err(RigError::Gone("scripted".into())),
+            false => Ok(Some(Flush { sent: 1, ..Flush::default() })),
+        }
+    }
+
+    fn carried_out_earlier(&mut self, _: &Action) {
+        self.earlier += 1;
     }
 
     fn prepare(&mut self, what: &Preparation, _: &mut dyn Sink) -> Result<Prepared, RigError> {

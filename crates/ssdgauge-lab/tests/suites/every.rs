@@ -135,7 +135,7 @@ fn a_whole_drive_fill_writes_every_byte_once_and_finds_the_cache_edge() {
     let written = test.points[0].point.totals.directions[1].bytes;
     assert!(written.abs_diff(capacity) < 131_072, "{written} of {capacity}");
     let (last, whole) = (test.headline.value.unwrap(), test.also[0].value.unwrap());
-    let first = test.points[0].seconds[0].throughput_mb_s;
+    let first = test.points[0].seconds().next().unwrap().throughput_mb_s();
     assert!(first > 2.0 * last && whole > last, "cache {first}, whole {whole}, end {last}");
     let totals = &test.points[0].point.seconds;
     let written: Vec<u64> = totals.iter().map(|second| second.directions[1].bytes).collect();

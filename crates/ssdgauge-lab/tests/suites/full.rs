@@ -7,7 +7,12 @@ use ssdgauge_report::{Run, TestRun};
 
 /// Runs a whole suite in full length on a drive of 1 GB, to which spans are reduced.
 pub fn whole(suite: &str, target: &str) -> Run {
-    let run = run(suite, &[], target, 1);
+    in_full_length(suite, &[], target)
+}
+
+/// The same of some `tests` of a suite, of all without any.
+pub fn in_full_length(suite: &str, tests: &[&str], target: &str) -> Run {
+    let run = run(suite, tests, target, 1);
     assert!(run.complete && run.head.plan.shortened == 1, "{suite}");
     for test in &run.tests {
         assert!(test.complete, "{suite}/{}", test.test.id);

@@ -16,6 +16,7 @@ mod outlook;
 mod planned;
 mod pts;
 mod repetitions;
+mod resumed;
 mod rounds;
 mod states;
 mod streams;

@@ -33,7 +33,7 @@ fn a_uniform_rate_is_exact_and_a_poisson_rate_within_five_sigma() {
         let ios = totals(&run).directions[0].ios as f64;
         assert!((ios - 2_005.0).abs() <= allowed, "{arrival}: {ios}");
         assert_eq!(totals(&run).elapsed.0, 10_000_000_000, "{arrival}");
-        assert_eq!(run.tests[0].points[0].seconds.len(), 10);
+        assert_eq!(run.tests[0].points[0].seconds().len(), 10);
     }
 }
 

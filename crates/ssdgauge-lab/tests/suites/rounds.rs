@@ -23,7 +23,7 @@ fn the_cells_of_the_iops_test_are_merged_over_five_steady_rounds() {
 }
 
 #[test]
-fn interrupted_rounds_restart_with_their_preparation() {
+fn interrupted_rounds_continue_where_they_were_stopped() {
     let mut first = rig("tiny");
     let plan = planned("snia-pts-c", &["latency"], &first, 60);
     let (_folder, path, mut writer) = begun(&plan, &first);
@@ -36,7 +36,7 @@ fn interrupted_rounds_restart_with_their_preparation() {
     let (mut writer, file) = Writer::resume(&path).unwrap();
     let mut watcher = Quiet::default();
     let on = resume(&file, &mut rig("tiny"), &mut writer, &mut watcher, "ssdgauge, again").unwrap();
-    assert_eq!((on, watcher.begun[0].as_str()), (Completion::Finished, "purge"));
+    assert_eq!((on, watcher.begun[0].as_str()), (Completion::Finished, "4KiB 100 % read"));
     drop((writer, file));
     let run = ssdgauge_report::read(&path).unwrap();
     assert!(run.complete);
@@ -63,7 +63,7 @@ fn a_fresh_drive_is_saturated_by_writes_until_it_is_steady() {
     let run = run("snia-pts-e", &["write-saturation"], "tiny?capacity=20GB", 1);
     let test = &run.tests[0];
     let steady = test.headline.value.unwrap();
-    let fresh = test.points[0].seconds[0].iops;
+    let fresh = test.points[0].seconds().next().unwrap().iops();
     assert!(fresh > 1.5 * steady, "from {fresh} to {steady}");
     let verdicts = found(test, FindingKind::SteadyState).len();
     assert_eq!(verdicts + found(test, FindingKind::NotSteady).len(), 1, "{:?}", test.findings);

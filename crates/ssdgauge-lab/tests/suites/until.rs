@@ -128,7 +128,7 @@ fn a_run_that_is_stopped_anywhere_and_resumed_has_the_same_repetitions() {
             let unfinished = ssdgauge_report::read(&path).unwrap();
             assert!(!unfinished.complete && unfinished.ended_after.is_none());
             let (mut writer, file) = Writer::resume(&path).unwrap();
-            // The fill is carried out again, and the idle time of a turn that was stopped behind it.
+            // Steps that are repeated are not counted.
             let mut watcher = Quiet { steps_left: every + 1, ..Quiet::default() };
             let mut drive = rig(DRIVE);
             completion = resume(&file, &mut drive, &mut writer, &mut watcher, "again").unwrap();
@@ -149,7 +149,7 @@ fn a_run_that_is_stopped_anywhere_and_resumed_has_the_same_repetitions() {
 }
 
 #[test]
-fn a_complete_test_keeps_its_samples_when_its_preparation_is_carried_out_again() {
+fn complete_tests_keep_their_samples_when_a_later_turn_is_resumed() {
     let second = "[[test]]\nid = \"more\"\nrevision = 1\ntitle = \"More\"\nsource = \"none\"\n\
         stream = { access = \"random\", block_size = \"8KiB\", read_percent = 100, \
         queue_depth = 1, span = \"64MiB\" }\nuntil = { time = \"2ms\" }\n\

@@ -167,7 +167,7 @@ fn check_firmware(a: &Run, b: &Run, options: &CompareOptions) -> Result<(), Comp
 
 /// Returns the names of both runs, with run ids where they are equal.
 fn distinct(runs: [&Run; 2]) -> [String; 2] {
-    let [a, b] = runs.map(|run| labels::drive_name(&run.head.drive));
+    let [a, b] = runs.map(|run| labels::run_name(&run.head));
     match a == b {
         false => [a, b],
         true => runs.map(|run| format!("{a} ({})", labels::short_id(&run.head.id))),

@@ -8,6 +8,7 @@ use crate::analysis::headline_points;
 use crate::analysis::headline_reasons;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
+use crate::analysis::steady_state;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
 use crate::text::number;
@@ -53,13 +54,13 @@ fn title(test: &TestRun) -> String {
 }
 
 fn throttled<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
-    const MOST_TITLES: usize = 3;
+    const MAX_TITLES: usize = 3;
     let hot = |test: &&TestRun| {
         test.findings.iter().any(|of_step| of_step.finding.kind == FindingKind::Throttled)
     };
     let titles: Vec<String> = tests.filter(hot).map(title).collect();
-    let shown = titles.iter().take(MOST_TITLES).cloned().collect::<Vec<_>>().join("; ");
-    let more = match titles.len().saturating_sub(MOST_TITLES) {
+    let shown = titles.iter().take(MAX_TITLES).cloned().collect::<Vec<_>>().join("; ");
+    let more = match titles.len().saturating_sub(MAX_TITLES) {
         0 => String::new(),
         more => format!(" and {more} more tests"),
     };
@@ -109,7 +110,7 @@ fn settled(test: &TestRun) -> Option<String> {
         .map(|second| second.value(metric, Scope::All).unwrap_or(0.0))
         .collect();
     let way = match consistency::classify(&last)? {
-        Consistency::Steady => "stable".to_owned(),
+        Consistency::Steady => "little variation from second to second".to_owned(),
         Consistency::Periodic { period, depth } => {
             format!("periodic drops of {:.0} % every {} s", depth * 100.0, number::text(period))
         }
@@ -119,11 +120,14 @@ fn settled(test: &TestRun) -> Option<String> {
         true => format!(", {:.0} % of its best minute", 100.0 * value / best_minute),
         false => String::new(),
     };
-    Some(format!(
-        "Sustains {} in the {window}{share}; {way} ({}).",
-        number::with_unit(value, metric),
-        title(test)
-    ))
+    let value = number::with_unit(value, metric);
+    let title = title(test);
+    Some(match steady_state::is_unsteady(test) {
+        true => format!(
+            "{value} in the {window}{share}, not steady by the SNIA criterion; {way} ({title})."
+        ),
+        false => format!("Sustains {value} in the {window}{share}; {way} ({title})."),
+    })
 }
 
 /// The effect of over-provisioning: the same test of one run on a shorter span.
@@ -158,8 +162,8 @@ fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<Stri
 
 fn knee(test: &TestRun) -> Option<String> {
     let metric = test.test.score.depth_knee()?;
-    let (rungs, found) = headline_points::depth_sweep(test, metric)?;
-    let end = match rungs.as_slice() {
+    let (points, found) = headline_points::depth_sweep(test, metric)?;
+    let end = match points.as_slice() {
         // A plateau has its best anywhere; only what still climbs may climb further.
         [.., before, last]
             if last.depth == found.peak_depth
@@ -217,17 +221,19 @@ fn full(test: &TestRun) -> Option<String> {
     })
 }
 
-/// Mean and tail latency at QD1, where no request waits behind another.
+/// Mean and tail latency of random reads at QD1, where no request waits behind another. Writes end
+/// in a cache, so they are no answer to the same question.
 fn tail(test: &TestRun) -> Option<String> {
     let [point] = headline_points::points(test)[..] else { return None };
     let [stream] = point.workload.streams.as_slice() else { return None };
-    if (stream.queue_depth, stream.threads) != (1, 1) || stream.access == Access::Sequential {
+    let is_read = stream.access == Access::Random && stream.read_percent == 100;
+    if (stream.queue_depth, stream.threads) != (1, 1) || !is_read {
         return None;
     }
     let latency = |metric| metrics::value(point, metric, Scope::All);
     let (mean, tail) = (latency(Metric::LatMeanUs)?, latency(Metric::LatP9999Us)?);
     Some(format!(
-        "At QD1: mean latency {}, p99.99 {} ({}).",
+        "Random read at QD1: mean latency {}, p99.99 {} ({}).",
         number::with_unit(mean, Metric::LatMeanUs),
         number::with_unit(tail, Metric::LatP9999Us),
         title(test)

@@ -6,7 +6,7 @@
 use crate::model::metrics;
 use crate::model::plan::measured_spans;
 use crate::model::{Run, TestRun};
-use crate::text::{labels, sanitize};
+use crate::text::{labels, number, sanitize};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 
 /// Tests of several runs that may be compared.
@@ -217,7 +217,7 @@ fn distinction(key: &Key, all: &[Key]) -> String {
     if some(&|other| other.span_scaled != key.span_scaled || other.spans != key.spans) {
         words.push(match key.spans.first() {
             Some(Extent::Whole) => "whole drive".to_owned(),
-            Some(Extent::Part(span)) => format!("span {span}"),
+            Some(Extent::Part(span)) => format!("span {}", number::capacity(span.0)),
             None => "no load".to_owned(),
         });
     }

@@ -58,12 +58,12 @@ impl TestRun {
     }
 
     /// Returns the points that the headline rests on; `None` where one of them is missing.
-    pub fn scored_points(&self) -> Option<Vec<Point>> {
+    pub fn scored_points(&self) -> Option<Vec<&Point>> {
         self.points_for(&self.test.score)
     }
 
     /// Returns the points that a number by `score` rests on; `None` where one of them is missing.
-    pub(crate) fn points_for(&self, score: &Score) -> Option<Vec<Point>> {
+    pub(crate) fn points_for(&self, score: &Score) -> Option<Vec<&Point>> {
         let points = self.points.iter().map(|point| &point.point);
         let (points, whole) = self.test.scored_points(score, points);
         whole.then_some(points)
@@ -73,18 +73,20 @@ impl TestRun {
     /// none. Where both were repeated the interval is that between repetitions, else that over the
     /// seconds of the runs.
     pub(crate) fn over(&self, other: &TestRun) -> Option<Ratio> {
-        let number = |test: &TestRun| Number {
-            headline: test.headline.clone(),
-            each: test.repetitions.iter().map(|each| each.headline.clone()).collect(),
-            points: test.scored_points(),
-        };
+        fn number(test: &TestRun) -> Number<'_> {
+            Number {
+                headline: test.headline.clone(),
+                each: test.repetitions.iter().map(|each| each.headline.clone()).collect(),
+                points: test.scored_points(),
+            }
+        }
         number(self).over(&number(other), &self.test.score)
     }
 
     /// Returns how many times the further number by `score` of `other` this test has, as
     /// [`TestRun::over`] does.
     pub(crate) fn also_over(&self, other: &TestRun, score: &Score) -> Option<Ratio> {
-        let number = |test: &TestRun| {
+        fn number<'a>(test: &'a TestRun, score: &Score) -> Option<Number<'a>> {
             let place = test.test.also.iter().position(|also| also == score)?;
             let each = test.repetitions.iter().filter_map(|each| each.also.get(place).cloned());
             Some(Number {
@@ -92,22 +94,22 @@ impl TestRun {
                 each: each.collect(),
                 points: test.points_for(score),
             })
-        };
-        number(self)?.over(&number(other)?, score)
+        }
+        number(self, score)?.over(&number(other, score)?, score)
     }
 }
 
 /// A number of a test with everything that its interval can come from.
-struct Number {
+struct Number<'a> {
     headline: Headline,
     /// The same number of each repetition; empty where the test was carried out once.
     each: Vec<Headline>,
     /// The points that it rests on; `None` where one of them is missing.
-    points: Option<Vec<Point>>,
+    points: Option<Vec<&'a Point>>,
 }
 
-impl Number {
-    fn over(&self, other: &Number, score: &Score) -> Option<Ratio> {
+impl Number<'_> {
+    fn over(&self, other: &Number<'_>, score: &Score) -> Option<Ratio> {
         let (value, others) = (self.headline.value?, other.headline.value?);
         if let Some(ratio) = Ratio::of_repetitions(&other.each, &self.each) {
             return Some(ratio);

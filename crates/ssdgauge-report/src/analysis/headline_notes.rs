@@ -61,7 +61,9 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
     let last: Option<Vec<f64>> = window.select(&full).map(|last| last.iter().map(rate).collect());
     let kind = last.and_then(|last| consistency::classify(&last));
     notes.extend(kind.map(|kind| match kind {
-        Consistency::Steady => format!("stable in the {window} (samples of 1 s)"),
+        Consistency::Steady => {
+            format!("little variation from second to second in the {window}")
+        }
         Consistency::Periodic { period, depth } => format!(
             "periodic drops of {:.0} % every {} s in the {window} (samples of 1 s)",
             depth * 100.0,

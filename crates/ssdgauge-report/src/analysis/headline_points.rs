@@ -39,13 +39,13 @@ pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
     }
 }
 
-/// Returns the rungs of a ladder of queue depths with its knee; `None` where one is missing.
+/// Returns the points of a ladder of queue depths with its knee; `None` where one is missing.
 pub(crate) fn depth_sweep(test: &TestRun, metric: Metric) -> Option<(Vec<SweepPoint>, Knee)> {
-    let rung = |point: &PointRun| {
+    let sweep_point = |point: &PointRun| {
         let value = metrics::value(point, metric, Scope::All)?;
         Some(SweepPoint { depth: point.point.position as u32, value, interval: (value, value) })
     };
-    let rungs: Vec<SweepPoint> = test.points.iter().map(rung).collect::<Option<_>>()?;
-    let found = knee::find(&rungs)?;
-    Some((rungs, found))
+    let points: Vec<SweepPoint> = test.points.iter().map(sweep_point).collect::<Option<_>>()?;
+    let found = knee::find(&points)?;
+    Some((points, found))
 }

@@ -1,6 +1,8 @@
 //! Power of several drives: which meters read it, in which scope, and its mean.
 
 use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_points;
+use crate::analysis::headline_reasons::missing_reason;
 use crate::model::{PointRun, metrics};
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Metric, PowerScope, Scope};
@@ -36,6 +38,40 @@ pub(crate) fn measured_by(group: &Group<'_>, scope: &[PowerScope]) -> String {
 pub(crate) fn other_scope(scopes: &[PowerScope]) -> String {
     let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
     format!("different power scope: {}", names.join(", "))
+}
+
+/// Returns the mean of `metric` over the steps of the headline of `member`.
+///
+/// # Errors
+/// The reason why there is none, in a few words: meters of different scopes include different parts
+/// of the host, so only those of the first scope of `group` have a value.
+pub(crate) fn at_headline(
+    group: &Group<'_>,
+    member: &Member<'_>,
+    metric: Metric,
+) -> Result<f64, String> {
+    let own = metrics::power_scopes(member.test);
+    let points = headline_points::points(member.test);
+    match mean(&points, metric) {
+        _ if own.is_empty() => Err("no power meter".to_owned()),
+        _ if own.len() > 1 => Err("several power scopes in one test".to_owned()),
+        _ if own != scope(group) => Err(other_scope(&own)),
+        _ if points.is_empty() => Err(missing_reason(member)),
+        None => Err("no power readings at some steps".to_owned()),
+        Some(value) => Ok(value),
+    }
+}
+
+/// Returns the scopes of the first member of `group` whose power was measured.
+pub(crate) fn scope(group: &Group<'_>) -> Vec<PowerScope> {
+    let scopes = group.members.iter().map(|member| metrics::power_scopes(member.test));
+    scopes.into_iter().find(|scopes| !scopes.is_empty()).unwrap_or_default()
+}
+
+/// Returns whether the power of `member` was measured in another scope than that of `group`.
+pub(crate) fn is_elsewhere(group: &Group<'_>, member: &Member<'_>) -> bool {
+    let own = metrics::power_scopes(member.test);
+    !own.is_empty() && own != scope(group)
 }
 
 /// Returns the mean of `metric` over `points`; `None` where one of them has none.

@@ -3,10 +3,13 @@
 //! Several runs of one drive, such as a client and a consistency suite, are one drive. Two runs
 //! of one drive through the same test are told apart, because both have a bar in one chart.
 
+use crate::analysis::drive_slots;
 use crate::analysis::group::{self, Group};
+use crate::analysis::outcome;
 use crate::model::Run;
 use crate::text::labels;
 use crate::text::number;
+use crate::text::short_names;
 use ssdgauge_core::TargetKind;
 use ssdgauge_runfile::Head;
 
@@ -17,6 +20,10 @@ pub(crate) struct ReportDrives {
     pub(crate) names: Vec<String>,
     /// The number of the highlighted drive.
     pub(crate) highlighted: Option<usize>,
+    /// The shortest name that separates each drive from the others, by the number of the drive.
+    short: Vec<String>,
+    /// The slot of each drive's colour and shape, by the number of the drive.
+    slots: Vec<usize>,
     drive_of_run: Vec<usize>,
     kinds: Vec<TargetKind>,
     count: usize,
@@ -35,7 +42,28 @@ impl ReportDrives {
         let names = drive_of_run.iter().map(|drive| of_drives[*drive].clone()).collect();
         let highlighted = highlighted.and_then(|run| drive_of_run.get(run).copied());
         let kinds = runs.iter().map(|run| run.head.drive.kind).collect();
-        ReportDrives { names, highlighted, drive_of_run, kinds, count }
+        let short =
+            short_names::shortened(&of_drives.iter().map(String::as_str).collect::<Vec<_>>());
+        let fingerprints: Vec<String> = firsts.iter().map(|head| fingerprint(head)).collect();
+        let mut best_first = by_rank(runs, &drive_of_run, count);
+        best_first.sort_by_key(|drive| highlighted != Some(*drive));
+        let slots = drive_slots::assign(&fingerprints, &best_first);
+        ReportDrives { names, highlighted, short, slots, drive_of_run, kinds, count }
+    }
+
+    /// Returns the shortest name that separates the drive with this number from the others.
+    pub(crate) fn short(&self, drive: usize) -> &str {
+        self.short.get(drive).map_or(number::NOTHING, String::as_str)
+    }
+
+    /// Returns the slot of the drive with this number: its colour and shape, grey for others than six.
+    pub(crate) fn slot(&self, drive: usize) -> usize {
+        self.slots.get(drive).copied().unwrap_or(drive_slots::OTHERS)
+    }
+
+    /// Returns the slot of the drive of the run with this number.
+    pub(crate) fn slot_of(&self, run: usize) -> usize {
+        self.slot(self.drive_of(run))
     }
 
     /// Returns the name of the drive with this number.
@@ -60,7 +88,7 @@ impl ReportDrives {
             .collect()
     }
 
-    /// Returns the number of the drive of the run with this number: that of its colour.
+    /// Returns the number of the drive of the run with this number.
     pub(crate) fn drive_of(&self, run: usize) -> usize {
         self.drive_of_run[run]
     }
@@ -83,6 +111,31 @@ impl ReportDrives {
     pub(crate) fn is_highlighted(&self, run: usize) -> bool {
         self.highlighted == Some(self.drive_of_run[run])
     }
+}
+
+/// Returns what the colour of a drive follows from: with a label each setting of it has its own.
+fn fingerprint(head: &Head) -> String {
+    let label = labels::label(head).map(|label| format!("|{label}")).unwrap_or_default();
+    format!("{}{label}", head.drive.fingerprint())
+}
+
+/// Returns all drives, those first whose mean rank over the tests of `runs` is best.
+fn by_rank(runs: &[Run], drive_of_run: &[usize], count: usize) -> Vec<usize> {
+    let mut ranks: Vec<(f64, f64)> = vec![(0.0, 0.0); count];
+    for group in group::groups(runs).iter().filter(|group| group.members.len() > 1) {
+        for (rank, place) in outcome::ranked(group).into_iter().enumerate() {
+            let (sum, n) = &mut ranks[drive_of_run[group.members[place].index]];
+            *sum += rank as f64;
+            *n += 1.0;
+        }
+    }
+    let mean = |drive: &usize| match ranks[*drive] {
+        (_, 0.0) => f64::INFINITY,
+        (sum, n) => sum / n,
+    };
+    let mut drives: Vec<usize> = (0..count).collect();
+    drives.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+    drives
 }
 
 fn first_run<'a>(runs: &'a [Run], drives: &[usize], drive: usize) -> Option<&'a Run> {
@@ -126,7 +179,9 @@ fn identity(run: &Run) -> String {
     // A device may change its name from boot to boot, a drive never changes its serial.
     let has_serial = drive.kind == TargetKind::Block && drive.serial.is_some();
     let target = if has_serial { "" } else { &drive.target };
-    format!("{}|{firmware}|{target}", drive.fingerprint())
+    // The user has given a label to what differs, such as a heatsink.
+    let label = labels::label(&run.head).unwrap_or_default();
+    format!("{}|{firmware}|{target}|{label}", drive.fingerprint())
 }
 
 /// Returns the number of the run that `words` name: its id, or a drive whose name holds them.
@@ -138,7 +193,7 @@ pub fn find_run(runs: &[Run], words: &str) -> Option<usize> {
     }
     let wanted = words.to_lowercase();
     let holds = |run: &Run| {
-        !wanted.is_empty() && labels::drive_name(&run.head.drive).to_lowercase().contains(&wanted)
+        !wanted.is_empty() && labels::run_name(&run.head).to_lowercase().contains(&wanted)
     };
     let drives = ReportDrives::new(runs, None);
     let mut found = (0..runs.len()).filter(|run| holds(&runs[*run]));

@@ -90,12 +90,17 @@ fn classify_test(test: &mut TestRun, edge: &Edge) {
 }
 
 fn classify(held: u64, written: u64, edge: &Edge) -> CachePlace {
-    if held.saturating_add(written) <= edge.bytes.saturating_sub(edge.uncertainty) {
+    let (least, most) =
+        (edge.bytes.saturating_sub(edge.uncertainty), edge.bytes.saturating_add(edge.uncertainty));
+    let end = held.saturating_add(written);
+    if end <= least {
         CachePlace::Inside
-    } else if held >= edge.bytes.saturating_add(edge.uncertainty) {
+    } else if held >= most {
         CachePlace::Beyond
-    } else {
+    } else if (held == 0 || held < least) && end >= most {
         CachePlace::Crossing
+    } else {
+        CachePlace::Unknown
     }
 }
 
@@ -109,7 +114,7 @@ fn finding(
     let size = edge.in_words(number::capacity);
     let (held, written) = (number::capacity(held), number::capacity(written));
     let text = match position {
-        CachePlace::Inside => return None,
+        CachePlace::Inside | CachePlace::Unknown => return None,
         CachePlace::Crossing => format!(
             "the step wrote {written} with about {held} already in the SLC cache (size from the \
              fill of this run: {size}); its result mixes writes inside and beyond the cache"
@@ -129,7 +134,7 @@ pub(crate) fn summary(test: &TestRun) -> Option<String> {
         let here = test.points.iter().filter(|point| point.cache == Some(position));
         here.map(|point| sanitize::prose(&point.point.label)).collect()
     };
-    let positions = [CachePlace::Inside, CachePlace::Crossing, CachePlace::Beyond];
+    let positions = CachePlace::ALL;
     let words: Vec<String> = positions
         .into_iter()
         .map(|position| (position, of(position)))
@@ -153,17 +158,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_within_the_uncertainty_is_crossing() {
+    fn a_step_within_the_uncertainty_is_unknown() {
         let edge = Edge { bytes: 20, uncertainty: 2, before: 2.0, behind: 1.0 };
         for (held, written, position) in [
             (0, 18, CachePlace::Inside),
-            (0, 19, CachePlace::Crossing),
-            (17, 2, CachePlace::Crossing),
-            (21, 1, CachePlace::Crossing),
+            (0, 19, CachePlace::Unknown),
+            (0, 22, CachePlace::Crossing),
+            (17, 2, CachePlace::Unknown),
+            (17, 5, CachePlace::Crossing),
+            (21, 1, CachePlace::Unknown),
             (22, 1, CachePlace::Beyond),
             (u64::MAX, u64::MAX, CachePlace::Beyond),
         ] {
             assert_eq!(classify(held, written, &edge), position, "{held} {written}");
         }
+        let vague = Edge { bytes: 20, uncertainty: 20, before: 2.0, behind: 1.0 };
+        assert_eq!(classify(0, 1, &vague), CachePlace::Unknown, "the cache may be of any size");
+        assert_eq!(classify(0, 40, &vague), CachePlace::Crossing, "it began in any cache");
     }
 }

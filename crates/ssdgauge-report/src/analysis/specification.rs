@@ -3,11 +3,10 @@
 //! A claim is judged only where a run met its conditions; in every other case the report says
 //! which condition was not met.
 
-use crate::text::sanitize;
+use crate::analysis::input_error::InputError;
 use serde::Deserialize;
 use ssdgauge_core::{Access, Bytes, Metric};
 use std::ops::Range;
-use thiserror::Error;
 use toml::Spanned;
 
 /// A value counts as met down to this many percent below the claim, unless the file says
@@ -73,24 +72,6 @@ pub enum CacheSide {
     Beyond,
 }
 
-/// An error in a spec file.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{file}:{line}: {message}")]
-pub struct SpecificationError {
-    /// The file, as it was named.
-    pub file: String,
-    /// The line of the fault, from 1.
-    pub line: usize,
-    /// Its text.
-    pub text: String,
-    /// The bytes of the text that are wrong.
-    pub span: Range<usize>,
-    /// The fault.
-    pub message: String,
-    /// The remedy.
-    pub hint: String,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -127,17 +108,9 @@ impl Specification {
     /// # Errors
     ///
     /// Returns the line, the fault and the remedy where `text` is no valid spec file.
-    pub fn parse(file: &str, text: &str) -> Result<Specification, SpecificationError> {
+    pub fn parse(file: &str, text: &str) -> Result<Specification, InputError> {
         let error = |span: Range<usize>, message: String, hint: &str| {
-            let before = text.get(..span.start).unwrap_or(text);
-            SpecificationError {
-                file: sanitize::prose(file),
-                line: before.matches('\n').count() + 1,
-                text: text.to_owned(),
-                span,
-                message,
-                hint: hint.to_owned(),
-            }
+            InputError::new(file, text, span, message, hint)
         };
         let parsed: File = toml::from_str(text).map_err(|fault| {
             let message = fault.message().trim().to_owned();
@@ -181,8 +154,8 @@ impl Specification {
 
 fn claim(
     row: Row,
-    error: &dyn Fn(Range<usize>, String, &str) -> SpecificationError,
-) -> Result<Claim, SpecificationError> {
+    error: &dyn Fn(Range<usize>, String, &str) -> InputError,
+) -> Result<Claim, InputError> {
     let Some(metric) = Metric::from_key(row.metric.get_ref()) else {
         let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.key()).collect();
         let message = format!("unknown metric '{}'", row.metric.get_ref());

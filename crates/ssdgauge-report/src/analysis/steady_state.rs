@@ -23,6 +23,16 @@ pub(crate) fn summary(test: &TestRun) -> Option<String> {
     })
 }
 
+/// Returns whether the only step of `test` never reached a steady state, or left it again; false
+/// where it is too short for a decision.
+pub(crate) fn is_unsteady(test: &TestRun) -> bool {
+    let Some((_, minutes)) = minute_means(test) else { return false };
+    match steady::find(&minutes) {
+        Some((begun, _)) => steady::first_unsteady(&minutes, begun).is_some(),
+        None => true,
+    }
+}
+
 /// Returns a finding for each step of `test` that left the steady state.
 pub(crate) fn left_findings(test: &TestRun) -> Vec<StepFinding> {
     left_in_last_part(test).into_iter().chain(left_behind_precondition(test)).collect()

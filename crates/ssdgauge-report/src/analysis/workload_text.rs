@@ -17,12 +17,12 @@ pub(crate) fn line(test: &Test) -> String {
         measured(test).flat_map(|(workload, _)| &workload.streams).collect();
     let mut add = |values: Vec<String>| parts.push(range(values));
     add(streams.iter().map(|stream| access(stream.access).to_owned()).collect());
-    add(ordered(streams.iter().map(|stream| stream.block_size), |bytes| bytes.to_string()));
+    add(ordered(streams.iter().map(|stream| stream.block_size), |bytes| number::block(*bytes)));
     let mixes = ordered(streams.iter().map(|stream| stream.read_percent), |n| n.to_string());
     add(vec![format!("{} % reads", range(mixes))]);
     let depths = streams.iter().map(|s| u64::from(s.queue_depth) * u64::from(s.threads));
     add(vec![format!("{} in flight", range(ordered(depths, |n| n.to_string())))]);
-    add(vec![format!("span {}", range(ordered(streams.iter().map(|stream| stream.span), span)))]);
+    add(vec![format!("span {}", range(ordered(streams.iter().map(|stream| stream.span), size)))]);
     add(streams.iter().map(|stream| data(stream.data).to_owned()).collect());
     add(streams.iter().map(|stream| arrival(stream.arrival)).collect());
     add(measured(test).map(|(workload, _)| workload.engine.name().to_owned()).collect());
@@ -55,11 +55,9 @@ fn left_alone(test: &Test) -> Option<Nanos> {
     times?.first().copied()
 }
 
-/// Returns a span exactly where that is short, and as on the label of a drive otherwise.
-fn span(bytes: &Bytes) -> String {
-    const SHORT: usize = 8;
-    let exact = bytes.to_string();
-    if exact.len() <= SHORT { exact } else { number::capacity(bytes.0) }
+/// Returns an amount of data in decimal units, as on the label of a drive.
+fn size(bytes: &Bytes) -> String {
+    number::capacity(bytes.0)
 }
 
 fn access(access: Access) -> &'static str {
@@ -94,7 +92,7 @@ fn arrival(arrival: Arrival) -> String {
 
 fn limit(until: &Until) -> String {
     let time = until.time.filter(|time| *time > Nanos::ZERO).map(|time| time.to_string());
-    let bytes = until.bytes.map(|bytes| bytes.to_string());
+    let bytes = until.bytes.map(|bytes| size(&bytes));
     let limits: Vec<String> = time.into_iter().chain(bytes).collect();
     match limits.is_empty() {
         true => String::new(),
@@ -121,4 +119,35 @@ fn range(mut values: Vec<String>) -> String {
         [first, .., last] if values.len() > 3 => format!("{first} to {last}"),
         _ => values.join(", "),
     }
+}
+
+/// Returns the load of `test` in a few words: block size, access and depth where they are the same in
+/// every step, and the last part that the score counts.
+pub(crate) fn short(test: &Test) -> String {
+    let streams: Vec<&Stream> =
+        measured(test).flat_map(|(workload, _)| &workload.streams).collect();
+    let one = |values: Vec<String>| match range_of(values).as_slice() {
+        [one] => one.clone(),
+        _ => String::new(),
+    };
+    let blocks = streams.iter().map(|stream| number::block(stream.block_size)).collect();
+    let accesses = streams.iter().map(|stream| access(stream.access).to_owned()).collect();
+    let depths = streams.iter().map(|stream| format!("QD{}", stream.total_depth())).collect();
+    let load = [one(blocks), one(accesses)].join(" ");
+    let window = test.score.last_part().map(|(_, window)| number::spaced(&window.to_string()));
+    let mut parts = vec![load.trim().to_owned(), one(depths)];
+    parts.extend(window);
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+/// Returns every distinct value, in the order of its first appearance.
+fn range_of(values: Vec<String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
 }

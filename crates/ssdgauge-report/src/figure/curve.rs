@@ -13,7 +13,7 @@ use ssdgauge_core::{Metric, Scope};
 
 /// The parameter that differs between the steps of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Swept {
+pub(crate) enum Swept {
     /// The share of reads.
     Mix,
     /// The requests in flight.
@@ -30,8 +30,9 @@ enum Swept {
 
 /// The parameter that differs between the steps of a test, of one of their streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Along {
-    swept: Swept,
+pub(crate) struct Along {
+    /// The parameter.
+    pub(crate) swept: Swept,
     /// The index of the stream.
     stream: usize,
     /// The name of the stream, where there are several.
@@ -45,12 +46,12 @@ impl Along {
     }
 
     /// Returns the stream in words, such as ` of neighbour`; nothing where there is one.
-    fn of_stream(&self) -> String {
+    pub(crate) fn of_stream(&self) -> String {
         self.name.as_ref().map(|name| format!(" of {}", sanitize::prose(name))).unwrap_or_default()
     }
 
     /// Returns the value of the swept key at `point`.
-    fn place(&self, point: &PointRun) -> Option<f64> {
+    pub(crate) fn place(&self, point: &PointRun) -> Option<f64> {
         let stream = point.workload.streams.get(self.stream)?;
         match self.swept {
             Swept::Mix => Some(f64::from(stream.read_percent)),
@@ -64,7 +65,7 @@ impl Along {
 }
 
 /// More drives than this have no picture of their own beside the common one.
-const MOST_ALONE: usize = 8;
+const MAX_ALONE: usize = 8;
 
 /// Returns the curve of the headline's metric, of power where it was measured, of the 99th
 /// percentile where the metric is a rate, and each drive alone with its power on a second axis.
@@ -81,11 +82,11 @@ pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let with_power = alone && has_power && is_line;
     let mut charts = vec![curve(group, drives, of_all(metric), &along, with_power)];
     // The mean over equal loads is ranked already, and many bars side by side are no picture.
-    let is_detail = swept == Swept::Repeat || (!is_line && group.members.len() > MOST_ALONE);
+    let is_detail = swept == Swept::Repeat || (!is_line && group.members.len() > MAX_ALONE);
     charts.iter_mut().for_each(|chart| chart.folded = is_detail);
     if has_power && is_line && !alone {
         charts.push(curve(group, drives, of_all(Metric::PowerW), &along, false).fold());
-        if group.members.len() <= MOST_ALONE {
+        if group.members.len() <= MAX_ALONE {
             charts.extend(group.members.iter().map(|member| {
                 let one = Group {
                     members: vec![*member],
@@ -126,7 +127,7 @@ fn directions(group: &Group<'_>, along: &Along) -> Vec<Scope> {
 }
 
 /// Returns the parameter that differs between the steps, if it is the same for all members.
-fn common(group: &Group<'_>) -> Along {
+pub(crate) fn common(group: &Group<'_>) -> Along {
     let begun = group.members.iter().filter(|member| !member.test.points.is_empty());
     let all: Vec<Along> = begun.map(|member| swept(&member.test.points)).collect();
     match all.as_slice() {
@@ -193,7 +194,7 @@ fn lines(
         let name = legend(member, drives, !points.is_empty());
         Line {
             label: if right { "power (right axis)".to_owned() } else { name },
-            colour: drives.drive_of(member.index),
+            colour: drives.slot_of(member.index),
             dashed: right,
             right,
             // A PNG has no dashes: the line without marks is the one on the right.
@@ -250,7 +251,7 @@ fn bars(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Drawing {
             bars.push(Bar {
                 label: if alone { label } else { format!("{label} · {name}") },
                 part: "",
-                colour: drives.drive_of(member.index),
+                colour: drives.slot_of(member.index),
                 value: value.ok_or_else(|| match point {
                     Some(_) => "not measured".to_owned(),
                     None => "unfinished".to_owned(),

@@ -10,10 +10,10 @@ use crate::text::sanitize;
 use ssdgauge_core::{Histogram, Scope};
 
 /// The most lines of one chart.
-const MOST_LINES: usize = 6;
+const MAX_LINES: usize = 6;
 
 /// The most charts of one test.
-const MOST_CHARTS: usize = 3;
+const MAX_CHARTS: usize = 3;
 
 /// The percentiles of the table.
 const SHARES: [(f64, &str); 7] = [
@@ -37,14 +37,14 @@ pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
 
 fn by_step(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives) -> Option<Chart> {
     let all: Vec<&PointRun> = member.test.points.iter().collect();
-    let points = spread(&all, MOST_LINES);
+    let points = spread(&all, MAX_LINES);
     let several = points.len() > 1;
     let lines: Vec<Line> = points
         .iter()
         .enumerate()
         .filter_map(|(number, point)| {
             // Colours identify drives; for a single drive they identify its steps.
-            let colour = if several { number } else { drives.drive_of(member.index) };
+            let colour = if several { number } else { drives.slot_of(member.index) };
             line(&sanitize::prose(&point.point.label), colour, point)
         })
         .collect();
@@ -70,7 +70,7 @@ fn by_drive(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
         .map(|points| points.iter().collect())
         .unwrap_or_default();
     let mut charts = Vec::new();
-    for shown in spread(&first, MOST_CHARTS) {
+    for shown in spread(&first, MAX_CHARTS) {
         let label = &shown.point.label;
         let same = |member: &Member<'_>| {
             let index = member.index;
@@ -81,9 +81,7 @@ fn by_drive(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
             group.members.iter().filter_map(|member| Some((member.index, same(member)?))).collect();
         let lines: Vec<Line> = present
             .iter()
-            .filter_map(|(index, point)| {
-                line(&drives.names[*index], drives.drive_of(*index), point)
-            })
+            .filter_map(|(index, point)| line(&drives.names[*index], drives.slot_of(*index), point))
             .collect();
         let n = present.iter().map(|(_, p)| p.point.totals.latency(Scope::All).count()).sum();
         let labels =
@@ -94,7 +92,7 @@ fn by_drive(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     charts.iter_mut().skip(1).for_each(|chart| chart.folded = true);
     if charts.len() < first.len() {
         for chart in &mut charts {
-            chart.notes.push(format!("Shown for {} of {} steps.", MOST_CHARTS, first.len()));
+            chart.notes.push(format!("Shown for {} of {} steps.", MAX_CHARTS, first.len()));
         }
     }
     charts

@@ -1,9 +1,9 @@
 //! Figures drawn by kuva: axes, lines and bars as SVG.
 //!
-//! A picture for a page takes its colours from variables of the page's style sheet, so one
-//! picture serves light, dark and print; a picture for a file carries its colours.
+//! A picture for a file carries its colours; the page draws its own charts.
 
 mod bars;
+pub(crate) mod card;
 mod dimensions;
 mod label;
 mod lines;
@@ -20,7 +20,8 @@ use kuva::backend::svg::SvgBackend;
 use kuva::render::render::{Scene, TextAnchor};
 use label::{cut, text};
 use plot::Plot;
-pub(crate) use theme::{PALETTE_DARK, PALETTE_LIGHT, Theme};
+pub(crate) use scales::nice;
+pub(crate) use theme::{PALETTE_DARK, PALETTE_LIGHT};
 
 /// The height of a line of the title.
 const TITLE_ROW: f64 = 20.0;
@@ -35,42 +36,36 @@ pub(crate) struct Frame {
 }
 
 /// Returns `chart` as an SVG element whose identifiers begin with `prefix`.
-pub(crate) fn svg(
-    chart: &Chart,
-    theme: Theme,
-    frame: &Frame,
-    dimensions: &Dimensions,
-    prefix: &str,
-) -> String {
-    let scene = scene(chart, theme, frame, dimensions);
+pub(crate) fn svg(chart: &Chart, frame: &Frame, dimensions: &Dimensions, prefix: &str) -> String {
+    let scene = scene(chart, frame, dimensions);
     let svg = SvgBackend::new().render_scene(&scene);
     settled(&svg, &scene, prefix)
 }
 
 /// Returns `chart` as primitives, for any of kuva's back ends.
-pub(crate) fn scene(chart: &Chart, theme: Theme, frame: &Frame, dimensions: &Dimensions) -> Scene {
+pub(crate) fn scene(chart: &Chart, frame: &Frame, dimensions: &Dimensions) -> Scene {
     let top = head_height(frame);
     let foot = foot_height(frame);
     let mut scene = match &chart.drawing {
-        Drawing::Bars { unit, bars } => bars::scene(unit, bars, theme, dimensions, (top, foot)),
+        Drawing::Bars { unit, bars } => bars::scene(unit, bars, dimensions, (top, foot)),
         Drawing::Lines { x, y, right, lines, boundaries, marks } => {
             let right = right.as_ref();
             let plot = Plot { x, y, right, lines, boundaries, marks, dimensions };
-            lines::scene(&plot, theme, top, foot)
+            lines::scene(&plot, top, foot)
         }
     };
-    scene.background_color = theme.background();
-    scene.text_color = Some(theme.text());
+    scene.background_color = Some(theme::GROUND.to_owned());
+    scene.text_color = Some(theme::TEXT.to_owned());
     for (number, line) in title_lines(frame).iter().enumerate() {
         let y = 26.0 + TITLE_ROW * number as f64;
         let line = cut(line, dimensions.width - 32.0, 16);
-        scene.add(text(16.0, y, &line, 16, TextAnchor::Start, theme.text()).bold());
+        scene.add(text(16.0, y, &line, 16, TextAnchor::Start, theme::TEXT.to_owned()).bold());
     }
     let first = scene.height - foot + 24.0;
     for (number, line) in frame.origin.iter().enumerate() {
         let y = first + 15.0 * number as f64;
         let line = cut(line, dimensions.width - 32.0, SMALL);
-        scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, theme.muted()).plain());
+        scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, theme::MUTED.to_owned()).plain());
     }
     scene
 }

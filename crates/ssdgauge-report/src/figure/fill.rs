@@ -33,12 +33,12 @@ pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
         marks.extend(edge.map(|edge| Mark {
             at: edge.bytes as f64 / 1e9,
             label: "end of SLC cache".to_owned(),
-            colour: drives.drive_of(member.index),
+            colour: drives.slot_of(member.index),
         }));
         rows.push(row(&drives.names[member.index], &segments, edge));
         lines.push(Line {
             label: legend(member, drives, !stretches.is_empty()),
-            colour: drives.drive_of(member.index),
+            colour: drives.slot_of(member.index),
             dashed: false,
             right: false,
             marked: false,

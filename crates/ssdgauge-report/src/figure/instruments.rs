@@ -4,8 +4,6 @@
 //! of the host.
 
 use crate::analysis::group::{Group, Member};
-use crate::analysis::headline_points;
-use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::power;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
@@ -40,7 +38,7 @@ pub(super) fn timelines(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> 
         kind: "temperature",
     };
     let of_power = PowerScope::ALL.into_iter().filter_map(|scope| {
-        let (name, kind, value): (_, _, fn(&Second) -> Option<f64>) = match scope {
+        let (name, kind, value): (_, _, fn(&Second<'_>) -> Option<f64>) = match scope {
             PowerScope::Drive => {
                 ("power", "power-timeline", |second| read(second, PowerScope::Drive))
             }
@@ -54,14 +52,13 @@ pub(super) fn timelines(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> 
         let power = Instrument { quantity: scope.quantity(), name, unit: "W", kind };
         timeline(group, drives, &power, value)
     });
-    let of_temperature = timeline(group, drives, &temperature, |second| {
-        second.readings.get("temperature_c").copied()
-    });
+    let of_temperature =
+        timeline(group, drives, &temperature, |second| second.reading("temperature_c"));
     of_power.chain(of_temperature).map(Chart::fold).collect()
 }
 
 fn read(second: &Second, scope: PowerScope) -> Option<f64> {
-    second.readings.get(scope.quantity()).copied()
+    second.reading(scope.quantity())
 }
 
 /// A quantity that is drawn over time.
@@ -74,26 +71,12 @@ struct Instrument {
 
 /// Returns bars of `metric` at the steps that each headline speaks of.
 fn bars(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Chart {
-    let scopes = |member: &Member<'_>| metrics::power_scopes(member.test);
-    let scope = group.members.iter().map(scopes).find(|scopes| !scopes.is_empty());
-    let scope = scope.unwrap_or_default();
-    let value = |member: &Member<'_>| -> Result<f64, String> {
-        let own = scopes(member);
-        let points = headline_points::points(member.test);
-        match power::mean(&points, metric) {
-            _ if own.is_empty() => Err("no power meter".to_owned()),
-            _ if own.len() > 1 => Err("several power scopes in one test".to_owned()),
-            _ if own != scope => Err(power::other_scope(&own)),
-            _ if points.is_empty() => Err(missing_reason(member)),
-            None => Err("no power readings at some steps".to_owned()),
-            Some(value) => Ok(value),
-        }
-    };
+    let scope = power::scope(group);
     let bar = |member: &Member<'_>| Bar {
         label: drives.names[member.index].clone(),
         part: "",
-        colour: drives.drive_of(member.index),
-        value: value(member),
+        colour: drives.slot_of(member.index),
+        value: power::at_headline(group, member, metric),
         interval: None,
         highlighted: drives.is_highlighted(member.index),
     };
@@ -134,7 +117,7 @@ fn timeline(
     group: &Group<'_>,
     drives: &ReportDrives,
     instrument: &Instrument,
-    value: fn(&Second) -> Option<f64>,
+    value: fn(&Second<'_>) -> Option<f64>,
 ) -> Option<Chart> {
     let Instrument { quantity, name, unit, kind } = instrument;
     let lines = group.members.iter().map(|member| timeline::line(member, drives, value, false));

@@ -1,5 +1,6 @@
 //! Options of a report.
 
+use crate::analysis::notes::Notes;
 use crate::analysis::specification::Specification;
 
 /// Options of a page and its figures.
@@ -11,4 +12,8 @@ pub struct PageOptions {
     pub highlight: Option<usize>,
     /// The claims of makers about the drives.
     pub specifications: Vec<Specification>,
+    /// Whether the runs are of one drive and compared by their labels.
+    pub compare_labels: bool,
+    /// What an editor adds.
+    pub notes: Option<Notes>,
 }

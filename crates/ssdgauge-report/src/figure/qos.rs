@@ -61,7 +61,7 @@ fn bars(member: &Member<'_>, drives: &ReportDrives) -> Vec<Bar> {
     let bar = |(place, (metric, part)): (usize, &(Metric, &'static str))| Bar {
         label: if place == 0 { drives.names[member.index].clone() } else { String::new() },
         part,
-        colour: drives.drive_of(member.index),
+        colour: drives.slot_of(member.index),
         value: value(member, *metric).ok_or_else(|| {
             match headline_points::points(member.test).first() {
                 Some(_) => "too few requests".to_owned(),

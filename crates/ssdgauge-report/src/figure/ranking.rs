@@ -122,7 +122,7 @@ fn bar(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Bar {
     Bar {
         label: drives.names[member.index].clone(),
         part: "",
-        colour: drives.drive_of(member.index),
+        colour: drives.slot_of(member.index),
         value: headline.value.ok_or_else(|| missing_reason(member)),
         interval: headline.interval.ends(),
         highlighted: drives.is_highlighted(member.index),

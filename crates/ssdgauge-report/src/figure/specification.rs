@@ -17,7 +17,7 @@ pub(crate) fn charts(
     for specification in specifications {
         for (drive, of_drive) in specification.subjects(runs, drives) {
             let judged = judge(specification, &of_drive);
-            if let Some(chart) = chart(&judged, drives.name(drive), drive, &of_drive) {
+            if let Some(chart) = chart(&judged, drives.name(drive), drives.slot(drive), &of_drive) {
                 charts.push((chart, drives.runs_of(drive).collect()));
             }
         }
@@ -25,11 +25,11 @@ pub(crate) fn charts(
     charts
 }
 
-/// Returns what was measured as a share of each claim.
+/// Returns what was measured as a share of each claim, in the colour with this number.
 pub(crate) fn chart(
     judged: &[Judged<'_>],
     name: &str,
-    drive: usize,
+    colour: usize,
     runs: &[&Run],
 ) -> Option<Chart> {
     if judged.iter().all(|row| row.measured.is_none()) {
@@ -39,7 +39,7 @@ pub(crate) fn chart(
     let bar = |row: &Judged<'_>| Bar {
         label: format!("{}, {}", row.claim.conditions(), row.claim.metric.title()),
         part: "",
-        colour: drive,
+        colour,
         value: share(row).ok_or_else(|| row.reason.clone()),
         interval: None,
         highlighted: row.verdict == Verdict::NotMet,

@@ -29,7 +29,7 @@ fn convergence(group: &Group<'_>, drives: &ReportDrives, place: usize) -> Option
     let alone = all.len() == 1;
     let lines = all.iter().flat_map(|(index, tracked)| {
         let name = if alone { metric.title().to_owned() } else { drives.names[*index].clone() };
-        lines_of(&name, drives.drive_of(*index), tracked, alone)
+        lines_of(&name, drives.slot_of(*index), tracked, alone)
     });
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
     Some(Chart {

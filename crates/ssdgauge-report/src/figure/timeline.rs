@@ -15,7 +15,7 @@ use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Direction, Metric, Nanos, Window};
 
 /// More boundaries than this would hide the lines.
-const MOST_BOUNDARIES: usize = 12;
+const MAX_BOUNDARIES: usize = 12;
 
 /// The last part is first drawn on a logarithmic axis where one drive is this many times as fast as
 /// another. Chosen: eight of ten parts of a linear axis would be empty.
@@ -32,9 +32,9 @@ const WIDE: f64 = 20.0;
 /// on both.
 pub(super) fn rate_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
-    let value: fn(&Second) -> Option<f64> = match in_bytes {
-        true => |second| Some(second.throughput_mb_s),
-        false => |second| Some(second.iops),
+    let value: fn(&Second<'_>) -> Option<f64> = match in_bytes {
+        true => |second| Some(second.throughput_mb_s()),
+        false => |second| Some(second.iops()),
     };
     let metric = if in_bytes { Metric::ThroughputMbS } else { Metric::Iops };
     let rate = |part: Part, scale: Scale| rates(group, drives, metric, value, part, scale);
@@ -98,7 +98,7 @@ fn rates(
     group: &Group<'_>,
     drives: &ReportDrives,
     metric: Metric,
-    value: fn(&Second) -> Option<f64>,
+    value: fn(&Second<'_>) -> Option<f64>,
     part: Part,
     scale: Scale,
 ) -> Option<Chart> {
@@ -120,11 +120,11 @@ fn rates(
         ),
     };
     // On a logarithmic axis zero has no place.
-    let drawn: fn(&Second) -> Option<f64> = match (log, metric) {
+    let drawn: fn(&Second<'_>) -> Option<f64> = match (log, metric) {
         (true, Metric::ThroughputMbS) => {
-            |second| Some(second.throughput_mb_s).filter(|value| *value > 0.0)
+            |second| Some(second.throughput_mb_s()).filter(|value| *value > 0.0)
         }
-        (true, _) => |second| Some(second.iops).filter(|value| *value > 0.0),
+        (true, _) => |second| Some(second.iops()).filter(|value| *value > 0.0),
         (false, _) => value,
     };
     let lines = group.members.iter().map(|member| part_line(member, drives, drawn, part)).collect();
@@ -174,7 +174,7 @@ fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
     let mark = |at: f64, label: &str| Mark {
         at,
         label: label.to_owned(),
-        colour: drives.drive_of(member.index),
+        colour: drives.slot_of(member.index),
     };
     let writes = point.workload.streams.iter().all(|stream| !stream.reads());
     if let Some(edge) = slc_cache::edge_in(point).filter(|_| writes) {
@@ -189,8 +189,8 @@ fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
         };
         marks.push(mark(before.count() as f64, what));
     }
-    let hot = |second: &&Second| second.readings.get("throttled").is_some_and(|value| *value > 0.0);
-    if let Some(second) = point.seconds.iter().find(hot) {
+    let hot = |second: &Second<'_>| second.reading("throttled").is_some_and(|value| value > 0.0);
+    if let Some(second) = point.seconds().find(hot) {
         marks.push(mark(f64::from(second.second), "throttled"));
     }
     marks
@@ -204,7 +204,7 @@ pub(super) fn latency_chart(group: &Group<'_>, drives: &ReportDrives) -> Option<
         let mut p99 = line(member, drives, |second| second.lat_p99_us, false);
         if alone {
             p99.label = "99th percentile of each second".to_owned();
-            let mut mean = line(member, drives, |second| second.lat_mean_us, true);
+            let mut mean = line(member, drives, |second| second.lat_mean_us(), true);
             mean.label = "mean of each second".to_owned();
             lines.push(mean);
         }
@@ -260,7 +260,8 @@ pub(super) fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
     let points = || group.members.iter().flat_map(|member| &member.test.points);
     let n: usize = points().map(|point| seconds(point, parts.part).len()).sum();
     let is_one_step = group.members.iter().all(|member| member.test.points.len() <= 1);
-    let time = if is_one_step { "Time, s" } else { "Active time, s (steps in sequence)" };
+    let time =
+        if is_one_step { "Time, s" } else { "Active time, s (steps in the order of execution)" };
     Some(Chart {
         title: parts.title,
         notes: vec![format!("{} n = {} seconds.", parts.note, number::count(n as u64))],
@@ -281,33 +282,36 @@ pub(super) fn chart(group: &Group<'_>, parts: Parts) -> Option<Chart> {
     })
 }
 
-/// Returns where each step of `member` begins on the axis, in seconds.
-fn starts(member: &Member<'_>) -> Vec<f64> {
+/// Returns each step of `member` in the order of execution, with the place where it begins on the
+/// axis, in seconds.
+fn begun<'a>(member: &Member<'a>) -> Vec<(f64, &'a PointRun)> {
+    let mut points: Vec<&PointRun> = member.test.points.iter().collect();
+    points.sort_by_key(|point| point.order);
     let mut start = 0.0;
-    let mut starts = Vec::new();
-    for point in &member.test.points {
-        starts.push(start);
-        let seen = point.seconds.last().map_or(0.0, |second| f64::from(second.second) + 1.0);
+    let mut begun = Vec::new();
+    for point in points {
+        begun.push((start, point));
+        let seen = point.seconds().next_back().map_or(0.0, |second| f64::from(second.second) + 1.0);
         let elapsed = point.point.totals.elapsed;
         start += if elapsed > Nanos::ZERO { elapsed.as_secs_f64() } else { seen };
     }
-    starts
+    begun
 }
 
 fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
     let points = &member.test.points;
-    if points.len() < 2 || points.len() > MOST_BOUNDARIES {
+    if points.len() < 2 || points.len() > MAX_BOUNDARIES {
         return Vec::new();
     }
     let label = |point: &PointRun| sanitize::prose(&point.point.label);
-    starts(member).into_iter().zip(points.iter().map(label)).collect()
+    begun(member).into_iter().map(|(start, point)| (start, label(point))).collect()
 }
 
 /// Returns the line of one drive over the seconds in `part`.
 fn part_line(
     member: &Member<'_>,
     drives: &ReportDrives,
-    value: fn(&Second) -> Option<f64>,
+    value: fn(&Second<'_>) -> Option<f64>,
     part: Part,
 ) -> Line {
     match part {
@@ -315,38 +319,37 @@ fn part_line(
         Part::Last(_) => {
             let last = member.test.points.iter().flat_map(|point| seconds(point, part));
             let series: Vec<(f64, Option<f64>)> =
-                last.map(|second| (f64::from(second.second) + 0.5, value(second))).collect();
+                last.map(|second| (f64::from(second.second) + 0.5, value(&second))).collect();
             drawn(member, drives, &series, false)
         }
     }
 }
 
 /// Returns the seconds of `point` in `part`.
-fn seconds(point: &PointRun, part: Part) -> &[Second] {
-    match part {
-        Part::Whole => &point.seconds,
+fn seconds(point: &PointRun, part: Part) -> impl ExactSizeIterator<Item = Second<'_>> {
+    let all = point.seconds();
+    let skipped = match part {
+        Part::Whole => 0,
         Part::Last(window) => {
             let last = usize::try_from(window.0.div_ceil(Nanos::SECOND.0)).unwrap_or(usize::MAX);
-            &point.seconds[point.seconds.len().saturating_sub(last)..]
+            all.len().saturating_sub(last)
         }
-    }
+    };
+    all.skip(skipped)
 }
 
 pub(super) fn line(
     member: &Member<'_>,
     drives: &ReportDrives,
-    value: fn(&Second) -> Option<f64>,
+    value: fn(&Second<'_>) -> Option<f64>,
     dashed: bool,
 ) -> Line {
     let mut series = Vec::new();
-    for (start, point) in starts(member).into_iter().zip(&member.test.points) {
+    for (start, point) in begun(member) {
         // A step is not the continuation of the one before.
         series.push((start, None));
         series.extend(
-            point
-                .seconds
-                .iter()
-                .map(|second| (start + f64::from(second.second) + 0.5, value(second))),
+            point.seconds().map(|second| (start + f64::from(second.second) + 0.5, value(&second))),
         );
     }
     drawn(member, drives, &series, dashed)
@@ -361,7 +364,7 @@ fn drawn(
     let stretches = reduce::stretches(series);
     Line {
         label: legend(member, drives, !stretches.is_empty()),
-        colour: drives.drive_of(member.index),
+        colour: drives.slot_of(member.index),
         dashed,
         right: false,
         marked: false,
@@ -373,7 +376,7 @@ fn drawn(
 pub(super) fn table(
     group: &Group<'_>,
     drives: &ReportDrives,
-    value: fn(&Second) -> Option<f64>,
+    value: fn(&Second<'_>) -> Option<f64>,
     unit: &str,
     part: Part,
 ) -> Table {
@@ -383,8 +386,8 @@ pub(super) fn table(
     let mut rows = Vec::new();
     for member in &group.members {
         for point in &member.test.points {
-            let seconds = seconds(point, part);
-            let values: Vec<f64> = seconds.iter().filter_map(value).collect();
+            let values: Vec<f64> =
+                seconds(point, part).filter_map(|second| value(&second)).collect();
             let at = |share| number::optional(summary::percentile(&values, share));
             rows.push(vec![
                 sanitize::prose(&point.point.label),
@@ -393,7 +396,7 @@ pub(super) fn table(
                 at(0.05),
                 at(0.5),
                 at(1.0),
-                number::count(seconds.len() as u64),
+                number::count(seconds(point, part).len() as u64),
             ]);
         }
     }

@@ -8,7 +8,9 @@ use ssdgauge_runfile::StepRecord;
 /// all of them; nothing where a report cannot be read.
 pub(crate) fn read(records: &[&StepRecord]) -> (Vec<OpenLoop>, Option<KernelQueue>) {
     let parse = |record: &&StepRecord| {
-        let report: EngineReport = serde_json::from_str(record.report.as_deref()?).ok()?;
+        let mut report: EngineReport = serde_json::from_str(record.report.as_deref()?).ok()?;
+        // The record keeps the histograms; nothing here shows them, and they are most of the memory.
+        report.open_loop.iter_mut().for_each(|open| open.service_histogram = Vec::new());
         Some((record.elapsed?, report))
     };
     let Some(reports) = records.iter().map(parse).collect::<Option<Vec<_>>>() else {
@@ -17,12 +19,10 @@ pub(crate) fn read(records: &[&StepRecord]) -> (Vec<OpenLoop>, Option<KernelQueu
     let used: Option<Vec<(Nanos, KernelQueue)>> =
         reports.iter().map(|(elapsed, report)| Some((*elapsed, report.kernel.clone()?))).collect();
     let last = reports.into_iter().next_back().map(|(_, report)| report.open_loop);
-    let open_loop = last.into_iter().flatten().map(|open| OpenLoop {
-        stream: sanitize::prose(&open.stream),
-        // The report of the step keeps it; nothing here shows it.
-        service_histogram: Vec::new(),
-        ..open
-    });
+    let open_loop = last
+        .into_iter()
+        .flatten()
+        .map(|open| OpenLoop { stream: sanitize::prose(&open.stream), ..open });
     (open_loop.collect(), used.and_then(|used| over_all(&used)))
 }
 

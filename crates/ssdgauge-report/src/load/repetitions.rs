@@ -3,12 +3,13 @@
 use crate::load::point;
 use crate::model::{RecordedRepetition, RecordedTest, ReportError};
 use ssdgauge_core::Totals;
-use ssdgauge_runfile::{RunFile, StepRecord, attempts};
+use ssdgauge_runfile::{Room, RunFile, StepRecord, attempts};
 use std::collections::BTreeMap;
 
 /// Returns `tests`, each with its number in the plan, with the repetitions of a test together.
 pub(crate) fn group(
     file: &RunFile,
+    room: &mut Room,
     steps: &[StepRecord],
     tests: Vec<(usize, RecordedRepetition)>,
 ) -> Result<Vec<RecordedTest>, ReportError> {
@@ -25,12 +26,13 @@ pub(crate) fn group(
             None => groups.push(vec![(number, test)]),
         }
     }
-    let one = |group: Vec<(usize, RecordedRepetition)>| {
-        let totals = if group.len() > 1 { totals(file, steps, &group)? } else { BTreeMap::new() };
+    let mut one = |group: Vec<(usize, RecordedRepetition)>| {
+        let totals =
+            if group.len() > 1 { totals(file, room, steps, &group)? } else { BTreeMap::new() };
         let repetitions = group.into_iter().map(|(_, repetition)| repetition).collect();
         Ok(RecordedTest { repetitions, totals })
     };
-    groups.into_iter().map(one).collect()
+    groups.into_iter().map(&mut one).collect()
 }
 
 /// Returns the samples of all repetitions in `group` together, by the number of the measured step,
@@ -40,6 +42,7 @@ pub(crate) fn group(
 /// drive for all of them, so phases of equal number are not equal phases.
 fn totals(
     file: &RunFile,
+    room: &mut Room,
     steps: &[StepRecord],
     group: &[(usize, RecordedRepetition)],
 ) -> Result<BTreeMap<usize, Totals>, ReportError> {
@@ -59,7 +62,10 @@ fn totals(
         for (order, (_, step)) in repetition.test.measured_steps().enumerate() {
             let Some(workload) = step.action.measured_workload() else { continue };
             if let (Some(all), false) = (records.get(&order), totals.contains_key(&order)) {
-                totals.insert(order, point::read(file, step, workload, all)?.point.totals);
+                // The seconds are dropped at once.
+                let point = point::read(file, &mut room.clone(), step, workload, all)?;
+                room.take(point.point.totals.size())?;
+                totals.insert(order, point.point.totals);
             }
         }
     }

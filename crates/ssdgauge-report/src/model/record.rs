@@ -1,6 +1,6 @@
 //! A run file as it was recorded: samples and findings, without any number made of them.
 
-use crate::model::run::{PointRun, StepFinding};
+use crate::model::run::{Durability, PointRun, StepFinding};
 use crate::model::tracked::Tracked;
 use ssdgauge_core::{Finding, Test, Totals};
 use ssdgauge_runfile::Head;
@@ -20,6 +20,8 @@ pub(crate) struct RecordedRun {
     /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it
     /// continues.
     pub(crate) ended_after: Option<u32>,
+    /// Flushes and blocks that were read back; `None` where the run file holds none.
+    pub(crate) durability: Option<Durability>,
 }
 
 /// One test with all of its repetitions.

@@ -1,10 +1,9 @@
 //! A run, recomputed: the points, headlines and findings of every test of its plan.
 
-use crate::model::second::Second;
 use crate::model::tracked::Tracked;
 use ssdgauge_core::{
-    ConfidenceInterval, Direction, Finding, FindingKind, Headline, KernelQueue, Metric, OpenLoop,
-    Point, Scope, Test, Workload,
+    ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue, Metric,
+    Nanos, OpenLoop, Point, Scope, SecondMark, Test, Workload,
 };
 use ssdgauge_runfile::Head;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +22,24 @@ pub struct Run {
     /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it
     /// continues.
     pub ended_after: Option<u32>,
+    /// Flushes and blocks that were read back; `None` where the run file holds none.
+    pub durability: Option<Durability>,
+}
+
+/// The durability of what a run wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Durability {
+    /// The flushes that were requested from the kernel.
+    pub flushes: u64,
+    /// The flushes that the devices completed meanwhile, by the counters of the kernel; `None` where
+    /// they are not known for each of them.
+    pub counted: Option<u64>,
+    /// The time of the longest flush.
+    pub longest: Nanos,
+    /// The blocks that were read back.
+    pub read_back: u64,
+    /// Those of them that did not hold the data that was written last.
+    pub lost: u64,
 }
 
 /// The result of one test.
@@ -70,10 +87,13 @@ pub struct PointRun {
     pub point: Point,
     /// The workload of the step.
     pub workload: Workload,
-    /// The seconds for figures.
-    pub seconds: Vec<Second>,
+    /// The number and the 99th percentile of latency of each second.
+    pub(crate) marks: Vec<SecondMark>,
     /// The instruments that read each quantity, such as `power_w`.
     pub instruments: BTreeMap<String, BTreeSet<String>>,
+    /// The place of its first record among all records of the run file, which stand in the order of
+    /// execution: a search tries its loads in another order than that of the plan.
+    pub order: i64,
     /// The limit that ended the step.
     pub ended_by: String,
     /// The figures of each open-loop stream, without histograms; those of the last round where the
@@ -81,6 +101,8 @@ pub struct PointRun {
     pub open_loop: Vec<OpenLoop>,
     /// The use of the device by the counters of the kernel; `None` where it is not known.
     pub kernel: Option<KernelQueue>,
+    /// The flush behind the step; `None` where none was sent.
+    pub flush: Option<Flush>,
     /// The position of a step that writes, relative to the SLC cache; `None` where no fill of the
     /// same run shows one.
     pub cache: Option<CachePlace>,
@@ -110,19 +132,26 @@ pub struct StepLevels {
 pub enum CachePlace {
     /// Everything that it wrote fitted into the cache, whatever its uncertainty.
     Inside,
-    /// It began inside and ended beyond, or the uncertainty leaves it open.
+    /// It began inside and ended beyond, whatever its uncertainty.
     Crossing,
     /// The cache was full before it began.
     Beyond,
+    /// The uncertainty of the size of the cache leaves it open.
+    Unknown,
 }
 
 impl CachePlace {
+    /// Every position, in the order of pages.
+    pub const ALL: [CachePlace; 4] =
+        [CachePlace::Inside, CachePlace::Crossing, CachePlace::Beyond, CachePlace::Unknown];
+
     /// Returns the word used in JSON and on pages.
     pub fn name(self) -> &'static str {
         match self {
             CachePlace::Inside => "inside",
             CachePlace::Crossing => "crossing",
             CachePlace::Beyond => "beyond",
+            CachePlace::Unknown => "unknown",
         }
     }
 }

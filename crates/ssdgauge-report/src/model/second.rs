@@ -1,22 +1,59 @@
 //! One second of a step, with the values that figures use.
 
-use std::collections::BTreeMap;
+use crate::model::run::PointRun;
+use ssdgauge_core::{Metric, Nanos, Scope, SecondMark, Totals};
 
-/// One second of a step, all streams together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Second {
+/// One second of a step, all streams together. It is computed where it is used: a run of a week has
+/// 600,000 of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Second<'a> {
     /// The number of the second in its step, from 0.
     pub second: u32,
-    /// Completed requests per second, reads and writes.
-    pub iops: f64,
-    /// 10^6 bytes per second, reads and writes.
-    pub throughput_mb_s: f64,
-    /// Mean latency in microseconds; `None` where nothing completed.
-    pub lat_mean_us: Option<f64>,
     /// 99th percentile of latency in microseconds; `None` where there were too few requests.
     pub lat_p99_us: Option<f64>,
-    /// Longest latency in microseconds; `None` where nothing completed.
-    pub lat_max_us: Option<f64>,
-    /// Mean of the readings in this second, by quantity, such as `temperature_c`.
-    pub readings: BTreeMap<String, f64>,
+    totals: &'a Totals,
+}
+
+impl Second<'_> {
+    /// Returns the completed requests per second, reads and writes.
+    pub fn iops(&self) -> f64 {
+        self.totals.value(Metric::Iops, Scope::All).unwrap_or(0.0)
+    }
+
+    /// Returns the 10^6 bytes per second, reads and writes.
+    pub fn throughput_mb_s(&self) -> f64 {
+        self.totals.value(Metric::ThroughputMbS, Scope::All).unwrap_or(0.0)
+    }
+
+    /// Returns the mean latency in microseconds; `None` where nothing completed.
+    pub fn lat_mean_us(&self) -> Option<f64> {
+        self.totals.value(Metric::LatMeanUs, Scope::All)
+    }
+
+    /// Returns the longest latency in microseconds; `None` where nothing completed.
+    pub fn lat_max_us(&self) -> Option<f64> {
+        self.totals.value(Metric::LatMaxUs, Scope::All)
+    }
+
+    /// Returns the mean of the readings of `quantity` in this second, such as `temperature_c`.
+    pub fn reading(&self, quantity: &str) -> Option<f64> {
+        self.totals.reading(quantity)
+    }
+}
+
+impl PointRun {
+    /// Returns the seconds that figures use, in order.
+    pub fn seconds(&self) -> impl DoubleEndedIterator<Item = Second<'_>> + ExactSizeIterator {
+        let all = &self.point.seconds;
+        // What was in flight at the end completes in a last bin of microseconds. It counts in the
+        // totals; as a rate it would be a spike that the drive never had.
+        let is_short = |last: &Totals| all.len() > 1 && last.elapsed < Nanos::SECOND;
+        let cut = usize::from(all.last().is_some_and(is_short));
+        let second = |(totals, mark): (_, &SecondMark)| Second {
+            second: mark.number,
+            lat_p99_us: mark.lat_p99_us,
+            totals,
+        };
+        all[..all.len() - cut].iter().zip(&self.marks).map(second)
+    }
 }

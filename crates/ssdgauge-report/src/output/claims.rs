@@ -4,7 +4,7 @@ use crate::analysis::claims::judge;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::specification::Specification;
 use crate::model::Run;
-use crate::output::markdown::escaped;
+use crate::output::markdown_text::escaped;
 use crate::text::number;
 use crate::text::sanitize;
 use serde_json::{Value, json};

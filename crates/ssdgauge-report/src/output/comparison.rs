@@ -50,7 +50,7 @@ impl Comparison {
                 value(test.values[0]),
                 value(test.values[1]),
                 test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 3)),
-                md(&verdict(&test.difference))
+                md(&verdict(test))
             ));
         }
         text.push_str(&format!("\nA: {}, run {}.  \n", md(&self.names[0]), md(&self.ids[0])));
@@ -103,18 +103,26 @@ impl Comparison {
 /// Returns one test in words, such as `B is 1.38 ± 0.05 times A: better (IOPS)`.
 pub(super) fn sentence(test: &TestComparison) -> String {
     let metric = test.metric.title();
-    let verdict = verdict(&test.difference);
-    match test.ratio {
-        None => verdict,
-        Some(ratio) => format!("B is {} times A: {verdict} ({metric})", number::ratio(ratio, 3)),
+    let verdict = verdict(test);
+    let times = |ratio| number::ratio(ratio, 3);
+    match (test.ratio, &test.difference) {
+        (None, _) => verdict,
+        (Some(ratio), Difference::Unknown(_)) => {
+            format!("{verdict} (measured {metric}, B ÷ A: {})", times(ratio))
+        }
+        (Some(ratio), Difference::Better | Difference::Worse | Difference::WithinNoise) => {
+            format!("B is {} times A: {verdict} ({metric})", times(ratio))
+        }
     }
 }
 
-fn verdict(difference: &Difference) -> String {
-    match difference {
+fn verdict(test: &TestComparison) -> String {
+    match &test.difference {
         Difference::Better => "better".to_owned(),
         Difference::Worse => "worse".to_owned(),
         Difference::WithinNoise => "no difference beyond noise".to_owned(),
+        // Both were measured, and their difference cannot be judged.
+        Difference::Unknown(reason) if test.ratio.is_some() => format!("not judged: {reason}"),
         Difference::Unknown(reason) => format!("not compared: {reason}"),
     }
 }
@@ -134,5 +142,5 @@ fn percent(share: f64) -> String {
 }
 
 fn md(text: &str) -> String {
-    crate::output::markdown::escaped(text)
+    crate::output::markdown_text::escaped(text)
 }

@@ -5,7 +5,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::figure;
 use crate::figure::chart::Chart;
-use crate::figure::draw::{self, Dimensions, Frame, Theme};
+use crate::figure::draw::{self, Dimensions, Frame};
 use crate::figure::vega;
 use crate::figure::{PageOptions, specification};
 use crate::model::ReportError;
@@ -45,7 +45,7 @@ pub const PNG_MARK: &[u8] = b"tEXtSoftware\0ssdgauge";
 const PNG_HEAD: usize = 8 + 12 + 13;
 
 /// Returns the PNG file `png` with the mark of the program behind its header.
-fn marked_png(png: &[u8]) -> Vec<u8> {
+pub(super) fn marked_png(png: &[u8]) -> Vec<u8> {
     let (head, rest) = png.split_at(PNG_HEAD.min(png.len()));
     // Length and checksum leave each other out; the length also leaves out the type.
     let length = (PNG_MARK.len() - 4) as u32;
@@ -73,7 +73,7 @@ impl NamedFigure {
     ///
     /// Returns [`ReportError::Picture`] where the drawing library cannot rasterise the picture.
     pub fn png(&self) -> Result<Vec<u8>, ReportError> {
-        let scene = draw::scene(&self.chart, Theme::Light, &self.frame, &Dimensions::WIDE);
+        let scene = draw::scene(&self.chart, &self.frame, &Dimensions::WIDE);
         kuva::RasterBackend::new()
             .with_scale(DENSITY)
             .render_scene(&scene)
@@ -90,13 +90,13 @@ pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
     for (number, group) in group::groups(runs).iter().enumerate() {
         let id = slug(&group.first().test.test.id);
         for chart in figure::charts(group, &drives) {
-            let name = names.of(format!("{:02}-{id}-{}", number + 1, chart.kind));
+            let name = names.unique(format!("{:02}-{id}-{}", number + 1, chart.kind));
             let frame = frame(&chart, group, &drives);
             figures.push(named(name, chart, frame));
         }
     }
     for (chart, of_drive) in specification::charts(runs, &drives, &options.specifications) {
-        let name = names.of(chart.kind.to_owned());
+        let name = names.unique(chart.kind.to_owned());
         let mut origin: Vec<String> = Vec::new();
         for index in of_drive {
             let facts = facts(&drives.names[index], &runs[index]);
@@ -114,7 +114,7 @@ pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
 struct Names(BTreeMap<String, usize>);
 
 impl Names {
-    fn of(&mut self, base: String) -> String {
+    fn unique(&mut self, base: String) -> String {
         let n = self.0.entry(base.clone()).or_default();
         *n += 1;
         if *n == 1 { base } else { format!("{base}-{n}") }
@@ -122,7 +122,7 @@ impl Names {
 }
 
 fn named(name: String, chart: Chart, frame: Frame) -> NamedFigure {
-    let svg = marked_svg(&draw::svg(&chart, Theme::Light, &frame, &Dimensions::WIDE, "f"));
+    let svg = marked_svg(&draw::svg(&chart, &frame, &Dimensions::WIDE, "f"));
     NamedFigure { name, title: chart.title.clone(), svg, chart, frame }
 }
 
@@ -154,7 +154,7 @@ fn facts(name: &str, run: &Run) -> String {
     let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), sanitize::device);
     let mut facts = vec![
         name.to_owned(),
-        number::capacity(head.drive.capacity.0),
+        labels::size_in_words(&head.drive),
         format!("firmware {firmware}"),
         number::date(head.started_unix_ms),
         format!("run {}", sanitize::prose(&head.id)),

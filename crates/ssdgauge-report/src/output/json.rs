@@ -6,9 +6,11 @@ use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::model::Tracked;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, StepFinding, StepLevels, TestRun};
-use crate::text::sanitize;
+use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
-use ssdgauge_core::{ConfidenceInterval, DriveInfo, Finding, Headline, Metric, Nanos, Scope};
+use ssdgauge_core::{
+    ConfidenceInterval, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope,
+};
 
 /// The number of the JSON shape; a change that breaks a reader raises it.
 pub(crate) const SCHEMA: u32 = 1;
@@ -33,6 +35,7 @@ fn run(run: &Run) -> Value {
         "started_unix_ms": run.head.started_unix_ms,
         "complete": run.complete,
         "model": run.is_model(),
+        "label": labels::label(&run.head),
         "drive": drive(&run.head.drive),
         "suite": {
             "id": sanitize::prose(&plan.suite.id),
@@ -48,6 +51,13 @@ fn run(run: &Run) -> Value {
             "at_least": rule.at_least,
             "at_most": rule.at_most,
             "ended_after": run.ended_after,
+        })),
+        "durability": run.durability.map(|of_run| json!({
+            "flushes_sent": of_run.flushes,
+            "flushes_counted": of_run.counted,
+            "flush_longest_us": micros(of_run.longest),
+            "blocks_read_back": of_run.read_back,
+            "blocks_lost": of_run.lost,
         })),
         "environment": strings(&run.head.environment),
         "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
@@ -113,6 +123,7 @@ fn test(run: &TestRun) -> Value {
                 "levels": point.levels.map(levels),
                 "open_loop": point.open_loop,
                 "kernel": point.kernel,
+                "flush": point.flush.as_ref().map(flush),
                 "metrics": metrics::shown(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
@@ -124,6 +135,19 @@ fn test(run: &TestRun) -> Value {
         "state_checks": state_check::checks(run).iter().map(state_check).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
     })
+}
+
+fn flush(flush: &Flush) -> Value {
+    json!({
+        "sent": flush.sent,
+        "elapsed_us": micros(flush.elapsed),
+        "device": flush.device,
+        "counted": flush.counted,
+    })
+}
+
+fn micros(time: Nanos) -> f64 {
+    time.0 as f64 / 1e3
 }
 
 fn levels(levels: StepLevels) -> Value {

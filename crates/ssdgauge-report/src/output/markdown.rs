@@ -1,7 +1,10 @@
 //! Markdown for forums and reviews: the headlines and findings of each run.
 
+use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::model::{LocatedFinding, Run, TestRun};
+use crate::output::compared_markdown::compared;
+use crate::output::markdown_text::{MODEL, escaped};
 use crate::text::interval;
 use crate::text::labels;
 use crate::text::number;
@@ -9,8 +12,13 @@ use crate::text::sanitize;
 use ssdgauge_core::{Finding, Headline, Score, Severity};
 use std::fmt::Write;
 
-/// Returns `runs` as Markdown: for each run a table of headlines and its findings.
+/// Returns `runs` as Markdown: of several drives one table that compares them, otherwise for each run a
+/// table of headlines and its findings.
 pub fn markdown(runs: &[Run]) -> String {
+    let drives = ReportDrives::new(runs, None);
+    if drives.count() > 1 {
+        return compared(runs, &drives).expect("writing to memory cannot fail");
+    }
     let mut text = String::new();
     for (run, name) in
         runs.iter().zip(labels::unique_names(&runs.iter().map(|run| &run.head).collect::<Vec<_>>()))
@@ -27,7 +35,7 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     let head = &run.head;
     writeln!(text, "## {}\n", escaped(name))?;
     let mut facts = vec![
-        number::capacity(head.drive.capacity.0),
+        labels::size_in_words(&head.drive),
         format!("suite {}", labels::suite(&run.head)),
         number::date(head.started_unix_ms),
         format!("run {}", sanitize::prose(&head.id)),
@@ -59,10 +67,6 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     }
     findings(text, run)
 }
-
-/// The sentence below the head of every model.
-pub(crate) const MODEL: &str =
-    "These results come from a virtual drive and do not describe any product.";
 
 fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) -> std::fmt::Result {
     let value = headline
@@ -115,22 +119,4 @@ fn lines(run: &Run) -> Vec<(&'static str, String)> {
         (finding.severity.name(), line)
     };
     seen.into_iter().map(line).collect()
-}
-
-/// Returns `text` with everything escaped that Markdown or HTML inside it would read.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '$' => {
-                escaped.push('\\');
-                escaped.push(character);
-            }
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }

@@ -45,7 +45,7 @@ pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
 
 fn header(run: &Run, style: &Style) -> Vec<String> {
     let head = &run.head;
-    let mut facts = vec![number::capacity(head.drive.capacity.0)];
+    let mut facts = vec![labels::size_in_words(&head.drive)];
     if let Some(firmware) = &head.drive.firmware {
         facts.push(format!("firmware {}", sanitize::device(firmware)));
     }
@@ -55,7 +55,7 @@ fn header(run: &Run, style: &Style) -> Vec<String> {
         format!("run {}", sanitize::prose(&head.id)),
         sanitize::prose(&head.program),
     ];
-    let mut lines = vec![style.bold(&labels::drive_name(&run.head.drive))];
+    let mut lines = vec![style.bold(&labels::run_name(&run.head))];
     lines.push(style.plain(&facts.join(" · ")));
     lines.push(style.dim(&origin.join(" · ")));
     let marks = labels::marks(&run.head, run.complete);

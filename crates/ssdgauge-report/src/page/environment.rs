@@ -1,24 +1,75 @@
-//! The end of the page: the drive and the host of each run.
+//! The drive and the host of each run.
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::model::Run;
 use crate::page::findings;
+use crate::page::kit::mark::icon;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the section with the drive and host of each run.
-pub(super) fn section(runs: &[Run], drives: &ReportDrives) -> Markup {
+/// Returns the drives and runs, and the hosts: what is equal in all runs once, then the differences.
+pub(super) fn tables(runs: &[Run], drives: &ReportDrives) -> Markup {
     html! {
-        section.environment aria-labelledby="environment" {
-            h2 #environment { "Drives and environment" }
-            @for (run, name) in runs.iter().zip(&drives.names) {
-                h3 { (name) }
-                (findings::run_findings(run))
-                (facts(run))
+        details.fold open[runs.len() == 1] {
+            summary { "Drives and runs" }
+            @for drive in 0..drives.count() {
+                @for run in drives.runs_of(drive).map(|run| &runs[run]) {
+                    @if drives.count() > 1 { p.cap { (icon(drives, drive)) " " b { (drives.name(drive)) } } }
+                    (findings::run_findings(run))
+                    div.scroll tabindex="0" role="group" aria-label="Facts of drive and machine" { table.num.left { tbody { (facts(run)) } } }
+                }
             }
+        }
+        @if runs.iter().any(|run| !run.head.environment.is_empty()) {
+            details.fold {
+                summary { "Machine, once for all runs" }
+                (machine(runs, drives))
+            }
+        }
+    }
+}
+
+/// Returns what is equal in the environments of all runs, and a table of what differs.
+fn machine(runs: &[Run], drives: &ReportDrives) -> Markup {
+    let mut keys: BTreeSet<&String> =
+        runs.iter().flat_map(|run| run.head.environment.keys()).collect();
+    // The label is no property of the machine, and stands with the name of the drive.
+    keys.retain(|key| *key != labels::LABEL);
+    let value = |run: &Run, key: &String| run.head.environment.get(key).cloned();
+    let is_common = |key: &&&String| runs.iter().all(|run| value(run, key) == value(&runs[0], key));
+    let (common, differing): (Vec<&String>, Vec<&String>) =
+        keys.iter().copied().partition(|key| is_common(&key));
+    let words = |key: &String| sanitize::prose(key).replace('_', " ");
+    let shown = |run: &Run, key: &String| {
+        value(run, key).map_or_else(|| number::NOTHING.to_owned(), |text| sanitize::prose(&text))
+    };
+    html! {
+        div.scroll tabindex="0" role="group" aria-label="Facts of drive and machine" { table.num.left { tbody {
+            @for key in &common {
+                tr { th scope="row" { (words(key)) } td { (shown(&runs[0], key)) } }
+            }
+        } } }
+        @if differing.is_empty() {
+            p.small { "Differences between runs: none." }
+        } @else {
+            p.cap { b { "Differences between runs" } }
+            div.scroll tabindex="0" role="group" aria-label="Facts of drive and machine" { table.num.left {
+                thead { tr {
+                    th scope="col" { "Run" }
+                    @for key in &differing { th scope="col" { (words(key)) } }
+                } }
+                tbody {
+                    @for (index, run) in runs.iter().enumerate() {
+                        tr {
+                            th scope="row" { (drives.short(drives.drive_of(index))) }
+                            @for key in &differing { td { (shown(run, key)) } }
+                        }
+                    }
+                }
+            } }
         }
     }
 }
@@ -26,6 +77,7 @@ pub(super) fn section(runs: &[Run], drives: &ReportDrives) -> Markup {
 fn facts(run: &Run) -> Markup {
     let drive = &run.head.drive;
     let plan = &run.head.plan;
+    let size = labels::size(drive);
     let unknown = || "unknown".to_owned();
     let device = |text: &Option<String>| text.as_deref().map_or_else(unknown, sanitize::device);
     let rows = [
@@ -33,41 +85,45 @@ fn facts(run: &Run) -> Markup {
         ("Model", device(&drive.model)),
         ("Serial", device(&drive.serial)),
         ("Firmware", device(&drive.firmware)),
-        (
-            "Capacity",
-            format!(
-                "{} ({} bytes)",
-                number::capacity(drive.capacity.0),
-                number::count(drive.capacity.0)
-            ),
-        ),
+        (size.0, format!("{} ({} bytes)", size.1, number::count(drive.capacity.0))),
         (
             "Block sizes",
-            format!("{} logical, {} physical", drive.logical_block, drive.physical_block),
+            format!(
+                "{} logical, {} physical",
+                number::block(drive.logical_block),
+                number::block(drive.physical_block)
+            ),
         ),
         ("Suite", format!("{} ({})", sanitize::prose(&plan.suite.title), labels::suite(&run.head))),
         ("Seed", plan.seed.to_string()),
+        ("Label", labels::label(&run.head).unwrap_or_else(|| number::NOTHING.to_owned())),
         ("Run", sanitize::prose(&run.head.id)),
         ("Started", number::date(run.head.started_unix_ms)),
         ("Program", sanitize::prose(&run.head.program)),
     ];
     html! {
-        div.columns {
-            div.scroll { table {
-                caption { "Drive and run" }
-                tbody {
-                    @for (key, value) in rows { tr { th scope="row" { (key) } td { (value) } } }
-                    (pairs(&drive.details))
-                }
-            } }
-            @if !run.head.environment.is_empty() {
-                div.scroll { table {
-                    caption { "Host" }
-                    tbody { (pairs(&run.head.environment)) }
-                } }
-            }
+        @for (key, value) in rows.into_iter().chain(durability(run)) {
+            tr { th scope="row" { (key) } td { (value) } }
         }
+        (pairs(&drive.details))
     }
+}
+
+/// Returns the rows on flushes and blocks that were read back, where the run has any.
+fn durability(run: &Run) -> impl Iterator<Item = (&'static str, String)> {
+    let rows = run.durability.map(|of_run| {
+        let counted = match of_run.counted {
+            Some(counted) => format!(", {} counted by the device", number::count(counted)),
+            None => String::new(),
+        };
+        let sent = number::count(of_run.flushes);
+        let (read, lost) = (number::count(of_run.read_back), number::count(of_run.lost));
+        [
+            ("Flushes", format!("{sent} sent{counted}; the longest took {}", of_run.longest)),
+            ("Blocks read back", format!("{read}, {lost} of them without the data written last")),
+        ]
+    });
+    rows.into_iter().flatten()
 }
 
 fn pairs(pairs: &BTreeMap<String, String>) -> Markup {

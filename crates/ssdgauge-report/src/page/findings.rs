@@ -1,8 +1,8 @@
-//! Findings in the summary, at each test and at each run.
+//! Findings at each test and at each run.
 
 use crate::analysis::group::Group;
 use crate::analysis::report_drives::ReportDrives;
-use crate::model::{LocatedFinding, Run};
+use crate::model::Run;
 use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::{Finding, Severity};
@@ -11,84 +11,10 @@ use std::cmp::Reverse;
 /// More notes than this are folded.
 const UNFOLDED: usize = 2;
 
-/// More warnings than this at the top are folded; each is also listed at its test.
-const MOST_WORST: usize = 5;
-
 /// One finding with the steps or drives that it concerns.
 struct Entry<'a> {
     finding: &'a Finding,
     places: Vec<String>,
-}
-
-/// All findings of one kind and severity on one drive: one line at the top.
-struct Worst<'a> {
-    finding: &'a Finding,
-    name: &'a str,
-    tests: Vec<String>,
-    /// How many findings of this kind there are.
-    n: usize,
-}
-
-/// Returns the warnings and invalidations of all runs, or a sentence that there are none.
-pub(super) fn worst(runs: &[Run], drives: &ReportDrives) -> Markup {
-    let mut all: Vec<Worst<'_>> = Vec::new();
-    let mut notes = 0;
-    for (run, name) in runs.iter().zip(&drives.names) {
-        for LocatedFinding { test, finding, .. } in run.all_findings() {
-            if finding.severity == Severity::Note {
-                notes += 1;
-                continue;
-            }
-            let test = test.map_or("whole run".to_owned(), |test| sanitize::prose(&test.title));
-            let same = |known: &&mut Worst<'_>| {
-                known.name == name
-                    && known.finding.kind == finding.kind
-                    && known.finding.severity == finding.severity
-            };
-            match all.iter_mut().find(same) {
-                Some(known) => {
-                    known.n += 1;
-                    if !known.tests.contains(&test) {
-                        known.tests.push(test);
-                    }
-                }
-                None => all.push(Worst { finding, name, tests: vec![test], n: 1 }),
-            }
-        }
-    }
-    all.sort_by_key(|worst| Reverse(worst.finding.severity));
-    let several = runs.len() > 1;
-    html! {
-        @if all.is_empty() {
-            p.small {
-                "No warnings."
-                @if notes > 0 { " " (notes) " notes are listed at the tests that they concern." }
-            }
-        } @else {
-            h3 { "Caveats" }
-            @let rest = all.split_off(all.len().min(MOST_WORST));
-            ul.findings { @for worst in &all { (worst_item(worst, several)) } }
-            @if !rest.is_empty() {
-                details.more {
-                    summary { (rest.len()) " more warnings" }
-                    ul.findings { @for worst in &rest { (worst_item(worst, several)) } }
-                }
-            }
-        }
-    }
-}
-
-fn worst_item(worst: &Worst<'_>, several: bool) -> Markup {
-    let tests = places(&worst.tests);
-    let place = if several { format!("{}, {tests}", worst.name) } else { tests };
-    html! {
-        (item(worst.finding, &place, |advice| html! {
-            @if worst.n > 1 {
-                " First of " (worst.n) " findings of this kind; each is listed at its test."
-            }
-            (advice)
-        }))
-    }
 }
 
 /// Returns the findings of the tests in `group`.
@@ -98,10 +24,14 @@ pub(super) fn group_findings(group: &Group<'_>, drives: &ReportDrives) -> Markup
         for of_step in &member.test.findings {
             let place = match (&of_step.step, drives.count() > 1) {
                 (Some(step), true) => {
-                    format!("{}, {}", drives.names[member.index], sanitize::prose(step))
+                    format!(
+                        "{}, {}",
+                        drives.short(drives.drive_of(member.index)),
+                        sanitize::prose(step)
+                    )
                 }
                 (Some(step), false) => sanitize::prose(step),
-                (None, true) => drives.names[member.index].clone(),
+                (None, true) => drives.short(drives.drive_of(member.index)).to_owned(),
                 (None, false) => String::new(),
             };
             add(&mut entries, &of_step.finding, place);
@@ -146,13 +76,13 @@ fn list(mut entries: Vec<Entry<'_>>) -> Markup {
     entries.sort_by_key(|entry| Reverse(entry.finding.severity));
     html! {
         ul.findings {
-            @for entry in entries { (item(entry.finding, &places(&entry.places), |advice| advice)) }
+            @for entry in entries { (item(entry.finding, &places(&entry.places))) }
         }
     }
 }
 
-/// Returns one finding with its place; `end` may add text before the advice.
-fn item(finding: &Finding, place: &str, end: impl Fn(Markup) -> Markup) -> Markup {
+/// Returns one finding with its place.
+fn item(finding: &Finding, place: &str) -> Markup {
     let word = finding.severity.name();
     let advice = html! {
         @if !finding.advice.is_empty() {
@@ -164,7 +94,7 @@ fn item(finding: &Finding, place: &str, end: impl Fn(Markup) -> Markup) -> Marku
             span.badge { (word) } " "
             @if !place.is_empty() { b { (place) ": " } }
             (sanitize::prose(&finding.text)) "."
-            (end(advice))
+            (advice)
         }
     }
 }

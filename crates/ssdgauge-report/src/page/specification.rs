@@ -3,10 +3,8 @@
 use crate::analysis::claims::{Judged, judge};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::specification::Specification;
-use crate::figure::specification;
 use crate::model::Run;
-use crate::page::figure;
-use crate::page::swatch::swatch;
+use crate::page::kit::mark::icon;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -19,21 +17,18 @@ pub(super) fn section(
 ) -> Markup {
     html! {
         @if !specifications.is_empty() {
-            section.specification aria-labelledby="specification" {
-                h2 #specification { "Specification against measurement" }
-                @for (number, specification) in specifications.iter().enumerate() {
+            section.use #specification aria-labelledby="specification-title" {
+                h2 #specification-title { "Specification against measurement" }
+                @for specification in specifications {
                     @let subjects = specification.subjects(runs, drives);
                     @if subjects.is_empty() {
                         p { "No run is of a drive named " (sanitize::prose(&specification.model)) "." }
                     }
                     @for (drive, of_drive) in subjects {
                         @let judged = judge(specification, &of_drive);
-                        @let name = drives.name(drive);
-                        h3 { (swatch(drive)) (name) }
+                        @let name = drives.short(drive);
+                        h3 { (icon(drives, drive)) " " (name) }
                         (table(&judged, specification))
-                        @if let Some(chart) = specification::chart(&judged, name, drive, &of_drive) {
-                            (figure::figure(&chart, &format!("spec{number}d{drive}")))
-                        }
                     }
                 }
             }
@@ -48,11 +43,12 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
             (number::text(specification.tolerance * 100.0).trim_end_matches('0').trim_end_matches('.'))
             " %. The claims are those of the spec file."
         }
-        div.scroll { table {
+        div.scroll tabindex="0" role="group" aria-label="Claims and measurements" { table.num.left {
             thead { tr {
                 th scope="col" { "Claim" }
                 th.n scope="col" { "Claimed" }
                 th.n scope="col" { "Measured" }
+                th.n scope="col" { "Share" }
                 th scope="col" { "Verdict" }
                 th scope="col" { "Test, or reason" }
                 th scope="col" { "Source" }
@@ -66,6 +62,12 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
                             (row.measured.map_or_else(
                                 || number::NOTHING.to_owned(),
                                 |value| number::with_unit(value, row.claim.metric),
+                            ))
+                        }
+                        td.n {
+                            (row.measured.map_or_else(
+                                || number::NOTHING.to_owned(),
+                                |value| format!("{:.0}\u{a0}%", 100.0 * value / row.claim.value),
                             ))
                         }
                         td { span.verdict.(row.verdict.key()) { (row.verdict.words()) } }

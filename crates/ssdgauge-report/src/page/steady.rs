@@ -18,17 +18,17 @@ pub(super) fn tables(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let members = || group.members.iter().filter(|member| !member.test.tracked.is_empty());
     html! {
         @if members().next().is_some() {
-            h3 { "Steady state" }
-            div.scroll { table {
+            p.cap { b { "Steady state" } }
+            div.scroll tabindex="0" role="group" aria-label="Steady state" { table.num {
                 thead { tr {
                     th scope="col" { "Tracked" }
                     th scope="col" { "Rounds" }
                     th scope="col" { "Window" }
                     th.n scope="col" { "Average" }
-                    th.n scope="col" { "Data excursion allowed" }
-                    th.n scope="col" { "measured" }
-                    th.n scope="col" { "Slope excursion allowed" }
-                    th.n scope="col" { "measured" }
+                    th.n scope="col" { "Data excursion, allowed" }
+                    th.n scope="col" { "Data excursion, measured" }
+                    th.n scope="col" { "Slope excursion, allowed" }
+                    th.n scope="col" { "Slope excursion, measured" }
                     th.n scope="col" { "Correlation" }
                     th scope="col" { "Steady" }
                 } }
@@ -59,7 +59,9 @@ fn row(member: &Member<'_>, tracked: &Tracked, drives: &ReportDrives) -> Markup 
         tr {
             th scope="row" {
                 (sanitize::prose(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
-                @if drives.names.len() > 1 { " · " (drives.names[member.index]) }
+                @if drives.count() > 1 {
+                    " · " (drives.short(drives.drive_of(member.index)))
+                }
             }
             td { (tracked.values.len()) " of " (sanitize::prose(&tracked.round)) }
             @match tracked.window() {
@@ -103,11 +105,13 @@ fn cells(member: &Member<'_>, drives: &ReportDrives) -> Markup {
     html! {
         @if sizes.len() > 1 && mixes.len() > 1 {
             @for metric in metrics(tracked) {
-                h4 {
+                p.cap {
                     (metric.title()) " in each cell, " (metric.unit())
-                    @if drives.names.len() > 1 { " · " (drives.names[member.index]) }
+                    @if drives.count() > 1 {
+                    " · " (drives.short(drives.drive_of(member.index)))
                 }
-                div.scroll { table {
+                }
+                div.scroll tabindex="0" role="group" aria-label="Steady state" { table.num {
                     thead { tr {
                         th scope="col" { "Block size" }
                         @for mix in mixes.iter().rev() {

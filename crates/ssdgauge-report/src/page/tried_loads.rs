@@ -14,8 +14,8 @@ pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
         group.members.iter().map(tried).find_map(|loads| Some(loads.first()?.above.clone()));
     let Some(limits) = limits else { return html! {} };
     html! {
-        h3 { "Loads tried in full length" }
-        div.scroll { table {
+        p.cap { b { "Loads tried in full length" } }
+        div.scroll tabindex="0" role="group" aria-label="Loads that were tried" { table.num {
             thead { tr {
                 th scope="col" { "Drive" }
                 th.n scope="col" { "Load" }
@@ -30,7 +30,7 @@ pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
             } }
             tbody {
                 @for member in &group.members {
-                    @for load in tried(member) { (row(&drives.names[member.index], &load)) }
+                    @for load in tried(member) { (row(drives.short(drives.drive_of(member.index)), &load)) }
                 }
             }
         } }

@@ -2,12 +2,12 @@
 
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::DriveInfo;
+use ssdgauge_core::{DriveInfo, TargetKind};
 use ssdgauge_runfile::Head;
 
 /// Returns a unique name for each run: the model, with run id or index where models are equal.
 pub(crate) fn unique_names(runs: &[&Head]) -> Vec<String> {
-    let plain: Vec<String> = runs.iter().map(|head| drive_name(&head.drive)).collect();
+    let plain: Vec<String> = runs.iter().map(|head| run_name(head)).collect();
     let ids: Vec<String> = runs.iter().map(|run| short_id(&run.id)).collect();
     let unique = |names: &[String], name: &String| names.iter().filter(|n| *n == name).count() == 1;
     let by_id: Vec<String> = (0..runs.len())
@@ -34,6 +34,47 @@ pub(crate) fn drive_name(drive: &DriveInfo) -> String {
         Some(mark) => format!("{name} [{mark}]"),
         None => name,
     }
+}
+
+/// The key of the label in the environment of a run.
+pub(crate) const LABEL: &str = "label";
+
+/// Returns the label that the user gave to a run, such as `heatsink`.
+pub(crate) fn label(head: &Head) -> Option<String> {
+    head.environment.get(LABEL).map(|label| sanitize::short_prose(label))
+}
+
+/// Returns the name of the drive of `head` as [`drive_name`] does, with the label of the run.
+pub(crate) fn run_name(head: &Head) -> String {
+    let name = drive_name(&head.drive);
+    match label(head) {
+        Some(label) => format!("{name} · {label}"),
+        None => name,
+    }
+}
+
+/// Returns the name of the size that requests may address, with the size: for a scratch file that is
+/// no property of the drive.
+pub(crate) fn size(drive: &DriveInfo) -> (&'static str, String) {
+    let words = number::capacity(drive.capacity.0);
+    match drive.kind {
+        TargetKind::File => ("Scratch file", words),
+        TargetKind::Block | TargetKind::Virtual | TargetKind::Null => ("Capacity", words),
+    }
+}
+
+/// Returns the size in running text: `1.00 TB`, or `scratch file of 4.29 GB`.
+pub(crate) fn size_in_words(drive: &DriveInfo) -> String {
+    match size(drive) {
+        ("Capacity", words) => words,
+        (name, words) => format!("{} of {words}", name.to_lowercase()),
+    }
+}
+
+/// Returns the size as [`size_in_words`] does, without digits that are zero.
+pub(crate) fn plain_size(drive: &DriveInfo) -> String {
+    size_in_words(drive)
+        .replace(&number::capacity(drive.capacity.0), &number::plain_capacity(drive.capacity.0))
 }
 
 /// Returns the marks of `run` that stand beside each of its numbers, such as `MODEL`.

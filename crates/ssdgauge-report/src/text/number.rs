@@ -1,26 +1,96 @@
 //! Numbers in words for people: as many digits as a reader can use, thousands set apart.
 
-use ssdgauge_core::{Metric, Ratio};
+use ssdgauge_core::rounded::{self, grouped};
+use ssdgauge_core::{Bytes, Metric, Nanos, Ratio};
 
 /// The sign for a value that was not measured.
 pub(crate) const NOTHING: &str = "–";
 
 /// Returns `value` with three to four digits that count: `1,234`, `56.7`, `8.90`.
 pub(crate) fn text(value: f64) -> String {
-    let size = value.abs();
-    let decimals = match size {
-        _ if !value.is_finite() => return NOTHING.to_owned(),
-        _ if size >= 99.95 || size == 0.0 => 0,
-        _ if size >= 9.995 => 1,
-        _ if size >= 0.0995 => 2,
-        _ => 3,
-    };
-    grouped(&format!("{value:.decimals$}"))
+    rounded::number(value)
+}
+
+/// Returns the value of a tick in full: `12.5`, `2,500`. A tick is never rounded to fewer digits.
+pub(crate) fn tick(value: f64) -> String {
+    let text = format!("{value:.6}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    grouped(if text == "-0" { "0" } else { text })
 }
 
 /// Returns `value`, or a dash where there is none.
 pub(crate) fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), text)
+}
+
+/// Returns a value with its unit as readers expect it: latencies in µs, ms or s.
+pub(crate) fn measured(value: f64, metric: Metric) -> String {
+    match (metric.is_latency(), metric.unit()) {
+        (true, _) => latency(value),
+        (false, "") => text(value),
+        (false, "×") => format!("{}×", tick(value)),
+        (false, unit) => format!("{}\u{a0}{unit}", text(value)),
+    }
+}
+
+/// Returns a latency: microseconds below 1 ms, milliseconds below 1 s.
+pub(crate) fn latency(us: f64) -> String {
+    unbroken(&rounded::latency(us))
+}
+
+/// Returns a latency at a tick, with all of its digits: `100 µs`, `2 ms`.
+pub(crate) fn latency_tick(us: f64) -> String {
+    match us {
+        _ if us >= 1e6 => format!("{}\u{a0}s", tick(us / 1e6)),
+        _ if us >= 1e3 => format!("{}\u{a0}ms", tick(us / 1e3)),
+        _ => format!("{}\u{a0}µs", tick(us)),
+    }
+}
+
+/// Returns a duration as a reader says it: `24 s`, `1 min 54 s`, `2 h 05 min`.
+pub(crate) fn duration(seconds: f64) -> String {
+    unbroken(&Nanos::from_secs(seconds.max(0.0).round() as u64).about())
+}
+
+/// Returns `text` with a space in front of each unit at which no line breaks.
+fn unbroken(text: &str) -> String {
+    let next = text.chars().skip(1).chain(['0']);
+    let letter = |(letter, next): (char, char)| match letter {
+        ' ' if !next.is_ascii_digit() => '\u{a0}',
+        other => other,
+    };
+    text.chars().zip(next).map(letter).collect()
+}
+
+/// Returns the value of a tick in few letters: `500`, `2.5k`, `1M`.
+pub(crate) fn short(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e6 => format!("{}M", tick(value / 1e6)),
+        size if size >= 1e3 => format!("{}k", tick(value / 1e3)),
+        _ => tick(value),
+    }
+}
+
+/// Returns `text` with a space between each number and the unit that follows it directly: core writes
+/// `2min` and `16GB` exactly as suites do.
+pub(crate) fn spaced(text: &str) -> String {
+    const UNITS: [&str; 13] =
+        ["min", "ms", "µs", "ns", "KiB", "MiB", "GiB", "TiB", "GB", "MB", "TB", "s", "h"];
+    let mut spaced = String::with_capacity(text.len() + 8);
+    let mut after_digit = false;
+    for (at, letter) in text.char_indices() {
+        let rest = &text[at..];
+        let is_unit = |unit: &str| {
+            let next = rest.strip_prefix(unit).map(|rest| rest.chars().next());
+            next.is_some_and(|next| next.is_none_or(|next| !next.is_alphabetic()))
+        };
+        if after_digit && UNITS.iter().any(|unit| is_unit(unit)) {
+            spaced.push('\u{a0}');
+        }
+        spaced.push(letter);
+        after_digit = letter.is_ascii_digit();
+    }
+    spaced
 }
 
 /// Returns a count with its thousands set apart.
@@ -38,12 +108,25 @@ pub(crate) fn with_unit(value: f64, metric: Metric) -> String {
 
 /// Returns a capacity in decimal units, as on the label of a drive: `1.00 TB`, `500 GB`.
 pub(crate) fn capacity(bytes: u64) -> String {
-    const UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
-    let value = bytes as f64;
-    match UNITS.into_iter().find(|(_, unit)| value >= *unit) {
-        Some((name, unit)) => format!("{} {name}", text(value / unit)),
-        None => format!("{bytes} B"),
+    Bytes(bytes).about()
+}
+
+/// Returns a size as [`capacity`] does, without digits that are zero: `64 GB`, `1 TB`.
+pub(crate) fn plain_capacity(bytes: u64) -> String {
+    let words = capacity(bytes);
+    match words.split_once(' ') {
+        Some((value, unit)) if value.contains('.') => {
+            format!("{}\u{a0}{unit}", value.trim_end_matches('0').trim_end_matches('.'))
+        }
+        Some((value, unit)) => format!("{value}\u{a0}{unit}"),
+        None => words,
     }
+}
+
+/// Returns the length of a request in binary units where it is a multiple of one, as fio writes it:
+/// `4 KiB`, `1 MiB`, `1,536 B`.
+pub(crate) fn block(bytes: Bytes) -> String {
+    bytes.as_block()
 }
 
 /// Returns a ratio with so many decimals, and with half the width of its interval where that shows
@@ -80,25 +163,6 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let day = of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
-fn grouped(digits: &str) -> String {
-    let (sign, digits) = match digits.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", digits),
-    };
-    let (whole, fraction) = match digits.split_once('.') {
-        Some((whole, fraction)) => (whole, format!(".{fraction}")),
-        None => (digits, String::new()),
-    };
-    let mut text = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    format!("{sign}{text}{fraction}")
 }
 
 #[cfg(test)]
@@ -143,6 +207,41 @@ mod tests {
         assert_eq!(capacity(500_107_862_016), "500 GB");
         assert_eq!(capacity(17), "17 B");
     }
+
+    #[test]
+    fn a_unit_stands_apart_from_its_number() {
+        for (text, expected) in [
+            ("mean of the last 2min", "mean of the last 2\u{a0}min"),
+            ("the last 16GB, 2s", "the last 16\u{a0}GB, 2\u{a0}s"),
+            ("QD32 and 70 % read", "QD32 and 70 % read"),
+            ("3strings, 4 s", "3strings, 4 s"),
+        ] {
+            assert_eq!(spaced(text), expected);
+        }
+        assert_eq!(latency(1_500.0), "1.50\u{a0}ms");
+        assert_eq!(duration(120.0), "2\u{a0}min");
+        assert_eq!(duration(114.2), "1\u{a0}min 54\u{a0}s");
+        assert_eq!((short(2_500.0).as_str(), short(1e6).as_str()), ("2.5k", "1M"));
+        assert_eq!(plain_capacity(64_000_000_000), "64\u{a0}GB");
+    }
+
+    #[test]
+    fn requests_have_binary_units_and_ticks_all_of_their_digits() {
+        let blocks = [(4_096, "4 KiB"), (1 << 20, "1 MiB"), (1_536, "1,536 B"), (0, "0 B")];
+        for (bytes, expected) in blocks {
+            assert_eq!(block(Bytes(bytes)), expected);
+        }
+        for (value, expected) in [
+            (12.5, "12.5"),
+            (0.1 + 0.2, "0.3"),
+            (1e6, "1,000,000"),
+            (-0.0, "0"),
+            (2_500.0, "2,500"),
+        ] {
+            assert_eq!(tick(value), expected);
+        }
+    }
+
     #[test]
     fn an_interval_below_the_last_decimal_is_omitted() {
         let of = |value, interval| ratio(Ratio { value, interval }, 2);

@@ -28,10 +28,42 @@ pub fn device(text: &str) -> String {
     shortened(clean, DEVICE_LIMIT)
 }
 
+/// Returns the JSON document `text` with every hidden character as an escape of JSON (`\\u202e`): the
+/// strings keep their values, and a terminal that shows them does not change their order. Hidden
+/// characters are in strings only.
+pub fn json(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character == '\n' || !is_hidden(character) {
+            clean.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            write!(clean, "\\u{unit:04x}").expect("writing to memory cannot fail");
+        }
+    }
+    clean
+}
+
 /// Returns text for people: letters of any script stay, what cannot be seen is written out.
 pub fn prose(text: &str) -> String {
+    shortened(written_out(text.chars().take(PROSE_LIMIT + 1)), PROSE_LIMIT)
+}
+
+/// Returns text as [`prose`] does, of at most the length of a drive's own string.
+pub(crate) fn short_prose(text: &str) -> String {
+    shortened(written_out(text.trim().chars().take(DEVICE_LIMIT + 1)), DEVICE_LIMIT)
+}
+
+/// Returns text as [`prose`] does, of any length; line breaks stay.
+pub(crate) fn long_prose(text: &str) -> String {
+    let line = |line: &str| written_out(line.chars());
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn written_out(characters: impl Iterator<Item = char>) -> String {
     let mut clean = String::new();
-    for character in text.chars().take(PROSE_LIMIT + 1) {
+    for character in characters {
         match character {
             '\n' | '\t' | '\r' => clean.push(' '),
             _ if is_hidden(character) => {
@@ -41,7 +73,7 @@ pub fn prose(text: &str) -> String {
             _ => clean.push(character),
         }
     }
-    shortened(clean, PROSE_LIMIT)
+    clean
 }
 
 /// Returns `text` for a chart, where a dollar sign would begin mathematics.
@@ -95,6 +127,15 @@ mod tests {
             assert_eq!(prose(given), expected);
         }
         assert_eq!(prose(&"y".repeat(9_000)).chars().count(), 2_000);
+    }
+
+    #[test]
+    fn json_keeps_its_values_and_shows_no_hidden_character() {
+        let value = "a\u{202e}b\u{9b}c\u{e0041}\u{7f}ö\n";
+        let text = json(&serde_json::to_string_pretty(&[value]).unwrap());
+        assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [value]);
+        assert!(!text.chars().any(|one| one != '\n' && is_hidden(one)), "{text}");
+        assert!(text.contains("a\\u202eb\\u009bc\\udb40\\udc41\\u007fö\\n"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// More answers and events than this for one command mean that something is wrong.
-const MOST_MESSAGES: usize = 100_000;
+const MAX_MESSAGES: usize = 100_000;
 
 /// A browser with one empty page.
 pub(crate) struct Chromium {
@@ -88,7 +88,7 @@ impl Chromium {
         let mut text = command.to_string().into_bytes();
         text.push(0);
         self.commands.write_all(&text).unwrap();
-        for _ in 0..MOST_MESSAGES {
+        for _ in 0..MAX_MESSAGES {
             let message = self.receive();
             if message["id"] == json!(self.number) {
                 assert!(message["error"].is_null(), "{method}: {}", message["error"]);
@@ -129,7 +129,7 @@ impl Chromium {
         self.loaded = false;
         let address = format!("file://{}", file.display());
         self.ask("Page.navigate", json!({ "url": address }));
-        for _ in 0..MOST_MESSAGES {
+        for _ in 0..MAX_MESSAGES {
             if self.loaded {
                 return;
             }
@@ -138,10 +138,17 @@ impl Chromium {
         panic!("the page was never loaded");
     }
 
-    /// Returns what a function without arguments answers in the page.
+    /// Runs a script in the page; its own policy forbids scripts, but not those of the debugger.
+    pub(crate) fn inject(&mut self, script: &str) {
+        let answer = self.ask("Runtime.evaluate", json!({ "expression": script }));
+        assert!(answer["exceptionDetails"].is_null(), "{}", answer["exceptionDetails"]);
+    }
+
+    /// Returns what a function without arguments answers in the page, also one that answers later.
     pub(crate) fn evaluate(&mut self, function: &str) -> Value {
         let expression = format!("({function})()");
-        let parameters = json!({ "expression": expression, "returnByValue": true });
+        let parameters =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.ask("Runtime.evaluate", parameters);
         assert!(answer["exceptionDetails"].is_null(), "{}", answer["exceptionDetails"]);
         answer["result"]["value"].clone()

@@ -3,6 +3,7 @@
 //! Pictures of every view are left in the folder that the test names, for human eyes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
+mod budget;
 mod chromium;
 #[path = "../support/mod.rs"]
 mod support;
@@ -10,7 +11,7 @@ mod support;
 use chromium::Chromium;
 use serde_json::{Value, json};
 use ssdgauge_core::TargetKind;
-use ssdgauge_report::{PageOptions, Run, Specification, page};
+use ssdgauge_report::{Notes, PageOptions, Run, Specification, page};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Pace, Recipe, client, quick, run};
@@ -36,24 +37,39 @@ queue_depth = 32
 fn runs() -> Vec<Run> {
     let drives: [(&str, f64); 3] =
         [("Alpha 1TB", 1.0), ("Beta", 0.7), ("<b>Gamma</b> & 'co'", 0.4)];
-    let mut runs = Vec::new();
-    for (number, (name, factor)) in drives.into_iter().enumerate() {
+    let record = |(number, (name, factor)): (usize, (&str, f64))| {
         let pace = move |stream: &ssdgauge_core::Stream, second: u32| {
             let cliff = if stream.read_percent == 0 && second > 12 { 0.3 } else { 1.0 };
             let iops = 20_000.0 * factor * cliff * f64::from(stream.queue_depth).sqrt();
             Pace { iops: iops as u64, lat_us: 1e6 * f64::from(stream.queue_depth) / iops }
         };
-        for (suite, plan) in [client(6, 40), quick(6)].into_iter().enumerate() {
-            let mut recipe = Recipe::new(&format!("run-{number}-{suite}"), plan, name);
-            recipe.pace = &pace;
-            recipe.power_w = (number < 2).then_some(3.0 + number as f64);
-            recipe.steps = if number == 1 && suite == 0 { 7 } else { usize::MAX };
-            recipe.drive.serial = Some(format!("S{number}"));
-            recipe.drive.kind = TargetKind::Block;
-            runs.push(run(&recipe));
-        }
-    }
-    runs
+        [client(6, 40), quick(6)]
+            .into_iter()
+            .enumerate()
+            .map(|(suite, plan)| {
+                let mut recipe = Recipe::new(&format!("run-{number}-{suite}"), plan, name);
+                recipe.pace = &pace;
+                recipe.power_w = (number < 2).then_some(3.0 + number as f64);
+                recipe.steps = if number == 1 && suite == 0 { 7 } else { usize::MAX };
+                recipe.drive.serial = Some(format!("S{number}"));
+                recipe.drive.kind = TargetKind::Block;
+                run(&recipe)
+            })
+            .collect::<Vec<Run>>()
+    };
+    recorded(drives.into_iter().enumerate(), record)
+}
+
+/// Returns the runs of each of `drives` in their order, each recorded by a thread of its own.
+pub(crate) fn recorded<D: Send>(
+    drives: impl Iterator<Item = D>,
+    record: impl Fn(D) -> Vec<Run> + Sync,
+) -> Vec<Run> {
+    let record = &record;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = drives.map(|drive| scope.spawn(move || record(drive))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
 }
 
 fn written(folder: &Path, name: &str, runs: &[Run]) -> PathBuf {
@@ -64,22 +80,72 @@ fn written(folder: &Path, name: &str, runs: &[Run]) -> PathBuf {
     file
 }
 
+const NOTES: &str = "+++\nbyline = \"Anna Example\"\naccent = \"#0a6b4f\"\ncurrency = \"EUR\"\n
+[[drive]]\nname = \"Alpha\"\nprice = 89.9\ntbw = 600\npros = [\"Fast\"]\ncons = [\"Dear\"]\n+++
+First words, and a [link](https://example.org/).\n\n![A drive](photo.png)\n\n### Setup\n\n```\ncode\n```\n
+# Conclusion\n\nLast words.\n";
+
+/// Returns the page of `runs` with the notes of an editor.
+fn with_notes(folder: &Path, runs: &[Run]) -> PathBuf {
+    let file = folder.join("noted.html");
+    let mut notes = Notes::parse("notes.md", NOTES).unwrap();
+    let figures = ssdgauge_report::figures(&runs[..1], &PageOptions::default());
+    notes.embed(0, &figures[0].png().unwrap()).unwrap();
+    let options = PageOptions { notes: Some(notes), ..PageOptions::default() };
+    std::fs::write(&file, page(runs, &options)).unwrap();
+    file
+}
+
+/// The rules of WCAG 2.2 AA by axe-core, and the best practices on headings and regions.
+const AXE: &str = include_str!("axe/axe.min.js");
+const RULES: &str = "async function () {
+    const contrast = { runOnly: ['color-contrast'] };
+    const others = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+        rules: { 'heading-order': { enabled: true }, 'region': { enabled: true },
+            'color-contrast': { enabled: false } } };
+    const found = await axe.run(document, { ...CHOSEN, resultTypes: ['violations'] });
+    return found.violations.map(wrong => wrong.id + ': ' + wrong.nodes.length + ' × '
+        + wrong.nodes.slice(0, 3).map(node => node.html.slice(0, 160) + ' '
+            + node.failureSummary.slice(0, 240)).join(' | ')) }";
+
+/// Checks the page that is shown with axe-core: with its rule on `contrast`, or with all `others`.
+fn check_by_axe(chromium: &mut Chromium, place: &str, chosen: &str) {
+    chromium.inject(AXE);
+    let wrong = chromium.evaluate(&RULES.replace("CHOSEN", chosen));
+    let wrong = wrong.as_array().unwrap().iter().map(|wrong| format!("{place}: {wrong}"));
+    chromium.complaints.extend(wrong);
+}
+
 /// Looks at `file` in every view; every fold is opened for it, because it has to hold there too.
 fn look(chromium: &mut Chromium, file: &Path, pictures: &Path, figures_at_least: u64) {
     let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
     let views = [("light", 1_100, "light"), ("dark", 1_100, "dark"), ("phone", 390, "light")];
-    for (view, width, scheme) in views {
+    // Dark changes colours alone, and these two pages have all of them.
+    let has_dark = stem == "several" || stem == "quick";
+    for (view, width, scheme) in views.into_iter().filter(|view| has_dark || view.0 != "dark") {
         chromium.show(file, width, scheme);
         chromium.picture(&pictures.join(format!("{stem}-{view}.png")), width, 2_600);
+        // This rule takes seconds on a large page, and `page.js` checks contrast in every view.
+        let has_contrast = stem == "quick" || (stem == "several" && view == "dark");
+        if width > 500 && has_contrast {
+            check_by_axe(chromium, &format!("{stem} in {view}"), "contrast");
+        }
         let all = "function () { document.querySelectorAll('details').forEach(fold => fold.open = true) }";
         chromium.evaluate(all);
         let seen = chromium.evaluate(LOOK);
         assert_eq!(seen["wrong"], json!([]), "{stem} in {view}: {:#}", seen["wrong"]);
         let figures = seen["figures"].as_u64().unwrap();
+        if view == "light" {
+            check_by_axe(chromium, &format!("{stem}, unfolded"), "others");
+        }
         assert!(figures >= figures_at_least, "{stem} in {view} has {figures} figures");
     }
     assert_eq!(chromium.complaints, Vec::<String>::new());
-    let own = |address: &&String| !address.starts_with("file://") || !address.ends_with(".html");
+    let own = |address: &&String| {
+        let is_page = address.starts_with("file://") && address.ends_with(".html");
+        // What is embedded has an address too, and is no request to any place.
+        !is_page && !address.starts_with("data:image/")
+    };
     assert_eq!(chromium.requests.iter().filter(own).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
@@ -115,8 +181,8 @@ fn walk(chromium: &mut Chromium, file: &Path) {
     let controls = chromium.evaluate(count).as_u64().unwrap();
     assert!(controls > 10, "{controls}");
     let mut reached = Vec::new();
-    // A box that scrolls is reached too, and is none of them.
-    for _ in 0..2 * controls {
+    // Boxes that scroll, tabs and the filter are reached too, and are none of them.
+    for _ in 0..6 * controls + 60 {
         chromium.tab();
         let focus = "function () { const at = document.activeElement;
             const style = getComputedStyle(at);
@@ -143,16 +209,28 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
     let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages");
     std::fs::create_dir_all(&pictures).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let runs = runs();
+    let (runs, fifteen) = std::thread::scope(|scope| {
+        let fifteen = scope.spawn(budget::fifteen);
+        (runs(), fifteen.join().unwrap())
+    });
     let several = written(folder.path(), "several.html", &runs);
+    let noted = with_notes(folder.path(), &runs);
     let one = written(folder.path(), "one.html", &runs[..1]);
     let none = written(folder.path(), "none.html", &[run(&Recipe::new("x", client(0, 0), "Disk"))]);
     let mut chromium = Chromium::start();
-    look(&mut chromium, &several, &pictures, 40);
-    look(&mut chromium, &one, &pictures, 10);
+    look(&mut chromium, &several, &pictures, 6);
+    look(&mut chromium, &noted, &pictures, 6);
+    look(&mut chromium, &one, &pictures, 3);
     look(&mut chromium, &none, &pictures, 0);
     print(&mut chromium, &several, &pictures);
     print(&mut chromium, &one, &pictures);
     walk(&mut chromium, &several);
+    let quick = written(folder.path(), "quick.html", &runs[1..2]);
+    let fifteen = written(folder.path(), "fifteen.html", &fifteen);
+    look(&mut chromium, &quick, &pictures, 1);
+    budget::check(&mut chromium, &several, &budget::SEVERAL);
+    budget::check(&mut chromium, &quick, &budget::QUICK);
+    budget::check(&mut chromium, &fifteen, &budget::FIFTEEN);
+    budget::press(&mut chromium, &several);
     eprintln!("pictures of the pages: {}", pictures.display());
 }

@@ -191,6 +191,8 @@ pub struct Recipe<'a> {
     pub pace: &'a dyn Fn(&Stream, u32) -> Pace,
     /// The steps that finish; the next one is left running.
     pub steps: usize,
+    /// Whether the steps of each phase run from the last to the first, as a search may.
+    pub backwards: bool,
     pub power_w: Option<f64>,
     /// What the power meter sees.
     pub scope: PowerScope,
@@ -207,6 +209,7 @@ impl Recipe<'_> {
             drive: drive(TargetKind::File, model),
             pace: &steady,
             steps: usize::MAX,
+            backwards: false,
             power_w: None,
             scope: PowerScope::Drive,
             findings: Vec::new(),
@@ -251,7 +254,12 @@ pub fn record(folder: &Path, recipe: &Recipe<'_>) -> PathBuf {
     let mut ids = Vec::new();
     'run: for (test_index, test) in recipe.plan.tests.iter().enumerate() {
         for (phase_index, phase) in test.phases.iter().enumerate() {
-            for (step_index, step) in phase.steps.iter().enumerate() {
+            let mut order: Vec<usize> = (0..phase.steps.len()).collect();
+            if recipe.backwards {
+                order.reverse();
+            }
+            for step_index in order {
+                let step = &phase.steps[step_index];
                 let place = StepPlace { test: test_index, phase: phase_index, step: step_index };
                 let id = writer.begin_step(place, 1, &recipe.plan, STARTED).unwrap();
                 ids.push(id);

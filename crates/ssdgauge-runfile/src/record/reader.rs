@@ -7,7 +7,7 @@ use crate::record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
 };
 use crate::schema;
-use crate::untrusted::{self, Budget, MOST_RECORDS};
+use crate::untrusted::{self, Budget, MAX_RECORDS};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
@@ -123,6 +123,12 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a record fails its check.
     pub fn steps(&self) -> Result<Vec<StepRecord>, RunFileError> {
+        self.read_steps(true)
+    }
+
+    /// Returns every attempt at every step, with its report where `with_reports` is true: reports are
+    /// most of their memory.
+    fn read_steps(&self, with_reports: bool) -> Result<Vec<StepRecord>, RunFileError> {
         self.rows().collect("step", "SELECT * FROM step ORDER BY id", 14, |row| {
             let place =
                 StepPlace { test: row.number(1)?, phase: row.number(2)?, step: row.number(3)? };
@@ -135,7 +141,10 @@ impl RunFile {
                 ended_unix_ms: row.maybe(10, |row, at| row.number(at))?,
                 elapsed: row.maybe(11, |row, at| row.number(at).map(Nanos))?,
                 ended_by: row.maybe(12, |row, at| row.text(at).map(str::to_owned))?,
-                report: row.maybe(13, |row, at| row.text(at).map(str::to_owned))?,
+                report: match with_reports {
+                    true => row.maybe(13, |row, at| row.text(at).map(str::to_owned))?,
+                    false => None,
+                },
             })
         })
     }
@@ -211,7 +220,7 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a step or a finding fails its check.
     pub fn has_steadiness_verdict(&self, test: usize, phase: usize) -> Result<bool, RunFileError> {
-        let steps = self.steps()?;
+        let steps = self.read_steps(false)?;
         let judged = |finding: &FindingRecord| {
             let kind = finding.finding.kind;
             let is_verdict = kind == FindingKind::SteadyState || kind == FindingKind::NotSteady;
@@ -232,7 +241,7 @@ impl RunFile {
     /// [`RunFileError::Damaged`] where a step or a reading fails its check.
     pub fn search_attempts(&self, test: usize, phase: usize) -> Result<Vec<Attempt>, RunFileError> {
         let mut attempts = Vec::new();
-        for step in self.steps()? {
+        for step in self.read_steps(false)? {
             let here = step.place.test == test && step.place.phase == phase;
             if here && step.state == StepState::Finished {
                 let load_index = step.place.step;
@@ -311,7 +320,7 @@ impl RunFile {
             let phase = plan.tests.get(place.test).and_then(|test| test.phases.get(place.phase));
             phase.is_some_and(|phase| place.step < phase.steps.len())
         };
-        match self.steps()?.iter().find(|step| !inside(step.place)) {
+        match self.read_steps(false)?.iter().find(|step| !inside(step.place)) {
             Some(step) => Err(RunFileError::Damaged {
                 path: self.path.clone(),
                 what: format!("step {} lies outside the plan", step.id.0),
@@ -320,6 +329,13 @@ impl RunFile {
         }
     }
 }
+
+/// The property of a step with the flushes behind it, as JSON: [`ssdgauge_core::Flush`].
+pub const FLUSH: &str = "flush";
+
+/// The property of a step with the blocks that were read back behind it, as JSON:
+/// [`ssdgauge_core::ReadBack`].
+pub const READ_BACK: &str = "read_back";
 
 /// The property with the number of repetitions after which a run has ended.
 pub const REPETITIONS: &str = "repetitions";
@@ -376,7 +392,7 @@ impl Rows<'_> {
     ) -> Result<Vec<T>, RunFileError> {
         let mut records = Vec::new();
         self.each(table, sql, &[], sealed, |row| {
-            if records.len() >= MOST_RECORDS {
+            if records.len() >= MAX_RECORDS {
                 return Err("too many records before it");
             }
             records.push(read(row)?);

@@ -43,6 +43,11 @@ impl WriteBuffer {
     pub(crate) fn add_program(&mut self, end: SimTime, pages: u32) {
         self.programs.push_back((end, pages));
     }
+
+    /// Returns when the last program operation of those whose slots are not reused yet ends.
+    pub(crate) fn last_program_end(&self) -> SimTime {
+        self.programs.iter().map(|(end, _)| *end).max().unwrap_or(0)
+    }
 }
 
 #[cfg(test)]

@@ -50,6 +50,30 @@ const BUILT_IN: [BuiltIn; 8] = built_in![
     "tiny",
 ];
 
+/// The profiles of the drives in published reviews: a class with the published figures of a drive.
+const REVIEWED: [BuiltIn; 20] = built_in![
+    "like-970-evo-1tb",
+    "like-970-evo-500gb",
+    "like-pm981",
+    "like-960-pro",
+    "like-960-evo",
+    "like-wd-black",
+    "like-850-pro",
+    "like-sm951",
+    "like-dc500r",
+    "like-dc500m",
+    "like-883-dct",
+    "like-860-dct",
+    "like-983-dct",
+    "like-983-zet-480gb",
+    "like-983-zet-960gb",
+    "like-p4800x",
+    "like-900p",
+    "like-p4510",
+    "like-pblaze5",
+    "like-9100",
+];
+
 /// The most profiles in a chain of inheritance.
 const MAX_INHERITANCE: usize = 8;
 
@@ -137,9 +161,18 @@ pub enum ProfileError {
     Impossible(String),
 }
 
-/// Returns every built-in profile.
+/// Returns every built-in profile of a class.
 pub fn profiles() -> Vec<ProfileListing> {
-    BUILT_IN
+    listings(&BUILT_IN)
+}
+
+/// Returns every built-in profile that follows a drive of a published review.
+pub fn reviewed_profiles() -> Vec<ProfileListing> {
+    listings(&REVIEWED)
+}
+
+fn listings(profiles: &[BuiltIn]) -> Vec<ProfileListing> {
+    profiles
         .iter()
         .map(|built_in| {
             let table = built_in_table(built_in.name);
@@ -182,6 +215,9 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
     // Serialised again, the table has every key, and each value has the type of its field: a user
     // may write 4 for 4.0.
     let mut table = Table::try_from(&nominal).expect("a profile that was read can be written");
+    add_unset_keys(&mut table);
+    let effects = Table::try_from(&nominal.effects).expect("effects that were read can be written");
+    table.entry("effects").or_insert(Value::Table(effects));
     let mut query_keys = QueryKeys::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| ProfileError::Value {
@@ -205,6 +241,17 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
         initial_state: query_keys.initial_state,
         seed: query_keys.seed,
     })
+}
+
+/// Adds the keys that a text without these faults does not state: the digest of such a drive covers
+/// its text, and remains that of the drives from before these keys.
+fn add_unset_keys(table: &mut Table) {
+    let unset = [("drop_at_s", Value::Float(-1.0)), ("flush_fails", Value::Boolean(false))];
+    if let Some(Value::Table(faults)) = table.get_mut("fault") {
+        for (key, value) in unset {
+            faults.entry(key).or_insert(value);
+        }
+    }
 }
 
 /// Changes the capacity of the drive. Spare area and borrowed cache keep their share; a larger
@@ -332,11 +379,10 @@ fn built_in_table(name: &str) -> Result<Table, ProfileError> {
 }
 
 fn find_built_in(name: &str) -> Result<&'static BuiltIn, ProfileError> {
-    BUILT_IN.iter().find(|built_in| built_in.name == name).ok_or_else(|| {
-        ProfileError::UnknownProfile {
-            name: name.into(),
-            known: BUILT_IN.map(|built_in| built_in.name).join(", "),
-        }
+    let all = || BUILT_IN.iter().chain(&REVIEWED);
+    all().find(|built_in| built_in.name == name).ok_or_else(|| ProfileError::UnknownProfile {
+        name: name.into(),
+        known: all().map(|built_in| built_in.name).collect::<Vec<_>>().join(", "),
     })
 }
 

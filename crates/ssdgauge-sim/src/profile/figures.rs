@@ -3,6 +3,7 @@
 //! They must never hold state. Field names are keys of the TOML text, and the digest of a profile is
 //! computed from that text: a changed name changes the identity of every virtual drive.
 
+use crate::profile::effects::EffectFigures;
 use serde::{Deserialize, Serialize};
 
 /// All figures of one virtual drive. Keys that a TOML text leaves out take the values of the profile
@@ -27,6 +28,10 @@ pub struct Profile {
     pub thermal: ThermalFigures,
     /// Injected faults.
     pub fault: FaultFigures,
+    /// Effects that only some drives show.
+    // Left out of the text where all are off, so that the digest of a drive without them stays.
+    #[serde(default, skip_serializing_if = "EffectFigures::are_off")]
+    pub effects: EffectFigures,
 }
 
 /// Identity and size of a drive.
@@ -274,4 +279,18 @@ pub struct FaultFigures {
     pub stall_for_s: f64,
     /// Second at which the drive disappears; negative for never.
     pub gone_at_s: f64,
+    /// Second from which the drive acknowledges writes and drops their data; negative for never.
+    #[serde(default = "never", skip_serializing_if = "is_never")]
+    pub drop_at_s: f64,
+    /// Whether every flush fails.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flush_fails: bool,
+}
+
+fn never() -> f64 {
+    -1.0
+}
+
+fn is_never(second: &f64) -> bool {
+    *second < 0.0
 }

@@ -143,7 +143,7 @@ fn impossible<T>(reason: String) -> Result<T, ProfileError> {
 fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
     let (nand, host_interface) = (&profile.nand, &profile.host_interface);
     let (slc, thermal) = (&profile.slc, &profile.thermal);
-    for (key, value, low, high) in ranges(profile) {
+    for (key, value, low, high) in ranges(profile).into_iter().chain(profile.effects.ranges()) {
         if !(low..=high).contains(&value) {
             return impossible(format!("{key} is {value}, outside {low} to {high}"));
         }
@@ -175,6 +175,9 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             "front.buffer_kib {} holds less than three program operations of {} KiB",
             host_interface.buffer_kib, nand.program_kib
         ));
+    }
+    if profile.effects.power_cap && profile.power.max_w == 0.0 {
+        return impossible("effects.power_cap needs power.max_w".into());
     }
     if thermal.resume_c >= thermal.throttle_c {
         return impossible(format!(

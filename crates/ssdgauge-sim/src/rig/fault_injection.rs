@@ -1,10 +1,12 @@
-//! Fault injection: errors in an address range, a stall, and the disappearance of the drive.
+//! Fault injection: errors in an address range, a stall, the disappearance of the drive, writes that
+//! are dropped, and flushes that fail.
 //!
-//! Faults must never change the state of the drive, only completions.
+//! Faults must never change the state of the drive, only completions; a write that is dropped changes
+//! nothing at all.
 
 use crate::profile::FaultFigures;
 use crate::time::SimTime;
-use ssdgauge_core::Request;
+use ssdgauge_core::{Direction, Request};
 use std::ops::Range;
 
 /// The injected faults of a drive.
@@ -16,6 +18,9 @@ pub(crate) struct InjectedFaults {
     error_on: [bool; 2],
     stall: Option<Range<SimTime>>,
     gone_at: Option<SimTime>,
+    drop_at: Option<SimTime>,
+    /// Whether every flush fails.
+    pub(crate) flush_fails: bool,
 }
 
 impl InjectedFaults {
@@ -30,6 +35,8 @@ impl InjectedFaults {
             error_on: [figures.error_reads, figures.error_writes],
             stall: (stall_at >= 0.0).then(|| time(stall_at)..time(stall_at + figures.stall_for_s)),
             gone_at: (figures.gone_at_s >= 0.0).then(|| time(figures.gone_at_s)),
+            drop_at: (figures.drop_at_s >= 0.0).then(|| time(figures.drop_at_s)),
+            flush_fails: figures.flush_fails,
         }
     }
 
@@ -41,6 +48,12 @@ impl InjectedFaults {
                 && request.offset < range.end
                 && request.offset + bytes > range.start
         })
+    }
+
+    /// Returns whether the data of a request that is submitted at `now` is dropped.
+    #[inline]
+    pub(crate) fn drops(&self, request: Request, now: SimTime) -> bool {
+        self.drop_at.is_some_and(|from| now >= from && request.direction == Direction::Write)
     }
 
     /// Returns when a completion due at `end` arrives: at the end of the stall it falls into.

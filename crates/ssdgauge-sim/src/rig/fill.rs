@@ -3,6 +3,7 @@
 //! A fill must never write a block twice.
 
 use crate::drive::Drive;
+use crate::rig::fault_injection::InjectedFaults;
 use crate::time::SimTime;
 use ssdgauge_core::{Access, Bytes, Direction, Random, Request};
 use std::cmp::Reverse;
@@ -52,7 +53,12 @@ impl Fill {
     }
 
     /// Writes the next block; returns when it was submitted, or `None` when all are written.
-    pub(crate) fn write_next(&mut self, drive: &mut Drive, begin: SimTime) -> Option<SimTime> {
+    pub(crate) fn write_next(
+        &mut self,
+        drive: &mut Drive,
+        faults: &InjectedFaults,
+        begin: SimTime,
+    ) -> Option<SimTime> {
         if self.requests == self.blocks {
             return None;
         }
@@ -60,19 +66,34 @@ impl Fill {
             true => begin,
             false => self.in_flight.pop().map_or(begin, |Reverse(end)| end),
         };
-        let block = self.order.as_ref().map_or(self.requests, |order| order.at(self.requests));
-        let from = block * self.block;
+        let from = self.offset_of(self.requests);
         let bytes = self.block.min(self.span - from);
         let request = Request { direction: Direction::Write, offset: self.offset + from };
         if drive.is_constrained(false) {
             drive.constrain(at, false);
         }
-        let end = drive.submit(at, request, bytes);
+        let end = match faults.drops(request, at) {
+            false => drive.submit(at, request, bytes),
+            true => drive.drop_write(at, request, bytes),
+        };
         self.in_flight.push(Reverse(end));
         self.requests += 1;
         self.written += bytes;
         self.last_end = self.last_end.max(end);
         Some(at)
+    }
+
+    /// Returns the start of the request with this number, from the start of the range.
+    fn offset_of(&self, request: u64) -> u64 {
+        self.order.as_ref().map_or(request, |order| order.at(request)) * self.block
+    }
+
+    /// Returns the offsets of up to `count` requests, spread over those that were submitted, the last
+    /// one among them.
+    pub(crate) fn written_offsets(&self, count: u64) -> Vec<u64> {
+        let count = count.min(self.requests);
+        let numbers = (1..=count).map(|number| self.requests * number / count - 1);
+        numbers.map(|number| self.offset + self.offset_of(number)).collect()
     }
 }
 

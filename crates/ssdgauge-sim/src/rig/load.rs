@@ -401,13 +401,28 @@ impl Load {
         if self.is_constrained {
             drive.constrain(now, thread.sync);
         }
-        let end = faults.delay(drive.submit(now, request, thread.bytes));
+        let done = match faults.drops(request, now) {
+            false => drive.submit(now, request, thread.bytes),
+            true => drive.drop_write(now, request, thread.bytes),
+        };
+        let end = faults.delay(done);
         assert!(end > now || thread.bytes == 0, "nothing completes before it was submitted");
         (in_flight.due, in_flight.submitted) = (at, at);
         in_flight.direction = request.direction;
         in_flight.failed = faults.fails(request, thread.bytes);
         self.submitted_bytes += thread.bytes;
         self.queue.push(end - self.begin, slot);
+    }
+
+    /// Returns the offsets of the last writes of each thread, of those generated ahead that were
+    /// submitted, so that nothing is recorded for each request.
+    pub(crate) fn last_writes(&self) -> Vec<u64> {
+        let writes = |thread: &Thread| {
+            let submitted = thread.ahead[..thread.next].iter();
+            let writes = submitted.filter(|request| request.direction == Direction::Write);
+            writes.map(|request| request.offset).collect::<Vec<_>>()
+        };
+        self.threads.iter().flat_map(writes).collect()
     }
 
     /// Emits the intervals of the current second, which lasted `length`, and begins the next.

@@ -4,6 +4,7 @@
 mod amplification;
 mod cache;
 mod data;
+mod effects;
 mod idle;
 mod open_loop;
 mod power_thermal;

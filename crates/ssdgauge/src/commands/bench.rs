@@ -9,7 +9,7 @@ use ssdgauge_core::{
     KernelQueue, LatencyClock, Nanos, OpenLoop, Preparation, Reading, Rig, RigError, Sink, Stream,
     Until, Workload,
 };
-use ssdgauge_guard::{Candidate, TargetOptions, TargetPlace};
+use ssdgauge_guard::{Candidate, LookPlace, TargetOptions, TargetPlace, check_answer};
 use ssdgauge_host::LinuxRig;
 use ssdgauge_lab::PlanError;
 use std::path::Path;
@@ -72,6 +72,7 @@ fn check_block_size(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
 /// Opens and fills the target; returns the rig and the size of the tested range.
 fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Failure> {
     let path = Path::new(&arguments.target);
+    check_answer(&LookPlace::own_process(), path)?;
     if path.is_file() {
         let refused =
             |cause: String| Failure::new(FailureKind::Refused, cause, "nothing was written");
@@ -86,7 +87,7 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
         let span = Bytes(rig.drive().capacity.0.min(arguments.size.0));
         return Ok((rig, span));
     }
-    let found = Candidate::find(&arguments.target)?;
+    let found = Candidate::find_in(LookPlace::own_process(), &arguments.target)?;
     let candidate = match found.place {
         TargetPlace::Null => found,
         TargetPlace::Folder(_) | TargetPlace::NewFile(_) | TargetPlace::Block(_) => {
@@ -201,7 +202,7 @@ fn print_summary(arguments: &arguments::BenchArguments, runs: &[BenchRun]) -> Re
     };
     let (least, most) = (costs[0].0, costs[costs.len() - 1].0);
     let report = &run.report;
-    terminal::print(&format!(
+    terminal::print_folded(&format!(
         "engine {} ({}), {}\n{} QD{}: {median} ns of processor time per I/O [{least}-{most}], \
          median of {} runs of {} s; {:.1} I/Os per system call, {:.1} in flight; full histograms\n",
         report.engine,
@@ -222,7 +223,7 @@ fn print_summary(arguments: &arguments::BenchArguments, runs: &[BenchRun]) -> Re
 /// Prints the use of the device by the counters of the kernel, where it is known.
 fn print_queue(report: &EngineReport) {
     if let Some(KernelQueue { device, in_flight, time_mean_us, .. }) = &report.kernel {
-        terminal::print(&format!(
+        terminal::print_folded(&format!(
             "by the counters of the kernel for {device}: {in_flight:.1} in flight, {time_mean_us:.1} \
              us in the device on average\n"
         ));
@@ -232,7 +233,7 @@ fn print_queue(report: &EngineReport) {
 /// Prints the rate of an open loop, and how late its requests were sent.
 fn print_open_loop(open: &OpenLoop) {
     let lateness = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.3}"));
-    terminal::print(&format!(
+    terminal::print_folded(&format!(
         "scheduled {} requests/s, submitted {:.1} requests/s; sent late: p50 {}, p90 {}, p99 {}, \
          p99.9 {}, max {} us; withheld {}, unsent {}\n",
         open.asked_per_second,

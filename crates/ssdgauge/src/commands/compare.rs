@@ -21,12 +21,12 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
     let first = ssdgauge_report::read(&arguments.first)?;
     let second = ssdgauge_report::read(&arguments.second)?;
     let comparison = ssdgauge_report::compare(&first, &second, &options)?;
-    terminal::print(&match (arguments.json, arguments.markdown, arguments.junit) {
-        (true, ..) => format!("{:#}\n", comparison.json()),
-        (_, true, _) => comparison.markdown(),
-        (_, _, true) => comparison.junit(),
-        (false, false, false) => comparison.text(),
-    });
+    match (arguments.json, arguments.markdown, arguments.junit) {
+        (true, ..) => terminal::print(&format!("{:#}\n", comparison.json())),
+        (_, true, _) => terminal::print(&comparison.markdown()),
+        (_, _, true) => terminal::print(&comparison.junit()),
+        (false, false, false) => terminal::print_folded(&comparison.text()),
+    }
     let failure = |error: &str| {
         let hint = "the comparison above lists each test; --threshold and --noise set the limits";
         Err(Failure::new(FailureKind::Criterion, error, hint))

@@ -1,32 +1,67 @@
 //! `ssdgauge drives TARGET`: the description of one drive, as text or JSON.
 
 use crate::failure::{Failure, FailureKind};
+use crate::look_process;
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
+use crate::terminal::colour::{Paint, Role};
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_core::{Bytes, DriveDescription, Fact, FindingKind, Severity, Table, Value};
 use ssdgauge_drive::DescribeError;
+use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_report::{sanitize_device, sanitize_prose};
 use std::path::{Path, PathBuf};
+use textwrap::core::display_width;
 
 /// Prints the description of the drive `target`. Nothing is written to it.
 ///
 /// # Errors
 ///
-/// Fails where `target` is not a drive, or cannot be opened for reading.
+/// Fails where `target` is not a drive, does not answer, or cannot be opened for reading.
 pub(crate) fn print(target: &str, as_json: bool) -> Result<(), Failure> {
-    let card = match target.starts_with("sim:") {
-        true => virtual_card(target)?,
-        false => ssdgauge_drive::describe(&device_path(target))?,
+    let coloured = terminal::has_colour();
+    let width = terminal::width::columns();
+    let text = match target.starts_with("sim:") {
+        true => text_of(&virtual_card(target)?, as_json, coloured, width),
+        false => {
+            let path = device_path(target);
+            check_answer(&LookPlace::own_process(), &path)?;
+            let flags = [(as_json, "--json"), (coloured, "--coloured")];
+            let flags = flags.into_iter().filter_map(|(is_set, flag)| is_set.then_some(flag));
+            let columns = width.to_string();
+            let line: Vec<&str> =
+                ["look", "drive", target, "--width", &columns].into_iter().chain(flags).collect();
+            look_process::text(&line, &path.display().to_string())?
+        }
     };
     match as_json {
-        true => {
-            let document = json!({ "schema_version": 1, "drive": document(&card) });
-            terminal::print(&format!("{document:#}\n"));
-        }
-        false => terminal::print(&to_text(&card, terminal::has_colour())),
+        true => terminal::print(&text),
+        false => terminal::print_folded(&text),
     }
     Ok(())
+}
+
+/// Returns the description of the real drive `target`, for as long as it takes.
+///
+/// # Errors
+///
+/// Fails where `target` is not a drive, or cannot be opened for reading.
+pub(crate) fn describe(
+    target: &str,
+    as_json: bool,
+    coloured: bool,
+    width: usize,
+) -> Result<String, Failure> {
+    Ok(text_of(&ssdgauge_drive::describe(&device_path(target))?, as_json, coloured, width))
+}
+
+fn text_of(card: &DriveDescription, as_json: bool, coloured: bool, width: usize) -> String {
+    match as_json {
+        true => {
+            format!("{:#}\n", json!({ "schema_version": 1, "drive": document(card) }))
+        }
+        false => to_text(card, coloured, width),
+    }
 }
 
 fn virtual_card(target: &str) -> Result<DriveDescription, Failure> {
@@ -109,27 +144,24 @@ fn value_json(value: &Value) -> Json {
 /// The width of the column of labels.
 const LABEL_WIDTH: usize = 34;
 
-fn to_text(card: &DriveDescription, coloured: bool) -> String {
-    let paint = |code: &str, text: &str| match coloured {
-        true => format!("\x1b[{code}m{text}\x1b[0m"),
-        false => text.to_owned(),
-    };
-    let mut text = format!("{}\n", paint("1", &sanitize_prose(&card.target)));
+fn to_text(card: &DriveDescription, coloured: bool, width: usize) -> String {
+    let paint = if coloured { Paint::Colours } else { Paint::None };
+    let mut text = format!("{}\n", paint.text(Role::Value, &sanitize_prose(&card.target)));
     for finding in &card.findings {
-        let (mark, code) = match finding.severity {
-            Severity::Note => ("note", "0"),
-            Severity::Warning | Severity::Invalid => ("WARNING", "1;31"),
+        let (mark, role) = match finding.severity {
+            Severity::Note => ("note", Role::Second),
+            Severity::Warning | Severity::Invalid => ("WARNING", Role::Bad),
         };
         let alarm = match finding.kind == FindingKind::LinkBelowCapability {
             true => "*** LINK BELOW CAPABILITY *** ",
             false => "",
         };
         let text_of_finding = sanitize_prose(&finding.text);
-        text.push_str(&paint(code, &format!("{mark}: {alarm}{text_of_finding}")));
+        text.push_str(&paint.text(role, &format!("{mark}: {alarm}{text_of_finding}")));
         text.push_str(&format!("\n    {}\n", sanitize_prose(&finding.advice)));
     }
     for section in &card.sections {
-        text.push_str(&format!("\n{}\n", paint("1", section.title)));
+        text.push_str(&format!("\n{}\n", paint.text(Role::Value, section.title)));
         // If all facts of a section are missing for one reason, it is printed once.
         let mut reasons = section.facts.iter().map(|fact| match &fact.value {
             Value::Missing(reason) => Some(reason),
@@ -146,17 +178,19 @@ fn to_text(card: &DriveDescription, coloured: bool) -> String {
             Some(reason) => {
                 text.push_str(&format!("  not available: {}\n", sanitize_prose(reason)));
             }
-            None => section.facts.iter().for_each(|fact| text.push_str(&fact_line(fact))),
+            None => {
+                section.facts.iter().for_each(|fact| text.push_str(&fact_line(fact, width)));
+            }
         }
     }
     text
 }
 
-fn fact_line(fact: &Fact) -> String {
+fn fact_line(fact: &Fact, width: usize) -> String {
     let label = sanitize_prose(&fact.label);
     match &fact.value {
         Value::Table(table) if table.rows.is_empty() => format!("  {label:<LABEL_WIDTH$}  none\n"),
-        Value::Table(table) => format!("  {label}\n{}", table_text(table)),
+        Value::Table(table) => format!("  {label}\n{}", table_text(table, width)),
         other => format!("  {label:<LABEL_WIDTH$}  {}\n", value_text(other, fact.unit)),
     }
 }
@@ -169,6 +203,10 @@ fn value_text(value: &Value, unit: &str) -> String {
     match value {
         Value::Missing(reason) => format!("not available ({})", sanitize_prose(reason)),
         Value::Text(text) => sanitize_device(text),
+        // Blocks, transfers and buffers are powers of two in the standards; capacities are decimal.
+        Value::Count(count) if unit == "B" && count.is_power_of_two() && *count < 1 << 30 => {
+            Bytes(*count).as_block()
+        }
         Value::Count(count) if unit == "B" => Bytes(*count).about(),
         Value::Count(count) => with_unit(count.to_string()),
         Value::Real(number) => with_unit(format!("{number}")),
@@ -178,24 +216,42 @@ fn value_text(value: &Value, unit: &str) -> String {
     }
 }
 
-fn table_text(table: &Table) -> String {
+/// Returns a table, in blocks of columns where it is wider than `width`; each block begins with the
+/// first column.
+fn table_text(table: &Table, width: usize) -> String {
     let cell = |value: &Value| match value {
         Value::Missing(_) => "-".to_owned(),
         other => value_text(other, ""),
     };
     let mut lines = vec![table.columns.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
     lines.extend(table.rows.iter().map(|row| row.iter().map(cell).collect()));
-    let width = |column: usize| {
-        lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max()
+    let wide = |column: usize| {
+        lines.iter().filter_map(|line| line.get(column)).map(|cell| display_width(cell)).max()
     };
-    let widths: Vec<usize> = (0..table.columns.len()).filter_map(width).collect();
+    let widths: Vec<usize> = (0..table.columns.len()).filter_map(wide).collect();
     let mut text = String::new();
-    for line in &lines {
-        text.push_str("   ");
-        for (cell, width) in line.iter().zip(&widths) {
-            text.push_str(&format!(" {cell:>width$} "));
+    for block in blocks(&widths, width) {
+        for line in &lines {
+            text.push_str("  ");
+            for column in &block {
+                text.push_str(&format!("  {:>width$}", line[*column], width = widths[*column]));
+            }
+            text.push('\n');
         }
-        text.push('\n');
     }
     text
+}
+
+/// Returns the columns of each block of a table with columns of `widths`, as wide as fit into `width`.
+fn blocks(widths: &[usize], width: usize) -> Vec<Vec<usize>> {
+    let mut blocks: Vec<Vec<usize>> = vec![Vec::new()];
+    for column in 0..widths.len() {
+        let last = blocks.last_mut().expect("there is always a block");
+        let taken: usize = last.iter().map(|other| widths[*other] + 2).sum();
+        match last.len() > 1 && 2 + taken + widths[column] + 2 > width {
+            true => blocks.push(vec![0, column]),
+            false => last.push(column),
+        }
+    }
+    blocks
 }

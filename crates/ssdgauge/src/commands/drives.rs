@@ -1,31 +1,44 @@
 //! `ssdgauge drives`: lists the drives of this machine, and every reason against a test of one.
 
-use crate::terminal;
+use crate::terminal::colour::{Paint, Role};
+use crate::terminal::table::{self, Column, Fit};
+use crate::terminal::{self, fold};
 use serde_json::{Value, json};
 use ssdgauge_core::DriveInfo;
-use ssdgauge_guard::{Candidate, Refusal, TargetError, TargetOptions};
-use ssdgauge_report::sanitize_device;
+use ssdgauge_guard::{Candidate, ListedDrive, LookPlace, Refusal, TargetError};
+use ssdgauge_report::{sanitize_device, sanitize_prose};
 
-/// The width of the list, in columns.
-const WIDTH: usize = 80;
+/// The columns of the list.
+const COLUMNS: [Column; 5] = [
+    Column::text("DRIVE", Fit::Whole),
+    Column::number("SIZE", Fit::Omit),
+    Column::text("MODEL", Fit::Cut(8)),
+    Column::text("SERIAL", Fit::Whole),
+    Column::text("TESTABLE", Fit::Whole),
+];
+/// What a reader does next, below the list.
+const NEXT: &str = "\na drive in use: test a folder on it (ssdgauge quick FOLDER); \
+                    one drive: ssdgauge drives DRIVE; virtual drives: ssdgauge drives sim:\n";
 /// The indent of the reasons.
-const INDENT: &str = "    ";
+const INDENT: usize = 4;
 
 /// Prints all drives with the reasons against a test of each. No drive is written.
 /// A drive that cannot be examined is listed with the cause.
 pub(crate) fn print_list(as_json: bool) {
-    let drives: Vec<ListedDrive> =
-        ssdgauge_guard::drives().into_iter().map(ListedDrive::from_candidate).collect();
+    let drives = ssdgauge_guard::drives(&LookPlace::own_process());
+    let drives: Vec<DriveRow> = drives.into_iter().map(DriveRow::new).collect();
     if as_json {
-        let drives: Vec<Value> = drives.iter().map(ListedDrive::to_json).collect();
-        terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "drives": drives })));
+        let drives: Vec<Value> = drives.iter().map(DriveRow::to_json).collect();
+        terminal::print_json(&json!({ "schema_version": 1, "drives": drives }));
     } else {
-        terminal::print_text(&table(&drives));
+        let (width, paint) = (terminal::width::columns(), Paint::of_stdout());
+        terminal::print_folded(&table(&drives, width, paint));
+        terminal::print_folded(NEXT);
     }
 }
 
 /// A drive of the list.
-struct ListedDrive {
+struct DriveRow {
     path: String,
     info: Option<DriveInfo>,
     /// The argument of `--confirm`.
@@ -35,27 +48,60 @@ struct ListedDrive {
     not_checked: Vec<String>,
 }
 
-impl ListedDrive {
-    fn from_candidate((path, candidate): (String, Result<Candidate, TargetError>)) -> ListedDrive {
-        let refused = |path: String, refusal: Refusal| ListedDrive {
-            path,
-            info: None,
-            confirm: None,
-            refusals: vec![refusal],
-            not_checked: Vec::new(),
-        };
-        match candidate {
-            Ok(candidate) => {
-                let (refusals, not_checked) = candidate.objections(&TargetOptions::default());
-                let confirm = candidate.confirmation().map(str::to_owned);
-                ListedDrive { path, info: Some(candidate.info), confirm, refusals, not_checked }
+impl DriveRow {
+    fn new(drive: ListedDrive) -> DriveRow {
+        let ListedDrive { path, candidate, mut refusals, not_checked } = drive;
+        let confirm = candidate.as_ref().ok().and_then(Candidate::confirmation).map(str::to_owned);
+        let info = match candidate {
+            Ok(candidate) => Some(candidate.info),
+            Err(TargetError::Refused(refusal)) => {
+                refusals.push(refusal);
+                None
             }
-            Err(TargetError::Refused(refusal)) => refused(path, refusal),
             Err(error) => {
-                let cause = error.to_string();
-                refused(path.clone(), Refusal::Denied { path, cause })
+                refusals.push(Refusal::Denied { path: path.clone(), cause: error.to_string() });
+                None
             }
-        }
+        };
+        DriveRow { path, info, confirm, refusals, not_checked }
+    }
+
+    /// Returns whether options override every reason against a test.
+    fn can_be_confirmed(&self) -> bool {
+        let confirm = self.confirm.as_deref();
+        self.refusals.iter().all(|one| consent(one, confirm).is_some())
+    }
+
+    /// Returns the cells of its line.
+    fn cells(&self, paint: Paint) -> Vec<String> {
+        let info = self.info.as_ref();
+        let size = info.map_or("-".into(), |info| info.capacity.about());
+        let model = info.and_then(|info| info.model.as_deref()).unwrap_or("-");
+        let serial = info.and_then(|info| info.serial.as_deref()).unwrap_or("-");
+        let testable = match self.refusals.last() {
+            None => paint.text(Role::Good, "yes"),
+            Some(_) if !self.can_be_confirmed() => paint.text(Role::Bad, "no"),
+            Some(Refusal::UsesUnknown { .. }) => paint.text(Role::Warn, "unknown"),
+            Some(_) => paint.text(Role::Warn, "--erase"),
+        };
+        let name = self.path.strip_prefix("/dev/").unwrap_or(&self.path);
+        // Model and serial are strings of the drive, which may hold control characters.
+        let (model, serial) = (sanitize_device(model), sanitize_device(serial));
+        vec![sanitize_device(name), size, model, serial, testable]
+    }
+
+    /// Returns what is printed below its line: the reasons, the confirmation, the missing checks.
+    fn notes(&self) -> Vec<String> {
+        let confirm = self.confirm.as_deref();
+        let reason = |refusal: &Refusal| match consent(refusal, confirm) {
+            Some((option, effect)) => format!("{}; {option} {effect}", refusal.reason()),
+            None => refusal.reason(),
+        };
+        let mut notes: Vec<String> = self.refusals.iter().map(reason).collect();
+        let confirmed = confirm.filter(|_| self.can_be_confirmed());
+        notes.extend(confirmed.map(|serial| format!("--confirm {serial}")));
+        notes.extend(self.not_checked.iter().map(|check| format!("not checked: {check}")));
+        notes
     }
 
     fn is_testable(&self) -> bool {
@@ -106,72 +152,21 @@ fn consent(refusal: &Refusal, serial: Option<&str>) -> Option<(String, &'static 
 }
 
 /// Returns the list as text: a line for each drive, with the reasons indented below it.
-fn table(drives: &[ListedDrive]) -> String {
+fn table(drives: &[DriveRow], width: usize, paint: Paint) -> String {
     if drives.is_empty() {
         return "no drives: this machine has no block device with a capacity above 0\n".into();
     }
-    let mut text = row(["DRIVE", "SIZE", "MODEL", "SERIAL", "TESTABLE"]);
-    for drive in drives {
-        let info = drive.info.as_ref();
-        let size = info.map_or("-".into(), |info| info.capacity.about());
-        let model = info.and_then(|info| info.model.as_deref()).unwrap_or("-");
-        let serial = info.and_then(|info| info.serial.as_deref()).unwrap_or("-");
-        let confirm = drive.confirm.as_deref();
-        let can_be_confirmed = drive.refusals.iter().all(|one| consent(one, confirm).is_some());
-        let testable = match drive.refusals.last() {
-            None => "yes",
-            Some(_) if !can_be_confirmed => "no",
-            Some(Refusal::UsesUnknown { .. }) => "unknown",
-            Some(_) => "--erase",
-        };
-        let name = drive.path.strip_prefix("/dev/").unwrap_or(&drive.path);
-        // Model and serial are strings of the drive, which may hold control characters.
-        let (model, serial) = (sanitize_device(model), sanitize_device(serial));
-        text.push_str(&row([name, &size, &model, &serial, testable]));
-        for refusal in &drive.refusals {
-            let option = consent(refusal, confirm)
-                .map_or(String::new(), |(option, effect)| format!("; {option} {effect}"));
-            text.push_str(&wrapped(&format!("{}{option}", refusal.reason())));
-        }
-        if let Some(serial) = confirm.filter(|_| can_be_confirmed) {
-            text.push_str(&wrapped(&format!("--confirm {serial}")));
-        }
-        for check in &drive.not_checked {
-            text.push_str(&wrapped(&format!("not checked: {check}")));
+    let cells: Vec<Vec<String>> = drives.iter().map(|drive| drive.cells(paint)).collect();
+    let mut lines = table::rows(&COLUMNS, &cells, width).into_iter();
+    let mut text = lines.next().unwrap_or_default();
+    for (line, drive) in lines.zip(drives) {
+        text.push_str(&line);
+        for note in drive.notes() {
+            let indented = format!("{:INDENT$}{}", "", sanitize_prose(&note));
+            text.push_str(&format!("{}\n", fold::lines(&indented, INDENT, width).join("\n")));
         }
     }
     text
-}
-
-/// Returns a line of the table; long cells are cut.
-fn row([name, size, model, serial, testable]: [&str; 5]) -> String {
-    let cut = |text: &str, width: usize| -> String {
-        match text.chars().count() > width {
-            true => text.chars().take(width - 1).chain(['…']).collect(),
-            false => text.to_owned(),
-        }
-    };
-    let (model, serial) = (cut(model, 24), cut(serial, 20));
-    format!("{:<12} {size:>9}  {model:<24}  {serial:<20}  {testable}\n", cut(name, 12))
-}
-
-/// Returns `text` in indented lines of at most [`WIDTH`] columns.
-fn wrapped(text: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is always a last line");
-        if !line.is_empty()
-            && INDENT.len() + line.chars().count() + 1 + word.chars().count() > WIDTH
-        {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines.iter().map(|line| format!("{INDENT}{line}\n")).collect()
 }
 
 #[cfg(test)]
@@ -196,8 +191,8 @@ mod tests {
         let refusals = vec![Refusal::InUse { path: path.clone(), holder }];
         let confirm = Some("S1".to_owned());
         let not_checked = Vec::new();
-        let drive = ListedDrive { path, info: Some(info), confirm, refusals, not_checked };
-        let text = terminal::sanitize(&table(&[drive]));
+        let drive = DriveRow { path, info: Some(info), confirm, refusals, not_checked };
+        let text = table(&[drive], 80, Paint::None);
         assert_eq!(text.lines().count(), 3, "{text}");
         let is_control = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
         assert!(!text.contains(is_control), "{text:?}");

@@ -2,11 +2,13 @@
 
 use crate::arguments;
 use crate::failure::{Failure, FailureKind};
+use crate::look_process;
 use crate::meter_specs;
 use crate::process::StopFlag;
 use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::Nanos;
+use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::open_meters;
 use ssdgauge_meter::{LiveReading, MeterSpec, Meters, Sensor, sensors};
 use std::path::Path;
@@ -22,8 +24,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// Fails on invalid specifications, on a meter that does not work, and on one that stops.
 pub(crate) fn execute(arguments: &arguments::MetersArguments) -> Result<(), Failure> {
     if arguments.specs.is_empty() {
-        print_sensors(arguments.json);
-        return Ok(());
+        return print_sensors(arguments.json);
     }
     let specs = meter_specs::parse(&arguments.specs)?;
     let drive_meter = specs.iter().find(|spec| spec.reads_drive());
@@ -34,8 +35,12 @@ pub(crate) fn execute(arguments: &arguments::MetersArguments) -> Result<(), Fail
             "add --drive /dev/nvme0n1; it is opened read-only",
         ));
     }
-    let stop = StopFlag::listen()?;
+    if let Some(drive) = &arguments.drive {
+        check_answer(&LookPlace::own_process(), Path::new(drive))?;
+    }
     let mut meters = open_meters(&specs, arguments.drive.as_deref())?;
+    let stop = StopFlag::new();
+    stop.listen()?;
     for (name, text) in meters.described(&specs) {
         terminal::print_message(&format!("{name}: {text}"));
     }
@@ -162,8 +167,27 @@ fn json_lines(specs: &[MeterSpec], rows: &[MeterReadings], since: Nanos) -> Stri
     specs.iter().zip(rows).map(line).collect()
 }
 
-/// Prints the sensors of this machine, each with the option that reads power from it.
-fn print_sensors(json: bool) {
+/// Prints the sensors. They are read in a process of their own: the sensor of an NVMe drive sends it a
+/// command.
+fn print_sensors(json: bool) -> Result<(), Failure> {
+    let json_flag = json.then_some("--json");
+    let line: Vec<&str> = ["look", "sensors"].into_iter().chain(json_flag).collect();
+    let text = look_process::text(&line, "a sensor of this machine")?;
+    match json {
+        true => terminal::print(&text),
+        false => terminal::print_folded(&text),
+    }
+    if !json && !text.contains("  --power=") {
+        terminal::print_message(
+            "no hwmon sensor of this machine measures power; docs/meters.md describes other \
+             sources: Quarch modules, smart plugs, programs",
+        );
+    }
+    Ok(())
+}
+
+/// Returns the sensors of this machine, each with the option that reads power from it.
+pub(crate) fn list_sensors(json: bool) -> String {
     let sensors = sensors(Path::new("/sys/class/hwmon"));
     if json {
         let all: Vec<_> = sensors
@@ -175,35 +199,38 @@ fn print_sensors(json: bool) {
                 })
             })
             .collect();
-        terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "sensors": all })));
-        return;
+        return format!("{:#}\n", json!({ "schema_version": 1, "sensors": all }));
     }
-    for sensor in &sensors {
-        let value = sensor
-            .value
-            .map_or("not available".to_owned(), |value| format!("{value:.3} {}", sensor.unit));
-        let option = power_option(sensor, &sensors).unwrap_or_default();
-        terminal::print_text(&format!(
-            "{:<8} {:<16} {:<8} {:<20} {value:>16}  {option}",
-            sensor.place, sensor.chip, sensor.channel, sensor.label
-        ));
-    }
-    if sensors.iter().all(|sensor| power_option(sensor, &sensors).is_none()) {
-        terminal::print_message(
-            "no hwmon sensor of this machine measures power; docs/meters.md describes other \
-             sources: Quarch modules, smart plugs, programs",
-        );
-    }
+    let rows: Vec<[String; 6]> = sensors
+        .iter()
+        .map(|sensor| {
+            let value = sensor
+                .value
+                .map_or("not available".to_owned(), |value| format!("{value:.3} {}", sensor.unit));
+            let Sensor { place, chip, channel, label, .. } = sensor.clone();
+            let option = power_option(sensor, &sensors).unwrap_or_default();
+            [place, chip, channel, label, value, option].map(|text| terminal::sanitize(&text))
+        })
+        .collect();
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    };
+    let [places, chips, channels, labels, values] = [0, 1, 2, 3, 4].map(width);
+    let line = |[place, chip, channel, label, value, option]: &[String; 6]| {
+        let names = format!("{place:<places$}  {chip:<chips$}  {channel:<channels$}");
+        format!("{names}  {label:<labels$}  {value:>values$}  {option}")
+    };
+    rows.iter().map(|row| format!("{}\n", line(row).trim_end())).collect()
 }
 
-/// Returns the option that reads power from `sensor`: from a power channel, or from a current
+/// Returns the option that reads power from `sensor`, as one word so that a fold does not divide it: from a power channel, or from a current
 /// channel and the voltage channel of the same number.
 fn power_option(sensor: &Sensor, all: &[Sensor]) -> Option<String> {
     let Sensor { place, channel, .. } = sensor;
     if channel.starts_with("power") {
-        return Some(format!("--power hwmon:{place}/{channel}"));
+        return Some(format!("--power=hwmon:{place}/{channel}"));
     }
     let volts = format!("in{}", channel.strip_prefix("curr")?);
     let has_volts = all.iter().any(|other| other.place == *place && other.channel == volts);
-    has_volts.then(|| format!("--power 'hwmon:{place}/{volts}*{channel}'"))
+    has_volts.then(|| format!("--power='hwmon:{place}/{volts}*{channel}'"))
 }

@@ -1,5 +1,7 @@
 //! `ssdgauge report`: the page, the charts and the exports of run files.
 
+mod notes;
+
 use crate::arguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
@@ -17,8 +19,18 @@ use std::path::{Path, PathBuf};
 /// not or cannot be written.
 pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Failure> {
     let inputs = inputs(arguments);
-    let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.vega];
-    let wants_text = arguments.json || arguments.csv || arguments.markdown || arguments.openmetrics;
+    let wants_files = [
+        &arguments.output,
+        &arguments.svg,
+        &arguments.png,
+        &arguments.vega,
+        &arguments.share_image,
+    ];
+    let wants_text = arguments.json
+        || arguments.csv
+        || arguments.markdown
+        || arguments.openmetrics
+        || arguments.embed.is_some();
     let page = match &arguments.output {
         Some(output) => Some(output.clone()),
         None if wants_text || wants_files.iter().any(|file| file.is_some()) => None,
@@ -27,9 +39,15 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     if let Some(page) = &page {
         output::check(page, Format::Page, &inputs)?;
     }
+    if let Some(image) = &arguments.share_image {
+        output::check(image, Format::Png, &inputs)?;
+    }
     let mut runs = ssdgauge_report::read_all(&arguments.files)?;
     if let Some(percent) = arguments.fill_level {
         runs = at_fill_level(runs, percent)?;
+    }
+    if arguments.compare_labels {
+        check_labels(&runs)?;
     }
     let options = PageOptions {
         title: arguments.title.clone(),
@@ -39,6 +57,8 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
             .map(|name| find_highlighted(&runs, name))
             .transpose()?,
         specifications: read_specifications(&arguments.specifications, &runs)?,
+        compare_labels: arguments.compare_labels,
+        notes: arguments.notes.as_deref().map(|file| notes::read(file, &runs)).transpose()?,
     };
     if let Some(page) = &page {
         write_page(page, &inputs, &runs, &options)?;
@@ -47,27 +67,53 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         }
     }
     write_figures(arguments, &inputs, &runs, &options)?;
+    if let Some(image) = &arguments.share_image {
+        let png = ssdgauge_report::share_image(&runs, &options)?;
+        output::write(image, Format::Png, &inputs, &png)?;
+    }
+    print_text(arguments, &runs, &options)
+}
+
+/// Prints the text that an option asks for.
+fn print_text(
+    arguments: &arguments::ReportArguments,
+    runs: &[Run],
+    options: &PageOptions,
+) -> Result<(), Failure> {
     let specifications = &options.specifications;
-    if arguments.json {
-        let mut value = ssdgauge_report::json(&runs);
+    if let Some(id) = &arguments.embed {
+        terminal::print(&fragment(runs, options, id)?);
+    } else if arguments.json {
+        let mut value = ssdgauge_report::json(runs);
         if !specifications.is_empty() {
-            value["specifications"] = ssdgauge_report::claims_json(&runs, specifications);
+            value["specifications"] = ssdgauge_report::claims_json(runs, specifications);
         }
-        terminal::print(&format!("{value:#}\n"));
+        terminal::print_json(&value);
     } else if arguments.csv {
-        terminal::print(&ssdgauge_report::csv(&runs));
+        terminal::print(&ssdgauge_report::csv(runs));
     } else if arguments.markdown {
-        terminal::print(&ssdgauge_report::markdown(&runs));
-        terminal::print(&ssdgauge_report::claims_markdown(&runs, specifications));
+        terminal::print(&ssdgauge_report::markdown(runs));
+        terminal::print(&ssdgauge_report::claims_markdown(runs, specifications));
     } else if arguments.openmetrics {
-        terminal::print(&ssdgauge_report::openmetrics(&runs));
+        terminal::print(&ssdgauge_report::openmetrics(runs));
     }
     Ok(())
 }
 
+/// Returns the part of the page with the anchor `id`.
+fn fragment(runs: &[Run], options: &PageOptions, id: &str) -> Result<String, Failure> {
+    let id = id.strip_prefix('#').unwrap_or(id);
+    ssdgauge_report::fragment(runs, options, id).map_err(|anchors| {
+        let error = format!("the page has no part '{}'", id.escape_debug());
+        let hint = format!("the parts are {}", anchors.join(", "));
+        Failure::new(FailureKind::Usage, error, hint)
+    })
+}
+
 /// Returns the files that a report is made from.
 fn inputs(arguments: &arguments::ReportArguments) -> Vec<&Path> {
-    arguments.files.iter().chain(&arguments.specifications).map(PathBuf::as_path).collect()
+    let files = arguments.files.iter().chain(&arguments.specifications).chain(&arguments.notes);
+    files.map(PathBuf::as_path).collect()
 }
 
 /// Returns the runs with the headlines of all tests that sweep the fill level taken at `percent`.
@@ -86,6 +132,17 @@ fn at_fill_level(runs: Vec<Run>, percent: f64) -> Result<Vec<Run>, Failure> {
         return Err(Failure::new(FailureKind::Usage, error, hint));
     }
     Ok(runs.into_iter().map(|run| run.at_fill_level(percent)).collect())
+}
+
+/// Checks that `runs` are of one drive and have labels that differ.
+fn check_labels(runs: &[Run]) -> Result<(), Failure> {
+    match ssdgauge_report::compared_labels(runs) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let hint = "give runs of one drive, each started with `ssdgauge run --label TEXT`";
+            Err(Failure::new(FailureKind::Usage, error.to_string(), hint))
+        }
+    }
 }
 
 /// Returns the index of the run whose drive is highlighted.

@@ -2,6 +2,7 @@
 
 use crate::arguments;
 use crate::build_identity;
+use crate::commit_interval;
 use crate::failure::Failure;
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
@@ -19,11 +20,20 @@ use ssdgauge_runfile::{FindingRecord, Writer};
 ///
 /// Fails where the run file cannot be read, the drive is refused or is another one, and as `run`.
 pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Failure> {
+    process::retry_while_busy(arguments.wait, || resume(arguments))
+}
+
+/// Continues a run once; a drive that another run uses is a failure.
+///
+/// # Errors
+///
+/// As [`execute`].
+pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failure> {
     let specs = meter_specs::parse(&arguments.power.specs)?;
     let (mut writer, run) = Writer::resume(&arguments.file)?;
     let head = run.head();
     let plan = &head.plan;
-    let stop = StopFlag::listen()?;
+    let stop = StopFlag::new();
     let size = SizeRequest {
         exact: Some(head.drive.capacity),
         scratch: head.drive.capacity,
@@ -33,25 +43,31 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
     let health_every_s =
         head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
     page_file::check_page(&page_file::page_beside(&arguments.file), &[arguments.file.as_path()])?;
+    let earlier = run.steps()?;
     // The test data of the run itself needs no second confirmation: the guard recognises it.
     let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
+        steps: earlier.len() as u32,
     };
     let context =
         RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
+    let consent =
+        target.ask(plan, &arguments.consent, context, "the rest of an interrupted run")?;
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &specs, health_every_s };
     let OpenedRig { mut rig, meters: described, .. } =
-        target.open(plan, &arguments.consent, context, plan.seed, extras)?;
+        target.open(plan, &consent, context, plan.seed, extras)?;
+    // Until here nothing is written, and a signal ends the process at once.
+    stop.listen()?;
     let meters_changed = meter_specs::change_finding(&head.environment, &described);
     if let Some(finding) = &meters_changed {
         terminal::print_message(&format!("warning: {}", finding.text));
     }
-    let earlier = run.steps()?;
     let steps_before = earlier.len();
     let mut outlook = Outlook::new(plan, head.drive.capacity, &assumed_rates(&head.drive));
     outlook.resume(&earlier);
-    let mut progress = Progress::new(plan, outlook, stop);
+    let mut progress = Progress::new(plan, outlook, stop)
+        .with_commit_interval(commit_interval::for_run(&arguments.file, rig.drive()));
     let program = build_identity::program();
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress, &program);
     progress.finish();

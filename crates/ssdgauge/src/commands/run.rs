@@ -2,6 +2,8 @@
 
 use crate::arguments::{self, PlanOptions, RunOptions};
 use crate::build_identity;
+use crate::commands::resume;
+use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
@@ -11,9 +13,9 @@ use crate::suite_options::{
 };
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
-use ssdgauge_core::{DriveInfo, Plan};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_lab::{Outlook, Suite};
-use ssdgauge_runfile::{Opening, Writer};
+use ssdgauge_runfile::{Opening, RunFile, Writer};
 use std::path::{Path, PathBuf};
 
 /// Runs the suite `quick` on a target.
@@ -24,7 +26,8 @@ use std::path::{Path, PathBuf};
 pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(), Failure> {
     let size =
         SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: Some(DEFAULT_SIZE) };
-    start(&find_suite("quick")?, &arguments.target, size, &arguments.options)
+    let (suite, options) = (find_suite("quick")?, &arguments.options);
+    process::retry_while_busy(options.wait, || start(&suite, &arguments.target, size, options))
 }
 
 /// Runs a suite on a target.
@@ -36,7 +39,8 @@ pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(),
 pub(crate) fn execute(arguments: &arguments::RunArguments) -> Result<(), Failure> {
     let suite = find_suite(&arguments.suite)?;
     let size = size_for(&suite, &arguments.options.plan, arguments.size);
-    start(&suite, &arguments.target, size, &arguments.options)
+    let options = &arguments.options;
+    process::retry_while_busy(options.wait, || start(&suite, &arguments.target, size, options))
 }
 
 /// Refuses a run that would write more than the allowed share of the rated endurance, before
@@ -56,8 +60,7 @@ fn check_endurance(
         if let Some((test, written)) = ssdgauge_lab::writes_most(plan, drive.capacity, &rates) {
             let rule = suite.tests.iter().find(|rule| rule.id == test.id);
             let line = rule.map_or(String::new(), |rule| format!(" ({})", rule.place));
-            let most =
-                format!("; test '{}'{line} writes {} of it", test.id, written.about_decimal());
+            let most = format!("; test '{}'{line} writes {} of it", test.id, written.about());
             failure.hint.push_str(&most);
         }
         failure
@@ -72,17 +75,24 @@ fn start(
     options: &RunOptions,
 ) -> Result<(), Failure> {
     let seed = options.plan.seed;
+    if let Some(file) = options.out.as_ref().filter(|file| options.or_resume && file.exists()) {
+        return resume_same(file, suite, target, size, options);
+    }
     let specs = meter_specs::parse(&options.power.specs)?;
     let target = Target::find(target, size, seed)?;
-    let plan = ssdgauge_lab::plan(suite, target.info(), &planner_options_from(&options.plan))?;
-    check_endurance(suite, &plan, target.info(), &options.plan)?;
+    let plan = ssdgauge_lab::plan(suite, target.info(), &planner_options_from(&options.plan));
+    let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
+    check_endurance(suite, &plan, target.info(), &options.plan)
+        .map_err(|failure| target.refusal_or(failure))?;
     target.check_free_space()?;
     let now = process::unix_ms();
     let out = options.out.clone().unwrap_or_else(|| default_name(&plan, now));
     check_outputs(&out, options.log_ios.as_deref())?;
     let id = process::run_id(now)?;
     let context = RunContext { run_id: &id, results: &out, continues: None };
-    let stop = StopFlag::listen()?;
+    let expected = expectation(&plan, target.info(), &options.plan);
+    let consent = target.ask(&plan, &options.consent, context, &expected)?;
+    let stop = StopFlag::new();
     let extras = RunExtras {
         stop: &stop,
         log_ios: options.log_ios.as_deref(),
@@ -90,9 +100,12 @@ fn start(
         health_every_s: Some(options.health_every.into()),
     };
     let OpenedRig { mut rig, meters: described, privileges } =
-        target.open(&plan, &options.consent, context, seed, extras)?;
+        target.open(&plan, &consent, context, seed, extras)?;
+    // Until here nothing is written, and a signal ends the process at once.
+    stop.listen()?;
     let mut environment = ssdgauge_host::environment(privileges.as_deref());
     environment.extend(meter_specs::environment_entries(&described));
+    environment.extend(options.label.iter().map(|label| ("label".to_owned(), label.clone())));
     let opening = Opening {
         id: &id,
         program: &build_identity::program(),
@@ -102,20 +115,84 @@ fn start(
         environment: &environment,
         properties: &[],
     };
-    let mut writer = Writer::create(&out, &opening)?;
+    let mut writer = Writer::create(&out, &opening).map_err(Failure::before_the_run)?;
     terminal::print_message(&format!(
-        "{} on {} -> {}",
+        "{} on {} -> {}\n{expected}\n{}",
         plan.suite.id,
         rig.drive().name(),
-        out.display()
+        out.display(),
+        place(rig.drive()),
     ));
     let rates = rates_from(&options.plan, rig.drive());
     let outlook = Outlook::new(&plan, rig.drive().capacity, &rates);
-    let mut progress = Progress::new(&plan, outlook, stop);
+    let mut progress = Progress::new(&plan, outlook, stop)
+        .with_commit_interval(commit_interval::for_run(&out, rig.drive()));
     let result = ssdgauge_lab::conduct(&plan, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();
     drop((writer, rig));
     finish_run(result, &out, options.json)
+}
+
+/// Continues the run in `file`, which has to be one of `suite` on `target`.
+fn resume_same(
+    file: &Path,
+    suite: &Suite,
+    target: &str,
+    size: SizeRequest,
+    options: &RunOptions,
+) -> Result<(), Failure> {
+    let name = Target::find(target, size, options.plan.seed)?.info().target.clone();
+    let run = RunFile::open(file)?;
+    let (plan, recorded) = (&run.head().plan, &run.head().drive.target);
+    if (&plan.suite.id, plan.suite.revision, recorded) != (&suite.id, suite.revision, &name) {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!(
+                "{} is a run of {} revision {} on {recorded}, not of {} revision {} on {name}",
+                file.display(),
+                plan.suite.id,
+                plan.suite.revision,
+                suite.id,
+                suite.revision
+            ),
+            "nothing was written; name another --out",
+        ));
+    }
+    drop(run);
+    let arguments = arguments::ResumeArguments {
+        file: file.to_owned(),
+        consent: options.consent.clone(),
+        power: options.power.clone(),
+        wait: None,
+        json: options.json,
+    };
+    resume::resume(&arguments)
+}
+
+/// Returns what `plan` is expected to take and to write on `drive`, as one line.
+fn expectation(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
+    let cost = ssdgauge_lab::estimate(plan, drive.capacity, &rates_from(options, drive));
+    let time = cost.time.expected.about();
+    match cost.written.expected {
+        Bytes(0) => format!("expected: {time}, nothing written"),
+        written => {
+            let most = cost.written.at_most.about();
+            format!("expected: {time}, writes {}, at most {most}", written.about())
+        }
+    }
+}
+
+/// Returns where the bytes of a run are written, as one line.
+fn place(drive: &DriveInfo) -> String {
+    let size = drive.capacity.about();
+    match drive.kind {
+        TargetKind::File => {
+            format!("scratch file of {size}, removed afterwards; nothing else is written")
+        }
+        TargetKind::Block => format!("the first {size} of the drive are tested"),
+        TargetKind::Virtual => format!("a virtual drive of {size}; no drive is written"),
+        TargetKind::Null => "no drive is written".to_owned(),
+    }
 }
 
 /// Returns the name of a run file without `--out`: `SUITE-TIME.ssdg`.

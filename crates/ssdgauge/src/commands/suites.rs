@@ -2,10 +2,14 @@
 
 use crate::arguments;
 use crate::failure::Failure;
-use crate::suite_options::find_suite;
-use crate::terminal;
+use crate::provenance;
+use crate::suite_options::{DEFAULT_SIZE, find_suite};
+use crate::terminal::colour::{Paint, Role};
+use crate::terminal::table::{self, Column, Fit};
+use crate::terminal::{self, width};
 use serde_json::json;
-use ssdgauge_lab::{Suite, built_in};
+use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_lab::{Estimate, Options, Suite, built_in};
 
 /// Prints all suites, or the tests of one.
 ///
@@ -19,26 +23,76 @@ pub(crate) fn execute(arguments: &arguments::SuitesArguments) -> Result<(), Fail
     };
     if arguments.json {
         let list: Vec<_> = suites.iter().map(to_json).collect();
-        terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "suites": list })));
+        terminal::print_json(&json!({ "schema_version": 1, "suites": list }));
         return Ok(());
     }
-    for suite in &suites {
-        terminal::print_text(&match arguments.suite {
-            Some(_) => full_text(suite),
-            None => short_text(suite),
-        });
+    match arguments.suite {
+        Some(_) => suites.iter().for_each(|suite| terminal::print_text(&full_text(suite))),
+        None => print_list(&suites),
     }
     Ok(())
 }
 
-fn short_text(suite: &Suite) -> String {
-    let Suite { id, title, summary, source, .. } = suite;
-    format!("{id:<18} {title}\n{:18} {summary}\n{:18} Source: {source}", "", "")
+/// The columns of the list.
+const COLUMNS: [Column; 4] = [
+    Column::text("SUITE", Fit::Whole),
+    Column::number("TIME", Fit::Whole),
+    Column::number("WRITES", Fit::Whole),
+    Column::text("PROTOCOL", Fit::Fold),
+];
+
+/// Prints a line for each suite.
+fn print_list(suites: &[Suite]) {
+    let (width, paint) = (width::columns(), Paint::of_stdout());
+    let row = |suite: &Suite| {
+        let cost = cost_on_1_tb(suite);
+        let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        vec![
+            paint.text(Role::Value, &suite.id),
+            cell(cost.map(|cost| cost.time.expected.about())),
+            cell(cost.map(|cost| cost.written.expected.about())),
+            suite.title.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = suites.iter().map(row).collect();
+    terminal::print_folded(&table::rows(&COLUMNS, &rows, width).concat());
+    let (one, own) = ("ssdgauge suites act", "ssdgauge plan act TARGET");
+    terminal::print_folded(&format!(
+        "\nTime and bytes are expected on an NVMe client drive of 1 TB; quick uses a scratch file of \
+         {}, the others up to the whole drive, and erase it.\none suite: {}   another drive: {}\n",
+        DEFAULT_SIZE.about(),
+        paint.text(Role::Command, one),
+        paint.text(Role::Command, own),
+    ));
+}
+
+/// Returns what `suite` is expected to take and to write on an NVMe client drive of 1 TB; `quick`, in a
+/// scratch file on it. `None` where it does not fit.
+fn cost_on_1_tb(suite: &Suite) -> Option<Estimate> {
+    let is_quick = suite.id == "quick";
+    let drive = DriveInfo {
+        kind: if is_quick { TargetKind::File } else { TargetKind::Block },
+        target: "/dev/nvme0n1".into(),
+        model: None,
+        serial: None,
+        firmware: None,
+        capacity: if is_quick { DEFAULT_SIZE } else { Bytes(1_000_000_000_000) },
+        logical_block: Bytes(512),
+        physical_block: Bytes(4_096),
+        details: [("transport".to_owned(), "pcie".to_owned())].into(),
+    };
+    let plan = ssdgauge_lab::plan(suite, &drive, &Options::default()).ok()?;
+    Some(ssdgauge_lab::estimate(&plan, drive.capacity, &ssdgauge_lab::assumed_rates(&drive)))
 }
 
 fn full_text(suite: &Suite) -> String {
     let Suite { id, revision, title, summary, source, .. } = suite;
-    let mut text = format!("{id} (revision {revision}): {title}\n{summary}\nSource: {source}\n");
+    let mut text = format!("{id} (revision {revision}): {title}\n");
+    if let Some(Estimate { time, written }) = cost_on_1_tb(suite) {
+        let (time, written) = (time.expected.about(), written.expected.about());
+        text.push_str(&format!("On an NVMe client drive of 1 TB: {time}, writes {written}\n"));
+    }
+    text.push_str(&format!("{summary}\nSource: {source}\n"));
     for test in &suite.tests {
         text.push_str(&format!("\n{} (revision {}): {}\n", test.id, test.revision, test.title));
         text.push_str(&format!("  source   {}\n", test.source));
@@ -47,17 +101,24 @@ fn full_text(suite: &Suite) -> String {
             test.score.words(),
             test.score.metric().key()
         ));
-        let labels: Vec<&str> = test.points.iter().map(|point| point.label.as_str()).collect();
-        text.push_str(&format!("  points   {}\n", labels.join(", ")));
-        for chosen in &test.chosen {
-            text.push_str(&format!("  chosen   {} = {}\n", chosen.key, chosen.value));
-        }
-        for deviation in &test.deviations {
-            let ssdgauge_core::Deviation { key, value, reason } = deviation;
-            text.push_str(&format!("  differs  {key} = {value} ({reason})\n"));
-        }
+        text.push_str(&format!("  points   {}\n", points_text(test)));
+        text.push_str(&provenance::lines(&test.chosen, &test.deviations, 11));
     }
     text
+}
+
+/// The number of points of a test from which only the first and the last are listed.
+const FOLDED_FROM: usize = 40;
+
+/// Returns the labels of the points; of very many, the first and the last with their number.
+fn points_text(test: &ssdgauge_lab::TestRule) -> String {
+    let labels: Vec<&str> = test.points.iter().map(|point| point.label.as_str()).collect();
+    match labels.as_slice() {
+        [first, .., last] if labels.len() >= FOLDED_FROM => {
+            format!("{first} to {last} ({} points)", labels.len())
+        }
+        _ => labels.join(", "),
+    }
 }
 
 fn to_json(suite: &Suite) -> serde_json::Value {
@@ -70,7 +131,16 @@ fn to_json(suite: &Suite) -> serde_json::Value {
             "chosen": test.chosen, "deviations": test.deviations,
         })
     };
+    let cost = cost_on_1_tb(suite).map(|cost| {
+        json!({
+            "time_s": cost.time.expected.as_secs_f64(),
+            "time_bound_s": cost.time.at_most.as_secs_f64(),
+            "written_bytes": cost.written.expected.0,
+            "written_bytes_bound": cost.written.at_most.0,
+        })
+    });
     json!({
+        "estimate_on_1_tb": cost,
         "id": suite.id, "revision": suite.revision, "title": suite.title,
         "summary": suite.summary, "source": suite.source,
         "tests": suite.tests.iter().map(test).collect::<Vec<_>>(),

@@ -1,6 +1,6 @@
 //! Help texts and errors, compared with snapshots.
 
-use crate::support::{Bench, text};
+use crate::support::{Bench, Loop, text};
 use snapbox::{Data, assert_data_eq, file};
 
 /// Checks the exit code and stderr of a command that fails, and that it creates no file.
@@ -103,6 +103,31 @@ fn read_only_file_systems_are_refused_before_the_first_write() {
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("Read-only file system") && stderr.contains("nothing was written"));
     assert_eq!(bench.names(), ["read-only"]);
+}
+
+#[test]
+fn a_drive_that_must_not_be_written_is_refused_before_its_size_is_judged() {
+    let bench = Bench::new();
+    let Some(device) = Loop::attach(bench.folder.path(), 64 << 20) else { return };
+    let set = |flag: &str| {
+        let status = std::process::Command::new("blockdev").args([flag, &device.path]).status();
+        assert!(status.unwrap().success());
+    };
+    let refused = |arguments: &[&str]| {
+        let output = bench.call(arguments);
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let too_large = ["run", "quick", &device.path, "--size", "1GB"];
+    let too_small = ["run", "client-2018", &device.path, "--test", "mixed-random"];
+    assert!(refused(&too_large).contains("is more than"));
+    assert!(refused(&too_small).contains("needs 64GB"));
+    set("--setro");
+    let errors = [refused(&too_large), refused(&too_small)];
+    set("--setrw");
+    for error in errors {
+        assert!(error.contains("read-only") && error.contains("nothing was written"), "{error}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! text only.
 
 use crate::support::{Bench, Loop, text, write_figure};
+use ssdgauge_core::Random;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -136,4 +137,49 @@ fn no_output_is_written_through_a_link_or_to_a_device() {
         kind.is_block_device() || kind.is_char_device()
     };
     assert!(is_node(device.path.as_ref()) && is_node(&bench.path("null")), "a node was replaced");
+}
+
+#[test]
+fn a_damaged_request_log_is_printed_up_to_the_damage_or_refused() {
+    let count = if std::env::var_os("SSDGAUGE_LONG").is_some() { 20_000 } else { 200 };
+    let bench = Bench::new();
+    bench.print(&["bench", "null:", "--runs", "1", "--requests", "500", "--log-ios", "a.log"]);
+    let whole = std::fs::read(bench.path("a.log")).unwrap();
+    assert!(whole.len() > 500 * 16);
+    let mut random = Random::new(20_261_122, 0);
+    let (mut printed, mut refused) = (0, 0);
+    for _ in 0..count {
+        let mut bytes = whole.clone();
+        // The first bytes are headers: every second change is made there.
+        for _ in 0..=random.below(3) {
+            let range = if random.below(2) == 0 { 128 } else { bytes.len() as u64 };
+            let at = random.below(range.min(bytes.len() as u64)) as usize;
+            match random.below(5) {
+                0 => bytes.truncate(at.max(1)),
+                1 => bytes[at] ^= 1 << random.below(8),
+                2 => bytes[at..].iter_mut().take(8).for_each(|byte| *byte = 0xff),
+                3 => bytes.insert(at, random.below(256) as u8),
+                _ => drop(bytes.remove(at)),
+            }
+        }
+        std::fs::write(bench.path("b.log"), &bytes).unwrap();
+        let output = bench.call(&["log", "b.log"]);
+        let message = text(&output.stderr);
+        match output.status.code() {
+            Some(0) => printed += 1,
+            Some(1) => {
+                assert!(message.contains("hint: "), "{message}");
+                refused += 1;
+            }
+            other => panic!("{other:?}: {message}"),
+        }
+        check_inert(&message, "the messages");
+    }
+    assert!(printed > 0 && refused > 0, "{printed} printed, {refused} refused");
+    write_figure(
+        "request logs",
+        &format!("{count} damaged files"),
+        &format!("{printed} printed, {refused} refused, 0 panics"),
+        "cargo test -p ssdgauge --test commands damaged_request_log",
+    );
 }

@@ -44,6 +44,8 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
         // The time to settle, 100 ms, is shorter than most of the times between two kills.
         let run = ["quick", target, "--size", "16MiB", "--shorten", "300", "--out", "a.ssdg"];
         let mut safe = BTreeSet::new();
+        // Kills in a row without a new finished step: on a slow machine they come too early.
+        let mut fruitless = 0;
         loop {
             // Without a run file the kill came too early: the run is started again.
             let line = if file.exists() { &["resume", "a.ssdg"][..] } else { &run };
@@ -55,7 +57,7 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
                 (true, true) => 600,
                 (true, false) => 300,
             };
-            let moment = Duration::from_millis(random.below(most));
+            let moment = Duration::from_millis(random.below(most + 25 * fruitless));
             let since = Instant::now();
             while since.elapsed() < moment && child.try_wait().unwrap().is_none() {
                 std::thread::sleep(Duration::from_micros(200));
@@ -68,6 +70,7 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
             child.kill().unwrap();
             child.wait().unwrap();
             killed += 1;
+            fruitless += 1;
             if !file.exists() {
                 early += 1;
                 assert!(safe.is_empty(), "a run file disappeared");
@@ -86,6 +89,9 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
                 .map(|step| step.place)
                 .collect();
             lost += safe.difference(&now).count();
+            if now.len() > safe.len() {
+                fruitless = 0;
+            }
             safe = now;
         }
         if unreadable > 0 {
@@ -132,7 +138,75 @@ fn a_run_file_in_use_by_another_process_is_refused() {
     let second = bench.call(&["resume", "a.ssdg"]);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(second.status.code(), Some(3), "{}", crate::support::text(&second.stderr));
+    assert_eq!(second.status.code(), Some(75), "{}", crate::support::text(&second.stderr));
+}
+
+#[test]
+fn a_scratch_file_in_a_folder_that_only_the_run_file_names_needs_a_confirmation() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("drive")).unwrap();
+    let folder = bench.path("drive").canonicalize().unwrap();
+    let folder = folder.to_str().unwrap();
+    let run = ["quick", "drive", "--size", "16MiB", "--shorten", "100", "--out", "a.ssdg"];
+    let mut child = start(&bench, &run);
+    wait_for("the first step", || measures(&bench.path("a.ssdg")));
+    crate::support::signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(75));
+    // As after a restart of the machine, or on another one.
+    let file = rusqlite::Connection::open(bench.path("a.ssdg")).unwrap();
+    assert_eq!(file.execute("DELETE FROM environment WHERE key='boot_id'", []).unwrap(), 1);
+    drop(file);
+    for wrong in [&["resume", "a.ssdg"][..], &["resume", "a.ssdg", "--confirm", "yes"]] {
+        let refused = bench.call(wrong);
+        let message = crate::support::text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(3), "{message}");
+        for part in ["asks for a scratch file of 16.8 MB", "nothing was written", folder] {
+            assert!(message.contains(part), "'{part}' is missing in: {message}");
+        }
+    }
+    // In its own folder, and confirmed.
+    std::fs::copy(bench.path("a.ssdg"), bench.path("drive/a.ssdg")).unwrap();
+    bench.print(&["resume", "drive/a.ssdg"]);
+    bench.print(&["resume", "a.ssdg", "--confirm", folder]);
+}
+
+#[test]
+fn a_command_that_is_started_again_continues_its_run() {
+    let bench = Bench::new();
+    let run = ["run", "quick", "null:", "--shorten", "20", "--out", "a.ssdg", "--or-resume"];
+    let mut child = start(&bench, &run);
+    wait_for("the first step", || measures(&bench.path("a.ssdg")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bench.print(&run);
+    assert_eq!(finished_steps(&bench), 15);
+    // A complete run ends at once; another suite or target is not mixed with it.
+    let steps = query(&bench.path("a.ssdg"), "SELECT count(*) FROM step");
+    bench.print(&run);
+    assert_eq!(query(&bench.path("a.ssdg"), "SELECT count(*) FROM step"), steps);
+    for other in [["run", "quick", "sim:tiny"], ["run", "as-ssd", "null:"]] {
+        let refused = bench.call(&[&other[..], &["--out", "a.ssdg", "--or-resume"]].concat());
+        let message = crate::support::text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(3), "{message}");
+        assert!(message.contains("is a run of quick"), "{message}");
+    }
+    let alone = bench.call(&["run", "quick", "null:", "--or-resume"]);
+    assert_eq!(alone.status.code(), Some(2), "{}", crate::support::text(&alone.stderr));
+}
+
+#[test]
+fn without_space_for_a_run_file_no_run_starts() {
+    let bench = Bench::new();
+    let Some(small) = SmallFileSystem::mount(&bench, "1m") else { return };
+    let filler = small.fill();
+    let out = small.0.join("a.ssdg");
+    let refused = bench.call(&["quick", "null:", "--out", out.to_str().unwrap()]);
+    let message = crate::support::text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{message}");
+    assert!(message.contains("nothing was written to the drive"), "{message}");
+    assert!(!message.contains("resume"), "{message}");
+    let left: Vec<_> = std::fs::read_dir(&small.0).unwrap().flatten().map(|e| e.path()).collect();
+    assert_eq!(left, [filler]);
 }
 
 /// A small file system for results, unmounted when it is dropped.

@@ -4,17 +4,26 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod bench;
+mod claims;
+mod colours;
 mod drive_description;
+mod durability;
 mod engine;
 mod errors;
+mod export;
+mod failing_calls;
 mod fio;
 mod hostile_files;
 mod interruption;
+mod large_files;
 mod meters;
+mod notes;
 mod outputs;
 mod plan;
+mod power_cuts;
 mod quick;
 mod review;
 mod shortened;
 mod support;
 mod until;
+mod widths;

@@ -48,7 +48,7 @@ fn a_report_is_written_in_every_format() {
     let spec = ["--spec", "claims.toml", "--highlight", "mlc"];
     bench.print(&[&RUNS[..], &more, &spec].concat());
     let page = std::fs::read_to_string(bench.path("both.html")).unwrap();
-    assert!(page.contains("Specification against measurement") && page.contains("▸ "));
+    assert!(page.contains("Specification against measurement") && page.contains("\" selected>mlc"));
     let names = |folder: &str| {
         let entries = std::fs::read_dir(bench.path(folder)).unwrap();
         let name = |entry: std::io::Result<std::fs::DirEntry>| {

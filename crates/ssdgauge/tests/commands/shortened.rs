@@ -1,7 +1,7 @@
 //! Every suite, shortened, on a block device; and every headline, compared with the queries of
 //! docs/format.md.
 
-use crate::support::{Bench, Loop, text};
+use crate::support::{Bench, Loop, text, unfolded};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -37,10 +37,26 @@ const SUITES: &[(&str, u32)] = &[
     ("demo", 500),
 ];
 
-/// The tests of a suite that run here, where not all of them do: the others have the loads of
-/// `client-2018`, and each fills the drive again.
-const SOME: &[(&str, &[&str])] =
-    &[("client-2018-full", &["burst-sequential-write-full", "mixed-sequential-full"])];
+/// The tests of a suite that run here, where not all of them do: the others have the loads of another
+/// suite (`client-2018`, `snia-pts-e`), or differ by the length of a pause alone. `SSDGAUGE_LONG`
+/// runs them all.
+const SOME: &[(&str, &[&str])] = &[
+    ("client-2018-full", &["burst-sequential-write-full", "mixed-sequential-full"]),
+    (
+        "snia-pts-e",
+        &[
+            "iops",
+            "throughput-1024k",
+            "throughput-128k",
+            "latency",
+            "write-saturation",
+            "idle-recovery-50s",
+            "cross-stimulus",
+            "demand-intensity",
+        ],
+    ),
+    ("snia-pts-c", &["latency", "idle-recovery-5s", "cross-stimulus"]),
+];
 
 #[test]
 fn every_suite_is_listed_with_its_source() {
@@ -50,7 +66,11 @@ fn every_suite_is_listed_with_its_source() {
     for suite in suites["suites"].as_array().unwrap() {
         let (id, source) = (suite["id"].as_str().unwrap(), suite["source"].as_str().unwrap());
         let (_, after) = list.split_once(&format!("{id} ")).unwrap();
-        assert!(after.lines().nth(2).unwrap().ends_with(&format!("Source: {source}")), "{list}");
+        let title = suite["title"].as_str().unwrap();
+        assert!(unfolded(after).contains(title), "{list}");
+        let one = unfolded(&bench.print(&["suites", id]));
+        assert!(one.contains(&format!("Source: {source}")), "{one}");
+        assert!(suite["estimate_on_1_tb"]["written_bytes"].as_u64().unwrap() > 0, "{suite}");
     }
 }
 
@@ -117,7 +137,9 @@ fn check_suites(suites: &[&str]) {
             file.to_str().unwrap(),
             "--json",
         ];
-        let tests = SOME.iter().filter(|(of, _)| of == suite).flat_map(|(_, tests)| *tests);
+        let all = std::env::var_os("SSDGAUGE_LONG").is_some();
+        let some = SOME.iter().filter(|(of, _)| !all && of == suite);
+        let tests = some.flat_map(|(_, tests)| *tests);
         arguments.extend(tests.flat_map(|test| ["--test", test]));
         let document: Value = serde_json::from_str(&bench.print(&arguments)).unwrap();
         let ran = start.elapsed().as_secs_f64();

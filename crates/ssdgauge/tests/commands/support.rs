@@ -22,7 +22,11 @@ impl Bench {
     /// Returns a command that calls the program in this folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
-        command.args(arguments).current_dir(self.folder.path()).env_remove("NO_COLOR");
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_remove("NO_COLOR")
+            .env_remove("COLUMNS");
         command
     }
 
@@ -51,6 +55,11 @@ impl Bench {
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Returns `text` with single spaces between its words, without the folds of its lines.
+pub(crate) fn unfolded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the number that the query `sql` selects from a run file.

@@ -27,8 +27,12 @@ pub(crate) struct Case {
     pub(crate) target: String,
     /// Files and devices whose bytes are compared.
     pub(crate) victims: Vec<PathBuf>,
+    /// Whether the target is swap, to which the kernel itself may write.
+    pub(crate) kernel_writes: bool,
     /// A part of the expected error.
     pub(crate) expected: String,
+    /// The expected exit code: 3, or 75 where the drive is free later.
+    pub(crate) code: i32,
     pub(crate) out: Option<PathBuf>,
     /// A copy of the program; the one that was built if `None`.
     pub(crate) program: Option<PathBuf>,
@@ -45,13 +49,20 @@ impl Case {
         Case {
             target: target.into(),
             victims: vec![victim.to_owned()],
+            kernel_writes: false,
             expected: expected.into(),
+            code: 3,
             out: None,
             program: None,
             erase: true,
             confined: true,
             confirm: None,
         }
+    }
+
+    /// As [`Case::new`], for a drive that another run uses.
+    pub(crate) fn busy(target: &str, victim: &Path, expected: &str) -> Case {
+        Case { code: 75, ..Case::new(target, victim, expected) }
     }
 }
 

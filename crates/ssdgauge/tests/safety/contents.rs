@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 #[test]
 fn existing_data_on_an_idle_drive_is_named_and_not_overwritten() {
-    check_all("idle drives with data", SCENARIOS, 20);
+    check_all("idle drives with data", SCENARIOS, 24);
 }
 
 const SCENARIOS: &[Scenario] = &[
@@ -63,6 +63,9 @@ const SCENARIOS: &[Scenario] = &[
     }),
     ("data of an unknown kind in the last block", |bench| {
         with_signature(bench, SIZE - 100, b"dear diary", "unknown kind")
+    }),
+    ("data of an unknown kind in the middle alone", |bench| {
+        with_signature(bench, 6 << 20, &[b'd'; 1 << 20], "unknown kind")
     }),
 ];
 

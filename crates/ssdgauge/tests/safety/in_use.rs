@@ -85,7 +85,18 @@ const SCENARIOS: &[Scenario] = &[
             return None;
         }
         bench.run_at_end(&["swapoff", &device]);
-        Some(Case::new(&device, &image, "is used as swap"))
+        Some(Case { kernel_writes: true, ..Case::new(&device, &image, "is used as swap") })
+    }),
+    ("over a file that is used as swap", |bench| {
+        let image = bench.image("swap");
+        bench.run(&["chmod", "600", image.to_str()?]);
+        bench.run(&["mkswap", "-q", image.to_str()?]);
+        if !bench.succeeds(&["swapon", image.to_str()?]) {
+            return None;
+        }
+        bench.run_at_end(&["swapoff", image.to_str()?]);
+        let device = bench.attach(&image, &[])?;
+        Some(Case { kernel_writes: true, ..Case::new(&device, &image, "is used as swap (/") })
     }),
     ("swap on zram", |bench| {
         let device = bench.zram()?;
@@ -94,7 +105,7 @@ const SCENARIOS: &[Scenario] = &[
             return None;
         }
         bench.run_at_end(&["swapoff", &device]);
-        Some(Case::new(&device, device.as_ref(), "is used as swap"))
+        Some(Case { kernel_writes: true, ..Case::new(&device, device.as_ref(), "is used as swap") })
     }),
     ("a mounted zram device", |bench| {
         let device = bench.zram()?;
@@ -187,7 +198,7 @@ const SCENARIOS: &[Scenario] = &[
         bench.start_until_ready(&format!(
             "exec flock /run/ssdgauge/{name}.lock sh -c 'READY; exec sleep 60'"
         ));
-        Some(Case::new(&device, &image, "another run holds the drive by its serial"))
+        Some(Case::busy(&device, &image, "another run holds the drive by its serial"))
     }),
     ("under test in another run", |bench| {
         let (device, image) = bench.drive()?;
@@ -197,7 +208,7 @@ const SCENARIOS: &[Scenario] = &[
         std::fs::write(&suite, READS).unwrap();
         let line = ["run", suite.to_str()?, &device, "--confirm", &confirm, "--confined", &confirm];
         bench.start_run(&line);
-        Some(Case::new(&device, &image, "is open in ssdgauge (process"))
+        Some(Case::busy(&device, &image, "is open in ssdgauge (process"))
     }),
     ("read-only by its flag", |bench| {
         let (device, image) = bench.drive()?;
@@ -251,7 +262,7 @@ const SCENARIOS: &[Scenario] = &[
 ];
 
 /// A suite of one step that reads for 60 s.
-const READS: &str = r#"
+pub(crate) const READS: &str = r#"
 [suite]
 id = "reads"
 revision = 1

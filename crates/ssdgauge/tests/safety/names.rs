@@ -21,6 +21,19 @@ const SCENARIOS: &[Scenario] = &[
         std::os::unix::fs::symlink("/dev/nvme99n1", &link).unwrap();
         Some(target(link.to_str()?, "does not exist"))
     }),
+    ("null: without its colon", |_| Some(target("null", "does not exist"))),
+    ("sim: without its colon", |_| Some(target("sim", "does not exist"))),
+    ("the usual name of the standard output", |_| {
+        let case = target("-", "does not exist");
+        Some(Case { confirm: Some("no drive".into()), ..case })
+    }),
+    ("a new name below a second mount of /dev", |bench| {
+        let point = bench.path("nodes");
+        std::fs::create_dir(&point).unwrap();
+        bench.run(&["mount", "--bind", "/dev", point.to_str()?]);
+        bench.run_at_end(&["umount", point.to_str()?]);
+        Some(target(point.join("nvme99n1").to_str()?, "does not exist"))
+    }),
     ("a character device", |_| Some(target("/dev/zero", "character device"))),
     ("the folder of nodes", |_| Some(target("/dev", "folder of device nodes"))),
     ("a FIFO", |bench| {

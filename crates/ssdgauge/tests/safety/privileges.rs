@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 /// CAP_IPC_LOCK: memory of the rings, where RLIMIT_MEMLOCK cannot be raised.
 const LOCK_MEMORY: u64 = 1 << 14;
-/// CAP_DAC_READ_SEARCH, CAP_SYS_RAWIO, CAP_SYS_PTRACE and CAP_SYS_ADMIN: query commands, ATA
-/// pass-through, and the open files of other processes.
-const OF_THE_HELPER: u64 = 1 << 2 | 1 << 17 | 1 << 19 | 1 << 21;
+/// CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_SYS_ADMIN: query commands, and the open files of
+/// other processes. Only a SCSI device needs CAP_SYS_RAWIO.
+const OF_THE_HELPER: u64 = 1 << 2 | 1 << 19 | 1 << 21;
+/// A file that the caller of the program has open.
+const CALLERS_FILE: &str = "/etc/hostname";
 /// A user id without any other use on the machine.
 const OWNER: u32 = 4_321;
 
@@ -34,7 +36,10 @@ impl Run {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(bench.folder.path(), open).unwrap();
         let out = bench.path("a.ssdg");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
+        // With an open descriptor of the caller, as a lock of a shell script.
+        let mut command = Command::new("sh");
+        let line = "exec 9<\"$0\"; exec \"$@\"";
+        command.args(["-c", line, CALLERS_FILE, env!("CARGO_BIN_EXE_ssdgauge")]);
         let confirm = confirmation(&device);
         command.args(["quick", &device, "--confirm", &confirm, "--shorten", shorten]);
         command.args(["--confined", &confirm]);
@@ -57,7 +62,12 @@ impl Run {
     fn helper(&self) -> u32 {
         let own = self.child.id();
         let list = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap();
-        list.trim().parse().expect("the run has one child")
+        // Beside it, a look at the drive may be in progress.
+        let is_helper = |id: &&str| {
+            let line = std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+            line.split('\0').nth(1) == Some("privileged-helper")
+        };
+        list.split_whitespace().find(is_helper).expect("the run has a helper").parse().unwrap()
     }
 
     /// Waits for the end; returns the exit code and stderr.
@@ -117,9 +127,14 @@ fn no_thread_of_a_run_has_privileges_and_the_privileged_helper_ends_with_it() {
         assert!(checked > 1, "only {checked} threads were checked");
         let helper = PathBuf::from(format!("/proc/{}", run.helper()));
         let status = Status::read(&helper).unwrap();
-        let [inherited, permitted, effective, _, ambient] = status.capabilities;
+        let [inherited, permitted, effective, bounding, ambient] = status.capabilities;
         assert_eq!((inherited, ambient), (0, 0), "{status:?}");
-        assert_eq!((permitted | effective) & !OF_THE_HELPER, 0, "{status:?}");
+        assert_eq!((permitted | effective | bounding) & !OF_THE_HELPER, 0, "{status:?}");
+        let open = std::fs::read_dir(helper.join("fd")).unwrap();
+        let open: Vec<PathBuf> =
+            open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok()).collect();
+        assert!(open.iter().any(|path| path == Path::new(&run.device)), "{open:?}");
+        assert!(open.iter().all(|path| path != Path::new(CALLERS_FILE)), "{open:?}");
         assert!(status.no_new_privileges);
         run.child.kill().unwrap();
         run.child.wait().unwrap();

@@ -6,6 +6,7 @@
 // A test ends at the first failure.
 #![allow(clippy::unwrap_used)]
 
+mod dependencies;
 mod imports;
 mod writers;
 
@@ -31,11 +32,51 @@ const GUARD: &[(&str, &[&str])] = &[
     ("signatures", &["text"]),
     ("identity", &["refusal", "text"]),
     ("uses", &["text"]),
+    ("look_place", &[]),
+    ("place", &["identity", "look_place", "refusal", "text"]),
+    ("access", &["identity", "refusal", "signatures", "text"]),
+    ("scratch", &["place"]),
+    (
+        "look",
+        &[
+            "access",
+            "identity",
+            "look_place",
+            "place",
+            "refusal",
+            "scratch",
+            "signatures",
+            "text",
+            "uses",
+        ],
+    ),
     ("options", &[]),
-    ("admission", &["identity", "lease", "options", "refusal", "signatures", "text", "uses"]),
-    ("target", &["admission", "identity", "options", "refusal"]),
+    (
+        "admission",
+        &[
+            "access",
+            "identity",
+            "lease",
+            "look",
+            "look_place",
+            "options",
+            "refusal",
+            "signatures",
+            "text",
+            "uses",
+        ],
+    ),
+    (
+        "objections",
+        &["admission", "identity", "look", "look_place", "options", "refusal", "text", "uses"],
+    ),
+    ("origin", &["identity", "options", "place"]),
+    (
+        "target",
+        &["admission", "look", "look_place", "objections", "options", "origin", "place", "refusal"],
+    ),
     ("write_budget", &["admission", "signatures", "target"]),
-    ("survey", &["target"]),
+    ("survey", &["look", "look_place", "objections", "options", "place", "refusal"]),
 ];
 
 /// The same of `ssdgauge-report`. `analysis` draws nothing, so it knows no `figure`; `figure`, `page`
@@ -51,7 +92,7 @@ const REPORT: &[(&str, &[&str])] = &[
 ];
 
 /// The crates whose files form no circle.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "ssdgauge-core",
     "ssdgauge-os",
     "ssdgauge-drive",
@@ -63,6 +104,7 @@ const CRATES: [&str; 12] = [
     "ssdgauge-lab",
     "ssdgauge-sim",
     "ssdgauge-report",
+    "ssdgauge-claims",
     "ssdgauge",
 ];
 

@@ -27,10 +27,9 @@ const WORDS: [&str; 14] = [
 /// drive without the guard.
 const KNOWN: [(&str, usize, &str); 15] = [
     ("ssdgauge-engine/src/request_log.rs", 1, "a new file"),
-    ("ssdgauge-guard/src/admission.rs", 1, "the guard: `open_exclusively`"),
+    ("ssdgauge-guard/src/access.rs", 1, "the guard: `open_exclusively`"),
     ("ssdgauge-guard/src/lease.rs", 1, "a lock file in /run/ssdgauge; links are not followed"),
-    ("ssdgauge-guard/src/target.rs", 2, "scratch files: O_TMPFILE in a folder, or a new file"),
-    ("ssdgauge-host/src/helper.rs", 1, "starts this program as the privileged helper"),
+    ("ssdgauge-guard/src/scratch.rs", 2, "scratch files: O_TMPFILE in a folder, or a new file"),
     (
         "ssdgauge-host/src/helper/saved_settings.rs",
         2,
@@ -39,6 +38,7 @@ const KNOWN: [(&str, usize, &str); 15] = [
     ("ssdgauge-host/src/settings/power_saving.rs", 1, "an attribute of the drive in /sys"),
     ("ssdgauge-meter/src/source/command.rs", 1, "the program that its user names as a meter"),
     ("ssdgauge-os/src/block_device.rs", 5, "calls on descriptors that others opened"),
+    ("ssdgauge-os/src/own_process.rs", 1, "starts this program itself"),
     ("ssdgauge-os/src/ioctl.rs", 2, "calls on descriptors that others opened"),
     ("ssdgauge-runfile/src/record/reader.rs", 1, "a run file, to undo an interrupted write"),
     ("ssdgauge-runfile/src/writer.rs", 3, "new files, and run files"),

@@ -2,7 +2,7 @@
 
 use super::dimensions::{Dimensions, TEXT};
 use super::label::{cut, text, width_of};
-use super::theme::Theme;
+use super::theme;
 use crate::figure::chart::Bar;
 use crate::text::number;
 use kuva::render::color::Color;
@@ -21,7 +21,6 @@ const PART_THICK: f64 = 12.0;
 pub(super) fn scene(
     unit: &str,
     bars: &[Bar],
-    theme: Theme,
     dimensions: &Dimensions,
     (top, foot): (f64, f64),
 ) -> Scene {
@@ -40,7 +39,7 @@ pub(super) fn scene(
     let mut y = top;
     for (number, bar) in bars.iter().enumerate() {
         let order = bars[..number].iter().rev().take_while(|other| !other.part.is_empty()).count();
-        draw(&mut scene, bar, &Place { unit, theme, scale, y, order, width: dimensions.width });
+        draw(&mut scene, bar, &Place { unit, scale, y, order, width: dimensions.width });
         y += row(bar);
     }
     // The line that all bars begin at: zero.
@@ -49,7 +48,7 @@ pub(super) fn scene(
         y1: top,
         x2: LEFT,
         y2: y.max(top + ROW),
-        stroke: Color::from(theme.axis()),
+        stroke: Color::from(theme::AXIS.to_owned()),
         stroke_width: 1.0,
         stroke_dasharray: None,
     });
@@ -69,7 +68,6 @@ fn row(bar: &Bar) -> f64 {
 #[derive(Clone, Copy, Debug)]
 struct Place<'a> {
     unit: &'a str,
-    theme: Theme,
     scale: f64,
     y: f64,
     /// Its place among the parts of its drive.
@@ -78,12 +76,13 @@ struct Place<'a> {
 }
 
 fn draw(scene: &mut Scene, bar: &Bar, place: &Place<'_>) {
-    let Place { unit, theme, scale, y, order, width } = *place;
+    let Place { unit, scale, y, order, width } = *place;
     let name = if bar.highlighted { format!("▸ {}", bar.label) } else { bar.label.clone() };
     let name = cut(&name, width - 2.0 * LEFT, TEXT);
     let above = if bar.label.is_empty() { y } else { y + NAME };
     if !bar.label.is_empty() {
-        let name = text(LEFT + 6.0, y + 16.0, &name, TEXT, TextAnchor::Start, theme.text());
+        let name =
+            text(LEFT + 6.0, y + 16.0, &name, TEXT, TextAnchor::Start, theme::TEXT.to_owned());
         scene.add(if bar.highlighted { name.bold() } else { name.plain() });
     }
     let thick = if bar.part.is_empty() { THICK } else { PART_THICK };
@@ -91,12 +90,18 @@ fn draw(scene: &mut Scene, bar: &Bar, place: &Place<'_>) {
     let words = words(bar, unit);
     let Ok(value) = bar.value else {
         let reason = cut(&words, width - 2.0 * LEFT, TEXT);
-        let reason =
-            text(LEFT + 6.0, middle + 4.0, &reason, TEXT, TextAnchor::Start, theme.muted());
+        let reason = text(
+            LEFT + 6.0,
+            middle + 4.0,
+            &reason,
+            TEXT,
+            TextAnchor::Start,
+            theme::MUTED.to_owned(),
+        );
         scene.add(reason.plain());
         return;
     };
-    let colour = Color::from(theme.series(bar.colour));
+    let colour = Color::from(theme::series(bar.colour));
     let length = (value * scale).max(1.0);
     let faint = [0.9, 0.7, 0.5][order % 3];
     scene.add(Primitive::Rect {
@@ -115,21 +120,22 @@ fn draw(scene: &mut Scene, bar: &Bar, place: &Place<'_>) {
     });
     let mut end = LEFT + length;
     if let Some((low, high)) = bar.interval {
-        whiskers(scene, theme, (LEFT + low * scale, LEFT + high * scale), middle);
+        whiskers(scene, (LEFT + low * scale, LEFT + high * scale), middle);
         end = end.max(LEFT + high * scale);
     }
-    let value = text(end + 8.0, middle + 4.5, &words, TEXT, TextAnchor::Start, theme.text());
+    let value =
+        text(end + 8.0, middle + 4.5, &words, TEXT, TextAnchor::Start, theme::TEXT.to_owned());
     scene.add(if bar.part.is_empty() { value.bold() } else { value.plain() });
 }
 
-fn whiskers(scene: &mut Scene, theme: Theme, (low, high): (f64, f64), y: f64) {
+fn whiskers(scene: &mut Scene, (low, high): (f64, f64), y: f64) {
     let mut line = |x1: f64, y1: f64, x2: f64, y2: f64| {
         scene.add(Primitive::Line {
             x1,
             y1,
             x2,
             y2,
-            stroke: Color::from(theme.text()),
+            stroke: Color::from(theme::TEXT.to_owned()),
             stroke_width: 1.2,
             stroke_dasharray: None,
         });

@@ -29,17 +29,6 @@ impl Dimensions {
         ticks: 8.0,
         tick_size: 12,
     };
-
-    /// For phones: the same text on half the width, without horizontal scrolling.
-    pub(crate) const NARROW: Dimensions = Dimensions {
-        width: 340.0,
-        left: 62.0,
-        right: 16.0,
-        right_axis: 44.0,
-        height: 240.0,
-        ticks: 4.0,
-        tick_size: 11,
-    };
 }
 
 /// The size of text in a picture.

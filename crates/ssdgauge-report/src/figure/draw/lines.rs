@@ -5,7 +5,7 @@ use super::label::{cut, text, width_of};
 use super::marks;
 use super::plot::{Area, Plot};
 use super::scales::{self};
-use super::theme::Theme;
+use super::theme;
 use crate::figure::chart::{Line, Scale};
 use crate::figure::reduce;
 use kuva::TickFormat;
@@ -22,7 +22,7 @@ const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
 
 /// Returns the scene of `plot`; `top` and `foot` stay free.
-pub(super) fn scene(plot: &Plot<'_>, theme: Theme, top: f64, foot: f64) -> Scene {
+pub(super) fn scene(plot: &Plot<'_>, top: f64, foot: f64) -> Scene {
     let dimensions = plot.dimensions;
     let legend = legend(plot);
     let rows = legend.last().map_or(0, |(_, row, _)| row + 1);
@@ -55,35 +55,35 @@ pub(super) fn scene(plot: &Plot<'_>, theme: Theme, top: f64, foot: f64) -> Scene
         *stretch = reduce::thinned(stretch, (area.x.low, area.x.high), area.width);
     }
     let height = plot_top + area.height + BOTTOM + foot;
-    let layout = layout(plot, &area, theme, height, BOTTOM + foot);
+    let layout = layout(plot, &area, height, BOTTOM + foot);
     let mut plots = Vec::new();
     for (line, stretches) in plot.lines.iter().zip(&placed) {
-        plots.extend(stretches.iter().map(|stretch| kuva_line(line, stretch, theme)));
+        plots.extend(stretches.iter().map(|stretch| kuva_line(line, stretch)));
     }
     let mut scene = render_multiple(plots, layout);
     for (line, stretches) in plot.lines.iter().zip(&placed) {
-        dots(&mut scene, &area, line, stretches, theme);
+        dots(&mut scene, &area, line, stretches);
     }
-    boundaries(&mut scene, plot, &area, theme);
-    marks::places(&mut scene, plot, &area, theme);
-    right_axis(&mut scene, plot, &area, theme);
-    titles(&mut scene, plot, &area, theme);
+    boundaries(&mut scene, plot, &area);
+    marks::places(&mut scene, plot, &area);
+    right_axis(&mut scene, plot, &area);
+    titles(&mut scene, plot, &area);
     for ((x, row, label), line) in legend.iter().zip(plot.lines) {
         let y = top + LEGEND_ROW * *row as f64 + 12.0;
-        key(&mut scene, *x, y, label, line, theme);
+        key(&mut scene, *x, y, label, line);
     }
     scene
 }
 
 /// Draws the numbers and the title of the right axis.
-fn right_axis(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
+fn right_axis(scene: &mut Scene, plot: &Plot<'_>, area: &Area) {
     let (Some(axis), Some(range)) = (plot.right, area.right) else { return };
     scene.add(Primitive::Line {
         x1: area.right(),
         y1: area.top,
         x2: area.right(),
         y2: area.bottom(),
-        stroke: Color::from(theme.axis()),
+        stroke: Color::from(theme::AXIS.to_owned()),
         stroke_width: 1.0,
         stroke_dasharray: None,
     });
@@ -93,10 +93,10 @@ fn right_axis(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
         let (x, y) = (area.right() + 6.0, area.y(area.on_left(at)) + 4.0);
         let words = scales::words(axis.scale, at);
         let size = plot.dimensions.tick_size;
-        scene.add(text(x, y, &words, size, TextAnchor::Start, theme.text()).plain());
+        scene.add(text(x, y, &words, size, TextAnchor::Start, theme::TEXT.to_owned()).plain());
     }
     let (x, y) = (plot.dimensions.width - 8.0, area.top + area.height / 2.0);
-    scene.add(text(x, y, &axis.label, TEXT, TextAnchor::Middle, theme.text()).turned());
+    scene.add(text(x, y, &axis.label, TEXT, TextAnchor::Middle, theme::TEXT.to_owned()).turned());
 }
 
 fn placed(plot: &Plot<'_>, line: &Line) -> Vec<Vec<(f64, f64)>> {
@@ -106,7 +106,7 @@ fn placed(plot: &Plot<'_>, line: &Line) -> Vec<Vec<(f64, f64)>> {
     line.stretches.iter().map(|stretch| stretch.iter().filter_map(point).collect()).collect()
 }
 
-fn layout(plot: &Plot<'_>, area: &Area, theme: Theme, height: f64, bottom: f64) -> Layout {
+fn layout(plot: &Plot<'_>, area: &Area, height: f64, bottom: f64) -> Layout {
     let ticks = |scale: Scale| TickFormat::Custom(Arc::new(move |at| scales::words(scale, at)));
     let dimensions = plot.dimensions;
     Layout::new((area.x.low, area.x.high), (area.y.low, area.y.high))
@@ -123,27 +123,27 @@ fn layout(plot: &Plot<'_>, area: &Area, theme: Theme, height: f64, bottom: f64) 
         .with_x_tick_format(ticks(plot.x.scale))
         .with_y_tick_format(ticks(plot.y.scale))
         .with_tick_size(dimensions.tick_size)
-        .with_theme(kuva_theme(theme))
+        .with_theme(kuva_theme())
 }
 
-fn kuva_theme(theme: Theme) -> KuvaTheme {
+fn kuva_theme() -> KuvaTheme {
     let none = "none".to_owned();
     KuvaTheme {
         background: none.clone(),
-        axis_color: theme.axis(),
-        grid_color: theme.grid(),
-        tick_color: theme.axis(),
-        text_color: theme.text(),
+        axis_color: theme::AXIS.to_owned(),
+        grid_color: theme::GRID.to_owned(),
+        tick_color: theme::AXIS.to_owned(),
+        text_color: theme::TEXT.to_owned(),
         legend_bg: none.clone(),
         legend_border: none.clone(),
         ..KuvaTheme::light()
     }
 }
 
-fn kuva_line(line: &Line, stretch: &[(f64, f64)], theme: Theme) -> KuvaPlot {
+fn kuva_line(line: &Line, stretch: &[(f64, f64)]) -> KuvaPlot {
     let mut drawn = LinePlot::new()
         .with_data(stretch.iter().copied())
-        .with_color(theme.series(line.colour))
+        .with_color(theme::series(line.colour))
         .with_stroke_width(if line.marked { 2.0 } else { 1.6 });
     if let Some(dashes) = dashes(line) {
         drawn = drawn.with_line_style(LineStyle::Custom(dashes.to_owned()));
@@ -152,22 +152,22 @@ fn kuva_line(line: &Line, stretch: &[(f64, f64)], theme: Theme) -> KuvaPlot {
 }
 
 fn dashes(line: &Line) -> Option<&'static str> {
-    if line.dashed { Some("5 3") } else { Theme::dashes(line.colour) }
+    line.dashed.then_some("5 3")
 }
 
 /// Writes the titles of the axes, at positions that do not depend on the text below the plot.
-fn titles(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
+fn titles(scene: &mut Scene, plot: &Plot<'_>, area: &Area) {
     let middle = area.left + area.width / 2.0;
     let below = area.bottom() + 40.0;
     let words = &plot.x.label;
-    scene.add(text(middle, below, words, TEXT, TextAnchor::Middle, theme.text()).plain());
+    scene.add(text(middle, below, words, TEXT, TextAnchor::Middle, theme::TEXT.to_owned()).plain());
     let side = area.top + area.height / 2.0;
     let words = &plot.y.label;
-    scene.add(text(15.0, side, words, TEXT, TextAnchor::Middle, theme.text()).turned());
+    scene.add(text(15.0, side, words, TEXT, TextAnchor::Middle, theme::TEXT.to_owned()).turned());
 }
 
 /// Draws a dot for each point of a marked line, and for each that stands alone.
-fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)>], theme: Theme) {
+fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)>]) {
     for stretch in stretches {
         if !line.marked && stretch.len() > 1 {
             continue;
@@ -175,14 +175,14 @@ fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)
         for (x, y) in stretch {
             let at = (area.x(*x), area.y(*y));
             if line.marked {
-                marks::draw(scene, at, line.colour, theme);
+                marks::draw(scene, at, line.colour);
                 continue;
             }
             scene.add(Primitive::Circle {
                 cx: at.0,
                 cy: at.1,
                 r: 1.6,
-                fill: Color::from(theme.series(line.colour)),
+                fill: Color::from(theme::series(line.colour)),
                 fill_opacity: None,
                 stroke: None,
                 stroke_width: None,
@@ -192,7 +192,7 @@ fn dots(scene: &mut Scene, area: &Area, line: &Line, stretches: &[Vec<(f64, f64)
 }
 
 /// Draws where each step begins, and its label where there is room for it.
-fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
+fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area) {
     let ends = plot.boundaries.iter().skip(1).map(|(at, _)| *at).chain([area.x.high]);
     for ((start, label), end) in plot.boundaries.iter().zip(ends) {
         let (x, room) = (area.x(*start), area.x(end) - area.x(*start));
@@ -202,14 +202,16 @@ fn boundaries(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
                 y1: area.top,
                 x2: x,
                 y2: area.bottom(),
-                stroke: Color::from(theme.axis()),
+                stroke: Color::from(theme::AXIS.to_owned()),
                 stroke_width: 0.8,
                 stroke_dasharray: Some("2 3".to_owned()),
             });
         }
         if width_of(label, SMALL) + 6.0 < room {
             let y = area.top - 3.0;
-            scene.add(text(x + 3.0, y, label, SMALL, TextAnchor::Start, theme.muted()).plain());
+            scene.add(
+                text(x + 3.0, y, label, SMALL, TextAnchor::Start, theme::MUTED.to_owned()).plain(),
+            );
         }
     }
 }
@@ -233,18 +235,18 @@ fn legend(plot: &Plot<'_>) -> Vec<(f64, usize, String)> {
     places
 }
 
-fn key(scene: &mut Scene, x: f64, y: f64, label: &str, line: &Line, theme: Theme) {
+fn key(scene: &mut Scene, x: f64, y: f64, label: &str, line: &Line) {
     scene.add(Primitive::Line {
         x1: x,
         y1: y - 4.0,
         x2: x + 24.0,
         y2: y - 4.0,
-        stroke: Color::from(theme.series(line.colour)),
+        stroke: Color::from(theme::series(line.colour)),
         stroke_width: 2.4,
         stroke_dasharray: dashes(line).map(str::to_owned),
     });
     if line.marked {
-        marks::draw(scene, (x + 12.0, y - 4.0), line.colour, theme);
+        marks::draw(scene, (x + 12.0, y - 4.0), line.colour);
     }
-    scene.add(text(x + 30.0, y, label, TEXT, TextAnchor::Start, theme.text()).plain());
+    scene.add(text(x + 30.0, y, label, TEXT, TextAnchor::Start, theme::TEXT.to_owned()).plain());
 }

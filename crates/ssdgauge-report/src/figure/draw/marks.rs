@@ -1,41 +1,38 @@
-//! The shapes that tell drives apart where colours repeat, and the places on an axis that matter.
+//! The marks of drives, and the places on an axis that matter.
 
 use super::dimensions::SMALL;
 use super::label::{text, width_of};
 use super::plot::{Area, Plot};
-use super::theme::Theme;
+use super::theme;
+use crate::figure::shapes;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 
 /// Half the size of a mark.
-const SIZE: f64 = 3.6;
+const SIZE: f64 = 3.8;
 
 /// More places than this have no words beside them; their note says what they are.
-const MOST_WORDS: usize = 3;
+const MAX_WORDS: usize = 3;
 
-/// Draws the mark of the drive with this number: circle, square, triangle or diamond, one for each
-/// turn through the colours.
-pub(super) fn draw(scene: &mut Scene, (x, y): (f64, f64), number: usize, theme: Theme) {
-    let fill = theme.series(number);
-    let s = SIZE + 0.6;
-    let path = match Theme::turn(number) {
-        0 => {
-            scene.add(Primitive::Circle {
-                cx: x,
-                cy: y,
-                r: SIZE,
-                fill: Color::from(fill),
-                fill_opacity: None,
-                stroke: None,
-                stroke_width: None,
-            });
-            return;
-        }
-        1 => vec![(-SIZE, -SIZE), (SIZE, -SIZE), (SIZE, SIZE), (-SIZE, SIZE)],
-        2 => vec![(0.0, -s), (s, s * 0.8), (-s, s * 0.8)],
-        _ => vec![(0.0, -s - 0.6), (s + 0.6, 0.0), (0.0, s + 0.6), (-s - 0.6, 0.0)],
-    };
-    shape(scene, path.into_iter().map(|(dx, dy)| (x + dx, y + dy)), &fill);
+/// Draws the mark of the slot or step with this number.
+pub(super) fn draw(scene: &mut Scene, (x, y): (f64, f64), number: usize) {
+    let colour = theme::series(number);
+    if let Some(corners) = shapes::corners(number) {
+        let corners = corners.iter().map(|(dx, dy)| (x + dx * SIZE, y + dy * SIZE));
+        shape(scene, corners, &colour);
+        return;
+    }
+    let hollow = shapes::is_hollow(number);
+    let ground = theme::GROUND.to_owned();
+    scene.add(Primitive::Circle {
+        cx: x,
+        cy: y,
+        r: SIZE,
+        fill: Color::from(if hollow { ground } else { colour.clone() }),
+        fill_opacity: None,
+        stroke: hollow.then(|| Color::from(colour)),
+        stroke_width: hollow.then_some(1.3),
+    });
 }
 
 fn shape(scene: &mut Scene, corners: impl Iterator<Item = (f64, f64)>, fill: &str) {
@@ -52,10 +49,10 @@ fn shape(scene: &mut Scene, corners: impl Iterator<Item = (f64, f64)>, fill: &st
 
 /// Draws a triangle at the top of the plot for each place where something happened, with a dotted
 /// line down to the axis.
-pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: Theme) {
+pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area) {
     for mark in plot.marks {
         let x = area.x(mark.at);
-        let colour = theme.series(mark.colour);
+        let colour = theme::series(mark.colour);
         scene.add(Primitive::Line {
             x1: x,
             y1: area.top,
@@ -67,7 +64,7 @@ pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: The
         });
         let top = area.top;
         shape(scene, [(x - 5.0, top), (x + 5.0, top), (x, top + 8.0)].into_iter(), &colour);
-        if plot.marks.len() > MOST_WORDS {
+        if plot.marks.len() > MAX_WORDS {
             continue;
         }
         let width = width_of(&mark.label, SMALL);
@@ -75,7 +72,7 @@ pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area, theme: The
             true => (x + 8.0, TextAnchor::Start),
             false => (x - 8.0, TextAnchor::End),
         };
-        let words = text(x, area.top + 11.0, &mark.label, SMALL, anchor, theme.muted());
+        let words = text(x, area.top + 11.0, &mark.label, SMALL, anchor, theme::MUTED.to_owned());
         scene.add(words.plain());
     }
 }

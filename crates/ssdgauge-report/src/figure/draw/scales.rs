@@ -31,27 +31,15 @@ pub(super) fn place(scale: Scale, value: f64) -> Option<f64> {
 /// Returns what a tick at the coordinate `at` says.
 pub(super) fn words(scale: Scale, at: f64) -> String {
     match scale {
-        Scale::Linear | Scale::Onward => linear(at),
+        Scale::Linear | Scale::Onward => number::tick(at),
         Scale::Log2 => binary(at.exp2()),
-        Scale::Log10 => linear(10f64.powf(at)),
+        Scale::Log10 => number::tick(10f64.powf(at)),
         Scale::Tail => match at.round() as i64 {
             0 => "0".to_owned(),
             1 => "90".to_owned(),
             2 => "99".to_owned(),
             nines => format!("99.{}", "9".repeat((nines - 2).clamp(0, 9) as usize)),
         },
-    }
-}
-
-fn linear(at: f64) -> String {
-    let text = if at == 0.0 || at.abs() >= 10.0 { format!("{at:.0}") } else { format!("{at:.3}") };
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    };
-    match text.parse::<f64>() {
-        Ok(value) if value.abs() >= 1_000.0 => number::text(value),
-        Ok(_) | Err(_) => text,
     }
 }
 
@@ -115,7 +103,7 @@ pub(super) fn range(
 }
 
 /// Returns 1, 2, 2.5 or 5 times a power of ten, the least that is not below `step`.
-fn nice(step: f64) -> f64 {
+pub(crate) fn nice(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
     let share = step / power;
     let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|factor| share <= factor * 1.000_001);
@@ -152,5 +140,7 @@ mod tests {
         assert_eq!(words(Scale::Log10, 0.0), "1");
         assert_eq!(words(Scale::Linear, 2.5), "2.5");
         assert_eq!(words(Scale::Linear, 120_000.0), "120,000");
+        let said: Vec<String> = (0..=7).map(|n| words(Scale::Linear, f64::from(n) * 2.5)).collect();
+        assert_eq!(said, ["0", "2.5", "5", "7.5", "10", "12.5", "15", "17.5"]);
     }
 }

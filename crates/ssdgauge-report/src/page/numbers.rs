@@ -1,4 +1,4 @@
-//! The section of one test: protocol, workload, result, findings, figures and all metrics.
+//! Everything behind a figure, folded: settings, results with notes, findings and all metrics.
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_notes;
@@ -6,17 +6,15 @@ use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sent_late;
 use crate::analysis::workload_text;
-use crate::figure as charts;
-use crate::figure::chart::Chart;
 use crate::model::metrics;
 use crate::model::{PointRun, Run};
-use crate::page::swatch::swatch;
-use crate::page::{figure, findings, steady, tried_loads};
+use crate::page::kit::mark::icon;
+use crate::page::{findings, steady, tried_loads};
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::{Metric, Scope};
+use ssdgauge_core::{Flush, Metric, Scope};
 
 /// The metrics of the table of all numbers.
 const COLUMNS: [Metric; 15] = [
@@ -42,58 +40,54 @@ const KERNEL: &str = "By the kernel: from the queue of the device to the complet
                       by its own counters. The latencies also contain the time in the system call \
                       before, and the time until the program reaps the completion.";
 
-/// Returns the section of one test.
-pub(super) fn section(
-    number: usize,
-    group: &Group<'_>,
-    runs: &[Run],
-    drives: &ReportDrives,
-) -> Markup {
-    let test = &group.first().test.test;
-    let charts = charts::charts(group, drives);
+/// Returns the fold of one test.
+pub(super) fn fold(group: &Group<'_>, runs: &[Run], drives: &ReportDrives) -> Markup {
     html! {
-        section.test aria-labelledby={ "test-" (number) } {
-            h2 id={ "test-" (number) } { (group.title()) }
-            p.protocol {
-                @if !test.source.is_empty() {
-                    "After the protocol of " (sanitize::prose(&test.source)) ". "
-                }
-                "Test " code { (sanitize::prose(&test.id)) } ", revision " (test.revision) "."
-            }
-            @if !test.chosen.is_empty() {
-                p.chosen {
-                    "Chosen by this suite, not specified by the source: "
-                    @for (place, chosen) in test.chosen.iter().enumerate() {
-                        @if place > 0 { "; " }
-                        b { (sanitize::prose(&chosen.key)) } " = " (sanitize::prose(&chosen.value))
-                    }
-                    "."
-                }
-            }
-            @if !test.deviations.is_empty() {
-                p.chosen {
-                    "Differs from the source: "
-                    @for (place, deviation) in test.deviations.iter().enumerate() {
-                        @if place > 0 { "; " }
-                        b { (sanitize::prose(&deviation.key)) } " = "
-                        (sanitize::prose(&deviation.value)) " ("
-                        (sanitize::prose(&deviation.reason)) ")"
-                    }
-                    "."
-                }
-            }
-            p.settings { (workload_text::line(&group.first().test.test)) }
-            @if group.members.len() > 1 {
-                details.more { summary { "Results with notes" } (result(group, drives)) }
-            } @else {
-                (result(group, drives))
-            }
+        details.fold {
+            summary { "Numbers, settings and notes" }
+            (protocol(group))
+            (result(group, drives))
             (untested(group, runs, drives))
             (findings::group_findings(group, drives))
-            (figures(&charts, number))
             (steady::tables(group, drives))
             (tried_loads::table(group, drives))
             (numbers(group, drives))
+        }
+    }
+}
+
+/// Returns the source of the test, its settings, and what the suite chose or changed.
+fn protocol(group: &Group<'_>) -> Markup {
+    let test = &group.first().test.test;
+    html! {
+        p.small {
+            @if !test.source.is_empty() {
+                "After the protocol of " (sanitize::prose(&test.source)) ". "
+            }
+            "Test " code { (sanitize::prose(&test.id)) } ", revision " (test.revision) ". "
+            (workload_text::line(test)) "."
+        }
+        @if !test.chosen.is_empty() {
+            p.small {
+                "Chosen by this suite, not specified by the source: "
+                @for (place, chosen) in test.chosen.iter().enumerate() {
+                    @if place > 0 { "; " }
+                    b { (sanitize::prose(&chosen.key)) } " = " (sanitize::prose(&chosen.value))
+                }
+                "."
+            }
+        }
+        @if !test.deviations.is_empty() {
+            p.small {
+                "Differs from the source: "
+                @for (place, deviation) in test.deviations.iter().enumerate() {
+                    @if place > 0 { "; " }
+                    b { (sanitize::prose(&deviation.key)) } " = "
+                    (sanitize::prose(&deviation.value)) " ("
+                    (sanitize::prose(&deviation.reason)) ")"
+                }
+                "."
+            }
         }
     }
 }
@@ -105,12 +99,12 @@ fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
             @let headline = &member.test.headline;
             p.result {
                 @if drives.count() > 1 {
-                    (swatch(drives.drive_of(member.index)))
-                    (drives.names[member.index]) ": "
+                    (icon(drives, drives.drive_of(member.index)))
+                    " " (drives.short(drives.drive_of(member.index))) ": "
                 }
                 @match headline.value {
                     Some(value) => {
-                        b { (number::with_unit(value, headline.metric)) }
+                        b { (number::measured(value, headline.metric)) }
                         @if let Some(words) = interval::words(&headline.interval) {
                             " (" (words) ")"
                         }
@@ -130,7 +124,7 @@ fn untested(group: &Group<'_>, runs: &[Run], drives: &ReportDrives) -> Markup {
         group.members.iter().map(|member| drives.drive_of(member.index)).collect();
     let names: Vec<&str> = (0..runs.len())
         .filter(|index| !present.contains(&drives.drive_of(*index)))
-        .map(|index| drives.names[index].as_str())
+        .map(|index| drives.short(drives.drive_of(index)))
         .collect();
     html! {
         @if !names.is_empty() {
@@ -139,39 +133,6 @@ fn untested(group: &Group<'_>, runs: &[Run], drives: &ReportDrives) -> Markup {
                 (once(&names).join(", ")) "."
             }
         }
-    }
-}
-
-/// Returns the figures of a test: the main ones, and the others folded.
-fn figures(charts: &[Chart], number: usize) -> Markup {
-    let of_row = |folded: bool| {
-        let charts = charts.iter().enumerate();
-        charts.filter(move |(_, chart)| chart.folded == folded)
-    };
-    let folded: Vec<&str> = of_row(true).map(|(_, chart)| words(chart.kind)).collect();
-    html! {
-        @for (place, chart) in of_row(false) { (figure::figure(chart, &format!("t{number}f{place}"))) }
-        @if !folded.is_empty() {
-            details.more {
-                summary { (folded.len()) " more figures of this test: " (once(&folded).join(", ")) }
-                @for (place, chart) in of_row(true) {
-                    (figure::figure(chart, &format!("t{number}f{place}")))
-                }
-            }
-        }
-    }
-}
-
-/// Returns what the figures of a kind show, for the line of the fold.
-fn words(kind: &str) -> &str {
-    match kind {
-        "curve" => "further curves",
-        "curve-with-power" => "each drive with its power",
-        "timeline" => "over time",
-        "timeline-log" | "timeline-last-log" => "over time on a logarithmic axis",
-        "power-timeline" => "power over time",
-        "distribution" => "latency of other steps",
-        other => other,
     }
 }
 
@@ -203,9 +164,8 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let mut points = group.members.iter().flat_map(|member| &member.test.points);
     let kernel = points.any(|point| point.kernel.is_some());
     html! {
-        details.numbers {
-            summary { "All metrics of this test" }
-            div.scroll { table {
+        div.numbers {
+            div.scroll tabindex="0" role="group" aria-label="All metrics of every step" { table.num {
                 thead { tr {
                     th scope="col" { "Step" }
                     th.n scope="col" { "Active time, s" }
@@ -249,7 +209,6 @@ fn rows(
     // Where there is one direction, it is the whole.
     let scopes = if scopes.len() == 2 { &scopes[..1] } else { &scopes[..] };
     let label = sanitize::prose(&point.point.label);
-    let marks = member.run_marks();
     html! {
         @for scope in scopes {
             tr {
@@ -260,8 +219,7 @@ fn rows(
                         Scope::Read => { ", reads" }
                         Scope::Write => { ", writes" }
                     }
-                    @if drives.count() > 1 { " · " (drives.names[member.index]) }
-                    @if !marks.is_empty() { " " span.marks { (marks.join(", ")) } }
+                    @if drives.count() > 1 { " · " (drives.short(drives.drive_of(member.index))) }
                 }
                 td.n { (number::text(point.point.totals.elapsed.as_secs_f64())) }
                 td { (sanitize::prose(&point.ended_by)) }
@@ -275,6 +233,12 @@ fn rows(
                 @if kernel { (kernel_cells(point, *scope)) }
             }
         }
+        @if let Some(flush) = &point.flush {
+            tr.small {
+                th scope="row" { (label) ", flush behind it" }
+                td colspan=(shown.len() + if kernel { 4 } else { 2 }) { (flush_text(flush)) }
+            }
+        }
         @for line in sent_late::lines(point) {
             tr.small {
                 th scope="row" { (label) ", load generator" }
@@ -282,6 +246,15 @@ fn rows(
             }
         }
     }
+}
+
+/// Returns a flush in words.
+fn flush_text(flush: &Flush) -> String {
+    let counted = match (&flush.device, flush.counted) {
+        (Some(device), Some(counted)) => format!(", {counted} counted by {device}"),
+        _ => String::new(),
+    };
+    format!("{} sent{counted}, {}", flush.sent, flush.elapsed)
 }
 
 /// Returns the cells of the counters of the kernel, which do not distinguish directions.

@@ -1,0 +1,219 @@
+//! The state of a claim by the runs that it needs.
+
+use crate::catalogue::RunNeed;
+use crate::check::{Data, Outcome};
+use crate::claim::{Claim, Group, Review};
+use crate::measure::Measurements;
+use crate::number::Verdict;
+use ssdgauge_report::Run;
+use std::collections::BTreeMap;
+
+/// The state of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Every check holds.
+    Holds,
+    /// A check fails.
+    Fails,
+    /// A check is not decided, and none fails.
+    NotDecided,
+    /// A model cannot show it.
+    CannotBeModelled,
+    /// A run that it needs is missing, or it has no check.
+    NotRun,
+}
+
+/// The judgement of a claim.
+#[derive(Clone, Debug)]
+pub struct Judgement<'a> {
+    /// The review.
+    pub review: &'a Review,
+    /// The claim.
+    pub claim: &'a Claim,
+    /// Its state.
+    pub state: State,
+    /// What each check found, in the order of the claim.
+    pub outcomes: Vec<Outcome>,
+    /// The reason of the state in one line.
+    pub why: String,
+}
+
+/// How many claims are in a group, how many of them were judged, and how many hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Claims.
+    pub all: usize,
+    /// Claims that hold or fail.
+    pub judged: usize,
+    /// Claims that hold.
+    pub hold: usize,
+}
+
+/// The four numbers of a set of judgements. They are never added up: each has another meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Claims on the behaviour of drives.
+    pub behaviour: Count,
+    /// Those of them that are held out.
+    pub held_out: Count,
+    /// Claims on the method that a model can show.
+    pub method: Count,
+    /// Questions of readers that a run can answer.
+    pub readers: Count,
+}
+
+impl State {
+    /// All states, those that need attention first.
+    pub const ALL: [State; 5] =
+        [State::Fails, State::NotDecided, State::NotRun, State::Holds, State::CannotBeModelled];
+
+    /// Returns the words used in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            State::Holds => "holds",
+            State::Fails => "fails",
+            State::NotDecided => "not decided",
+            State::CannotBeModelled => "cannot be modelled",
+            State::NotRun => "not run",
+        }
+    }
+
+    /// Returns the key used in JSON and in the list of a gate.
+    pub fn key(self) -> &'static str {
+        match self {
+            State::Holds => "holds",
+            State::Fails => "fails",
+            State::NotDecided => "not-decided",
+            State::CannotBeModelled => "cannot-be-modelled",
+            State::NotRun => "not-run",
+        }
+    }
+
+    /// Returns the state with this key.
+    pub fn from_key(key: &str) -> Option<State> {
+        State::ALL.into_iter().find(|state| state.key() == key)
+    }
+
+    /// Returns whether the claim was judged.
+    pub fn is_judged(self) -> bool {
+        matches!(self, State::Holds | State::Fails)
+    }
+}
+
+impl Judgement<'_> {
+    /// Returns the number that was compared first in a check that failed; where none did, in any.
+    pub fn measured(&self) -> Option<f64> {
+        let failed = |outcome: &&Outcome| outcome.verdict == Verdict::Fails;
+        let of_failed = self.outcomes.iter().find(failed).and_then(|outcome| outcome.measured);
+        of_failed.or_else(|| self.outcomes.iter().find_map(|outcome| outcome.measured))
+    }
+}
+
+/// Judges every claim of `reviews` by `runs`, in their order.
+pub fn judge<'a>(reviews: &'a [Review], runs: &BTreeMap<RunNeed, Run>) -> Vec<Judgement<'a>> {
+    let of_review =
+        |review: &'a Review| review.claims.iter().map(move |claim| judge_one(review, claim, runs));
+    reviews.iter().flat_map(of_review).collect()
+}
+
+fn judge_one<'a>(
+    review: &'a Review,
+    claim: &'a Claim,
+    runs: &BTreeMap<RunNeed, Run>,
+) -> Judgement<'a> {
+    let without = |state, why: &str| Judgement {
+        review,
+        claim,
+        state,
+        outcomes: Vec::new(),
+        why: why.to_owned(),
+    };
+    if !claim.cannot.is_empty() {
+        return without(State::CannotBeModelled, &claim.cannot);
+    }
+    if !claim.is_checked() {
+        return without(State::NotRun, &claim.open);
+    }
+    let mut measurements = Measurements::default();
+    for (drive, test, need) in review.runs_of(claim) {
+        match runs.get(&need).filter(|run| run.complete) {
+            Some(run) => measurements.insert(&drive, &test, run),
+            None => {
+                let missing = format!("there is no run of {test} on {}", need.drive);
+                return without(State::NotRun, &missing);
+            }
+        }
+    }
+    let data = Data {
+        value: &|value| measurements.value(value),
+        curve: &|curve| measurements.curve(curve),
+        positions: &|curve| measurements.positions(curve),
+    };
+    let outcomes: Vec<Outcome> = claim.checks.iter().map(|check| check.evaluate(&data)).collect();
+    let verdict =
+        outcomes.iter().fold(Verdict::Holds, |verdict, outcome| verdict.and(outcome.verdict));
+    let decisive: Vec<&str> = outcomes
+        .iter()
+        .filter(|outcome| outcome.verdict == verdict)
+        .map(|outcome| outcome.text.as_str())
+        .collect();
+    let state = match verdict {
+        Verdict::Holds => State::Holds,
+        Verdict::Fails => State::Fails,
+        Verdict::NotDecided => State::NotDecided,
+    };
+    Judgement { review, claim, state, why: decisive.join("; "), outcomes }
+}
+
+impl Count {
+    fn add(&mut self, state: State) {
+        self.all += 1;
+        self.judged += usize::from(state.is_judged());
+        self.hold += usize::from(state == State::Holds);
+    }
+}
+
+impl Summary {
+    /// Counts `judgements`. A claim on the method, or of a reader, that a model cannot show is not
+    /// counted: it would hold by definition, or never.
+    pub fn new(judgements: &[Judgement<'_>]) -> Summary {
+        let mut summary = Summary::default();
+        for Judgement { claim, state, .. } in judgements {
+            let can = *state != State::CannotBeModelled;
+            match claim.kind.group() {
+                Group::Behaviour => summary.behaviour.add(*state),
+                Group::Method if can => summary.method.add(*state),
+                Group::Readers if can => summary.readers.add(*state),
+                Group::Method | Group::Readers => {}
+            }
+            if claim.is_held_out() {
+                summary.held_out.add(*state);
+            }
+        }
+        summary
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::reviews;
+
+    #[test]
+    fn without_runs_no_claim_is_judged_and_the_four_numbers_have_their_denominators() {
+        let reviews = reviews().unwrap();
+        let judgements = judge(&reviews, &BTreeMap::new());
+        let summary = Summary::new(&judgements);
+        let all = [summary.behaviour, summary.held_out, summary.method, summary.readers];
+        assert_eq!(all.map(|count| count.all), [41, 16, 4, 8]);
+        assert!(all.iter().all(|count| (count.judged, count.hold) == (0, 0)));
+        let states = [State::NotRun, State::CannotBeModelled];
+        assert!(judgements.iter().all(|one| states.contains(&one.state) && !one.why.is_empty()));
+    }
+
+    #[test]
+    fn keys_of_states_are_read_back() {
+        assert!(State::ALL.iter().all(|state| State::from_key(state.key()) == Some(*state)));
+        assert_eq!(State::from_key("held"), None);
+    }
+}

@@ -1,0 +1,33 @@
+//! Claims of published reviews as data, and their checks on runs.
+//!
+//! `claims/*.toml` has the claims of five reviews in our own words: `claim` is their shape, `catalogue`
+//! reads them, `held_out` lists those that no parameter may be fitted to. A claim has checks, which
+//! are named functions with their numbers: `check`, on the numbers and curves that `reference` names,
+//! by the shapes of `shape` and the reading rules of `reading`. `measure` takes numbers and curves
+//! from runs, `judge` gives every claim its state, and `output` writes them down.
+//!
+//! This crate never runs a drive, and opens no file.
+
+mod catalogue;
+mod check;
+mod claim;
+mod gate;
+mod held_out;
+mod judge;
+mod measure;
+mod number;
+mod output;
+mod reading;
+mod reference;
+mod shape;
+
+pub use catalogue::{CatalogueError, RunNeed, check_ids, parse, reviews};
+pub use check::{Check, Outcome, Relation, Shape, Variation};
+pub use claim::{Claim, Group, Kind, Review, TestNeed};
+pub use gate::{GateError, changes};
+pub use held_out::{held_out, is_held_out};
+pub use judge::{Count, Judgement, State, Summary, judge};
+pub use number::{Number, Verdict};
+pub use output::{json, list, markdown, one_claim, table};
+pub use reading::{QUANTITY, Word};
+pub use reference::{Curve, Pick, Quantity, Seconds, Source, Value};

@@ -1,0 +1,164 @@
+//! Numbers and curves of runs, by reference.
+
+use crate::number::Number;
+use crate::reference::{Curve, Pick, Quantity, Seconds, Source, Value};
+use ssdgauge_core::statistics::{change_point, knee, summary};
+use ssdgauge_core::{Bytes, ConfidenceInterval, Direction, Headline, Metric, Scope, Totals};
+use ssdgauge_report::{PointRun, Run, TestRun};
+use std::collections::BTreeMap;
+
+/// The runs that claims refer to, by drive and test.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measurements<'a> {
+    runs: BTreeMap<(String, String), &'a Run>,
+}
+
+impl<'a> Measurements<'a> {
+    /// Adds the run of the only test `test` on `drive`.
+    pub(crate) fn insert(&mut self, drive: &str, test: &str, run: &'a Run) {
+        self.runs.insert((drive.to_owned(), test.to_owned()), run);
+    }
+
+    fn find(&self, drive: &str, test: &str) -> Option<(&'a Run, &'a TestRun)> {
+        let run = *self.runs.get(&(drive.to_owned(), test.to_owned()))?;
+        Some((run, run.tests.first()?))
+    }
+
+    /// Returns the number at `reference`; `None` where it was not measured.
+    pub(crate) fn value(&self, reference: &Value) -> Option<Number> {
+        let Value { source, pick } = reference;
+        let (run, test) = self.find(&source.drive, &source.test)?;
+        match *pick {
+            Pick::Headline => headline(test, metric(source)?),
+            Pick::Mean => summary::mean(&points(test, source)?).map(Number::exact),
+            Pick::Most => points(test, source)?.into_iter().reduce(f64::max).map(Number::exact),
+            Pick::Least => points(test, source)?.into_iter().reduce(f64::min).map(Number::exact),
+            Pick::At(position) => point(test.points.iter().find(at(position))?, metric(source)?),
+            Pick::AtKnee => point(test.points.iter().find(at(knee(test)?))?, metric(source)?),
+            Pick::Knee => knee(test).map(Number::exact),
+            Pick::WorstSecond => {
+                seconds(test, source).into_iter().reduce(f64::min).map(Number::exact)
+            }
+            Pick::BestSecond => {
+                seconds(test, source).into_iter().reduce(f64::max).map(Number::exact)
+            }
+            Pick::First(n) => mean_of(seconds(test, source).get(..n)?),
+            Pick::Last(n) => mean_of(&last(seconds(test, source), n)?),
+            Pick::ChangePoint => change_in(test, run.head.drive.capacity),
+        }
+    }
+
+    /// Returns the values of `reference`; `None` where one of them was not measured.
+    pub(crate) fn curve(&self, reference: &Curve) -> Option<Vec<f64>> {
+        let Curve { source, seconds: which } = reference;
+        let (_, test) = self.find(&source.drive, &source.test)?;
+        match which {
+            None => points(test, source),
+            Some(Seconds::All) => Some(seconds(test, source)),
+            Some(Seconds::Last(n)) => last(seconds(test, source), *n),
+        }
+    }
+
+    /// Returns the swept values of the test of `reference`.
+    pub(crate) fn positions(&self, reference: &Curve) -> Option<Vec<f64>> {
+        let (_, test) = self.find(&reference.source.drive, &reference.source.test)?;
+        Some(test.points.iter().map(|point| point.point.position).collect())
+    }
+}
+
+fn metric(source: &Source) -> Option<Metric> {
+    match &source.quantity {
+        Quantity::Metric(metric) => Some(*metric),
+        Quantity::Reading(_) => None,
+    }
+}
+
+fn at(position: f64) -> impl Fn(&&PointRun) -> bool {
+    move |point| point.point.position == position
+}
+
+fn mean_of(values: &[f64]) -> Option<Number> {
+    summary::mean(values).map(Number::exact)
+}
+
+fn last(values: Vec<f64>, n: usize) -> Option<Vec<f64>> {
+    let from = values.len().checked_sub(n)?;
+    Some(values[from..].to_vec())
+}
+
+/// Returns the number of `test` in `metric`: its headline, or a further one.
+fn headline(test: &TestRun, metric: Metric) -> Option<Number> {
+    let found = std::iter::once(&test.headline)
+        .chain(&test.also)
+        .find(|headline: &&Headline| headline.metric == metric)?;
+    Some(number(found.value?, found.interval))
+}
+
+/// Returns `metric` of one point with its interval.
+fn point(point: &PointRun, metric: Metric) -> Option<Number> {
+    let value = point.point.totals.value(metric, Scope::All)?;
+    Some(number(value, point.interval(metric, Scope::All)))
+}
+
+/// Returns `value` with the ends of `interval`, which may belong to a later part of the step: the value
+/// lies between them in any case.
+fn number(value: f64, interval: ConfidenceInterval) -> Number {
+    let (low, high) = interval.ends().unwrap_or((value, value));
+    Number { value, low: low.min(value), high: high.max(value) }
+}
+
+/// Returns the values of the points of `test`; `None` without points, or where one has no value.
+fn points(test: &TestRun, source: &Source) -> Option<Vec<f64>> {
+    let metric = metric(source)?;
+    let value = |point: &PointRun| point.point.totals.value(metric, Scope::All);
+    let values: Option<Vec<f64>> = test.points.iter().map(value).collect();
+    values.filter(|values| !values.is_empty())
+}
+
+/// Returns the values of all full seconds of all points; a second without a reading is left out.
+fn seconds(test: &TestRun, source: &Source) -> Vec<f64> {
+    let quantity = &source.quantity;
+    let of_point = |point: &PointRun| -> Vec<f64> {
+        match quantity {
+            Quantity::Metric(metric) => {
+                let full = point.point.full_seconds();
+                full.iter().filter_map(|second| second.value(*metric, Scope::All)).collect()
+            }
+            Quantity::Reading(name) => {
+                point.seconds().filter_map(|second| second.reading(name)).collect()
+            }
+        }
+    };
+    test.points.iter().flat_map(of_point).collect()
+}
+
+/// Returns the queue depth of the knee of `test` by the rule of its score.
+fn knee(test: &TestRun) -> Option<f64> {
+    let metric = test.test.score.metric();
+    let sweep: Option<Vec<knee::SweepPoint>> = test
+        .points
+        .iter()
+        .map(|one| {
+            let Number { value, low, high } = point(one, metric)?;
+            let depth = one.point.position as u32;
+            Some(knee::SweepPoint { depth, value, interval: (low, high) })
+        })
+        .collect();
+    knee::find(&sweep?).map(|knee| f64::from(knee.depth))
+}
+
+/// Returns the bytes that `test` had written when its rate fell for good, as a share of `capacity`;
+/// `None` where it has one level.
+fn change_in(test: &TestRun, capacity: Bytes) -> Option<Number> {
+    let full: Vec<&Totals> =
+        test.points.iter().flat_map(|point| point.point.full_seconds()).collect();
+    let rates: Vec<f64> =
+        full.iter().filter_map(|second| second.value(Metric::Iops, Scope::All)).collect();
+    let found = change_point::levels(&rates)?;
+    let share = |seconds: usize| {
+        let written = |second: &&Totals| second.directions[Direction::Write as usize].bytes;
+        full[..seconds].iter().map(written).sum::<u64>() as f64 / capacity.0 as f64
+    };
+    let (low, high) = found.interval;
+    Some(Number { value: share(found.at), low: share(low), high: share(high) })
+}

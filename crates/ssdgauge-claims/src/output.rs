@@ -1,0 +1,299 @@
+//! Judgements as text: a table, one claim, JSON, and Markdown.
+
+use crate::claim::{Claim, Review};
+use crate::judge::{Count, Judgement, State, Summary};
+use serde_json::{Value, json};
+
+/// The columns of a statement in a table of 100 columns and more.
+const STATEMENT: usize = 42;
+/// The columns of a row beside its statement: sign and id, published and measured value, state.
+const BESIDE: usize = 58;
+/// The columns of the published value.
+const PUBLISHED: usize = 13;
+
+/// The columns that a row of the table has.
+#[derive(Clone, Copy)]
+struct Layout {
+    statement: usize,
+    with_published: bool,
+}
+
+impl Layout {
+    /// Returns the layout for `width` columns: statements are shortened, below 80 columns published
+    /// values are omitted.
+    fn new(width: usize) -> Layout {
+        let with_published = width >= 80;
+        let beside = BESIDE - if with_published { 0 } else { PUBLISHED };
+        Layout { statement: width.saturating_sub(beside).clamp(10, STATEMENT), with_published }
+    }
+
+    fn published(self, text: &str) -> String {
+        match self.with_published {
+            true => format!(" {:>12}", cut(text, PUBLISHED - 1)),
+            false => String::new(),
+        }
+    }
+}
+
+/// Returns the list of `reviews` with the id and the statement of every claim.
+pub fn list(reviews: &[Review]) -> String {
+    let mut text = String::new();
+    for review in reviews.iter().filter(|review| !review.claims.is_empty()) {
+        text.push_str(&format!("{} ({}): {}\n", review.title, review.id, review.source));
+        for claim in &review.claims {
+            let marks = marks(claim);
+            text.push_str(&format!("  {:<6} {}{marks}\n", claim.id, claim.statement));
+        }
+        text.push('\n');
+    }
+    text.push_str("one claim: ssdgauge claims S2-4      all: ssdgauge claims\n");
+    text
+}
+
+fn marks(claim: &Claim) -> String {
+    let words = [
+        (!claim.cannot.is_empty(), "cannot be modelled"),
+        (!claim.open.is_empty(), "no check yet"),
+        (claim.fitted, "fitted"),
+        (claim.is_held_out(), "held out"),
+    ];
+    let words: Vec<&str> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+    if words.is_empty() { String::new() } else { format!(" [{}]", words.join(", ")) }
+}
+
+/// Returns the four numbers, and a row for each claim that was judged or could have been, those that
+/// need attention first, in lines of at most `width` columns, from 60 on.
+pub fn table(judgements: &[Judgement<'_>], width: usize) -> String {
+    let layout = Layout::new(width);
+    let mut text = summary_lines(&Summary::new(judgements), width);
+    text.push_str(&format!(
+        "\n    {:<columns$}{} {:>8}  state\n",
+        "claim",
+        layout.published("published"),
+        "here",
+        columns = layout.statement
+    ));
+    for state in State::ALL.into_iter().filter(|state| *state != State::CannotBeModelled) {
+        for judgement in judgements.iter().filter(|one| one.state == state) {
+            text.push_str(&row(judgement, layout));
+        }
+    }
+    let cannot = judgements.iter().filter(|one| one.state == State::CannotBeModelled).count();
+    if cannot > 0 {
+        text.push_str(&format!("{cannot} more cannot be modelled: ssdgauge claims --list\n"));
+    }
+    text.push_str("\none claim: ssdgauge claims ID      (numbers, limits, reason)\n");
+    text
+}
+
+fn summary_lines(summary: &Summary, width: usize) -> String {
+    let hold = |count: Count| format!("{} of {} hold", count.hold, count.all);
+    // The longest line has 63 columns.
+    let gap = if width < 64 { 17 } else { 22 };
+    format!(
+        "behaviour   {:<gap$} held out  {}\nmethod      {:<gap$} readers   {} of {} answered\n",
+        hold(summary.behaviour),
+        hold(summary.held_out),
+        format!("{} of {} measured", summary.method.judged, summary.method.all),
+        summary.readers.judged,
+        summary.readers.all,
+    )
+}
+
+fn row(judgement: &Judgement<'_>, layout: Layout) -> String {
+    let claim = judgement.claim;
+    let sign = match judgement.state {
+        State::Holds => '✓',
+        State::Fails => '✗',
+        State::NotDecided | State::CannotBeModelled | State::NotRun => '–',
+    };
+    let here = judgement.measured().map_or(String::new(), number);
+    let head = format!("{sign} {:<6} {}", claim.id, claim.statement);
+    let columns = layout.statement + 4;
+    let head = cut(&head, columns);
+    let line = format!(
+        "{head:<columns$}{} {here:>8}  {}{}",
+        layout.published(&claim.published),
+        judgement.state.words(),
+        if claim.is_held_out() { " (held out)" } else { "" },
+    );
+    format!("{}\n", line.trim_end())
+}
+
+/// Returns `text` in at most `width` characters.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// Returns three significant digits of `value`.
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let digits = (2.0 - value.abs().log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{value:.digits$}")
+}
+
+/// Returns everything about one claim: statement, source, runs, checks with their numbers, and reason.
+pub fn one_claim(judgement: &Judgement<'_>) -> String {
+    let Judgement { review, claim, state, outcomes, why } = judgement;
+    let mut text = format!("{}  {}{}\n", claim.id, claim.statement, marks(claim));
+    text.push_str(&format!("source: {}; {}\n", review.title, review.source));
+    for (_, _, need) in review.runs_of(claim) {
+        let shorter = match need.test.shorten {
+            1 => String::new(),
+            by => format!(", shortened by {by}"),
+        };
+        let (suite, test) = (&need.test.suite, &need.test.test);
+        text.push_str(&format!("run: sim:{}, {suite}, {test}{shorter}\n", need.drive));
+        if !need.test.scale.is_empty() {
+            text.push_str(&format!("     {}\n", need.test.scale));
+        }
+    }
+    for outcome in outcomes {
+        text.push_str(&format!("check: {:?}: {}\n", outcome.verdict, outcome.text));
+    }
+    text.push_str(&format!("state: {}", state.words()));
+    if outcomes.is_empty() {
+        text.push_str(&format!(" ({why})"));
+    }
+    text.push('\n');
+    if !claim.contradicts.is_empty() {
+        text.push_str(&format!("contradicts in these models: {}\n", claim.contradicts.join(", ")));
+    }
+    if !claim.note.is_empty() {
+        text.push_str(&format!("note: {}\n", claim.note));
+    }
+    text.push('\n');
+    text
+}
+
+/// Returns the judgements as JSON: `claims[]` and the four numbers.
+pub fn json(judgements: &[Judgement<'_>]) -> Value {
+    let claim = |judgement: &Judgement<'_>| {
+        let claim = judgement.claim;
+        let holds = match judgement.state {
+            State::Holds => Value::Bool(true),
+            State::Fails => Value::Bool(false),
+            State::NotDecided | State::CannotBeModelled | State::NotRun => Value::Null,
+        };
+        json!({
+            "id": claim.id,
+            "review": judgement.review.id,
+            "kind": claim.kind.word(),
+            "statement": claim.statement,
+            "published": claim.published,
+            "measured": judgement.measured(),
+            "holds": holds,
+            "state": judgement.state.key(),
+            "fitted": claim.fitted,
+            "held_out": claim.is_held_out(),
+            "contradicts": claim.contradicts,
+            "why": judgement.why,
+            "note": claim.note,
+        })
+    };
+    let count =
+        |count: Count| json!({ "claims": count.all, "judged": count.judged, "hold": count.hold });
+    let summary = Summary::new(judgements);
+    json!({
+        "schema_version": 1,
+        "model": true,
+        "claims": judgements.iter().map(claim).collect::<Vec<_>>(),
+        "summary": {
+            "behaviour": count(summary.behaviour),
+            "held_out": count(summary.held_out),
+            "method": count(summary.method),
+            "readers": count(summary.readers),
+        },
+    })
+}
+
+/// Returns a page about `review` in Markdown: the states of its claims, and the reasons.
+pub fn markdown(review: &Review, judgements: &[Judgement<'_>]) -> String {
+    let of_review: Vec<&Judgement<'_>> =
+        judgements.iter().filter(|one| one.review.id == review.id).collect();
+    let mut text = format!(
+        "# {}\n\nThe claims of a review ({}) on virtual drives (MODEL). A model shows the shape of a \
+         drive and is no measurement of a product; [claims](../claims.md) has the rules. Made by \
+         `ssdgauge claims --markdown {}`.\n",
+        review.title, review.source, review.id
+    );
+    let groups = [("Behaviour of drives", 0), ("Method", 1), ("Readers and author", 2)];
+    for (title, group) in groups {
+        let rows: Vec<String> = of_review
+            .iter()
+            .filter(|one| one.claim.kind.group() as usize == group)
+            .map(|one| markdown_row(one))
+            .collect();
+        if !rows.is_empty() {
+            let head = "| claim | statement | state | numbers and reason |\n|---|---|---|---|\n";
+            text.push_str(&format!("\n## {title}\n\n{head}{}", rows.concat()));
+        }
+    }
+    text.push_str("\n## Virtual drives\n\n");
+    for (name, target) in &review.drives {
+        text.push_str(&format!("- {name}: `sim:{target}`\n"));
+    }
+    text
+}
+
+fn markdown_row(judgement: &Judgement<'_>) -> String {
+    let claim = judgement.claim;
+    let mut reason = judgement.why.clone();
+    if !claim.note.is_empty() {
+        reason.push_str(&format!(". {}", claim.note));
+    }
+    if !claim.contradicts.is_empty() {
+        reason.push_str(&format!(" Contradicts {}.", claim.contradicts.join(", ")));
+    }
+    let reason = reason.replace('|', "/");
+    let kind = match (claim.is_held_out(), claim.fitted) {
+        (true, _) => ", held out",
+        (false, true) => ", fitted",
+        (false, false) => "",
+    };
+    format!(
+        "| {} | {} | {}{kind} | {reason} |\n",
+        claim.id,
+        claim.statement,
+        judgement.state.words()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::reviews;
+    use crate::judge::judge;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn texts_fit_and_json_has_the_documented_keys() {
+        let reviews = reviews().unwrap();
+        let judgements = judge(&reviews, &BTreeMap::new());
+        for width in [60, 80, 100, 200] {
+            let table = table(&judgements, width);
+            assert!(table.lines().all(|line| line.chars().count() <= width), "{table}");
+        }
+        let table = table(&judgements, 100);
+        assert!(table.starts_with("behaviour   0 of 41 hold"), "{table}");
+        assert!(table.contains("held out  0 of 16 hold"), "{table}");
+        assert!(table.contains("0 of 4 measured") && table.contains("0 of 8 answered"), "{table}");
+        let json = json(&judgements);
+        assert_eq!(json["claims"].as_array().unwrap().len(), 77);
+        for key in ["id", "statement", "measured", "holds", "state", "fitted", "held_out", "why"] {
+            assert!(json["claims"][0].get(key).is_some(), "{key}");
+        }
+        let page = markdown(&reviews[2], &judgements);
+        assert!(page.contains("| S2-4 |") && !page.contains("| S1-1 |"), "{page}");
+        let all = judgements.iter().map(one_claim).collect::<String>();
+        assert!(all.contains("S2-4") && all.contains("source: "));
+        let listed = list(&reviews);
+        assert_eq!(listed.lines().filter(|line| line.starts_with("  S")).count(), 77);
+    }
+}

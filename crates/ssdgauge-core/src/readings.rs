@@ -1,0 +1,140 @@
+//! The readings of a step or of a second: the sums of a few, or a place in the series of all seconds.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Sum and number of the readings of a quantity.
+type Sum = (f64, u64);
+
+/// Sum and number of the readings of each quantity.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Readings {
+    /// None.
+    #[default]
+    None,
+    /// The sums themselves, in a box so that the seconds of a step have half of the size.
+    #[expect(clippy::box_collection, reason = "a map is three words, a second has two for it")]
+    Sums(Box<BTreeMap<String, Sum>>),
+    /// The readings of one second. All seconds of a step share one series, because a table of names
+    /// for each of them takes hundreds of bytes.
+    Second(Arc<ReadingSeries>, u32),
+}
+
+/// The readings of all seconds of a step, by quantity.
+#[derive(Debug, Default)]
+pub(crate) struct ReadingSeries {
+    quantities: BTreeMap<String, Vec<OfSecond>>,
+}
+
+/// The sum of the readings of a quantity in one second.
+#[derive(Clone, Copy, Debug)]
+struct OfSecond {
+    second: u32,
+    n: u32,
+    sum: f64,
+}
+
+/// The memory of a quantity beside its readings: its name, and its places in two maps. Rounded up.
+const OF_QUANTITY: usize = 512;
+
+impl Readings {
+    /// Adds `value`, a reading of `quantity`.
+    pub(crate) fn add(&mut self, quantity: &str, value: f64) {
+        if !matches!(self, Readings::Sums(_)) {
+            *self = Readings::Sums(Box::new(self.to_sums()));
+        }
+        let Readings::Sums(sums) = self else { unreachable!("the readings were made sums above") };
+        // Two look-ups instead of `entry`, which would allocate the key for every reading.
+        if !sums.contains_key(quantity) {
+            sums.insert(quantity.to_owned(), (0.0, 0));
+        }
+        if let Some((sum, n)) = sums.get_mut(quantity) {
+            *sum += value;
+            *n += 1;
+        }
+    }
+
+    /// Returns the mean of all readings of `quantity`.
+    pub(crate) fn mean(&self, quantity: &str) -> Option<f64> {
+        let (sum, n) = match self {
+            Readings::None => None,
+            Readings::Sums(sums) => sums.get(quantity).copied(),
+            Readings::Second(series, second) => series.of_second(quantity, *second),
+        }?;
+        Some(sum / n as f64)
+    }
+
+    fn to_sums(&self) -> BTreeMap<String, Sum> {
+        match self {
+            Readings::None => BTreeMap::new(),
+            Readings::Sums(sums) => (**sums).clone(),
+            Readings::Second(series, second) => {
+                let of = |quantity: &String| {
+                    let (sum, n) = series.of_second(quantity, *second)?;
+                    // A second counts as one reading: its mean.
+                    Some((quantity.clone(), (sum / n as f64, 1)))
+                };
+                series.quantities.keys().filter_map(of).collect()
+            }
+        }
+    }
+}
+
+impl PartialEq for Readings {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_sums() == other.to_sums()
+    }
+}
+
+impl ReadingSeries {
+    /// Adds `value`, a reading of `quantity` in `second`. Returns the bytes of memory that it takes.
+    pub(crate) fn add(&mut self, quantity: &str, second: u32, value: f64) -> usize {
+        let mut taken = 0;
+        if !self.quantities.contains_key(quantity) {
+            self.quantities.insert(quantity.to_owned(), Vec::new());
+            taken += OF_QUANTITY + 2 * quantity.len();
+        }
+        let Some(seconds) = self.quantities.get_mut(quantity) else { return taken };
+        match seconds.last_mut() {
+            Some(last) if last.second == second && last.n < u32::MAX => {
+                last.sum += value;
+                last.n += 1;
+            }
+            Some(_) | None => {
+                seconds.push(OfSecond { second, n: 1, sum: value });
+                taken += size_of::<OfSecond>();
+            }
+        }
+        taken
+    }
+
+    /// Puts the readings into the order of their seconds: those of several instruments, and of a file
+    /// of a stranger, come in any order.
+    pub(crate) fn sort(&mut self) {
+        for seconds in self.quantities.values_mut() {
+            seconds.sort_by_key(|one| one.second);
+            seconds.dedup_by(|next, kept| {
+                let is_same = next.second == kept.second;
+                if is_same {
+                    kept.sum += next.sum;
+                    kept.n = kept.n.saturating_add(next.n);
+                }
+                is_same
+            });
+            seconds.shrink_to_fit();
+        }
+    }
+
+    fn of_second(&self, quantity: &str, second: u32) -> Option<Sum> {
+        let seconds = self.quantities.get(quantity)?;
+        // Most quantities are read in every second.
+        let one = match seconds.get(second as usize) {
+            Some(one) if one.second == second => one,
+            Some(_) | None => {
+                let place = seconds.binary_search_by_key(&second, |one| one.second).ok()?;
+                &seconds[place]
+            }
+        };
+        Some((one.sum, u64::from(one.n)))
+    }
+}

@@ -1,0 +1,132 @@
+//! Numbers, sizes and times rounded for people: three significant digits, decimal units, thousands set
+//! apart. `Display` of the types is exact, and reads back as the same value.
+
+use crate::{Bytes, Nanos};
+
+/// Returns `value` with three to four significant digits: `1,234`, `56.7`, `8.90`; a dash for one that
+/// is not finite.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    let decimals = match size {
+        _ if !value.is_finite() => return "–".to_owned(),
+        _ if size >= 99.95 || size == 0.0 => 0,
+        _ if size >= 9.995 => 1,
+        _ if size >= 0.0995 => 2,
+        _ => 3,
+    };
+    grouped(&format!("{value:.decimals$}"))
+}
+
+/// Returns a latency: microseconds below 1 ms, milliseconds below 1 s.
+pub fn latency(us: f64) -> String {
+    match us {
+        _ if us >= 1e6 => format!("{} s", number(us / 1e6)),
+        _ if us >= 999.5 => format!("{} ms", number(us / 1e3)),
+        _ => format!("{} µs", number(us)),
+    }
+}
+
+/// Returns the decimal digits of a number with its thousands set apart.
+pub fn grouped(digits: &str) -> String {
+    let (sign, digits) = match digits.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", digits),
+    };
+    let (whole, fraction) = match digits.split_once('.') {
+        Some((whole, fraction)) => (whole, format!(".{fraction}")),
+        None => (digits, String::new()),
+    };
+    let mut text = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    format!("{sign}{text}{fraction}")
+}
+
+impl Bytes {
+    /// Returns the size rounded to three digits in powers of 1,000, in which drives and their endurance
+    /// are rated: `1.00 TB`, `500 GB`, `14.7 TB`. `Display` is exact.
+    pub fn about(self) -> String {
+        const UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+        let value = self.0 as f64;
+        // What three digits round up to a unit is written in it.
+        match UNITS.into_iter().find(|(_, unit)| value >= *unit * 0.9995) {
+            Some((name, unit)) => format!("{} {name}", number(value / unit)),
+            None => format!("{} B", self.0),
+        }
+    }
+
+    /// Returns the length of a request or of a block in binary units where it is a multiple of one, as
+    /// fio writes it: `4 KiB`, `1 MiB`, `1,536 B`.
+    pub fn as_block(self) -> String {
+        const KIB: u64 = 1 << 10;
+        match self.0 {
+            0 => "0 B".to_owned(),
+            whole if whole.is_multiple_of(KIB * KIB) => {
+                format!("{} MiB", grouped_count(whole >> 20))
+            }
+            whole if whole.is_multiple_of(KIB) => format!("{} KiB", grouped_count(whole >> 10)),
+            whole => format!("{} B", grouped_count(whole)),
+        }
+    }
+}
+
+fn grouped_count(n: u64) -> String {
+    grouped(&n.to_string())
+}
+
+impl Nanos {
+    /// Returns the duration rounded: `24 s`, `1 min 54 s`, `2 h 05 min`; below 1 s as [`latency`].
+    /// `Display` is closer.
+    pub fn about(self) -> String {
+        if (1..1_000_000_000).contains(&self.0) {
+            return latency(self.as_micros_f64());
+        }
+        let whole = self.as_secs_f64().round() as u64;
+        match whole {
+            0..90 => format!("{whole} s"),
+            90..3_600 if whole.is_multiple_of(60) => format!("{} min", whole / 60),
+            90..3_600 => format!("{} min {:02} s", whole / 60, whole % 60),
+            _ => format!("{} h {:02} min", whole / 3_600, whole % 3_600 / 60),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounded_sizes_have_three_digits() {
+        for (bytes, words) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.00 kB"),
+            (999_980_000, "1.00 GB"),
+            (720_000_000, "720 MB"),
+            (500_107_862_016, "500 GB"),
+            (14_700_000_000_000, "14.7 TB"),
+            (u64::MAX, "18,446,744 TB"),
+        ] {
+            assert_eq!(Bytes(bytes).about(), words);
+        }
+    }
+
+    #[test]
+    fn rounded_durations_have_two_units_at_most() {
+        for (nanos, words) in [
+            (0, "0 s"),
+            (4_200, "4.20 µs"),
+            (250_000_000, "250 ms"),
+            (24_400_000_000, "24 s"),
+            (114_000_000_000, "1 min 54 s"),
+            (120_000_000_000, "2 min"),
+            (7_500_000_000_000, "2 h 05 min"),
+        ] {
+            assert_eq!(Nanos(nanos).about(), words);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The job file of a plan: its tests in order, a section for each stream of a step.
+
+use crate::section::{Section, name, of_preparation, of_workload};
+use ssdgauge_core::{Action, Nanos, Phase, Plan, Rest, Step, Test};
+
+/// The file or the device that the jobs address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobTarget {
+    /// A file or a device, by its path.
+    Path(String),
+    /// The variable TARGET of the environment, for plans of virtual drives.
+    Variable,
+}
+
+impl JobTarget {
+    /// Returns the value of `filename`. fio separates several names by colons.
+    fn filename(&self) -> String {
+        match self {
+            JobTarget::Path(path) => path.replace('\\', "\\\\").replace(':', "\\:"),
+            JobTarget::Variable => "${TARGET}".into(),
+        }
+    }
+}
+
+/// The first line of a job file, by which a later export recognises it.
+pub const MARK: &str = "# Job file of fio, written by ssdgauge export --fio";
+
+/// Returns the job file of `plan`, as the text of an ini file for fio 3.19 or later.
+///
+/// The jobs run one after another in the order of the plan. Of a search the first load is written, of
+/// rounds the first round; every repetition of a test is written.
+pub fn job_file(plan: &Plan, target: &JobTarget) -> String {
+    let mut text = format!(
+        "{MARK}\n# {} (suite {} revision {}), seed {}\n",
+        plan.suite.title, plan.suite.id, plan.suite.revision, plan.seed
+    );
+    if plan.shortened > 1 {
+        text += &format!("# All durations and byte limits are divided by {}.\n", plan.shortened);
+    }
+    text +=
+        "# fio counts latencies from its own queue to its own reap (clat, slat + clat = lat).\n";
+    if *target == JobTarget::Variable {
+        text += "# The target: TARGET=/dev/nvme1n1 fio FILE\n";
+    }
+    text += &format!(
+        "\n[global]\nfilename={}\ndirect=1\nthread=1\ngroup_reporting=1\nrandseed={}\n",
+        target.filename(),
+        plan.seed
+    );
+    let mut writer = Writer { text, pause: Nanos::ZERO, section: 0 };
+    for (number, test) in plan.tests.iter().enumerate() {
+        writer.test(number, test);
+    }
+    if writer.pause > Nanos::ZERO {
+        writer.text += &format!("# not in this file: a rest of {} at the end\n", writer.pause);
+    }
+    writer.text
+}
+
+/// Returns the length of a step that ends by the clock alone.
+fn length(action: &Action) -> Option<Nanos> {
+    match action {
+        Action::Run { until, steady: None, .. } if until.bytes.is_none() => until.time,
+        Action::Rest(time) | Action::Idle(time) => Some(*time),
+        Action::Run { .. } | Action::Prepare(_) => None,
+    }
+}
+
+/// The job file so far.
+struct Writer {
+    text: String,
+    /// The time without load before the next job.
+    pause: Nanos,
+    /// The number of sections.
+    section: usize,
+}
+
+impl Writer {
+    fn test(&mut self, number: usize, test: &Test) {
+        self.text += &format!("\n# test {}: {}", test.id, test.title);
+        match test.repetition {
+            1 => self.text.push('\n'),
+            repetition => self.text += &format!(" (repetition {repetition})\n"),
+        }
+        for (index, phase) in test.phases.iter().enumerate() {
+            self.phase(number, test, index, phase);
+        }
+    }
+
+    fn phase(&mut self, number: usize, test: &Test, index: usize, phase: &Phase) {
+        let mut steps = phase.steps.as_slice();
+        if let Some(search) = &test.search {
+            if index == search.probes {
+                self.missing(
+                    "the search for the highest passing load; only its first load follows",
+                );
+                steps = &[];
+            } else if index == search.attempts {
+                steps = &steps[..steps.len().min(1)];
+            }
+        }
+        if let Some(rounds) = test.rounds.filter(|rounds| rounds.phase == index) {
+            let most = rounds.at_most;
+            self.missing(&format!(
+                "repetition of the following steps, at most {most} times, until five rounds of {} \
+                 are steady (SNIA PTS)",
+                rounds.metric.key()
+            ));
+        }
+        for step in steps {
+            self.step(number, test, step);
+        }
+    }
+
+    fn step(&mut self, number: usize, test: &Test, step: &Step) {
+        match &step.action {
+            Action::Prepare(preparation) => match of_preparation(preparation) {
+                Ok(mut section) => {
+                    section.name = name(number, &test.id, &step.label, None);
+                    self.sections(vec![section]);
+                }
+                Err(words) => self.missing(&words),
+            },
+            Action::Run { workload, until, steady } => {
+                let mut sections = of_workload(workload, until);
+                let several = sections.len() > 1;
+                for (section, stream) in sections.iter_mut().zip(&workload.streams) {
+                    let stream = several.then_some(stream.name.as_str());
+                    section.name = name(number, &test.id, &step.label, stream);
+                }
+                if let (Some(rule), Some(first)) = (steady, sections.first_mut()) {
+                    first.missing.push(format!(
+                        "an earlier end, when {} is steady over five rounds (SNIA PTS)",
+                        rule.metric.key()
+                    ));
+                }
+                self.sections(sections);
+            }
+            Action::Rest(time) => self.pause += *time,
+            Action::Idle(time) => {
+                self.missing("the drive is also left without any query in the following pause");
+                self.pause += *time;
+            }
+        }
+        match step.rest {
+            Rest::None => {}
+            Rest::For(time) => self.pause += time,
+            Rest::DutyCycle { busy, at_most } => match length(&step.action) {
+                Some(length) => {
+                    let rest = length.as_secs_f64() * (1.0 / busy - 1.0);
+                    self.pause += Nanos((rest * 1e9) as u64).min(at_most);
+                }
+                None => self.missing(&format!(
+                    "a rest behind this step, so that it takes {:.0} % of the time, at most {at_most}",
+                    busy * 100.0
+                )),
+            },
+        }
+    }
+
+    /// Adds the sections of one step, which run at the same time.
+    fn sections(&mut self, sections: Vec<Section>) {
+        for (index, section) in sections.into_iter().enumerate() {
+            self.section += 1;
+            self.text += &format!("\n[{:04}-{}]\n", self.section, section.name);
+            for words in &section.missing {
+                self.missing(words);
+            }
+            if index == 0 {
+                self.text += "stonewall\n";
+                if self.pause > Nanos::ZERO {
+                    let seconds = self.pause.as_secs_f64();
+                    self.text += &format!("exec_prerun=sleep {seconds:.3}\n");
+                    self.pause = Nanos::ZERO;
+                }
+            }
+            for (key, value) in &section.options {
+                self.text += &format!("{key}={value}\n");
+            }
+        }
+    }
+
+    /// Adds a comment about something that fio cannot do.
+    fn missing(&mut self, words: &str) {
+        self.text += &format!("# not in this file: {words}\n");
+    }
+}

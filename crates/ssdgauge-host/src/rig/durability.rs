@@ -1,0 +1,155 @@
+//! Durability of written data: flushes, and blocks that are read back.
+
+use super::LinuxRig;
+use crate::monitor;
+use ssdgauge_core::{
+    Action, Bytes, Finding, FindingKind, Flush, Nanos, Preparation, ReadBack, RigError, Severity,
+    Sink,
+};
+use ssdgauge_engine as engine;
+use ssdgauge_os::sysfs::name_of;
+use ssdgauge_os::{file_io, thread};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// The time after which a drive that does not complete a flush counts as hung: twice that of any
+/// other request, as Linux allows SCSI drives (`SD_FLUSH_TIMEOUT_MULTIPLIER`).
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(60);
+/// The same through the page cache, from which the kernel may first have to write gigabytes. Chosen.
+const CACHED_FLUSH_TIMEOUT: Duration = Duration::from_secs(600);
+/// The same once a stop was requested, as for requests in flight.
+const STOP_TIMEOUT: Duration = Duration::from_secs(4);
+
+impl LinuxRig {
+    /// Sends a flush and waits for it.
+    pub(super) fn flush_target(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
+        let Some(file) = self.file().cloned() else { return Ok(None) };
+        let limit = match &self.page_cache_reason {
+            Some(_) => CACHED_FLUSH_TIMEOUT,
+            None => FLUSH_TIMEOUT,
+        };
+        let before = self.completed_flushes();
+        let since = Instant::now();
+        let mut end = since + limit;
+        let mut stopped = false;
+        let waits = || {
+            if !stopped && sink.stop() {
+                stopped = true;
+                end = end.min(Instant::now() + STOP_TIMEOUT);
+            }
+            Instant::now() < end
+        };
+        let result = thread::within_while(&file, file_io::flush, waits);
+        let elapsed = Nanos(since.elapsed().as_nanos() as u64);
+        match result {
+            Some(Ok(())) => {}
+            Some(Err(error)) => return Err(self.flush_failed(&error, sink)),
+            None => return Err(self.flush_hung(elapsed, sink)),
+        }
+        let after = self.completed_flushes();
+        let counted = before.zip(after).map(|(before, after)| after.wrapping_sub(before));
+        let node = self.backing.as_ref().and_then(|backing| backing.node.as_deref());
+        let device = node.filter(|_| counted.is_some()).map(name_of);
+        Ok(Some(Flush { sent: 1, elapsed, device, counted }))
+    }
+
+    /// Takes note of what `action`, a finished step of an earlier process of this run, has written.
+    pub(super) fn note_earlier(&mut self, action: &Action) {
+        match action {
+            Action::Prepare(Preparation::Fill { block_size, offset, span, .. }) => {
+                let whole = Bytes(span.blocks_of(*block_size) * block_size.0);
+                self.verification.fill_earlier(offset.0, (*offset + whole).0);
+            }
+            Action::Prepare(Preparation::Trim { offset, span }) => {
+                self.verification.invalidate(offset.0, (*offset + *span).0);
+            }
+            Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) => {
+                self.verification.invalidate(0, u64::MAX);
+            }
+            Action::Run { workload, .. } => self.invalidate_zeros(workload),
+            Action::Prepare(Preparation::Power(_) | Preparation::WriteCache(_))
+            | Action::Rest(_)
+            | Action::Idle(_) => {}
+        }
+    }
+
+    /// Returns the flushes that the target has completed, where it is a block device.
+    fn completed_flushes(&self) -> Option<u64> {
+        self.backing.as_ref()?.node.as_deref().and_then(monitor::completed_flushes)
+    }
+
+    fn flush_failed(&mut self, error: &io::Error, sink: &mut dyn Sink) -> RigError {
+        self.budget.record_failure();
+        let drive = self.info.target.clone();
+        if self.is_block() && self.current_size().is_none_or(|size| size == Bytes(0)) {
+            sink.finding(Finding::new(
+                FindingKind::DriveGone,
+                Severity::Invalid,
+                format!("the drive is gone: a flush failed ({error})"),
+                "check the kernel log, the connector and the power supply",
+            ));
+            return RigError::Gone(drive);
+        }
+        sink.finding(Finding::new(
+            FindingKind::FlushFailed,
+            Severity::Invalid,
+            format!("a flush failed: {error}; data that was written may not be on the drive"),
+            "check the kernel log and the health of the drive before you use any number",
+        ));
+        RigError::System { what: format!("cannot flush {drive}"), cause: error.to_string() }
+    }
+
+    fn flush_hung(&mut self, silence: Nanos, sink: &mut dyn Sink) -> RigError {
+        self.budget.record_failure();
+        sink.finding(Finding::new(
+            FindingKind::Hung,
+            Severity::Invalid,
+            format!("the drive did not complete a flush within {silence}"),
+            "check the kernel log; a drive that hangs may need a power cycle",
+        ));
+        RigError::Hung { drive: self.info.target.clone(), silence }
+    }
+
+    /// Reads blocks that this run wrote, within `at_most`, and compares them with what was written
+    /// last. Reads begin in its first quarter, so that a slow drive returns fewer blocks and a hung one
+    /// is recognised.
+    pub(super) fn read_places_back(
+        &mut self,
+        at_most: Nanos,
+    ) -> Result<Option<ReadBack>, RigError> {
+        let Some(file) = self.file().cloned() else { return Ok(None) };
+        // The page cache returns what was written whatever the drive holds.
+        if self.page_cache_reason.is_some() {
+            return Ok(None);
+        }
+        let (end, seed) = (self.info.capacity.0, self.seed);
+        let begin_until = Instant::now() + Duration::from(at_most) / 4;
+        let pool = self.pool.written();
+        let places = self.verification.places(pool.as_ref(), end, ReadBack::BLOCKS, seed);
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let verification = self.verification.clone();
+        let read = move |file: &std::fs::File| {
+            engine::read_back(file, &verification, &places, begin_until)
+        };
+        let drive = self.info.target.clone();
+        match thread::within(at_most.into(), &file, read) {
+            Some(Ok(read_back)) => {
+                if !read_back.lost.is_empty() {
+                    self.budget.record_failure();
+                }
+                Ok(Some(read_back))
+            }
+            Some(Err(error)) => {
+                self.budget.record_failure();
+                let what = format!("cannot read back what was written to {drive}");
+                Err(RigError::System { what, cause: error.to_string() })
+            }
+            None => {
+                self.budget.record_failure();
+                Err(RigError::Hung { drive, silence: at_most })
+            }
+        }
+    }
+}

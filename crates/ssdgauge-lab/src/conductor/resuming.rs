@@ -1,0 +1,118 @@
+//! Continuation of a run that was interrupted.
+
+use super::remaining::{count_earlier, places, remaining, searches, step_at};
+use super::replay::Replay;
+use super::written_data::writes;
+use super::{Completion, ConductError, Conductor, Watcher};
+use ssdgauge_core::{DriveInfo, Finding, FindingKind, Nanos, Restart, Rig, Severity, TargetKind};
+use ssdgauge_runfile::{FLUSH, RunFile, StepId, StepRecord, StepState, Writer};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Continues the run of `run`, which `writer` has open.
+///
+/// Finished steps are kept. A virtual drive repeats them without a record, and continues where the run
+/// was interrupted: its samples are those of an uninterrupted run. On other targets a test with
+/// [`Restart::Test`] is executed again from its preparation, because its steps depend on each other
+/// without a pause, and the content of a scratch file is written again. The pause is recorded as a
+/// finding, and `program`, which continues the run, as the property `resumed_by`.
+///
+/// # Errors
+///
+/// [`ConductError::OtherDrive`] before anything is written, where the drive is not that of the run,
+/// and [`ConductError::Differs`] where a virtual drive does not repeat a recorded step;
+/// otherwise those of [`super::conduct`].
+pub fn resume(
+    run: &RunFile,
+    rig: &mut dyn Rig,
+    writer: &mut Writer,
+    watcher: &mut dyn Watcher,
+    program: &str,
+) -> Result<Completion, ConductError> {
+    let head = run.head();
+    let (began_with, now) = (head.drive.fingerprint(), rig.drive().fingerprint());
+    if began_with != now {
+        return Err(ConductError::OtherDrive { began_with, now });
+    }
+    let records = run.steps()?;
+    let mut attempts = BTreeMap::new();
+    let mut finished = Vec::new();
+    for record in &records {
+        attempts.insert(record.place, record.attempt);
+        if record.state == StepState::Finished {
+            finished.push(record.place);
+        }
+    }
+    let (attempts_of_searches, unfinished) = searches(run)?;
+    let is_judged = run.repetitions()?.is_some();
+    // Where every step is finished, the verdict on the last turn may be missing.
+    let awaits_verdict = head.plan.repeat_until.is_some() && !is_judged;
+    let todo = remaining(&head.plan, &finished, unfinished, rig.drive()).filter(|_| !is_judged);
+    let unsecured = unsecured(run, &records, rig.drive())?;
+    let waits = awaits_verdict || unsecured.is_some();
+    let todo = todo.or(waits.then(|| (head.plan.tests.len(), Vec::new())));
+    let Some((from, todo)) = todo else { return Ok(Completion::Finished) };
+    let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
+    let last = last.max().unwrap_or(head.started_unix_ms);
+    // The time of day may have been set meanwhile: a negative pause counts as none.
+    let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
+    let resumed = |again: &str| {
+        let text = format!("the run was resumed after a pause of {pause}{again}");
+        (Finding::new(FindingKind::Resumed, Severity::Note, text, ""), program.to_owned())
+    };
+    if rig.drive().is_model() {
+        let finished: VecDeque<StepRecord> =
+            records.into_iter().filter(|record| record.state == StepState::Finished).collect();
+        watcher.replay_began(finished.len());
+        let replay = Replay::new(run, finished)?;
+        let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
+        (conductor.attempts, conductor.replay) = (attempts, Some(replay));
+        conductor.resumed = Some(resumed(""));
+        return conductor.execute(&places(&head.plan), 0);
+    }
+    count_earlier(&head.plan, &records, &todo, rig);
+    let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
+    (conductor.attempts, conductor.tried) = (attempts, attempts_of_searches);
+    let was_begun = records.iter().any(|record| record.place.test == from);
+    if let (Some(step), true) = (unsecured, todo.is_empty() && from == head.plan.tests.len()) {
+        // Another version of the program may have written other headers: what it wrote is flushed only.
+        let is_ours = head.program == program;
+        let finished = records.iter().filter(|record| record.state == StepState::Finished);
+        for record in finished.filter(|_| is_ours) {
+            conductor.rig.carried_out_earlier(&step_at(&head.plan, record.place).action);
+        }
+        conductor.written_by = Some(step);
+    }
+    let again = match head.plan.tests.get(from) {
+        Some(test) if test.restart == Restart::Test && was_begun => format!(
+            "; test '{}' was started again with its preparation, because its steps depend on each \
+             other without a pause",
+            test.title
+        ),
+        Some(_) | None => String::new(),
+    };
+    conductor.resumed = Some(resumed(&again));
+    conductor.record_resumed()?;
+    conductor.execute(&todo, from)
+}
+
+/// Returns the last step of `run` that wrote, where no flush behind it is recorded: the run was killed
+/// before. `None` for a scratch file, whose content ended with its process, and for a file of format 1,
+/// which records no flushes.
+fn unsecured(
+    run: &RunFile,
+    records: &[StepRecord],
+    drive: &DriveInfo,
+) -> Result<Option<StepId>, ConductError> {
+    if !matches!(drive.kind, TargetKind::Block | TargetKind::Virtual) || run.format() < 2 {
+        return Ok(None);
+    }
+    let plan = &run.head().plan;
+    let wrote = |record: &&StepRecord| {
+        record.state == StepState::Finished && writes(&step_at(plan, record.place).action)
+    };
+    let last = records.iter().filter(wrote).map(|record| record.id).max();
+    let properties = run.properties()?;
+    let flushed = properties.iter().filter(|property| property.key == FLUSH);
+    let flushed = flushed.filter_map(|property| property.step).max();
+    Ok(last.filter(|last| flushed.is_none_or(|flushed| flushed < *last)))
+}

@@ -1,0 +1,212 @@
+//! Processes of this program itself: started with a hidden command, connected by a socket, and
+//! given up without waiting.
+//!
+//! A thread in an uninterruptible call cannot be stopped, and its process does not end before the
+//! call returns. Calls that a device may never answer are therefore made in such a process.
+
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::thread::set_name;
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The maximum length of a message in bytes: a list of thousands of uses of a drive is shorter.
+const MAX_MESSAGE: usize = 8 << 20;
+
+/// How often, and how long after each time, an ended process is awaited. A process that was killed
+/// outside of a call ends within a millisecond; one within a call is left to the kernel.
+const WAITS: u32 = 20;
+const BETWEEN_WAITS: Duration = Duration::from_millis(1);
+
+/// A process of this program. When it is dropped, the process is killed and not waited for.
+#[derive(Debug)]
+pub struct OwnProcess {
+    child: Child,
+    socket: UnixStream,
+}
+
+/// Starts this program with `arguments`; returns the process and the socket that is its standard
+/// input.
+///
+/// # Errors
+/// The process cannot be started.
+pub fn start(arguments: &[&str]) -> io::Result<(Child, UnixStream)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let child = Command::new("/proc/self/exe")
+        .args(arguments)
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // Ctrl-C goes to the foreground process group. The program decides when its other
+        // processes end.
+        .process_group(0)
+        .spawn()?;
+    Ok((child, ours))
+}
+
+impl OwnProcess {
+    /// Starts this program with `arguments`.
+    ///
+    /// # Errors
+    /// The process cannot be started.
+    pub fn start(arguments: &[&str]) -> io::Result<OwnProcess> {
+        let (child, socket) = start(arguments)?;
+        Ok(OwnProcess { child, socket })
+    }
+
+    /// Returns whether the process has ended.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// The process has ended.
+    pub fn send(&self, message: &[u8]) -> io::Result<()> {
+        send(&self.socket, message, None)
+    }
+
+    /// Waits until `until` for the next message and the file that it carries.
+    ///
+    /// # Errors
+    /// `TimedOut` at that time; the error of the socket, such as `UnexpectedEof` where the process
+    /// has ended.
+    pub fn receive(&self, until: Instant) -> io::Result<(Vec<u8>, Option<File>)> {
+        receive(&self.socket, Some(until))
+    }
+}
+
+impl Drop for OwnProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        for _ in 0..WAITS {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(BETWEEN_WAITS);
+        }
+    }
+}
+
+/// Begins to serve as such a process: ends with the process that started it, and keeps no other
+/// file open than the returned socket. To be called first in `main`.
+///
+/// # Errors
+/// Standard input is not a socket.
+pub fn serve() -> io::Result<UnixStream> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The name of the link by which it was started, `exe`, would say nothing in a list of processes.
+    set_name(c"ssdgauge")?;
+    close_inherited();
+    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Closes every descriptor but standard input, output and error. Other programs may have left some
+/// open for this process; with a lock on one of them, a process in an endless call would hold it.
+pub fn close_inherited() {
+    // SAFETY: called first in `main`, when no value owns a descriptor above 2.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+}
+
+/// Sends a message, and with it a descriptor of `file`.
+///
+/// # Errors
+/// The error of the socket.
+pub fn send(socket: &UnixStream, message: &[u8], file: Option<&File>) -> io::Result<()> {
+    let length = u32::try_from(message.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let length = length.to_le_bytes();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let descriptors: Vec<BorrowedFd<'_>> = file.iter().map(|file| file.as_fd()).collect();
+    if !descriptors.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(&descriptors));
+    }
+    // The descriptor travels with the length, which is too short to be sent in parts.
+    sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)?;
+    let mut socket = socket;
+    socket.write_all(message)
+}
+
+/// Receives a message and the file that it carries; waits until `until`, or without a limit.
+///
+/// # Errors
+/// `TimedOut` at that time, `UnexpectedEof` where the other side is closed, the error of the socket.
+pub fn receive(socket: &UnixStream, until: Option<Instant>) -> io::Result<(Vec<u8>, Option<File>)> {
+    let mut length = [0; 4];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        limit(socket, until)?;
+        let mut parts = [IoSliceMut::new(&mut length)];
+        match recvmsg(socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Ok(received) => break received.bytes,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(error) => return Err(error.into()),
+        }
+    };
+    if received < length.len() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut files = control.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    let file = files.next().map(File::from);
+    let length = u32::from_le_bytes(length) as usize;
+    if length > MAX_MESSAGE {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut message = vec![0; length];
+    limit(socket, until)?;
+    let mut socket = socket;
+    socket.read_exact(&mut message).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
+        _ => error,
+    })?;
+    Ok((message, file))
+}
+
+/// Limits the next read of the socket to the time until `until`.
+fn limit(socket: &UnixStream, until: Option<Instant>) -> io::Result<()> {
+    let Some(until) = until else { return socket.set_read_timeout(None) };
+    let left = until.saturating_duration_since(Instant::now());
+    // 0 would mean no limit.
+    socket.set_read_timeout(Some(left.max(Duration::from_millis(1))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives_with_its_file_and_a_missing_one_ends_the_wait() {
+        let (a, b) = UnixStream::pair().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "text").unwrap();
+        send(&a, b"one", Some(&File::open(path).unwrap())).unwrap();
+        send(&a, &vec![7; 100_000], None).unwrap();
+        let soon = || Some(Instant::now() + Duration::from_secs(20));
+        let (message, file) = receive(&b, soon()).unwrap();
+        assert_eq!(message, b"one");
+        assert_eq!(io::read_to_string(file.unwrap()).unwrap(), "text");
+        let (message, file) = receive(&b, soon()).unwrap();
+        assert_eq!((message.len(), file.is_none()), (100_000, true));
+        let error = receive(&b, Some(Instant::now())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(a);
+        assert_eq!(receive(&b, soon()).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

@@ -1,0 +1,63 @@
+//! The SLC cache of each drive of a report: its end, and the write speed on the way there.
+
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::slc_cache;
+use crate::model::{PointRun, Run};
+use ssdgauge_core::statistics::cache::Edge;
+use ssdgauge_core::{Direction, Nanos};
+
+/// The least that a small picture of the first writes covers, in GB. Chosen: the caches of small
+/// drives end within it.
+const LEAST: f64 = 8.0;
+
+/// The largest amount that shows an end, as a multiple of the largest cache. Chosen: the level behind
+/// it has room in the picture.
+const ROOM: f64 = 1.7;
+
+/// The sequential writes of one drive, in one step.
+#[derive(Clone, Debug)]
+pub(crate) struct Writes {
+    /// The end of the cache; `None` where the writes show none.
+    pub(crate) edge: Option<Edge>,
+    /// Each full second: the gigabytes written before it and after it, and its rate in MB/s.
+    pub(crate) seconds: Vec<(f64, f64, f64)>,
+    /// The gigabytes written.
+    pub(crate) total: f64,
+    /// The duration in seconds.
+    pub(crate) elapsed: f64,
+}
+
+/// Returns the sequential writes of `point`.
+pub(crate) fn writes(point: &PointRun) -> Writes {
+    let mut written = 0.0;
+    let mut seconds = Vec::new();
+    for second in &point.point.seconds {
+        let bytes = second.directions[Direction::Write as usize].bytes as f64;
+        let after = written + bytes / 1e9;
+        if second.elapsed == Nanos::SECOND {
+            seconds.push((written, after, bytes / 1e6));
+        }
+        written = after;
+    }
+    let elapsed = point.point.totals.elapsed.as_secs_f64();
+    Writes { edge: slc_cache::edge_in(point), seconds, total: written, elapsed }
+}
+
+/// Returns the sequential writes of each drive, by its number; `None` where no test writes in order in
+/// one step.
+pub(crate) fn of_drives(runs: &[Run], drives: &ReportDrives) -> Vec<Option<Writes>> {
+    let of_drive = |drive: usize| {
+        let tests = drives.runs_of(drive).flat_map(|run| &runs[run].tests);
+        let mut points = tests.filter_map(slc_cache::sequential_write);
+        points.next().map(writes).filter(|writes| !writes.seconds.is_empty())
+    };
+    (0..drives.count()).map(of_drive).collect()
+}
+
+/// Returns how many gigabytes a picture of the ends of all caches covers; `None` without writes.
+pub(crate) fn range(all: &[&Writes]) -> Option<f64> {
+    let total = all.iter().map(|writes| writes.total).reduce(f64::max)?;
+    let end = |edge: Edge| (edge.bytes + edge.uncertainty) as f64 / 1e9;
+    let largest = all.iter().filter_map(|writes| writes.edge).map(end).fold(0.0, f64::max);
+    Some((ROOM * largest).round().max(LEAST).min(total))
+}

@@ -1,0 +1,93 @@
+//! The outcome of a test of several drives: a lead, a tie, or no judgement.
+
+use crate::analysis::compare::CompareOptions;
+use crate::analysis::group::{Group, Member};
+use ssdgauge_core::Ratio;
+
+/// The outcome of a test, its drives by their place among the members of the group.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// No drive has a result.
+    Nothing,
+    /// One drive has a result.
+    Alone(usize),
+    /// The first is ahead of the second by a ratio above 1 whose whole interval lies beyond the noise
+    /// between runs.
+    Lead { best: usize, next: usize, ratio: f64 },
+    /// These do not differ beyond the noise between runs, the best value first.
+    Tie(Vec<usize>),
+    /// The two best values, where an interval is missing: no lead is claimed.
+    Unjudged { best: usize, next: usize },
+}
+
+/// Returns the members of `group` with a result, the best first.
+pub(crate) fn ranked(group: &Group<'_>) -> Vec<usize> {
+    let value = |place: &usize| group.members[*place].test.headline.value.unwrap_or(f64::NAN);
+    let more = group.first().test.headline.metric.more_is_better();
+    let mut places: Vec<usize> = (0..group.members.len())
+        .filter(|place| group.members[*place].test.headline.value.is_some())
+        .collect();
+    places.sort_by(|a, b| match more {
+        true => value(b).total_cmp(&value(a)),
+        false => value(a).total_cmp(&value(b)),
+    });
+    places
+}
+
+/// Returns the outcome of `group`.
+///
+/// A drive leads where the 95 % interval of the ratio to the next lies beyond 3 %, the noise assumed
+/// between runs ([`CompareOptions`]). Drives tie with the best where that does not hold for them.
+pub(crate) fn judge(group: &Group<'_>) -> Outcome {
+    let places = ranked(group);
+    let (best, next) = match places.as_slice() {
+        [] => return Outcome::Nothing,
+        [one] => return Outcome::Alone(*one),
+        [best, next, ..] => (*best, *next),
+    };
+    let member = |place: usize| &group.members[place];
+    let ratios: Vec<(usize, Option<Ratio>)> =
+        places.iter().skip(1).map(|other| (*other, ratio(member(best), member(*other)))).collect();
+    let is_judged = |ratio: &Option<Ratio>| ratio.and_then(|ratio| ratio.interval).is_some();
+    // Of the first two: what stands behind them changes no lead.
+    if !is_judged(&ratios[0].1) {
+        return Outcome::Unjudged { best, next };
+    }
+    let tied = ratios.iter().take_while(|(_, ratio)| is_judged(ratio) && !is_lead(*ratio));
+    let tied: Vec<usize> = std::iter::once(best).chain(tied.map(|(place, _)| *place)).collect();
+    match (tied.len(), ratios[0].1) {
+        (1, Some(ratio)) => Outcome::Lead { best, next, ratio: ratio.value },
+        (_, _) => Outcome::Tie(tied),
+    }
+}
+
+/// Returns how many times the better of the two is the other, above 1 where it leads.
+fn ratio(best: &Member<'_>, other: &Member<'_>) -> Option<Ratio> {
+    match best.test.headline.metric.more_is_better() {
+        true => best.test.over(other.test),
+        false => other.test.over(best.test),
+    }
+}
+
+fn is_lead(ratio: Option<Ratio>) -> bool {
+    let noise = CompareOptions::default().noise;
+    ratio.and_then(|ratio| ratio.interval).is_some_and(|(low, _)| low > 1.0 + noise)
+}
+
+/// Returns whether the results of `group` separate any two drives by the noise between runs: the
+/// greatest is at least 3 % above the least.
+pub(crate) fn separates(group: &Group<'_>) -> bool {
+    let values = || group.members.iter().filter_map(|member| member.test.headline.value);
+    let (least, most) = values()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    least.is_finite() && most >= (1.0 + CompareOptions::default().noise) * least && most > 0.0
+}
+
+/// Returns the greatest result of `group` divided by the least; 1 where fewer than two are above zero.
+pub(crate) fn spread(group: &Group<'_>) -> f64 {
+    let values = group.members.iter().filter_map(|member| member.test.headline.value);
+    let values: Vec<f64> = values.filter(|value| *value > 0.0).collect();
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    if values.len() > 1 { most / least } else { 1.0 }
+}

@@ -1,0 +1,75 @@
+//! What a drive gives for its price: capacity, rated writes and requests per unit of the currency.
+
+use crate::analysis::answer::{Answer, Question};
+use crate::analysis::group::Group;
+use crate::analysis::headline_points;
+use crate::analysis::notes::Notes;
+use crate::analysis::report_drives::ReportDrives;
+use crate::model::metrics;
+use crate::model::{Run, TestRun};
+use ssdgauge_core::{Metric, Scope};
+
+/// The prices of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Prices {
+    /// The unit of the currency.
+    pub(crate) currency: String,
+    /// The test whose requests are counted, by its number among the groups.
+    pub(crate) test: Option<usize>,
+    /// The drives with a price, in the order of the answer.
+    pub(crate) rows: Vec<Price>,
+}
+
+/// What one drive gives.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Price {
+    /// The number of the drive.
+    pub(crate) drive: usize,
+    /// Its price.
+    pub(crate) price: f64,
+    /// Capacity in GB (10^9 bytes) per unit; `None` for a scratch file, which is no drive.
+    pub(crate) gb: Option<f64>,
+    /// IOPS per unit, at the steps of the headline of the test of everyday work.
+    pub(crate) iops: Option<f64>,
+    /// Rated writes in TB (10^12 bytes) per unit.
+    pub(crate) tbw: Option<f64>,
+}
+
+/// Returns the prices in `notes`; `None` without any.
+pub(crate) fn prices(
+    notes: &Notes,
+    runs: &[Run],
+    groups: &[Group<'_>],
+    answer: &Answer,
+    drives: &ReportDrives,
+) -> Option<Prices> {
+    let everyday = answer.columns.iter().find(|column| column.question == Question::Everyday);
+    let test = everyday.map(|column| column.group);
+    let of_drive = |drive: &usize| {
+        let note = notes.of_drive(*drive, runs, drives)?;
+        let price = note.price?;
+        let info = &drives.runs_of(*drive).next().map(|run| &runs[run])?.head.drive;
+        let member = test.and_then(|test| {
+            groups[test].members.iter().find(|member| drives.drive_of(member.index) == *drive)
+        });
+        Some(Price {
+            drive: *drive,
+            price,
+            gb: info.kind.is_drive().then(|| info.capacity.0 as f64 / 1e9 / price),
+            iops: member.and_then(|member| iops(member.test)).map(|iops| iops / price),
+            tbw: note.tbw.map(|tbw| tbw / price),
+        })
+    };
+    let rows: Vec<Price> = answer.order.iter().filter_map(of_drive).collect();
+    let currency = notes.currency.clone();
+    (!rows.is_empty()).then_some(Prices { currency, test, rows })
+}
+
+/// Returns the mean IOPS over the steps of the headline of `test`.
+fn iops(test: &TestRun) -> Option<f64> {
+    let points = headline_points::points(test);
+    let values: Option<Vec<f64>> =
+        points.iter().map(|point| metrics::value(point, Metric::Iops, Scope::All)).collect();
+    let values = values.filter(|values| !values.is_empty())?;
+    Some(values.iter().sum::<f64>() / values.len() as f64)
+}

@@ -1,0 +1,232 @@
+//! A quick run of one drive: its numbers as a reader asks for them, and the state of the drive.
+
+use crate::analysis::caches;
+use crate::model::metrics;
+use crate::model::{PointRun, Run};
+use crate::text::number;
+use ssdgauge_core::statistics::cache::FALL;
+use ssdgauge_core::{Access, FindingKind, Metric, Scope, Stream};
+
+/// The suite whose page is this one.
+pub(crate) const SUITE: &str = "quick";
+
+/// One number with its load.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Figure {
+    /// The question of a reader, such as `Large files`.
+    pub(crate) name: &'static str,
+    /// The load.
+    pub(crate) conditions: String,
+    /// The metric.
+    pub(crate) metric: Metric,
+    /// The value.
+    pub(crate) value: f64,
+    /// The 99th percentile of its latency.
+    pub(crate) p99_us: Option<f64>,
+    /// The position relative to the cache, where it is known.
+    pub(crate) cache: Option<&'static str>,
+}
+
+/// The two write speeds of a drive, and the data between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fall {
+    /// MB/s until the cache is full.
+    pub(crate) before: f64,
+    /// MB/s from there.
+    pub(crate) behind: f64,
+    /// Gigabytes until it is full.
+    pub(crate) gb: f64,
+}
+
+/// The state of one property of the drive.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tile {
+    /// The property.
+    pub(crate) name: &'static str,
+    /// Its value.
+    pub(crate) value: String,
+    /// What it means.
+    pub(crate) note: String,
+    /// The judgement; `None` where it was not checked.
+    pub(crate) is_good: Option<bool>,
+}
+
+/// Returns the steps of `run` whose requests are all reads, or all writes, or both, in the order of a
+/// reader: large ones first.
+pub(crate) fn figures(run: &Run, reads: bool) -> Vec<Figure> {
+    let mut figures: Vec<(u8, Figure)> = Vec::new();
+    for test in &run.tests {
+        for point in &test.points {
+            let [stream] = point.workload.streams.as_slice() else { continue };
+            let fits = if reads { stream.read_percent == 100 } else { stream.read_percent < 100 };
+            if fits && let Some((place, figure)) = figure(point, stream) {
+                figures.push((place, figure));
+            }
+        }
+    }
+    // Of several sequential steps the fastest; the others are behind the fold.
+    figures.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.value.total_cmp(&a.1.value)));
+    figures.dedup_by_key(|(place, _)| *place);
+    figures.into_iter().map(|(_, figure)| figure).collect()
+}
+
+fn figure(point: &PointRun, stream: &Stream) -> Option<(u8, Figure)> {
+    let depth = stream.total_depth();
+    let is_mixed = stream.reads() && stream.writes();
+    let (place, name, metric) = match (stream.access, is_mixed, depth) {
+        (Access::Sequential, _, _) => (0, "Large files", Metric::ThroughputMbS),
+        (Access::Random, true, _) => (3, "Reads and writes together", Metric::Iops),
+        (Access::Random, false, 1) => (1, "Small requests, one at a time", Metric::Iops),
+        (Access::Random, false, _) => (2, "Many small requests at once", Metric::Iops),
+    };
+    let access = if stream.access == Access::Random { " random" } else { "" };
+    let mix = if is_mixed { format!(", {} % read", stream.read_percent) } else { String::new() };
+    let value = |metric| metrics::value(point, metric, Scope::All);
+    Some((
+        place,
+        Figure {
+            name,
+            conditions: format!("{}{access}, QD{depth}{mix}", number::block(stream.block_size)),
+            metric,
+            value: value(metric)?,
+            p99_us: value(Metric::LatP99Us),
+            cache: point.cache.map(|cache| cache.name()),
+        },
+    ))
+}
+
+/// Returns the steps of `run` that write in order, in the order of execution, with their labels, the
+/// rate of each full second in MB/s, and the gigabytes before it.
+pub(crate) fn sequential_writes(run: &Run) -> Vec<(&PointRun, caches::Writes)> {
+    let mut points: Vec<&PointRun> = run
+        .tests
+        .iter()
+        .flat_map(|test| &test.points)
+        .filter(|point| match point.workload.streams.as_slice() {
+            [stream] => stream.access == Access::Sequential && !stream.reads(),
+            [] | [_, ..] => false,
+        })
+        .collect();
+    points.sort_by_key(|point| point.order);
+    points.into_iter().map(|point| (point, caches::writes(point))).collect()
+}
+
+/// Returns the end of the cache, where the seconds of a sequential write show one.
+pub(crate) fn fall(run: &Run) -> Option<Fall> {
+    let found = sequential_writes(run).into_iter().find_map(|(_, writes)| writes.edge);
+    found.map(|edge| Fall {
+        before: edge.before / 1e6,
+        behind: edge.behind / 1e6,
+        gb: edge.bytes as f64 / 1e9,
+    })
+}
+
+/// Returns the first and the last full second in MB/s of the sequential write that loses the most, where
+/// that falls as a cache does, though the step is too short to find its end.
+pub(crate) fn sag(run: &Run) -> Option<(f64, f64)> {
+    let ends = sequential_writes(run).into_iter().filter_map(|(_, writes)| {
+        let (first, last) = (writes.seconds.first()?.2, writes.seconds.last()?.2);
+        (first > 0.0 && last <= FALL * first).then_some((first, last))
+    });
+    ends.min_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
+}
+
+/// Returns how long a copy of so many gigabytes takes in the cache and behind it, in seconds.
+pub(crate) fn copy(fall: &Fall, gb: f64) -> (f64, f64) {
+    let inside = gb.min(fall.gb);
+    (inside * 1e3 / fall.before, (gb - inside) * 1e3 / fall.behind)
+}
+
+/// Returns the state of the drive: wear, temperature, link, deallocation and firmware.
+pub(crate) fn tiles(run: &Run) -> [Tile; 5] {
+    [wear(run), temperature(run), link(run), trim(run), firmware(run)]
+}
+
+fn unknown(name: &'static str) -> Tile {
+    let (value, note) = ("–".to_owned(), "not reported".to_owned());
+    Tile { name, value, note, is_good: None }
+}
+
+fn has(run: &Run, kind: FindingKind) -> bool {
+    run.all_findings().iter().any(|located| located.finding.kind == kind)
+}
+
+fn readings<'a>(run: &'a Run, quantity: &'a str) -> impl Iterator<Item = f64> + 'a {
+    let points = run.tests.iter().flat_map(|test| &test.points);
+    points.filter_map(move |point| point.point.totals.reading(quantity))
+}
+
+/// Endurance used from here on is worth a look. Chosen: a fifth is left.
+const WORN: f64 = 80.0;
+
+fn wear(run: &Run) -> Tile {
+    let used = readings(run, "used_percent").reduce(f64::max);
+    let Some(used) = used else { return unknown("Wear") };
+    let is_good = used < WORN && !has(run, FindingKind::HealthWarning);
+    let note = match is_good {
+        true => "of the rated endurance".to_owned(),
+        false => "of the rated endurance: see the caveats".to_owned(),
+    };
+    Tile {
+        name: "Wear",
+        value: format!("{}\u{a0}% used", number::tick(used)),
+        note,
+        is_good: Some(is_good),
+    }
+}
+
+fn temperature(run: &Run) -> Tile {
+    let seconds = || run.tests.iter().flat_map(|t| &t.points).flat_map(|point| point.seconds());
+    let read = |second: crate::model::Second<'_>| {
+        let keys = ["temperature_c", "smart_temperature_c"];
+        keys.into_iter().find_map(|key| second.reading(key))
+    };
+    let most = seconds().filter_map(read).reduce(f64::max);
+    let least = seconds().filter_map(read).reduce(f64::min);
+    let (Some(most), Some(least)) = (most, least) else { return unknown("Temperature") };
+    let throttled = has(run, FindingKind::Throttled);
+    let end = if throttled { "throttled" } else { "no throttling seen" };
+    Tile {
+        name: "Temperature",
+        value: format!("{most:.0}\u{a0}°C peak"),
+        note: format!("from {least:.0}\u{a0}°C; {end}"),
+        is_good: Some(!throttled),
+    }
+}
+
+fn link(run: &Run) -> Tile {
+    let details = &run.head.drive.details;
+    let get = |key: &str| details.get(key).map(|text| crate::text::sanitize::prose(text));
+    let width = get("link_width").map(|width| format!(" ×{width}")).unwrap_or_default();
+    let speed = get("link_speed").map(|speed| format!("{speed}{width}"));
+    let Some(value) = get("interface").or(speed).or_else(|| get("transport")) else {
+        return unknown("Link");
+    };
+    let is_below = has(run, FindingKind::LinkBelowCapability);
+    let note = if is_below { "below what the drive supports" } else { "no limit found" };
+    Tile { name: "Link", value, note: note.to_owned(), is_good: Some(!is_below) }
+}
+
+fn trim(run: &Run) -> Tile {
+    let ineffective = has(run, FindingKind::TrimIneffective);
+    let value = if ineffective { "no effect" } else { "–" };
+    let note = if ineffective { "see the caveats" } else { "not checked by this suite" };
+    Tile {
+        name: "TRIM",
+        value: value.to_owned(),
+        note: note.to_owned(),
+        is_good: ineffective.then_some(false),
+    }
+}
+
+fn firmware(run: &Run) -> Tile {
+    match &run.head.drive.firmware {
+        None => unknown("Firmware"),
+        Some(text) => Tile {
+            name: "Firmware",
+            value: crate::text::sanitize::device(text),
+            note: "ssdgauge never goes online".to_owned(),
+            is_good: None,
+        },
+    }
+}

@@ -1,0 +1,141 @@
+//! The uses of a drive that the tests of a report stand for: the sections of the page.
+
+use crate::model::plan::measured_steps;
+use ssdgauge_core::{Access, Bytes, Family, Nanos, PhaseKind, Step, Stream, Test};
+
+/// A step of writes at least this long stands for sustained writing. Chosen: the sustained tests of the
+/// client reviews of 2017 to 2020 take a minute for each queue depth.
+const LONG: Nanos = Nanos::from_secs(60);
+
+/// A step of writes that may write this much stands for sustained writing. Chosen: more than most
+/// copies, and more than the smallest caches hold.
+const MUCH: Bytes = Bytes(8_000_000_000);
+
+/// What a drive is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Writes that outlast a cache.
+    Sustained,
+    /// Reads, and writes in bursts.
+    Everyday,
+    /// Reads and writes in several proportions.
+    Mixed,
+    /// Response times, under a fixed load too.
+    Latency,
+    /// Power and what it buys.
+    Power,
+}
+
+impl Use {
+    /// Every use, in the order of the page.
+    pub(crate) const ALL: [Use; 5] =
+        [Use::Sustained, Use::Everyday, Use::Mixed, Use::Latency, Use::Power];
+
+    /// Returns the anchor of its section.
+    pub(crate) fn anchor(self) -> &'static str {
+        match self {
+            Use::Sustained => "sustained",
+            Use::Everyday => "everyday",
+            Use::Mixed => "mixed",
+            Use::Latency => "latency",
+            Use::Power => "power",
+        }
+    }
+
+    /// Returns its name in the contents.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Use::Sustained => "Sustained",
+            Use::Everyday => "Everyday",
+            Use::Mixed => "Mixed",
+            Use::Latency => "Latency",
+            Use::Power => "Power",
+        }
+    }
+
+    /// Returns the title of its section.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Use::Sustained => "Sustained writing",
+            Use::Everyday => "Everyday",
+            Use::Mixed => "Mixed",
+            Use::Latency => "Latency",
+            Use::Power => "Power",
+        }
+    }
+
+    /// Returns the sentence below the title.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Use::Sustained => "The write speed of a drive whose cache is full, and the way there.",
+            Use::Everyday => "Few requests at a time, mostly reads, and writes in bursts.",
+            Use::Mixed => "Reads and writes together, in several proportions.",
+            Use::Latency => {
+                "Response times of the slowest requests, and the load that a drive carries."
+            }
+            Use::Power => "Power, and the work that it pays for.",
+        }
+    }
+}
+
+/// Returns the use that `test` stands for, by its plan alone.
+pub(crate) fn classify(test: &Test) -> Use {
+    let metric = test.score.metric();
+    let streams = streams(test);
+    let is_open = streams.iter().any(|stream| stream.arrival.per_second().is_some());
+    match metric.family() {
+        Family::Power => return Use::Power,
+        Family::Duration | Family::Trim => return Use::Everyday,
+        Family::Latency => return Use::Latency,
+        Family::Rate
+        | Family::Efficiency
+        | Family::Queue
+        | Family::Cost
+        | Family::Spare
+        | Family::Judgement => {}
+    }
+    if test.search.is_some() || is_open {
+        return Use::Latency;
+    }
+    let (reads, writes) =
+        (streams.iter().any(|stream| stream.reads()), streams.iter().any(|s| s.writes()));
+    match (reads, writes) {
+        (true, true) if measured_steps(test).count() == 1 => Use::Latency,
+        (true, true) => Use::Mixed,
+        (false, true) if is_sustained(test) => Use::Sustained,
+        (_, _) => Use::Everyday,
+    }
+}
+
+/// Returns the streams of all measured steps of `test`.
+pub(crate) fn streams(test: &Test) -> Vec<&Stream> {
+    let workloads = measured_steps(test).filter_map(|step| step.action.workload());
+    workloads.flat_map(|workload| &workload.streams).collect()
+}
+
+/// Returns whether all of the requests of `test` are sequential.
+pub(crate) fn is_sequential(test: &Test) -> bool {
+    let streams = streams(test);
+    !streams.is_empty() && streams.iter().all(|stream| stream.access == Access::Sequential)
+}
+
+/// Returns the largest number of requests in flight that a measured step of `test` asks for.
+pub(crate) fn deepest(test: &Test) -> u32 {
+    streams(test).iter().map(|stream| stream.total_depth()).max().unwrap_or(0)
+}
+
+/// Returns whether the writes of `test` outlast a cache: by its score, its preparation, or its length.
+fn is_sustained(test: &Test) -> bool {
+    let prepared = test.phases.iter().any(|phase| phase.kind == PhaseKind::Precondition);
+    let is_long = |step: &Step| {
+        step.action.until().is_some_and(|until| match (until.time, until.bytes) {
+            (_, Some(bytes)) => bytes >= MUCH,
+            (Some(time), None) => time >= LONG,
+            (None, None) => true,
+        })
+    };
+    prepared
+        || test.rounds.is_some()
+        || test.score.last_part().is_some()
+        || measured_steps(test).any(is_long)
+}

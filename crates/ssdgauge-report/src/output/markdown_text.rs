@@ -1,0 +1,23 @@
+//! Words and escapes that all texts in Markdown use.
+
+/// The sentence below the head of every model.
+pub(crate) const MODEL: &str =
+    "These results come from a virtual drive and do not describe any product.";
+
+/// Returns `text` with everything escaped that Markdown or HTML inside it would read.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in text.chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '$' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}

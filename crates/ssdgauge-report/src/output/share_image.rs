@@ -1,0 +1,97 @@
+//! The image that a link shows: 1,200 by 630 pixels, readable on a phone.
+
+use crate::analysis::answer::{self, Answer, Column, Question};
+use crate::analysis::caches;
+use crate::analysis::group;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::statements;
+use crate::figure::PageOptions;
+use crate::figure::draw::card::{self, Card, Row};
+use crate::model::{ReportError, Run};
+use crate::output::figure_files::marked_png;
+use crate::text::{labels, number, sanitize};
+
+/// The most rows. Chosen: each is 48 pixels high, 14 on a phone of 360 pixels.
+const MOST: usize = 6;
+
+/// Returns the image of `runs` as a PNG file: headline, and one number of each drive as a bar; of a
+/// single drive one number of each test. It has the marks of the runs, such as `MODEL`.
+///
+/// # Errors
+///
+/// Returns [`ReportError::Picture`] where the drawing library cannot rasterise the image.
+pub fn share_image(runs: &[Run], options: &PageOptions) -> Result<Vec<u8>, ReportError> {
+    let card = card(runs, options);
+    let error = |cause| ReportError::Picture { name: "share image".to_owned(), cause };
+    kuva::RasterBackend::new()
+        .with_scale(1.0)
+        .render_scene(&card::scene(&card))
+        .map(|png| marked_png(&png))
+        .map_err(error)
+}
+
+fn card(runs: &[Run], options: &PageOptions) -> Card {
+    let drives = ReportDrives::new(runs, options.highlight);
+    let groups = group::groups(runs);
+    let answer = answer::answer(&groups, &drives);
+    let writes = caches::of_drives(runs, &drives);
+    let of_notes = options.notes.as_ref().and_then(|notes| notes.title.as_deref());
+    let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
+    let generated = match drives.count() {
+        0 => "No runs".to_owned(),
+        1 => drives.name(0).to_owned(),
+        _ => statements::headline(&answer, &writes, &drives),
+    };
+    let mut marks: Vec<String> = Vec::new();
+    for run in runs {
+        for mark in labels::marks(&run.head, run.complete) {
+            if !marks.contains(&mark) {
+                marks.push(mark);
+            }
+        }
+    }
+    let (caption, rows) = match column(&answer) {
+        Some(column) if drives.count() > 1 => of_drives(column, &answer, &drives),
+        Some(_) | None => of_tests(&groups),
+    };
+    Card { title: stated.unwrap_or(generated), marks, caption, rows }
+}
+
+/// Returns the column that the image shows: sustained writes, else the first one with values.
+fn column(answer: &Answer) -> Option<&Column> {
+    let sustained = answer.columns.iter().find(|c| c.question == Question::Sustained);
+    sustained.or(answer.columns.first())
+}
+
+fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String, Vec<Row>) {
+    let most = column.values.iter().copied().flatten().fold(0.0, f64::max);
+    let mut order = column.ranked();
+    order.extend(answer.order.iter().filter(|drive| column.values[**drive].is_none()));
+    let row = |drive: usize| {
+        let value = column.values[drive];
+        Row {
+            slot: drives.slot(drive),
+            name: drives.short(drive).to_owned(),
+            share: value.map(|value| if most > 0.0 { value / most } else { 0.0 }),
+            words: value
+                .map_or_else(|| number::NOTHING.to_owned(), |v| number::measured(v, column.metric)),
+        }
+    };
+    let rows = order.into_iter().take(MOST).map(row).collect();
+    let less = if column.metric.more_is_better() { "" } else { ", less is better" };
+    (format!("{}: {}{less}", column.title, column.conditions), rows)
+}
+
+fn of_tests(groups: &[group::Group<'_>]) -> (String, Vec<Row>) {
+    let row = |group: &group::Group<'_>| {
+        let headline = &group.first().test.headline;
+        let value = headline.value?;
+        Some(Row {
+            slot: 0,
+            name: group.full_title(),
+            share: None,
+            words: number::measured(value, headline.metric),
+        })
+    };
+    (String::new(), groups.iter().filter_map(row).take(MOST).collect())
+}

@@ -1,0 +1,189 @@
+//! The answer: one row for each drive with its numbers as bars; of a single run its results.
+
+use crate::analysis::answer::{Answer, Column, Question};
+use crate::analysis::caches::{self, Writes};
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::statements;
+use crate::analysis::trust::Trust;
+use crate::page::kit::axis::RowScale;
+use crate::page::kit::bars::ratio;
+use crate::page::kit::coordinate::{at, percent};
+use crate::page::kit::mark::{class, icon, mark};
+use crate::text::number;
+use maud::{Markup, html};
+use ssdgauge_core::Metric;
+
+/// More drives than this have no ratios to each other.
+const MAX_RATIOS: usize = 8;
+
+/// The size of the picture of the first writes.
+const SPARK: (f64, f64) = (92.0, 22.0);
+
+/// Everything that the table shows.
+pub(super) struct Facts<'a> {
+    pub(super) answer: &'a Answer,
+    pub(super) writes: &'a [Option<Writes>],
+    /// The trust in each drive, by its number.
+    pub(super) trust: &'a [Trust],
+    /// What stands below each name, such as the capacity where it differs.
+    pub(super) below: &'a [String],
+}
+
+/// Returns the table.
+pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
+    let Facts { answer, writes, .. } = facts;
+    let all: Vec<&Writes> = writes.iter().flatten().collect();
+    let range = caches::range(&all);
+    html! {
+        table.ans #answer {
+            thead { tr {
+                th scope="col" { "Drive" }
+                th scope="col" { "Best for" }
+                @for column in &answer.columns {
+                    th scope="col" { (column.title) small { (column.conditions) } }
+                }
+                @if let Some(range) = range {
+                    th scope="col" {
+                        "Fast cache" small { "first " (gigabytes(range)) " written" }
+                    }
+                }
+                th scope="col" { "Trust" small { "grade" } }
+            } }
+            tbody { @for drive in &answer.order { (row(facts, drives, *drive, range)) } }
+        }
+        p.foot {
+            "Bars start at zero; the latency is logarithmic. Best: within 3\u{a0}% of the best value. "
+            "Trust: A no finding puts a number in doubt, B one outside this table, C one in it, D not to "
+            "be quoted."
+        }
+    }
+}
+
+fn row(facts: &Facts<'_>, drives: &ReportDrives, drive: usize, range: Option<f64>) -> Markup {
+    let trust = &facts.trust[drive];
+    let letter = trust.grade.letter();
+    let why = format!("Trust {letter}: {}", trust.in_words());
+    html! {
+        tr class=(class(drive)) {
+            th.who scope="row" {
+                div.dn {
+                    (icon(drives, drive))
+                    div { (drives.short(drive)) small { (facts.below[drive]) } }
+                }
+            }
+            td.bf { (statements::best_for(facts.answer, facts.writes, drive)) }
+            @for column in &facts.answer.columns { (cell(column, drives, drive)) }
+            @if let Some(range) = range { (cache(&facts.writes[drive], drives, drive, range)) }
+            td.gr {
+                a.g.{ "g" (letter) } href="#caveats" title=(why) aria-label=(why) { (letter) }
+            }
+        }
+    }
+}
+
+fn cell(column: &Column, drives: &ReportDrives, drive: usize) -> Markup {
+    let Some(value) = column.values[drive] else {
+        return html! { td.b data-s=(column.short) { span.no title="not measured" { "–" } } };
+    };
+    let words = match column.metric.is_latency() {
+        true => number::latency(value),
+        false => number::text(value),
+    };
+    let full = number::measured(value, column.metric);
+    let best = column.values.iter().flatten().count() > 1 && column.is_best(drive);
+    let title = format!("{}: {full} ({})", drives.short(drive), column.title);
+    html! {
+        td.b.best[best] data-s=(column.short) {
+            span.v { (words) }
+            (ratios(column, drive, value))
+            svg.cb width="100%" height="7" {
+                title { (title) }
+                rect.bg width="100%" height="7" rx="2" {}
+                (bar(column, drives.slot(drive), value))
+            }
+        }
+    }
+}
+
+/// Returns a bar from zero, or a mark on a logarithmic scale for the latency.
+fn bar(column: &Column, slot: usize, value: f64) -> Markup {
+    let values = || column.values.iter().copied().flatten();
+    if column.question == Question::Tail || column.metric == Metric::MeanOverSigma {
+        let Some(scale) = RowScale::new(values()) else { return html! {} };
+        return html! {
+            svg x=(percent(scale.share(value))) overflow="visible" { (mark(slot, (0.0, 3.5), 4.6)) }
+        };
+    }
+    let most = values().fold(0.0, f64::max);
+    let share = if most > 0.0 { value / most } else { 0.0 };
+    html! { rect.br width=(percent(share)) height="7" rx="2" {} }
+}
+
+fn ratios(column: &Column, drive: usize, value: f64) -> Markup {
+    html! {
+        @if column.values.len() <= MAX_RATIOS {
+            @for (other, of) in column.values.iter().enumerate().filter(|(n, _)| *n != drive) {
+                @if let Some(ratio) = ratio(value, *of) {
+                    span class={ "r r-" (other) } { (ratio) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the end of the cache with a picture of the first writes, each drive against its own best
+/// second.
+fn cache(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f64) -> Markup {
+    let Some(writes) = writes else {
+        return html! { td.k { span.no title="no test writes in order in one step" { "–" } } };
+    };
+    let (end, then) = match writes.edge {
+        None => ("none seen".to_owned(), String::new()),
+        Some(edge) => {
+            let size = edge.in_words(number::capacity).replace("at most ", "≤\u{a0}");
+            let left = 100.0 * (1.0 - edge.behind / edge.before);
+            (size, format!("then \u{2212}{left:.0}\u{a0}%"))
+        }
+    };
+    html! {
+        td.k {
+            (end) @if !then.is_empty() { " " small.ph { (then) } }
+            (spark(writes, drives.short(drive), range))
+        }
+    }
+}
+
+fn spark(writes: &Writes, name: &str, range: f64) -> Markup {
+    let (width, height) = SPARK;
+    let best = writes.seconds.iter().map(|(_, _, rate)| *rate).fold(0.0, f64::max);
+    let near: Vec<&(f64, f64, f64)> =
+        writes.seconds.iter().filter(|(from, _, _)| *from < range).collect();
+    let every = near.len().div_ceil(60).max(1);
+    let x = |gb: f64| at(width * (gb / range).min(1.0));
+    let y =
+        |rate: f64| at(height - 1.0 - (height - 3.0) * if best > 0.0 { rate / best } else { 0.0 });
+    let corners: Vec<String> = near
+        .chunks(every)
+        .flat_map(|part| {
+            let (from, to) = (part[0].0, part[part.len() - 1].1);
+            let rate = part.iter().map(|second| second.2).sum::<f64>() / part.len() as f64;
+            [format!("{} {}", x(from), y(rate)), format!("{} {}", x(to), y(rate))]
+        })
+        .collect();
+    let title = format!(
+        "{name}: write speed over the first {}, from zero to its own best second ({} MB/s)",
+        gigabytes(range),
+        number::text(best)
+    );
+    html! {
+        svg.spk width=(at(width)) height=(at(height)) role="img" aria-label=(title) {
+            title { (title) }
+            path.ax d={ "M0 " (at(height - 0.5)) "H" (at(width)) } {}
+            @if !corners.is_empty() { path.ln d={ "M" (corners.join("L")) } {} }
+        }
+    }
+}
+
+fn gigabytes(gb: f64) -> String {
+    number::plain_capacity((gb * 1e9) as u64)
+}

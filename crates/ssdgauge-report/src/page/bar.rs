@@ -1,0 +1,57 @@
+//! The bar that stays in view: contents by use, and the drives with filter, highlight and reset.
+
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::sections::Sections;
+use crate::page::kit::mark::icon;
+use maud::{Markup, html};
+
+/// More drives than this are not filtered one by one; each can still be highlighted.
+const MAX_CHIPS: usize = 14;
+
+/// Returns the bar; a single drive has contents only.
+/// `is_edited` says whether an editor has added a conclusion.
+pub(super) fn bar(
+    sections: &Sections,
+    order: &[usize],
+    drives: &ReportDrives,
+    is_edited: bool,
+) -> Markup {
+    html! {
+        div.bar.edited[is_edited] { div.wrap {
+            nav aria-label="Contents" {
+                a href="#answer" { (if drives.count() > 1 { "Answer" } else { "Results" }) }
+                @for section in &sections.uses {
+                    a href={ "#" (section.of.anchor()) } { (section.of.name()) }
+                }
+                @if is_edited { a href="#conclusion" { "Verdict" } }
+                a href="#method" { "Method" }
+            }
+            @if order.len() > 1 { (form(order, drives)) }
+        } }
+    }
+}
+
+fn form(order: &[usize], drives: &ReportDrives) -> Markup {
+    html! {
+        form aria-label="Drives shown" autocomplete="off" {
+            @if order.len() <= MAX_CHIPS {
+                @for drive in order {
+                    label.chip.{ "d-" (drive) } {
+                        input type="checkbox" id={ "s-" (drive) } checked;
+                        (icon(drives, *drive))
+                        span.tx title=(drives.short(*drive)) { (drives.short(*drive)) }
+                    }
+                }
+            }
+            select #hl aria-label="Highlight one drive" {
+                option value="" selected[drives.highlighted.is_none()] { "Highlight" }
+                @for drive in order {
+                    option value=(drive) selected[drives.highlighted == Some(*drive)] {
+                        (drives.short(*drive))
+                    }
+                }
+            }
+            input type="reset" value="All";
+        }
+    }
+}

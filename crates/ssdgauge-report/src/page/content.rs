@@ -1,0 +1,237 @@
+//! What a page is made of, and its parts by their anchors.
+
+use crate::analysis::answer::{self as answers, Answer};
+use crate::analysis::caches::{self, Writes};
+use crate::analysis::group::{self, Group};
+use crate::analysis::prices;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::sections::{self as order, Sections};
+use crate::analysis::trust::{self, Trust};
+use crate::figure::PageOptions;
+use crate::model::{Run, TestRun};
+use crate::page::head::{self, Head};
+use crate::page::{
+    answer, bar, caveats, flag, method, notes, quick, results, sections, specification,
+};
+use crate::text::sanitize;
+use maud::{Markup, html};
+
+/// Everything that a page shows.
+pub(super) struct Content<'a> {
+    pub(super) runs: &'a [Run],
+    pub(super) options: &'a PageOptions,
+    pub(super) drives: ReportDrives,
+    /// The headline.
+    pub(super) title: String,
+    /// The line above it.
+    pub(super) kick: String,
+    dek: Markup,
+    groups: Vec<Group<'a>>,
+    /// The anchor of each group.
+    ids: Vec<String>,
+    answer: Answer,
+    writes: Vec<Option<Writes>>,
+    sections: Sections,
+}
+
+impl<'a> Content<'a> {
+    /// Returns what the page of `runs` shows.
+    pub(super) fn new(runs: &'a [Run], options: &'a PageOptions) -> Content<'a> {
+        let drives = ReportDrives::new(runs, options.highlight);
+        let groups = group::groups(runs);
+        let answer = answers::answer(&groups, &drives);
+        let writes = caches::of_drives(runs, &drives);
+        let sections = order::sections(&groups);
+        let head = match runs {
+            [] => head::empty(),
+            [run] => head::single(run, &groups, &sections, &drives),
+            [_, ..] => head::several(runs, &answer, &writes, &drives),
+        };
+        let Head { kick, title, dek } = match options.compare_labels {
+            true => head::labelled(head, runs, &drives),
+            false => head,
+        };
+        let of_notes = options.notes.as_ref().and_then(|notes| notes.title.as_deref());
+        let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
+        let title = match (stated, runs) {
+            (Some(title), _) => title,
+            (None, [run]) if is_quick(runs, options) => quick::headline(run),
+            (None, _) => title,
+        };
+        let ids = ids(&groups);
+        Content { runs, options, drives, title, kick, dek, groups, ids, answer, writes, sections }
+    }
+
+    /// Returns the colour of an editor.
+    pub(super) fn accent(&self) -> Option<&str> {
+        self.options.notes.as_ref()?.accent.as_deref()
+    }
+
+    /// Returns the body of the page.
+    pub(super) fn body(&self) -> Markup {
+        if let [run] = self.runs
+            && is_quick(self.runs, self.options)
+        {
+            let tests = (&self.groups[..], &self.sections, &self.ids[..]);
+            return html! {
+                a.skip href="#answer" { "Skip to the results" }
+                (flag::flag(self.runs))
+                (quick::body(run, &self.title, tests, &self.drives))
+            };
+        }
+        let notes = self.options.notes.as_ref();
+        html! {
+            a.skip href="#answer" { "Skip to the results" }
+            (flag::flag(self.runs))
+            div.wrap {
+                header.page {
+                    @if let Some(notes) = notes { (notes::logo(notes)) }
+                    p.kick { (self.kick) }
+                    h1 { (self.title) }
+                    p.dek { (self.dek) }
+                    @if let Some(notes) = notes { (notes::byline(notes)) }
+                }
+                section aria-label="Answer" { (self.answer_table()) }
+            }
+            (bar::bar(&self.sections, &self.answer.order, &self.drives, notes.is_some()))
+            main.wrap {
+                @if let Some(notes) = notes { (notes::introduction(notes)) }
+                (self.uses(|_| true))
+                (specification::section(self.runs, &self.drives, &self.options.specifications))
+                (self.conclusion())
+                section.use aria-labelledby="caveats" {
+                    div.two { (self.caveats()) (self.method()) }
+                }
+                footer.page {
+                    "Made with ssdgauge. One file, no scripts, no network. The terms are explained in "
+                    "docs/handbook/glossary.md of ssdgauge."
+                }
+            }
+        }
+    }
+
+    /// Returns the part of the page with the anchor `id`.
+    pub(super) fn part(&self, id: &str) -> Option<Markup> {
+        if let Some(number) = self.ids.iter().position(|known| known == id) {
+            let (group, id) = (&self.groups[number], &self.ids[number]);
+            return Some(sections::figure(number, group, id, self.runs, &self.drives));
+        }
+        if self.sections.uses.iter().any(|section| section.of.anchor() == id) {
+            return Some(self.uses(|anchor| anchor == id));
+        }
+        match id {
+            "answer" => Some(self.answer_table()),
+            "caveats" => Some(self.caveats()),
+            "method" => Some(self.method()),
+            "conclusion" if self.options.notes.is_some() => Some(self.conclusion()),
+            _ => None,
+        }
+    }
+
+    /// Returns the anchors of all parts.
+    pub(super) fn anchors(&self) -> Vec<String> {
+        let mut anchors: Vec<String> = vec!["answer".to_owned()];
+        anchors.extend(self.sections.uses.iter().map(|section| section.of.anchor().to_owned()));
+        anchors.extend(self.ids.iter().cloned());
+        anchors.extend(self.options.notes.iter().map(|_| "conclusion".to_owned()));
+        anchors.extend(["caveats".to_owned(), "method".to_owned()]);
+        anchors
+    }
+
+    fn answer_table(&self) -> Markup {
+        if self.runs.len() < 2 || self.drives.count() < 2 {
+            return html! {
+                div #answer { (results::table(self.runs, &self.groups, &self.ids)) }
+            };
+        }
+        let mut below = head::below(self.runs, &self.drives);
+        if let Some(notes) = &self.options.notes {
+            notes::add_prices(&mut below, notes, self.runs, &self.drives);
+        }
+        let trust = trust(self.runs, &self.groups, &self.answer, &self.drives);
+        let facts = answer::Facts {
+            answer: &self.answer,
+            writes: &self.writes,
+            trust: &trust,
+            below: &below,
+        };
+        answer::table(&facts, &self.drives)
+    }
+
+    fn uses(&self, is_wanted: impl Fn(&str) -> bool) -> Markup {
+        let wanted = self.sections.uses.iter().filter(|section| is_wanted(section.of.anchor()));
+        let wanted = wanted.collect::<Vec<_>>();
+        sections::sections(&wanted, &self.groups, &self.ids, self.runs, &self.drives)
+    }
+
+    fn conclusion(&self) -> Markup {
+        let Some(notes) = &self.options.notes else { return html! {} };
+        let prices = prices::prices(notes, self.runs, &self.groups, &self.answer, &self.drives);
+        let test = prices.as_ref().and_then(|prices| prices.test);
+        let test = test.map(|test| self.groups[test].full_title());
+        notes::conclusion(notes, prices.as_ref(), test, (self.runs, &self.answer, &self.drives))
+    }
+
+    fn caveats(&self) -> Markup {
+        html! {
+            div {
+                h2 #caveats { "Caveats" }
+                p.cond { "One line for each kind, with the drives that it concerns" }
+                (caveats::list(self.runs, &self.drives))
+            }
+        }
+    }
+
+    fn method(&self) -> Markup {
+        html! {
+            div {
+                h2 #method { "Method" }
+                (method::prose(self.runs, &self.drives))
+            }
+        }
+    }
+}
+
+/// A single quick run has a page of its own; with the notes of an editor it is a page like others.
+fn is_quick(runs: &[Run], options: &PageOptions) -> bool {
+    options.notes.is_none() && quick::fits(runs)
+}
+
+/// Returns the trust in each drive, by its number.
+fn trust(
+    runs: &[Run],
+    groups: &[Group<'_>],
+    answer: &answers::Answer,
+    drives: &ReportDrives,
+) -> Vec<Trust> {
+    let is_answer = |test: &TestRun| {
+        let of_answer = answer.columns.iter().map(|column| &groups[column.group]);
+        of_answer.flat_map(|group| &group.members).any(|member| std::ptr::eq(member.test, test))
+    };
+    let of_drive = |drive: usize| {
+        let of_drive: Vec<&Run> = drives.runs_of(drive).map(|run| &runs[run]).collect();
+        trust::grade(&of_drive, is_answer)
+    };
+    (0..drives.count()).map(of_drive).collect()
+}
+
+/// Returns the anchor of each group, `SUITE/TEST`; further groups of one test have a number behind it.
+fn ids(groups: &[Group<'_>]) -> Vec<String> {
+    let clean = |text: &str| -> String {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        text.chars().take(64).map(|c| if allowed(c) { c } else { '-' }).collect()
+    };
+    let mut ids: Vec<String> = Vec::with_capacity(groups.len());
+    for group in groups {
+        let first = group.first();
+        let id = format!("{}/{}", clean(&first.run.head.plan.suite.id), clean(&first.test.test.id));
+        let mut unique = id.clone();
+        let mut number = 2;
+        while ids.contains(&unique) {
+            unique = format!("{id}~{number}");
+            number += 1;
+        }
+        ids.push(unique);
+    }
+    ids
+}

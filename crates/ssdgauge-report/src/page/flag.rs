@@ -1,0 +1,46 @@
+//! The line above the page that says why its numbers must not be quoted as those of a product.
+
+use crate::model::Run;
+use maud::{Markup, html};
+
+/// Returns the line for models, shortened, scaled and unfinished runs; nothing where none applies.
+pub(super) fn flag(runs: &[Run]) -> Markup {
+    let count = |holds: fn(&Run) -> bool| runs.iter().filter(|run| holds(run)).count();
+    let of = |n: usize| match runs.len() {
+        total if n == total => String::new(),
+        total => format!("{n} of {total} runs: "),
+    };
+    let flags: [(usize, &str, &str); 4] = [
+        (
+            count(Run::is_model),
+            "MODEL",
+            "Simulated drives. The numbers show how classes of drives behave, and say nothing about any \
+             product.",
+        ),
+        (
+            count(Run::is_shortened),
+            "SHORTENED",
+            "Durations and byte limits were divided for a test run. The results do not follow the \
+             protocol.",
+        ),
+        (
+            count(|run| run.head.plan.span_scaled),
+            "SPAN SCALED",
+            "The span was reduced to fit a small target, on request.",
+        ),
+        (
+            count(|run| !run.complete),
+            "UNFINISHED",
+            "Not all steps have finished. Missing results are named at each test.",
+        ),
+    ];
+    html! {
+        @if flags.iter().any(|(n, _, _)| *n > 0) {
+            aside.flag aria-label="Marks of the runs" { div.wrap {
+                @for (n, word, sentence) in flags.iter().filter(|(n, _, _)| *n > 0) {
+                    p { strong { (word) } " " (of(*n)) (sentence) }
+                }
+            } }
+        }
+    }
+}

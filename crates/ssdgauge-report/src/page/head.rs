@@ -1,0 +1,159 @@
+//! The head of the page: the line above the headline, the headline and the dek.
+
+use crate::analysis::answer::Answer;
+use crate::analysis::caches::Writes;
+use crate::analysis::drive_summary;
+use crate::analysis::group::Group;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::sections::Sections;
+use crate::analysis::statements::{self, Sentence};
+use crate::analysis::workload_text;
+use crate::model::Run;
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
+use maud::{Markup, html};
+
+/// The most sentences on a single drive.
+const MOST: usize = 4;
+
+/// The head of a page.
+pub(super) struct Head {
+    /// The line above.
+    pub(super) kick: String,
+    /// The headline.
+    pub(super) title: String,
+    /// The sentences below.
+    pub(super) dek: Markup,
+}
+
+/// Returns the head of a page without runs.
+pub(super) fn empty() -> Head {
+    Head { kick: "SSD review".to_owned(), title: "No runs".to_owned(), dek: html! {} }
+}
+
+/// Returns the head of several runs.
+pub(super) fn several(
+    runs: &[Run],
+    answer: &Answer,
+    writes: &[Option<Writes>],
+    drives: &ReportDrives,
+) -> Head {
+    let n = drives.count();
+    let count = statements::capital(&statements::in_letters(n));
+    let what = if n == 1 { "One SSD".to_owned() } else { format!("{count} SSDs compared") };
+    let mut parts = vec![what];
+    parts.extend(common_size(runs));
+    parts.extend(latest(runs));
+    if n < 2 {
+        let sentences = drive_summary::sentences(runs, drives, 0);
+        let dek = html! { (sentences.join(" ")) };
+        return Head { kick: parts.join(" · "), title: drives.name(0).to_owned(), dek };
+    }
+    let sentences = statements::dek(answer, writes, drives);
+    Head {
+        kick: parts.join(" · "),
+        title: statements::headline(answer, writes, drives),
+        dek: html! {
+            @for (place, sentence) in sentences.iter().enumerate() {
+                @if place > 0 { " " }
+                (written(sentence, drives))
+            }
+        },
+    }
+}
+
+fn written(sentence: &Sentence, drives: &ReportDrives) -> Markup {
+    html! {
+        @if let Some(drive) = sentence.drive { b { (drives.short(drive)) } " " }
+        (sentence.text)
+    }
+}
+
+/// Returns the head of runs of one drive that are compared by their labels.
+pub(super) fn labelled(several: Head, runs: &[Run], drives: &ReportDrives) -> Head {
+    let Some(first) = runs.first() else { return several };
+    let names: Vec<String> =
+        (0..drives.count()).map(|drive| drives.short(drive).to_owned()).collect();
+    let count = statements::in_letters(names.len());
+    let mut kick = vec![format!("One SSD, {count} labels compared")];
+    kick.push(labels::plain_size(&first.head.drive));
+    kick.extend(latest(runs));
+    let title = format!(
+        "{}: {} compared",
+        labels::drive_name(&first.head.drive),
+        statements::listed(&names)
+    );
+    Head { kick: kick.join(" · "), title, dek: several.dek }
+}
+
+/// Returns the head of a single run: the drive with the result of its first figure.
+pub(super) fn single(
+    run: &Run,
+    groups: &[Group<'_>],
+    sections: &Sections,
+    drives: &ReportDrives,
+) -> Head {
+    let drive = &run.head.drive;
+    let name = labels::run_name(&run.head);
+    let test = sections.hero.or((!groups.is_empty()).then_some(0)).map(|n| groups[n].first().test);
+    let result = test.and_then(|test| {
+        let value = number::measured(test.headline.value?, test.headline.metric);
+        let rule = workload_text::rule(&test.test, &test.test.score);
+        Some(format!("{value}, {}", number::spaced(&rule)))
+    });
+    let title = match result {
+        Some(result) => format!("{name}: {result}"),
+        None => name,
+    };
+    let mut kick = vec![labels::suite(&run.head), labels::plain_size(drive)];
+    kick.extend(
+        drive.firmware.as_deref().map(|text| format!("firmware {}", sanitize::device(text))),
+    );
+    kick.push(number::date(run.head.started_unix_ms));
+    let sentences = drive_summary::sentences(std::slice::from_ref(run), drives, 0);
+    let verdict = run.width_verdict().map(|finding| format!("{}.", sanitize::prose(&finding.text)));
+    let sentences: Vec<String> =
+        verdict.into_iter().chain(sentences.into_iter().take(MOST)).collect();
+    let dek = match sentences.is_empty() {
+        true => html! { (sanitize::prose(&run.head.plan.suite.title)) "." },
+        false => html! { (sentences.join(" ")) },
+    };
+    Head { kick: kick.join(" · "), title, dek }
+}
+
+/// Returns the capacity of all drives, where it is the same.
+fn common_size(runs: &[Run]) -> Option<String> {
+    let size = |run: &Run| (run.head.drive.kind, run.head.drive.capacity);
+    let first = runs.first()?;
+    let is_common = runs.iter().all(|run| size(run) == size(first));
+    is_common.then(|| format!("{} each", labels::plain_size(&first.head.drive)))
+}
+
+fn latest(runs: &[Run]) -> Option<String> {
+    let latest = runs.iter().map(|run| run.head.started_unix_ms).max()?;
+    number::date(latest).split(' ').next().map(str::to_owned)
+}
+
+/// Returns what stands below the name of each drive: its capacity where it differs, and its link or
+/// class where it is known.
+pub(super) fn below(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
+    let has_common = common_size(runs).is_some();
+    let of_drive = |drive: usize| {
+        let Some(run) = drives.runs_of(drive).next().map(|run| &runs[run]) else {
+            return String::new();
+        };
+        let info = &run.head.drive;
+        let mut parts: Vec<String> = Vec::new();
+        if !has_common {
+            parts.push(labels::plain_size(info));
+        }
+        parts.extend(info.details.get("interface").map(|text| sanitize::prose(text)));
+        parts.extend(info.details.get("cells").map(|text| sanitize::prose(text)));
+        if parts.is_empty() {
+            parts.extend(info.firmware.as_deref().map(sanitize::device));
+        }
+        parts.join(", ")
+    };
+    (0..drives.count()).map(of_drive).collect()
+}

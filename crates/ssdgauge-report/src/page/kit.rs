@@ -1,0 +1,16 @@
+//! Charts of the page as inline SVG: coloured by the style sheet, with a value at every mark.
+//!
+//! Whatever belongs to a drive has the classes `d` and `d-NUMBER` and is painted in `var(--c)`, so that
+//! the style sheet alone filters and highlights drives. Each chart is drawn twice, for wide and for
+//! narrow windows.
+
+pub(super) mod axis;
+pub(super) mod bars;
+pub(super) mod chart;
+pub(super) mod coordinate;
+mod events;
+mod labels;
+pub(super) mod mark;
+pub(super) mod plot;
+pub(super) mod rows;
+pub(super) mod values;

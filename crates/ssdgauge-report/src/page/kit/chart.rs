@@ -1,0 +1,85 @@
+//! A chart of the page as plain data, and the size of its picture.
+
+use crate::page::kit::axis::{Across, Up};
+
+/// One chart.
+#[derive(Clone, Debug)]
+pub(crate) struct Plot {
+    /// The chart in words, for readers who do not see it.
+    pub(crate) label: String,
+    /// The horizontal axis.
+    pub(crate) across: Across,
+    /// The vertical axis.
+    pub(crate) up: Up,
+    /// The lines.
+    pub(crate) lines: Vec<Series>,
+    /// The part of the horizontal axis that the score counts.
+    pub(crate) scored: Option<(f64, f64, String)>,
+    /// Lines from zero that show a ratio of the two axes, each with its slope and its words.
+    pub(crate) rays: Vec<(f64, String)>,
+    /// Events, such as the end of a cache.
+    pub(crate) events: Vec<Event>,
+}
+
+/// The line of one drive.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Series {
+    /// The number of the drive.
+    pub(crate) drive: usize,
+    /// The line; a value that is no number separates two stretches of it.
+    pub(crate) points: Vec<(f64, f64)>,
+    /// A second line of every value behind it, where the first one is smoothed.
+    pub(crate) thin: Vec<(f64, f64)>,
+    /// Places with a value to read: a mark where the line is `marked`, an invisible circle otherwise.
+    pub(crate) values: Vec<(f64, f64, String)>,
+    /// Whether values have marks.
+    pub(crate) marked: bool,
+    /// The words behind the name at its end, where there is room.
+    pub(crate) end: String,
+}
+
+/// A place in the plot where something happened to a drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    /// The drive.
+    pub(crate) drive: usize,
+    /// Where.
+    pub(crate) at: (f64, f64),
+    /// What happened, in at most three lines: the first is bold.
+    pub(crate) words: Vec<String>,
+}
+
+/// The size of a chart, and its margins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) is_narrow: bool,
+}
+
+/// The mean width of a letter at 13 px in the widest of the fonts.
+pub(super) const LETTER: f64 = 7.8;
+
+/// The room above a plot.
+pub(super) const TOP: f64 = 26.0;
+/// The room below a plot.
+const BOTTOM: f64 = 40.0;
+
+impl Cut {
+    /// Returns the place of a share of the width.
+    pub(super) fn x(&self, share: f64) -> f64 {
+        self.left + (self.width - self.left - self.right) * share
+    }
+
+    /// Returns the place of a share of the height.
+    pub(super) fn y(&self, share: f64) -> f64 {
+        TOP + (self.height - TOP - BOTTOM) * (1.0 - share)
+    }
+
+    /// Returns the place of the horizontal axis.
+    pub(super) fn bottom(&self) -> f64 {
+        self.height - BOTTOM
+    }
+}

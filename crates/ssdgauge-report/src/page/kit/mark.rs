@@ -1,0 +1,46 @@
+//! The marks of drives, in their colour and shape.
+
+use crate::analysis::report_drives::ReportDrives;
+use crate::figure::shapes;
+use crate::page::kit::coordinate::at;
+use maud::{Markup, html};
+
+/// Returns the classes of everything that belongs to `drive`.
+pub(crate) fn class(drive: usize) -> String {
+    format!("d d-{drive}")
+}
+
+/// Returns the mark of `slot` at a place, with its radius.
+pub(crate) fn mark(slot: usize, (x, y): (f64, f64), r: f64) -> Markup {
+    match shapes::corners(slot) {
+        Some(corners) => {
+            let corner = |(dx, dy): &(f64, f64)| format!("{} {}", at(x + dx * r), at(y + dy * r));
+            let corners: Vec<String> = corners.iter().map(corner).collect();
+            html! { path.mk d={ "M" (corners.join("L")) "z" } {} }
+        }
+        None => html! {
+            circle.mk.ho[shapes::is_hollow(slot)] cx=(at(x)) cy=(at(y)) r=(at(r)) {}
+        },
+    }
+}
+
+/// Returns the mark of `drive` beside its name.
+pub(crate) fn icon(drives: &ReportDrives, drive: usize) -> Markup {
+    html! {
+        svg.ic.{ "d-" (drive) } width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
+            (mark(drives.slot(drive), (7.0, 7.0), 5.0))
+        }
+    }
+}
+
+/// Returns the mark and the short name of `drive`.
+pub(crate) fn name(drives: &ReportDrives, drive: usize) -> Markup {
+    html! { span.nm { (icon(drives, drive)) span.tx { (drives.short(drive)) } } }
+}
+
+/// Returns the width of the column of names in pixels, for lists whose names stand on the left.
+pub(crate) fn name_column(names: &[&str]) -> String {
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    // 8.2 px is the mean width of a letter at 13.5 px in the widest of the fonts; the mark takes 22.
+    format!("--nm:{:.0}px", (longest as f64 * 8.2 + 24.0).clamp(60.0, 190.0))
+}

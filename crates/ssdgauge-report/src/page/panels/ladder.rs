@@ -1,0 +1,131 @@
+//! A swept parameter: one line for each drive over its values, at equal distances.
+
+use crate::analysis::group::{Group, Member};
+use crate::analysis::measure::Measure;
+use crate::analysis::report_drives::ReportDrives;
+use crate::figure::curve::{self, Swept};
+use crate::model::PointRun;
+use crate::model::metrics;
+use crate::page::kit::axis::{Across, Up};
+use crate::page::kit::chart::{Plot, Series};
+use crate::page::panels::values::{ticks, unit};
+use crate::text::number;
+use crate::text::sanitize;
+use ssdgauge_core::{Bytes, Scope};
+
+/// More steps than this have no line.
+const MAX_STEPS: usize = 40;
+
+/// Returns whether the steps of `group` have places on an axis.
+pub(super) fn fits(group: &Group<'_>) -> bool {
+    let n = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
+    let labelled = matches!(curve::common(group).swept, Swept::Steps) && n > 8;
+    (2..=MAX_STEPS).contains(&n) && !labelled
+}
+
+/// Returns the lines of `measure`; `None` where fewer than two steps have a value.
+pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -> Option<Plot> {
+    let metric = measure.metric_of_steps(&group.first().test.test);
+    let places = places(group);
+    let value = |point: &PointRun| metrics::value(point, metric, Scope::All);
+    let line = |member: &Member<'_>| {
+        let drive = drives.drive_of(member.index);
+        let mut values: Vec<(f64, f64, String)> = Vec::new();
+        for point in &member.test.points {
+            let place = places.iter().position(|place| place.holds(group, point));
+            let (Some(place), Some(value)) = (place, value(point)) else { continue };
+            let title = format!(
+                "{}, {}: {}",
+                drives.short(drive),
+                sanitize::prose(&point.point.label),
+                number::measured(value, metric)
+            );
+            values.push((place as f64, value, title));
+        }
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let points = values.iter().map(|(x, y, _)| (*x, *y)).collect();
+        Series { drive, points, values, marked: true, ..Series::default() }
+    };
+    let lines: Vec<Series> = group.members.iter().map(line).collect();
+    if lines.iter().all(|line| line.points.len() < 2) {
+        return None;
+    }
+    let all = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    let up = Up::new(all, unit(metric), metric.is_latency(), ticks(metric));
+    let labels = places.iter().map(|place| place.label.clone()).collect();
+    let along = curve::common(group);
+    let name = name(along.swept);
+    Some(Plot {
+        label: format!("{}: {} by {name}", group.title(), metric.title()),
+        across: Across::places(labels, &format!("{name}{}", along.of_stream())),
+        up,
+        lines,
+        scored: None,
+        rays: Vec::new(),
+        events: Vec::new(),
+    })
+}
+
+/// Returns the name of the axis of a swept parameter.
+pub(super) fn name(swept: Swept) -> &'static str {
+    match swept {
+        Swept::Mix => "% read",
+        Swept::QueueDepth => "requests in flight",
+        Swept::BlockSize => "request size",
+        Swept::Fill => "% full",
+        Swept::Repeat => "repetition",
+        Swept::Steps => "",
+    }
+}
+
+/// One place on the axis.
+pub(super) struct Place {
+    value: Option<f64>,
+    step: String,
+    /// The words of the tick.
+    pub(super) label: String,
+}
+
+impl Place {
+    /// Returns whether `point` belongs to this place.
+    pub(super) fn holds(&self, group: &Group<'_>, point: &PointRun) -> bool {
+        match self.value {
+            Some(value) => curve::common(group).place(point) == Some(value),
+            None => self.step == point.point.label,
+        }
+    }
+}
+
+/// Returns every place: by the value of the swept parameter, mixes from reads to writes, or the steps
+/// in their order.
+pub(super) fn places(group: &Group<'_>) -> Vec<Place> {
+    let along = curve::common(group);
+    let mut places: Vec<Place> = Vec::new();
+    for point in group.members.iter().flat_map(|member| &member.test.points) {
+        let value = along.place(point);
+        let known = |place: &Place| match value {
+            Some(value) => place.value == Some(value),
+            None => place.step == point.point.label,
+        };
+        if !places.iter().any(known) {
+            let step = point.point.label.clone();
+            let label = value.map_or_else(|| sanitize::prose(&step), |v| words(along.swept, v));
+            places.push(Place { value, step, label });
+        }
+    }
+    if places.iter().all(|place| place.value.is_some()) {
+        let sign = if along.swept == Swept::Mix { -1.0 } else { 1.0 };
+        let key = |place: &Place| sign * place.value.unwrap_or(0.0);
+        places.sort_by(|a, b| key(a).total_cmp(&key(b)));
+    }
+    places
+}
+
+fn words(swept: Swept, value: f64) -> String {
+    match swept {
+        Swept::BlockSize => number::block(Bytes(value as u64)).replace("iB", "").replace(' ', ""),
+        Swept::Mix | Swept::QueueDepth | Swept::Fill | Swept::Repeat | Swept::Steps => {
+            number::short(value)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A search: the loads that each drive passed and failed, and what stopped it.
+
+use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_reasons::{missing_reason, stopped_by};
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::tried_loads::tried_loads;
+use crate::page::kit::mark::{class, name, name_column};
+use crate::page::kit::rows::{MarkRow, RowMark, RowMarkKind, rows};
+use crate::text::number;
+use maud::{Markup, html};
+
+/// Returns the rows of the loads beside the reasons.
+pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Markup {
+    let value = |member: &Member<'_>| member.test.headline.value.unwrap_or(0.0);
+    let mut members: Vec<&Member<'_>> = group.members.iter().collect();
+    members.sort_by(|a, b| value(b).total_cmp(&value(a)));
+    let all: Vec<MarkRow> = members.iter().map(|member| row(member, drives)).collect();
+    let names: Vec<&str> =
+        members.iter().map(|member| drives.short(drives.drive_of(member.index))).collect();
+    html! {
+        div.duo.w85 {
+            div {
+                p.cap {
+                    "Multiples of the load; dots passed, the large mark is the highest, × failed; "
+                    "logarithmic"
+                }
+                (rows(&all, drives, |value| format!("{}×", number::short(value))))
+            }
+            div {
+                p.cap { "What stopped it at the next load" }
+                ul.bars style=(name_column(&names)) {
+                    @for member in &members {
+                        @let drive = drives.drive_of(member.index);
+                        li class=(class(drive)) {
+                            (name(drives, drive))
+                            span.why { (reason(member)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn reason(member: &Member<'_>) -> String {
+    match (member.test.headline.value, stopped_by(member)) {
+        (None, _) => missing_reason(member),
+        (Some(_), Some(why)) => number::spaced(&why),
+        (Some(_), None) => "nothing: the highest load passed".to_owned(),
+    }
+}
+
+fn row(member: &Member<'_>, drives: &ReportDrives) -> MarkRow {
+    let drive = drives.drive_of(member.index);
+    let best = member.test.headline.value;
+    let marks = tried_loads(member.test).into_iter().filter(|load| load.load > 0.0).map(|load| {
+        let kind = match load.passed {
+            true if best == Some(load.load) => RowMarkKind::Result,
+            true => RowMarkKind::Minor,
+            false => RowMarkKind::Failed,
+        };
+        let said = if load.passed { "passed" } else { "failed" };
+        let at = number::tick(load.load);
+        let words = if kind == RowMarkKind::Result { format!("{at}×") } else { String::new() };
+        RowMark {
+            at: load.load,
+            kind,
+            title: format!("{}, {at}×: {said}", drives.short(drive)),
+            words,
+        }
+    });
+    MarkRow { drive, name: None, marks: marks.collect() }
+}

@@ -1,0 +1,62 @@
+//! The prices of the drives, and what they give for a unit of the currency.
+
+use crate::analysis::prices::{Price, Prices};
+use crate::analysis::report_drives::ReportDrives;
+use crate::page::kit::mark::{class, icon};
+use crate::text::{number, sanitize};
+use maud::{Markup, html};
+
+/// What a column shows of a drive.
+type Value = fn(&Price) -> Option<f64>;
+
+/// Returns a price with its currency.
+pub(super) fn amount(price: f64, currency: &str) -> String {
+    let whole = price.fract().abs() < 0.005;
+    let (units, rest) = (price.trunc() as u64, (price.fract() * 100.0).round() as u64);
+    let price = match whole || rest == 100 {
+        true => number::count(price.round() as u64),
+        false => format!("{}.{rest:02}", number::count(units)),
+    };
+    format!("{price}\u{a0}{}", sanitize::prose(currency))
+}
+
+/// Returns the table; `test` is the title of the test whose requests are counted.
+pub(super) fn table(prices: &Prices, test: Option<String>, drives: &ReportDrives) -> Markup {
+    let currency = sanitize::prose(&prices.currency);
+    let columns: [(&str, Value); 3] =
+        [("IOPS", |row| row.iops), ("GB", |row| row.gb), ("TB rated writes", |row| row.tbw)];
+    let shown = columns.iter().filter(|(_, value)| prices.rows.iter().any(|r| value(r).is_some()));
+    let shown: Vec<_> = shown.collect();
+    html! {
+        h3 { "Price" }
+        div.scroll tabindex="0" role="group" aria-label="Prices" { table.num #prices {
+            thead { tr {
+                th scope="col" { "Drive" }
+                th scope="col" { "Price" }
+                @for (title, _) in &shown { th scope="col" { (title) " per " (currency) } }
+            } }
+            tbody { @for row in &prices.rows {
+                tr.(class(row.drive)) {
+                    th scope="row" { (icon(drives, row.drive)) " " (drives.short(row.drive)) }
+                    td { (amount(row.price, &prices.currency)) }
+                    @for (_, value) in &shown {
+                        td.best[is_best(prices, *value, row)] { (number::optional(value(row))) }
+                    }
+                }
+            } }
+        } }
+        p.foot {
+            "Prices by the editor. Bold: the most of a column. "
+            @if let Some(test) = test {
+                "IOPS: mean over the steps of the headline of \u{201c}" (test) "\u{201d}. "
+            }
+            "Capacity and rated writes in decimal units."
+        }
+    }
+}
+
+fn is_best(prices: &Prices, value: Value, row: &Price) -> bool {
+    let values = prices.rows.iter().filter_map(value);
+    let most = values.fold(0.0, f64::max);
+    prices.rows.len() > 1 && value(row).is_some_and(|value| value >= most)
+}

@@ -1,0 +1,366 @@
+//! The page of a single quick run: the state of the drive, reading and writing, where the cache ends,
+//! and what to do next. Every test is folded below.
+
+use crate::analysis::caches::Writes;
+use crate::analysis::group::Group;
+use crate::analysis::quick_look::{self, Fall, Figure, Tile};
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::sections::Sections;
+use crate::analysis::trust;
+use crate::model::{PointRun, Run};
+use crate::page::kit::axis::{Across, Up};
+use crate::page::kit::coordinate::{at, percent};
+use crate::page::kit::values::{self, ValueRow};
+use crate::page::{caveats, method, results, sections};
+use crate::text::labels;
+use crate::text::number;
+use crate::text::sanitize;
+use maud::{Markup, html};
+use ssdgauge_core::{FindingKind, Metric};
+
+/// The copies whose time is computed, in gigabytes.
+const COPIES: [f64; 3] = [10.0, 60.0, 200.0];
+
+/// Returns whether `runs` are one quick run that has a number.
+pub(super) fn fits(runs: &[Run]) -> bool {
+    match runs {
+        [run] => {
+            run.head.plan.suite.id == quick_look::SUITE
+                && !(quick_look::figures(run, true).is_empty()
+                    && quick_look::figures(run, false).is_empty())
+        }
+        [] | [_, ..] => false,
+    }
+}
+
+/// Returns the headline: speeds, or what stands against them.
+pub(super) fn headline(run: &Run) -> String {
+    let kinds = [FindingKind::HealthWarning, FindingKind::MediaError, FindingKind::WrongData];
+    let ill = run.all_findings().into_iter().find(|one| kinds.contains(&one.finding.kind));
+    let best = |reads: bool| {
+        let figures = quick_look::figures(run, reads);
+        figures.into_iter().find(|figure| figure.metric == Metric::ThroughputMbS)
+    };
+    let speed = |figure: &Figure| number::measured(figure.value, figure.metric);
+    match (ill, best(true), best(false)) {
+        (Some(ill), _, _) => {
+            format!("Look at this first: {}", sanitize::prose(&ill.finding.text))
+        }
+        (None, Some(read), Some(write)) => match quick_look::fall(run) {
+            Some(fall) => format!(
+                "Reads at {}, writes at {} until its cache is full",
+                speed(&read),
+                number::measured(fall.before, Metric::ThroughputMbS)
+            ),
+            None => format!("Reads at {}, writes at {} in bursts", speed(&read), speed(&write)),
+        },
+        (None, Some(one), None) => format!("Reads at {}", speed(&one)),
+        (None, None, Some(one)) => format!("Writes at {}", speed(&one)),
+        (None, None, None) => labels::run_name(&run.head),
+    }
+}
+
+/// Returns the body of the page.
+pub(super) fn body(
+    run: &Run,
+    title: &str,
+    (groups, of_groups, ids): (&[Group<'_>], &Sections, &[String]),
+    drives: &ReportDrives,
+) -> Markup {
+    let runs = std::slice::from_ref(run);
+    let fall = quick_look::fall(run);
+    html! {
+        div.wrap.quick.d-0 {
+            header.page {
+                p.kick { (kick(run)) }
+                h1 { (title) }
+                p.dek { (dek(run, fall.as_ref())) }
+            }
+            main {
+                (tiles(run))
+                div.cards #answer {
+                    (card("Reading", &quick_look::figures(run, true), run))
+                    (card("Writing", &quick_look::figures(run, false), run))
+                }
+                (end_of_cache(run, fall.as_ref(), ids, drives))
+                section.use aria-labelledby="caveats" {
+                    div.two {
+                        div { h2 #caveats { "Caveats" } (caveats::list(runs, drives)) }
+                        div { h2 { "Next" } (next(run)) }
+                    }
+                    details.fold {
+                        summary { "Every test: results, charts and numbers" }
+                        (results::table(runs, groups, ids))
+                        (sections::sections(&of_groups.uses.iter().collect::<Vec<_>>(), groups, ids, runs, drives))
+                    }
+                    details.fold { summary { "Method, drive and machine" } (method::prose(runs, drives)) }
+                }
+            }
+            footer.page { "Made with ssdgauge. One file, no scripts, no network." }
+        }
+    }
+}
+
+fn kick(run: &Run) -> String {
+    let drive = &run.head.drive;
+    let mut parts = vec!["Quick check of one drive".to_owned(), labels::run_name(&run.head)];
+    parts.push(format!("{} tested", labels::plain_size(drive)));
+    parts.push(number::date(run.head.started_unix_ms));
+    parts.join(" · ")
+}
+
+/// Returns what the numbers mean, in at most three sentences.
+fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
+    let doubts =
+        run.all_findings().into_iter().filter(|one| trust::is_doubt(one.finding, one.test));
+    let doubts = doubts.count();
+    let small = quick_look::figures(run, true)
+        .into_iter()
+        .find(|figure| figure.metric == Metric::Iops && figure.conditions.contains("QD1"));
+    html! {
+        @match fall {
+            Some(fall) => {
+                "Large writes run at " b { (number::text(fall.before)) " MB/s for the first "
+                (number::text(fall.gb)) " GB" } ", then at " b { (number::text(fall.behind)) " MB/s" }
+                ": the drop is its cache filling up. "
+            }
+            None => {
+                @match quick_look::sag(run) {
+                    Some((first, last)) => {
+                        "Large writes fall from " b { (number::text(first)) " MB/s" } " to "
+                        b { (number::text(last)) " MB/s" }
+                        " within a burst; longer ones were not measured. "
+                    }
+                    None => {
+                        "The writes of this run show no end of a cache; longer ones were not measured. "
+                    }
+                }
+            }
+        }
+        @if let Some(small) = small {
+            "It completes " b { (number::text(small.value)) } " small reads a second, one at a time. "
+        }
+        @if doubts == 0 { "No finding puts a number in doubt." }
+        @else if doubts == 1 { "One finding puts a number in doubt, see Caveats." }
+        @else { (number::count(doubts as u64)) " findings put numbers in doubt, see Caveats." }
+    }
+}
+
+fn tiles(run: &Run) -> Markup {
+    html! {
+        dl.tiles aria-label="State of the drive" {
+            @for Tile { name, value, note, is_good } in quick_look::tiles(run) {
+                div {
+                    dt {
+                        (name)
+                        @match is_good {
+                            Some(true) => { " " span.ok { "✓ good" } }
+                            Some(false) => { " " span.wn { "! look" } }
+                            None => { " " span.un0 { "? not checked" } }
+                        }
+                    }
+                    dd { (value) small { (note) } }
+                }
+            }
+        }
+    }
+}
+
+fn card(title: &str, figures: &[Figure], run: &Run) -> Markup {
+    let most = |metric: Metric| {
+        let both = [true, false].into_iter().flat_map(|reads| quick_look::figures(run, reads));
+        both.filter(|figure| figure.metric == metric).map(|f| f.value).fold(0.0, f64::max)
+    };
+    html! {
+        section.card aria-label=(title) {
+            h2.h { (title) }
+            p.cond { "Bars: against the largest value of this run in the same unit" }
+            ul.met {
+                @for figure in figures {
+                    @let most = most(figure.metric);
+                    li {
+                        div.h {
+                            span { (figure.name) }
+                            b { (number::text(figure.value)) " " small { (figure.metric.unit()) } }
+                        }
+                        svg width="100%" height="10" {
+                            title { (figure.name) ": " (number::measured(figure.value, figure.metric)) }
+                            rect.bg width="100%" height="6" y="2" rx="2" {}
+                            rect.br y="2" height="6" rx="2"
+                                width=(percent(if most > 0.0 { figure.value / most } else { 0.0 })) {}
+                        }
+                        div.f {
+                            span { (figure.conditions) }
+                            span {
+                                @if let Some(p99) = figure.p99_us { "p99 " (number::latency(p99)) }
+                                @if let Some(cache) = figure.cache { " · cache: " (cache) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns each second of the sequential writes, and how long copies take.
+fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportDrives) -> Markup {
+    let writes = quick_look::sequential_writes(run);
+    let seconds: usize = writes.iter().map(|(_, writes)| writes.seconds.len()).sum();
+    let own = run.tests.iter().position(|test| {
+        let first = writes.first().map(|(point, _)| *point);
+        first.is_some_and(|first| test.points.iter().any(|point| std::ptr::eq(point, first)))
+    });
+    html! {
+        @if seconds > 0 {
+            section.use aria-labelledby="cache" {
+                h2 #cache { "Where the cache ends" }
+                p { "Sequential writing, each bar one second, in the order of execution." }
+                figure id=(own.and_then(|own| ids.get(own)).map_or_else(
+                    || "writes".to_owned(), |id| format!("{id}/seconds"))) {
+                    figcaption { h3 { (fall_words(run, fall)) } }
+                    (bars(&writes, fall, false))
+                    (bars(&writes, fall, true))
+                    (values_of(&writes, drives))
+                }
+                @if let Some(fall) = fall { (copies(fall)) }
+            }
+        }
+    }
+}
+
+/// Returns the rates of each second, a row for each step.
+fn values_of(writes: &[(&PointRun, Writes)], drives: &ReportDrives) -> Markup {
+    let words = |(_, writes): &(&PointRun, Writes)| -> Vec<String> {
+        let rate = |(_, _, rate): &(f64, f64, f64)| number::text(*rate);
+        writes.seconds.iter().map(rate).collect()
+    };
+    let words: Vec<Vec<String>> = writes.iter().map(words).collect();
+    let rows: Vec<ValueRow<'_>> = writes
+        .iter()
+        .zip(&words)
+        .map(|((point, _), words)| ValueRow {
+            drive: 0,
+            name: Some(sanitize::prose(&point.point.label)),
+            values: words.iter().map(String::as_str).collect(),
+        })
+        .collect();
+    values::fold("MB/s in each second", &rows, drives)
+}
+
+fn fall_words(run: &Run, fall: Option<&Fall>) -> String {
+    match (fall, quick_look::sag(run)) {
+        (Some(fall), _) => format!(
+            "The cache is full after {}\u{a0}GB, {}",
+            number::text(fall.gb),
+            number::duration(fall.gb * 1e3 / fall.before)
+        ),
+        (None, Some((first, last))) => format!(
+            "A burst falls from {} to {}\u{a0}MB/s: too few seconds to find the end of the cache",
+            number::text(first),
+            number::text(last)
+        ),
+        (None, None) => "No end of a cache within these writes".to_owned(),
+    }
+}
+
+fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) -> Markup {
+    let (width, height) = if is_narrow { (358.0, 240.0) } else { (1_000.0, 250.0) };
+    let (left, right, top, bottom) = (46.0, 8.0, 30.0, 40.0);
+    let total: usize = writes.iter().map(|(_, writes)| writes.seconds.len()).sum();
+    let rates = writes.iter().flat_map(|(_, writes)| &writes.seconds).map(|second| second.2);
+    let up = Up::new(rates, "MB/s", false, number::short);
+    let across =
+        Across::continuous(total as f64, None, "seconds of sequential writing", number::tick);
+    let x = |second: f64| left + (width - left - right) * across.share(second);
+    let y = |rate: f64| top + (height - top - bottom) * (1.0 - up.share(rate));
+    let level = fall.map_or(0.0, |fall| (fall.before * fall.behind).sqrt());
+    let mut second = 0;
+    let label = "Write speed in each second";
+    html! {
+        svg.ch.wide[!is_narrow].narrow[is_narrow] viewBox={ "0 0 " (width) " " (height) } role="img"
+            aria-label=(label)
+        {
+            @for (value, words) in &up.ticks {
+                path.gr d={ "M" (at(left)) " " (at(y(*value))) "H" (at(width - right)) } {}
+                text.tk x=(at(left - 7.0)) y=(at(y(*value) + 4.0)) text-anchor="end" { (words) }
+            }
+            text.un x="2" y=(at(top - 14.0)) { (up.unit) }
+            @for (value, words) in &across.ticks {
+                text.tk x=(at(x(*value))) y=(at(height - bottom + 17.0)) text-anchor="middle" { (words) }
+            }
+            text.un x=(at((left + width) / 2.0)) y=(at(height - 4.0)) text-anchor="middle" {
+                (across.label)
+            }
+            @for (point, writes) in writes {
+                @let start = x(f64::from(second));
+                @let steps = writes.seconds.len();
+                @if second > 0 {
+                    path.bnd d={ "M" (at(start)) " " (at(top - 4.0)) "V" (at(height - bottom)) } {}
+                }
+                @if !is_narrow && steps > 0 {
+                    text.an x=(at(start + 6.0)) y=(at(top - 8.0)) {
+                        (number::spaced(&sanitize::prose(&point.point.label)))
+                    }
+                }
+                @for (number, (before, _, rate)) in writes.seconds.iter().enumerate() {
+                    @let place = f64::from(second) + number as f64;
+                    g.pt {
+                        title {
+                            (sanitize::prose(&point.point.label)) ", second " (number + 1) ": "
+                            (number::text(*rate)) " MB/s after " (number::text(*before)) " GB"
+                        }
+                        rect.br.beh[fall.is_some() && *rate < level] x=(at(x(place) + 0.8))
+                            width=(at((x(place + 1.0) - x(place) - 1.6).max(0.6))) y=(at(y(*rate)))
+                            height=(at(y(0.0) - y(*rate))) rx="1.5" {}
+                    }
+                }
+                ({ second += steps as u32; html! {} })
+            }
+        }
+    }
+}
+
+fn copies(fall: &Fall) -> Markup {
+    let total = |gb: f64| {
+        let (inside, behind) = quick_look::copy(fall, gb);
+        inside + behind
+    };
+    let most = COPIES.into_iter().map(total).fold(0.0, f64::max);
+    html! {
+        h3 { "How long a copy takes" }
+        p.cond { "Computed from the two rates; dark: in the cache, light: behind it" }
+        ol.bars style="--nm:64px" {
+            @for gb in COPIES {
+                @let (inside, behind) = quick_look::copy(fall, gb);
+                @let share = |seconds: f64| percent(0.7 * seconds / most);
+                li {
+                    span.nm { (number::tick(gb)) " GB" }
+                    svg width="100%" height="22" {
+                        title {
+                            (number::tick(gb)) " GB: " (number::duration(inside)) " in the cache, "
+                            (number::duration(behind)) " behind it"
+                        }
+                        rect.br y="4" height="14" rx="2" width=(share(inside)) {}
+                        rect.br.beh x=(share(inside)) y="4" height="14" rx="2" width=(share(behind)) {}
+                        svg x=(share(inside + behind)) overflow="visible" {
+                            text.bv x="9" y="15.5" { (number::duration(inside + behind)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn next(run: &Run) -> Markup {
+    let target = sanitize::prose(&run.head.drive.target);
+    html! {
+        p.cond { "Does the speed last? See the plan of an hour of random writes; nothing is written:" }
+        p.cmd { code { "ssdgauge plan consistency-2016 " (target) } }
+        p.cond { "Repeat this check later, then compare the two run files:" }
+        p.cmd { code { "ssdgauge compare FIRST.ssdg SECOND.ssdg" } }
+        p.cond { "Repeat it at once, to learn how much of a change is noise:" }
+        p.cmd { code { "ssdgauge quick --repeat 5 " (target) } }
+    }
+}

@@ -1,0 +1,65 @@
+//! The results of a single drive: a row for each test.
+
+use crate::analysis::group::Group;
+use crate::analysis::workload_text;
+use crate::model::Run;
+use crate::text::interval;
+use crate::text::labels;
+use crate::text::number;
+use maud::{Markup, html};
+
+/// Returns the table; `ids` are the anchors of the groups.
+pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Markup {
+    let is_repeated = runs.iter().any(Run::is_repeated);
+    html! {
+        div.scroll tabindex="0" role="group" aria-label="Results of all tests" { table.num.left {
+            thead { tr {
+                th scope="col" { "Test" }
+                th.n scope="col" { "Result" }
+                th.n scope="col" { (interval::heading(is_repeated)) }
+                th.n scope="col" { "Full seconds" }
+                th scope="col" { "Rule" }
+                th scope="col" { "State" }
+            } }
+            tbody {
+                @for (group, id) in groups.iter().zip(ids) {
+                    @for member in &group.members {
+                        @let test = member.test;
+                        @let headline = &test.headline;
+                        tr {
+                            th scope="row" {
+                                a href={ "#" (id) } { (group.full_title()) }
+                                @if group.members.len() > 1 {
+                                    " " small { (labels::short_id(&member.run.head.id)) }
+                                }
+                            }
+                            td.n { b {
+                                (headline.value.map_or_else(
+                                    || number::NOTHING.to_owned(),
+                                    |value| number::measured(value, headline.metric),
+                                ))
+                            } }
+                            td.n {
+                                (interval::words(&headline.interval)
+                                    .unwrap_or_else(|| number::NOTHING.to_owned()))
+                            }
+                            td.n { (number::count(headline.n)) }
+                            td {
+                                (headline.metric.title()) ", "
+                                (number::spaced(&workload_text::rule(&test.test, &test.test.score)))
+                            }
+                            td { (state(test.points.len(), test.planned, test.complete)) }
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn state(done: usize, planned: usize, complete: bool) -> String {
+    match complete {
+        true => "complete".to_owned(),
+        false => format!("{done} of {planned} steps"),
+    }
+}

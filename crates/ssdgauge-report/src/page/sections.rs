@@ -1,0 +1,129 @@
+//! The sections by use: one figure for each test, and one line for each test that separates no drives.
+
+use crate::analysis::group::Group;
+use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::outcome;
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::sections::Section;
+use crate::analysis::statements;
+use crate::analysis::workload_text;
+use crate::model::Run;
+use crate::page::numbers;
+use crate::page::panels::{Panel, panels};
+use crate::text::number;
+use maud::{Markup, html};
+
+/// Returns `sections`; `ids` are those of the groups.
+pub(super) fn sections(
+    sections: &[&Section],
+    groups: &[Group<'_>],
+    ids: &[String],
+    runs: &[Run],
+    drives: &ReportDrives,
+) -> Markup {
+    html! {
+        @for section in sections {
+            section.use id=(section.of.anchor()) aria-labelledby={ (section.of.anchor()) "-title" } {
+                h2 id={ (section.of.anchor()) "-title" } { (section.of.title()) }
+                p { (section.of.sentence()) }
+                @for number in &section.figures {
+                    (figure(*number, &groups[*number], &ids[*number], runs, drives))
+                }
+                (lines(section, groups, ids, runs, drives))
+            }
+        }
+    }
+}
+
+/// Returns the figure of one test.
+pub(super) fn figure(
+    number: usize,
+    group: &Group<'_>,
+    id: &str,
+    runs: &[Run],
+    drives: &ReportDrives,
+) -> Markup {
+    let panels = panels(group, drives);
+    let test = &group.first().test.test;
+    html! {
+        figure id=(id) {
+            figcaption {
+                h3 { (statements::take(group, drives)) }
+                p.cond { (group.full_title()) @if !test.source.is_empty() && test.source != "ssdgauge" {
+                    " · after " (source(&test.source))
+                } }
+            }
+            @if panels.len() > 1 { (tabs(number, &panels)) }
+            @for (place, panel) in panels.iter().enumerate() {
+                div.p.{ "p-" (panel.key) }.only[panels.len() == 1] {
+                    @if place > 0 { p.print { (panel.name) } }
+                    (panel.body)
+                }
+            }
+            (numbers::fold(group, runs, drives))
+        }
+    }
+}
+
+/// Returns the publication without the part of it that describes the test.
+fn source(source: &str) -> String {
+    let clean = crate::text::sanitize::prose(source);
+    clean.split(": ").next().unwrap_or(&clean).to_owned()
+}
+
+fn tabs(number: usize, panels: &[Panel]) -> Markup {
+    html! {
+        div.tabs role="radiogroup" aria-label="Measure" {
+            @for (place, panel) in panels.iter().enumerate() {
+                label {
+                    input type="radio" name={ "t-" (number) } value=(panel.key)
+                        checked[place == 0];
+                    (panel.name)
+                }
+            }
+        }
+    }
+}
+
+/// Returns the tests without a figure of their own, with the reason.
+fn lines(
+    section: &Section,
+    groups: &[Group<'_>],
+    ids: &[String],
+    runs: &[Run],
+    drives: &ReportDrives,
+) -> Markup {
+    html! {
+        @if !section.lines.is_empty() {
+            h3 { "No difference beyond 3\u{a0}%, or no result" }
+            ul.flat {
+                @for number in &section.lines {
+                    @let group = &groups[*number];
+                    li id=(ids[*number]) {
+                        b { (group.full_title()) } ": " (level(group)) "."
+                        (numbers::fold(group, runs, drives))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn level(group: &Group<'_>) -> String {
+    let metric = group.first().test.headline.metric;
+    let ranked = outcome::ranked(group);
+    let value = |place: &usize| group.members[*place].test.headline.value;
+    let rule = || {
+        let test = &group.first().test.test;
+        number::spaced(&workload_text::rule(test, &test.score))
+    };
+    match (ranked.first().and_then(value), ranked.last().and_then(value)) {
+        (Some(best), Some(worst)) => format!(
+            "all drives between {} and {} ({})",
+            number::text(best.min(worst)),
+            number::measured(best.max(worst), metric),
+            rule()
+        ),
+        (_, _) => format!("no result: {}", missing_reason(&group.first())),
+    }
+}

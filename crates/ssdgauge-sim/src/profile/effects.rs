@@ -1,0 +1,49 @@
+//! Effects that only some drives show. Every figure is off by default.
+//!
+//! A profile without this section has the digest that it had before an effect was added, and no number
+//! of such a drive moves: a new effect raises the model revision of no drive that leaves it off.
+
+use serde::{Deserialize, Serialize};
+
+/// The effects of a drive, each off at 0 or `false`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EffectFigures {
+    /// Whether a write ends the read-ahead of every followed stream: one buffer serves both directions.
+    pub write_ends_read_ahead: bool,
+    /// Controller time of a command whose direction is not that of the command before, in
+    /// microseconds.
+    pub direction_change_us: f64,
+    /// Controller time of a synchronous write, in which no other command is processed, in
+    /// microseconds.
+    pub sync_write_us: f64,
+    /// Flash programmed between two writes of the map to flash, in MiB; 0 for none.
+    pub journal_every_mib: f64,
+    /// Time for which such a write stops the controller, in milliseconds.
+    pub journal_ms: f64,
+    /// Time between two interruptions by the controller's own work, in milliseconds; 0 for none.
+    pub housekeeping_every_ms: f64,
+    /// Duration of such an interruption, in microseconds.
+    pub housekeeping_us: f64,
+    /// Whether the maximum power of power state 0 limits the drive.
+    pub power_cap: bool,
+}
+
+impl EffectFigures {
+    /// Returns whether every effect is off.
+    pub fn are_off(&self) -> bool {
+        *self == EffectFigures::default()
+    }
+
+    /// Returns each figure with its name, its minimum and its maximum.
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 6] {
+        [
+            ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
+            ("effects.sync_write_us", self.sync_write_us, 0.0, 100_000.0),
+            ("effects.journal_every_mib", self.journal_every_mib, 0.0, 1e6),
+            ("effects.journal_ms", self.journal_ms, 0.0, 60_000.0),
+            ("effects.housekeeping_every_ms", self.housekeeping_every_ms, 0.0, 1e6),
+            ("effects.housekeeping_us", self.housekeeping_us, 0.0, 100_000.0),
+        ]
+    }
+}

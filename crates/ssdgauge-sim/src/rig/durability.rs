@@ -1,0 +1,53 @@
+//! Durability of what was written to the virtual drive: flushes, and pages that are read back.
+//!
+//! Neither changes the drive, or lets virtual time pass: the host flushes where no load follows, so
+//! the write buffer is written to flash in the rest behind the flush as it is without one.
+
+use super::VirtualRig;
+use crate::profile::PAGE;
+use ssdgauge_core::{
+    Finding, FindingKind, Flush, LostWrite, Nanos, ReadBack, RigError, Severity, Sink,
+};
+
+impl VirtualRig {
+    /// Returns the flush of everything that was written so far.
+    pub(super) fn flush_drive(&mut self, sink: &mut dyn Sink) -> Result<Flush, RigError> {
+        self.check_gone(self.now)?;
+        if self.faults.flush_fails {
+            sink.finding(Finding::new(
+                FindingKind::FlushFailed,
+                Severity::Invalid,
+                "a flush failed; data that was written may not be on the drive",
+                "leave fault.flush_fails out of the target to run without this injected fault",
+            ));
+            let what = format!("cannot flush {}", self.info.target);
+            return Err(RigError::System { what, cause: "the drive failed the command".into() });
+        }
+        let elapsed = Nanos(self.drive.ftl.durable_at(self.now) - self.now);
+        Ok(Flush { sent: 1, elapsed, device: Some("virtual".into()), counted: Some(1) })
+    }
+
+    /// Records that the requests at `offsets` were the last ones of a step that wrote.
+    pub(super) fn record_written(&mut self, offsets: Vec<u64>) {
+        let most = ReadBack::BLOCKS;
+        // Evenly spread over the last requests of a step that has many.
+        let step = offsets.len().div_ceil(most).max(1);
+        let pages = offsets.iter().rev().step_by(step).map(|offset| (offset / PAGE) as u32);
+        self.written.extend(pages.collect::<Vec<_>>().into_iter().rev());
+        self.written.drain(..self.written.len().saturating_sub(most));
+    }
+
+    /// Compares what the pages that were written last hold with what was written; `None` where the
+    /// contents of no page are known.
+    pub(super) fn find_lost_writes(&self) -> Option<ReadBack> {
+        let mut pages = self.written.clone();
+        pages.sort_unstable();
+        pages.dedup();
+        let lost = pages.iter().filter_map(|&page| {
+            let found = self.drive.lost_write(page)?.to_owned();
+            Some(LostWrite { offset: u64::from(page) * PAGE, found })
+        });
+        let (read, lost) = (pages.len() as u64, lost.collect());
+        (read > 0).then_some(ReadBack { read, lost })
+    }
+}

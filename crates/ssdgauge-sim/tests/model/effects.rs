@@ -1,0 +1,143 @@
+//! The effects of single drives: each against its own arithmetic, and none where all are off.
+
+use crate::support::{Recording, seconds, stream, workload};
+use ssdgauge_core::{Access, Bytes, Direction, Rig, Stream};
+use ssdgauge_sim::VirtualRig;
+
+/// A drive of 4 GB without a cache whose buffer is safe, filled.
+const DRIVE: &str = "nvme-datacentre?capacity=4GB&state=filled";
+
+/// The digests of the classes, recorded with the model before it had effects.
+const KNOWN_DIGESTS: [(&str, &str); 8] = [
+    ("tlc-client", "2787d09f9a2dc927"),
+    ("mlc-client", "6c67e61290923593"),
+    ("qlc-client", "f4105d59ccb5bb02"),
+    ("sata-datacentre", "e95a751254dcdaaa"),
+    ("nvme-datacentre", "d208ba2cdcc45d0e"),
+    ("slc-low-latency", "cdc45ff9427cb517"),
+    ("xpoint-like", "9ffc6cbceeca2c93"),
+    ("tiny", "725c5f5f2f7b4264"),
+];
+
+/// Runs `stream` for two seconds on [`DRIVE`] with the keys `keys`.
+fn run(keys: &str, stream: Stream) -> Recording {
+    let mut rig = VirtualRig::open(&format!("{DRIVE}{keys}"), 1).unwrap();
+    let mut recording = Recording::default();
+    rig.run(&workload(stream), &seconds(2), &mut recording).unwrap();
+    recording
+}
+
+fn random(read_percent: u8) -> Stream {
+    stream(Access::Random, 4_096, read_percent, 1, Bytes(1 << 30))
+}
+
+/// Returns the mean time of a request at QD1, in microseconds.
+fn cycle_us(recording: &Recording) -> f64 {
+    recording.latency_sum as f64 / recording.ios() as f64 / 1e3
+}
+
+/// Returns the shortest and the longest latency of the requests in `direction`, in microseconds.
+fn ends_us(recording: &Recording, direction: Direction) -> (f64, f64) {
+    let latencies = recording.intervals.iter().filter(|i| i.direction == direction && i.ios > 0);
+    latencies.fold((f64::MAX, 0.0), |(low, high), interval| {
+        let us = |ns: Option<u64>| ns.unwrap() as f64 / 1e3;
+        (us(interval.latency.min()).min(low), us(interval.latency.max()).max(high))
+    })
+}
+
+#[test]
+fn a_drive_without_effects_has_the_identity_and_the_numbers_that_it_had_before() {
+    let digest = |spec: &str| {
+        let rig = VirtualRig::open(spec, 1).unwrap();
+        rig.drive().details["profile_digest"].clone()
+    };
+    for (profile, known) in KNOWN_DIGESTS {
+        assert_eq!(digest(profile), known, "{profile}");
+        assert_eq!(digest(&format!("{profile}?effects.journal_ms=0")), known, "{profile}");
+        assert_ne!(digest(&format!("{profile}?effects.journal_ms=1")), known, "{profile}");
+    }
+    // Effects that are set and have nothing to do change no latency.
+    let idle = "&effects.sync_write_us=50&effects.journal_every_mib=100000";
+    assert!(run(idle, random(50)) == run("", random(50)));
+}
+
+#[test]
+fn each_change_of_direction_takes_its_time() {
+    let cycle = |keys| cycle_us(&run(keys, random(50)));
+    // A deck of 100 cards with 50 reads changes at 2 × 50 × 50 ÷ (100 × 99) of its places.
+    let expected = 40.0 * 2.0 * 50.0 * 50.0 / (100.0 * 99.0);
+    let found = cycle("&effects.direction_change_us=40") - cycle("");
+    assert!((found - expected).abs() < 0.03 * expected, "{found} us, {expected} us");
+    let reads = |keys| run(keys, random(100));
+    assert!(reads("&effects.direction_change_us=40") == reads(""));
+}
+
+#[test]
+fn a_synchronous_write_occupies_the_controller_and_another_one_does_not() {
+    let sync = |sync| Stream { sync, ..random(0) };
+    let keys = "&effects.sync_write_us=100";
+    let found = cycle_us(&run(keys, sync(true))) - cycle_us(&run("", sync(true)));
+    assert!((found - 100.0).abs() < 1.0, "{found}");
+    assert!(run(keys, sync(false)) == run("", sync(false)));
+}
+
+#[test]
+fn a_write_of_the_map_stops_the_drive_once_for_so_much_programmed_flash() {
+    // A small buffer, or the dies would work it off while the controller stops.
+    let small = "&front.buffer_kib=512";
+    let journal = format!("{small}&effects.journal_every_mib=32&effects.journal_ms=20");
+    let writes = |keys: &str| run(keys, stream(Access::Sequential, 131_072, 0, 8, Bytes(3 << 30)));
+    let rate = |recording: &Recording| recording.ios() as f64 * 131_072.0 / 2.0;
+    let (free, stopped) = (writes(small), writes(&journal));
+    let expected = 1.0 / (1.0 / rate(&free) + 0.020 / f64::from(32u32 << 20));
+    let found = rate(&stopped);
+    assert!((found / expected - 1.0).abs() < 0.05, "{found} {expected} {}", rate(&free));
+    let longest = ends_us(&stopped, Direction::Write).1;
+    assert!(longest > 19_000.0, "{longest}");
+}
+
+#[test]
+fn the_controllers_own_work_delays_a_request_by_its_duration_at_most() {
+    let keys = "&effects.housekeeping_every_ms=100&effects.housekeeping_us=28";
+    let (low, high) = ends_us(&run(keys, random(100)), Direction::Read);
+    let (free_low, free_high) = ends_us(&run("", random(100)), Direction::Read);
+    assert_eq!(low, free_low);
+    assert!(high > free_high + 5.0 && high <= free_high + 28.5, "{high} {free_high}");
+    // 20 interruptions of 28 us in 2 s: the mean moves by less than their share.
+    let (mean, free) = (cycle_us(&run(keys, random(100))), cycle_us(&run("", random(100))));
+    assert!(mean >= free && mean < free * (1.0 + 3.0 * 28.0 / 100_000.0), "{mean} {free}");
+}
+
+#[test]
+fn reads_between_writes_are_read_ahead_as_often_as_two_reads_precede_them() {
+    // Programs and transfers to the dies take no time: no read waits for one.
+    let flash = "&nand.t_prog_us=0&nand.t_bers_us=0&nand.channel_mb_s=1000000";
+    let read_us = |percent, keys: &str| {
+        let mixed = stream(Access::Sequential, 131_072, percent, 1, Bytes(2 << 30));
+        let intervals = run(&format!("{flash}{keys}"), mixed).intervals;
+        let reads: Vec<_> = intervals.iter().filter(|i| i.direction == Direction::Read).collect();
+        let sum: u128 = reads.iter().map(|interval| interval.latency.sum()).sum();
+        sum as f64 / reads.iter().map(|interval| interval.ios).sum::<u64>() as f64 / 1e3
+    };
+    let (effect, never) = ("&effects.write_ends_read_ahead=true", "&front.read_ahead=false");
+    let (hit, miss) = (read_us(100, ""), read_us(100, never));
+    assert_eq!(read_us(100, effect), hit);
+    for percent in [90, 70, 50] {
+        let r = f64::from(percent) / 100.0;
+        let expected = r * r * hit + (1.0 - r * r) * miss;
+        let found = read_us(percent, effect);
+        assert!((found / expected - 1.0).abs() < 0.08, "{found} {expected}: {hit} {miss}");
+    }
+}
+
+#[test]
+fn a_cap_holds_the_power_of_state_0() {
+    let power = |keys: &str| {
+        let writes = stream(Access::Sequential, 131_072, 0, 32, Bytes(3 << 30));
+        *run(keys, writes).values("power_w").last().unwrap()
+    };
+    let free = power("");
+    let capped = power("&power.max_w=5&effects.power_cap=true");
+    assert!(free > 5.15, "{free}");
+    assert!((capped / 5.0 - 1.0).abs() < 0.02, "{capped}");
+}

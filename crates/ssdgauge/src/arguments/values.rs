@@ -1,0 +1,79 @@
+//! Values of options: text to a checked number.
+
+use ssdgauge_core::{BLOCK_SIZES, Bytes};
+
+/// Parses the rated endurance, such as `600TB`, or `600TBW` as in data sheets.
+pub(super) fn parse_endurance(text: &str) -> Result<Bytes, String> {
+    let size = text.trim().trim_end_matches(['W', 'w']);
+    match size.parse::<Bytes>() {
+        Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
+        Ok(_) => Err("use an endurance above zero, such as 600TBW".to_owned()),
+        Err(error) => Err(format!("{error}; write it as 600TBW")),
+    }
+}
+
+/// Parses a percentage that may exceed 100, such as a difference.
+pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
+    parse_number(text, "%", |percent| (0.0..=1_000.0).contains(&percent))
+        .ok_or_else(|| "use a percentage from 0 to 1000, such as 5".to_owned())
+}
+
+/// Parses a share of a whole, in percent.
+pub(super) fn parse_share(text: &str) -> Result<f64, String> {
+    parse_number(text, "%", |percent| percent > 0.0 && percent <= 100.0)
+        .ok_or_else(|| "use a percentage above 0 and up to 100, such as 5".to_owned())
+}
+
+/// Parses the length of a request.
+pub(super) fn parse_block_size(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Bytes>() {
+        Ok(size) if BLOCK_SIZES.contains(&size) => Ok(size),
+        Ok(_) => Err(format!("use {} to {}", BLOCK_SIZES.start(), BLOCK_SIZES.end())),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Parses a number of requests per second.
+pub(super) fn parse_per_second(text: &str) -> Result<f64, String> {
+    parse_number(text, "/s", |rate| rate > 0.0 && rate < 1e9)
+        .ok_or_else(|| "use a number above 0 and below 1e9, such as 2000".to_owned())
+}
+
+/// Parses a duration in seconds.
+pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
+    parse_number(text, "s", |time| (0.01..=86_400.0).contains(&time))
+        .ok_or_else(|| "use a number of seconds from 0.01 to 86400".to_owned())
+}
+
+/// Parses a number that `is_allowed`, with or without its unit; `None` for anything else.
+fn parse_number(text: &str, unit: &str, is_allowed: impl Fn(f64) -> bool) -> Option<f64> {
+    let text = text.trim();
+    let number = text.strip_suffix(unit).unwrap_or(text).trim_end().parse().ok()?;
+    is_allowed(number).then_some(number)
+}
+
+/// Parses a rate such as `2GB` or `2GB/s`.
+pub(super) fn parse_rate(text: &str) -> Result<Bytes, String> {
+    match text.trim().trim_end_matches("/s").parse::<Bytes>() {
+        Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
+        Ok(_) => Err("use a rate above zero, such as 2GB".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Reads the label of a run.
+///
+/// # Errors
+///
+/// Returns the reason for a label that is empty, longer than 40 characters or not printable.
+pub(super) fn parse_label(text: &str) -> Result<String, String> {
+    // Chosen: it stands beside the name of the drive, in tables and on phones.
+    const MOST: usize = 40;
+    let label = text.trim();
+    match label.chars().count() {
+        0 => Err("the label is empty".to_owned()),
+        n if n > MOST => Err(format!("the label has {n} characters; give at most {MOST}")),
+        _ if label.chars().any(char::is_control) => Err("the label is not printable".to_owned()),
+        _ => Ok(label.to_owned()),
+    }
+}

@@ -1,0 +1,77 @@
+//! `ssdgauge export`: a suite or a run in the form of another program.
+
+use crate::arguments::ExportArguments;
+use crate::failure::{Failure, FailureKind};
+use crate::output::{self, Format};
+use crate::suite_options::{find_suite, planner_options_from, size_for};
+use crate::target::{SizeRequest, Target};
+use crate::terminal;
+use ssdgauge_core::{DriveInfo, Plan, TargetKind};
+use ssdgauge_fio::JobTarget;
+use ssdgauge_runfile::RunFile;
+use std::path::{Path, PathBuf};
+
+/// The name of the scratch file of a job file in a folder. fio creates it, and leaves it there.
+const SCRATCH: &str = "fio-scratch";
+
+/// Writes a job file of fio. Nothing is written to the target.
+///
+/// # Errors
+///
+/// Fails where the suite, the run file or the target is invalid, and where the output is a file that
+/// is not a job file of ssdgauge.
+pub(crate) fn execute(arguments: &ExportArguments) -> Result<(), Failure> {
+    let source = Path::new(&arguments.source);
+    let (plan, drive) = match source.extension().is_some_and(|suffix| suffix == "ssdg") {
+        true => plan_of_run(arguments, source)?,
+        false => plan_of_suite(arguments)?,
+    };
+    let text = ssdgauge_fio::job_file(&plan, &job_target(&drive));
+    match &arguments.output {
+        Some(path) => output::write(path, Format::FioJob, &[source], text.as_bytes()),
+        None => {
+            terminal::print_data(&text);
+            Ok(())
+        }
+    }
+}
+
+/// Returns the plan of a run file, and its drive or the named one.
+fn plan_of_run(arguments: &ExportArguments, source: &Path) -> Result<(Plan, DriveInfo), Failure> {
+    let run = RunFile::open(source)?;
+    let head = run.head();
+    let Some(name) = &arguments.target else { return Ok((head.plan.clone(), head.drive.clone())) };
+    let capacity = head.drive.capacity;
+    let size = SizeRequest { exact: arguments.size, scratch: capacity, at_most: None };
+    let target = Target::find(name, size, head.plan.seed)?;
+    Ok((head.plan.clone(), target.info().clone()))
+}
+
+/// Returns the plan of a suite on the named target, and that target.
+fn plan_of_suite(arguments: &ExportArguments) -> Result<(Plan, DriveInfo), Failure> {
+    let suite = find_suite(&arguments.source)?;
+    let Some(target) = &arguments.target else {
+        return Err(Failure::new(
+            FailureKind::Usage,
+            format!("'{}' is a suite, and no target is given", arguments.source),
+            "name a target behind it, such as /dev/nvme1n1, or a run file (.ssdg) in its place",
+        ));
+    };
+    let options = &arguments.options;
+    let size = size_for(&suite, options, arguments.size);
+    let target = Target::find(target, size, options.seed)?;
+    let plan = ssdgauge_lab::plan(&suite, target.info(), &planner_options_from(options))?;
+    Ok((plan, target.info().clone()))
+}
+
+fn job_target(drive: &DriveInfo) -> JobTarget {
+    match drive.kind {
+        TargetKind::Block => JobTarget::Path(drive.target.clone()),
+        TargetKind::File => {
+            let path = PathBuf::from(&drive.target);
+            let path = if path.is_dir() { path.join(SCRATCH) } else { path };
+            JobTarget::Path(path.display().to_string())
+        }
+        TargetKind::Null | TargetKind::Virtual => JobTarget::Variable,
+    }
+}

@@ -1,0 +1,240 @@
+//! The plan of a run as text: time, bytes and wear first, then the steps.
+
+use crate::arguments::PlanOptions;
+use crate::provenance;
+use crate::suite_options::{endurance_from, rates_from};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test};
+use ssdgauge_lab::{AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, wear};
+
+/// The number of similar steps from which only the first and the last are printed.
+/// Chosen: a ladder of queue depths and eleven mixes are listed in full.
+const FOLDED_FROM: usize = 16;
+
+/// Returns the plan as text; `all` steps one by one, otherwise similar ones are folded.
+pub(super) fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions, all: bool) -> String {
+    let rates = rates_from(options, drive);
+    let cost = estimate(plan, drive.capacity, &rates);
+    let mut text = format!("{} on {} ({})", plan.suite.id, drive.name(), drive.capacity.about());
+    text.push_str(&format!(": {}\n{}\n\n", effect(plan, drive), plan.suite.title));
+    text.push_str(&cost_lines(plan, &cost, drive, &rates));
+    text.push_str(&wear_lines(cost.written, drive, &endurance_from(options)));
+    text.push_str(&line("rates", &rates_text(&rates)));
+    for part in plan.missing_on(drive.kind) {
+        text.push_str(&line("omitted", &format!("not supported on this target: {part}")));
+    }
+    // The plan lists the most repetitions. The first one has the preparation of the suite, and all
+    // later ones are equal.
+    let listed = plan.repeat_until.map_or(u32::MAX, |_| 2);
+    for test in plan.tests.iter().filter(|test| test.repetition <= listed) {
+        text.push_str(&test_text(plan, test, listed, all, |alone| {
+            estimate(alone, drive.capacity, &rates)
+        }));
+    }
+    let (suite, target) = (&plan.suite.id, &drive.target);
+    text.push_str(&format!("\nnext:  ssdgauge run {suite} {target}"));
+    text
+}
+
+/// Returns a line of the answer: its name and its value.
+fn line(name: &str, value: &str) -> String {
+    format!("  {name:<8}  {value}\n")
+}
+
+/// Returns what the run does to the data of the target.
+fn effect(plan: &Plan, drive: &DriveInfo) -> &'static str {
+    match drive.kind {
+        TargetKind::Block if plan.is_destructive() => "ERASES ALL DATA",
+        TargetKind::Block => "writes nothing",
+        TargetKind::File => "a scratch file, removed afterwards; erases nothing",
+        TargetKind::Virtual => "a virtual drive; erases nothing",
+        TargetKind::Null => "no drive",
+    }
+}
+
+/// Returns time and bytes, and what makes them uncertain.
+fn cost_lines(plan: &Plan, cost: &Estimate, drive: &DriveInfo, rates: &AssumedRates) -> String {
+    let mut text = String::new();
+    if plan.shortened > 1 {
+        text.push_str(&line("marks", &format!("SHORTENED: limits divided by {}", plan.shortened)));
+    }
+    if plan.span_scaled {
+        text.push_str(&line("marks", "SPANS SCALED to the target"));
+    }
+    if let Some(rule) = plan.repeat_until {
+        let half = rule.half_width_percent();
+        let (least, most) = (rule.at_least, rule.at_most);
+        text.push_str(&line(
+            "repeated",
+            &format!(
+                "all tests {least} to {most} times, until every 95 % interval is within ±{half} % \
+                 of its mean"
+            ),
+        ));
+        let fewest = estimate(&plan.first(least), drive.capacity, rates);
+        let Estimate { time, written } = &fewest;
+        let (time, written) = (time.expected.about(), written.expected.about());
+        text.push_str(&line("", &format!("{least} times: {time} expected, writes {written}")));
+        text.push_str(&line("", &format!("{most} times:")));
+    }
+    let Estimate { time, written } = cost;
+    let times = format!("{} expected, at most {}", time.expected.about(), time.at_most.about());
+    text.push_str(&line("time", &times));
+    text.push_str(&line("writes", &writes(written, drive)));
+    if plan.tests.iter().any(|test| test.search.is_some()) {
+        text.push_str(&line(
+            "search",
+            "the number of its attempts is not known before: time and bytes may be three times as \
+             much or a third",
+        ));
+    }
+    text
+}
+
+fn writes(written: &Expectation<Bytes>, drive: &DriveInfo) -> String {
+    let mut text =
+        format!("{} expected, at most {}", written.expected.about(), written.at_most.about());
+    // Of a scratch file, a multiple of its size is no wear of the drive.
+    if matches!(drive.kind, TargetKind::Block | TargetKind::Virtual) && drive.capacity > Bytes(0) {
+        let drives = written.expected.0 as f64 / drive.capacity.0 as f64;
+        text.push_str(&format!(": {drives:.1} drive writes"));
+    }
+    text
+}
+
+fn wear_lines(written: Expectation<Bytes>, drive: &DriveInfo, endurance: &Endurance) -> String {
+    let Some(wear) = wear(written, drive, endurance) else {
+        return line(
+            "wear",
+            "the rated endurance is not known; set it, such as --endurance 600TBW",
+        );
+    };
+    let left = wear.left.map_or(String::new(), |left| format!(", {} left", left.about()));
+    let (share, limit) = (wear.share * 100.0, endurance.share * 100.0);
+    let rated = wear.rated.about();
+    let mut text = line("wear", &format!("{share:.2} % of {rated} rated{left} (limit {limit} %)"));
+    if let Err(error) = check_wear(&wear, drive, endurance) {
+        text.push_str(&line("refused", &format!("this run would be refused: {error}")));
+    }
+    text
+}
+
+fn rates_text(rates: &AssumedRates) -> String {
+    let rate = |rate: Bytes| format!("{}/s", rate.about());
+    let [least, most] = rates.bounds_of_large_writes().map(rate);
+    format!(
+        "assumed as of {}: {} in large writes behind any cache (bounds: {least} to {most}); set it with \
+         --write-rate",
+        rates.class,
+        rate(Bytes((rates.large_write_mb_s * 1e6) as u64)),
+    )
+}
+
+/// Returns a test with its cost alone, its steps, and the values that the source does not state.
+fn test_text(
+    plan: &Plan,
+    test: &Test,
+    listed: u32,
+    all: bool,
+    estimate: impl Fn(&Plan) -> Estimate,
+) -> String {
+    let repetition = match test.repetition {
+        1 => String::new(),
+        number if number == listed => ", each further repetition".to_owned(),
+        number => format!(", repetition {number}"),
+    };
+    let (id, revision, title) = (&test.id, test.revision, &test.title);
+    let mut text = format!("\n{id} (revision {revision}){repetition}: {title}\n");
+    let alone = Plan { tests: vec![test.clone()], repeat_until: None, ..plan.clone() };
+    let Estimate { time, written } = estimate(&alone);
+    let (time, written) = (time.expected.about(), written.expected.about());
+    text.push_str(&format!("  expected  {time}, writes {written}\n"));
+    for phase in &test.phases {
+        let kind = phase.kind.name();
+        for (label, action) in listed_steps(&phase.steps, all) {
+            text.push_str(&format!("  {kind:<9} {label:<18}  {action}\n"));
+        }
+    }
+    text.push_str(&provenance::lines(&test.chosen, &test.deviations, 12));
+    text
+}
+
+/// Returns label and action of the lines for `steps`: equal steps in a row are one line with their count,
+/// and of many that differ in numbers alone the first and the last are listed.
+fn listed_steps(steps: &[Step], all: bool) -> Vec<(String, String)> {
+    let words = |step: &Step| format!("{}{}", step.action.describe(), rest_text(step.rest));
+    let one = |step: &Step| (step.label.clone(), words(step));
+    if all {
+        return steps.iter().map(one).collect();
+    }
+    let mut lines = Vec::new();
+    let mut rest = steps;
+    while let Some(first) = rest.first() {
+        let text = words(first);
+        let equal = rest.iter().take_while(|step| words(step) == text).count();
+        let shape = shape_of(&text);
+        let alike = rest.iter().take_while(|step| shape_of(&words(step)) == shape).count();
+        let taken = if equal > 1 { equal } else { alike };
+        let (run, after) = rest.split_at(taken.max(1));
+        let last = &run[run.len() - 1];
+        match run.len() {
+            count if equal > 1 => {
+                let label = format!("{} to {}", first.label, last.label);
+                lines.push((label, format!("{count} x {text}")));
+            }
+            count if count >= FOLDED_FROM => {
+                lines.push(one(first));
+                let more = format!("{} more that differ in numbers (--all lists them)", count - 2);
+                lines.push(("…".to_owned(), more));
+                lines.push(one(last));
+            }
+            _ => lines.extend(run.iter().map(one)),
+        }
+        rest = after;
+    }
+    lines
+}
+
+/// Returns `text` without the values of its numbers.
+fn shape_of(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_ascii_digit() && *letter != '.').collect()
+}
+
+fn rest_text(rest: Rest) -> String {
+    match rest {
+        Rest::None => String::new(),
+        Rest::For(time) => format!(", then rest for {time}"),
+        Rest::DutyCycle { busy, at_most } => {
+            format!(", then rest for a duty cycle of {:.0} %, at most {at_most}", busy * 100.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::{Action, Nanos};
+
+    fn steps(seconds: &[u64]) -> Vec<Step> {
+        let step = |(index, seconds): (usize, &u64)| Step {
+            label: format!("#{}", index + 1),
+            position: index as f64,
+            action: Action::Rest(Nanos::from_secs(*seconds)),
+            rest: Rest::None,
+        };
+        seconds.iter().enumerate().map(step).collect()
+    }
+
+    #[test]
+    fn equal_steps_are_one_line_and_numbered_ones_are_folded() {
+        let labels = |seconds: &[u64], all| {
+            let lines = listed_steps(&steps(seconds), all);
+            lines.into_iter().map(|(label, _)| label).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(&[5; 32], false), ["#1 to #32"]);
+        assert_eq!(labels(&[5; 3], true), ["#1", "#2", "#3"]);
+        assert_eq!(labels(&[1, 2, 3], false), ["#1", "#2", "#3"]);
+        let numbered: Vec<u64> = (1..=16).collect();
+        assert_eq!(labels(&numbered, false), ["#1", "…", "#16"]);
+        assert_eq!(labels(&[], false), Vec::<String>::new());
+    }
+}

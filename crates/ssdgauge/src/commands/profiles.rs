@@ -1,0 +1,38 @@
+//! `ssdgauge drives sim:`: lists the virtual drives.
+
+use crate::terminal::colour::{Paint, Role};
+use crate::terminal::table::{self, Column, Fit};
+use crate::terminal::{self, width};
+use serde_json::json;
+use ssdgauge_sim::{ProfileListing, profiles, reviewed_profiles};
+
+/// The columns of the list.
+const COLUMNS: [Column; 2] =
+    [Column::text("DRIVE", Fit::Whole), Column::text("MODEL OF", Fit::Fold)];
+
+/// Prints the profiles of virtual drives.
+pub(crate) fn print_list(as_json: bool) {
+    let (own, reviewed) = (profiles(), reviewed_profiles());
+    if as_json {
+        let entry = |profile: &ProfileListing| {
+            json!({
+                "name": profile.name, "target": format!("sim:{}", profile.name),
+                "title": profile.title, "description": profile.description,
+            })
+        };
+        let list: Vec<_> = own.iter().chain(&reviewed).map(entry).collect();
+        terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "profiles": list })));
+        return;
+    }
+    let paint = Paint::of_stdout();
+    let row = |profile: &ProfileListing| {
+        vec![paint.text(Role::Value, &format!("sim:{}", profile.name)), profile.title.clone()]
+    };
+    let rows: Vec<Vec<String>> = own.iter().chain(&reviewed).map(row).collect();
+    terminal::print_folded(&table::rows(&COLUMNS, &rows, width::columns()).concat());
+    let example = paint.text(Role::Command, "ssdgauge drives sim:tlc-client");
+    terminal::print_folded(&format!(
+        "\none drive: {example}; its capacity and other keys are set behind it: \
+         sim:tlc-client?capacity=250GB\n"
+    ));
+}

@@ -1,0 +1,92 @@
+//! Errors of the command line in the form of all others: what is wrong, and a hint.
+
+use crate::failure::{Failure, FailureKind};
+use crate::suggestion;
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+/// Returns the failure of a command line that `command` does not accept.
+pub(crate) fn from_clap(error: &Error, command: &Command) -> Failure {
+    let name = chosen_command(command);
+    let help = match &name {
+        Some(name) => format!("ssdgauge {name} --help"),
+        None => "ssdgauge --help".to_owned(),
+    };
+    let listed = |what: &str| format!("`{help}` lists {what}");
+    let argument = context(error, ContextKind::InvalidArg).unwrap_or_default();
+    let (text, hint) = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let given = context(error, ContextKind::InvalidSubcommand).unwrap_or_default();
+            let known = command.get_subcommands().filter(|one| !one.is_hide_set());
+            let known = known.map(Command::get_name);
+            let hint = suggestion::hint(&given, known, "", "ssdgauge --help");
+            (format!("there is no command '{given}'"), hint)
+        }
+        ErrorKind::UnknownArgument if argument.starts_with('-') => {
+            let of = name.as_deref().map_or(String::new(), |name| format!(" of `{name}`"));
+            let hint = meant_option(&argument, command, name.as_deref(), &help);
+            (format!("there is no option '{argument}'{of}"), hint)
+        }
+        ErrorKind::UnknownArgument => {
+            (format!("'{argument}' is one argument too many"), listed("the arguments"))
+        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => invalid_value(error, &help),
+        ErrorKind::MissingRequiredArgument => {
+            (format!("no {argument} is given"), listed("the arguments"))
+        }
+        ErrorKind::ArgumentConflict => {
+            let prior = context(error, ContextKind::PriorArg).unwrap_or_default();
+            let text = match argument == prior {
+                true => format!("{argument} is given twice"),
+                false => format!("{argument} cannot be used with {prior}"),
+            };
+            (text, listed("the options"))
+        }
+        _ => (first_line(error), listed("the options")),
+    };
+    Failure::new(FailureKind::Usage, text, hint)
+}
+
+/// Returns the subcommand on the command line.
+fn chosen_command(command: &Command) -> Option<String> {
+    std::env::args().skip(1).find(|word| command.find_subcommand(word).is_some())
+}
+
+fn meant_option(given: &str, command: &Command, name: Option<&str>, help: &str) -> String {
+    let of = name.and_then(|name| command.find_subcommand(name)).unwrap_or(command);
+    let known: Vec<&str> = of.get_arguments().filter_map(clap::Arg::get_long).collect();
+    let word = given.trim_start_matches('-').split('=').next().unwrap_or_default();
+    suggestion::hint(word, known, "--", help)
+}
+
+fn invalid_value(error: &Error, help: &str) -> (String, String) {
+    let option = context(error, ContextKind::InvalidArg).unwrap_or_default();
+    let value = context(error, ContextKind::InvalidValue).unwrap_or_default();
+    let valid = context(error, ContextKind::ValidValue);
+    if value.is_empty() {
+        return (format!("{option} has no value"), format!("`{help}` describes it"));
+    }
+    let reason = match (std::error::Error::source(error), valid) {
+        (Some(reason), _) => format!(": {reason}"),
+        (None, Some(valid)) => format!(" (known: {valid})"),
+        (None, None) => String::new(),
+    };
+    let hint = format!("`{help}` describes it");
+    (format!("'{value}' is not valid for {option}{reason}"), hint)
+}
+
+fn context(error: &Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => Some(texts.join(", ")),
+        ContextValue::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Returns the first line of the message that clap writes.
+fn first_line(error: &Error) -> String {
+    let text = error.render().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
+}

@@ -1,0 +1,76 @@
+//! Colours of outputs: none without a terminal, and no text that only a colour tells.
+
+use crate::support::{Bench, text};
+
+/// Returns `text` without escape sequences.
+fn plain(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').unwrap().1)
+}
+
+/// Returns stdout and stderr of a call with `more` in its environment.
+fn printed(bench: &Bench, arguments: &[&str], more: &[(&str, &str)]) -> String {
+    let mut command = bench.command(arguments);
+    let output = command.env_remove("CLICOLOR_FORCE").envs(more.iter().copied()).output().unwrap();
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+#[test]
+fn colours_change_no_text_and_are_chosen_by_option_and_environment() {
+    let bench = Bench::new();
+    for arguments in [
+        &["drives"][..],
+        &["drives", "sim:"],
+        &["drives", "sim:tiny"],
+        &["suites"],
+        &["plan", "quick", "."],
+        &["claims", "--no-runs"],
+        &["quick", "sim:no-such-profile"],
+    ] {
+        let without = printed(&bench, arguments, &[]);
+        assert!(!without.contains('\u{1b}'), "{without:?}");
+        let coloured = [arguments, &["--color", "always"]].concat();
+        let with = printed(&bench, &coloured, &[("NO_COLOR", "1")]);
+        assert_eq!(plain(&with), without);
+        let forced = printed(&bench, arguments, &[("CLICOLOR_FORCE", "1")]);
+        assert_eq!(forced, with);
+        let never = [arguments, &["--color", "never"]].concat();
+        assert_eq!(printed(&bench, &never, &[("CLICOLOR_FORCE", "1")]), without);
+        let both = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
+        assert_eq!(printed(&bench, arguments, &both), without);
+    }
+    let suites = printed(&bench, &["suites", "--color", "always"], &[]);
+    assert!(suites.contains("\u{1b}[1mquick\u{1b}[0m"), "{suites:?}");
+    let error = printed(&bench, &["quick", "sim:x", "--color", "always"], &[]);
+    assert!(error.starts_with("\u{1b}[1;31merror:\u{1b}[0m"), "{error:?}");
+}
+
+#[test]
+fn a_mistyped_name_gets_the_name_that_is_meant() {
+    let bench = Bench::new();
+    for (arguments, meant) in [
+        (&["runn"][..], "'run'"),
+        (&["run", "cleint-2018", "sim:tiny"], "'client-2018'"),
+        (&["plan", "quick", ".", "--tset", "x"], "'--test'"),
+        (&["plan", "client-2018", "sim:tlc-client", "--test", "wake-pu"], "'wake-up'"),
+        (&["quick", "sim:tlc-clint"], "'sim:tlc-client'"),
+        (&["quick", "sim:tiny?bufer_kib=3"], "'front.buffer_kib'"),
+        (&["plan", "quick", "null"], "'null:'"),
+    ] {
+        let error = printed(&bench, arguments, &[]);
+        assert_eq!(error.lines().count(), 2, "{error}");
+        assert!(error.contains(&format!("did you mean {meant}?")), "{error}");
+    }
+}
+
+#[test]
+fn the_profiles_of_virtual_drives_are_listed() {
+    let bench = Bench::new();
+    let list = bench.print(&["drives", "sim:"]);
+    assert!(list.contains("sim:tlc-client") && list.contains("sim:like-970-evo-1tb"), "{list}");
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.print(&["drives", "sim:", "--json"])).unwrap();
+    let targets = json["profiles"].as_array().unwrap();
+    assert!(targets.iter().any(|one| one["target"] == "sim:tiny"), "{json}");
+}

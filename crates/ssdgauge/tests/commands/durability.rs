@@ -1,0 +1,161 @@
+//! Durability of what a run writes: drives that drop writes or fail flushes, and runs on virtual drives
+//! that are killed and resumed.
+
+use crate::support::{Bench, Loop, query, text};
+use ssdgauge_core::Random;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+#[test]
+fn a_drive_that_drops_writes_fails_the_run() {
+    let bench = Bench::new();
+    // The fill takes 13 s; its writes are kept, and those of the measured steps are not.
+    let target = "sim:tiny?fault.drop_at_s=30";
+    let output = bench.call(&["quick", target, "--shorten", "5", "--out", "a.ssdg"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("do not hold the data that was written last"), "{stderr}");
+    assert!(stderr.contains("hint: do not use the results of this run"), "{stderr}");
+    let found = "SELECT count(*) FROM finding WHERE kind='lost-writes' AND severity='invalid'";
+    assert_eq!(query(&bench.path("a.ssdg"), found), 1);
+    let report = bench.print(&["report", "a.ssdg", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let durability = &report["runs"][0]["durability"];
+    assert!(durability["blocks_lost"].as_u64().unwrap() >= 32, "{durability}");
+    assert_eq!(durability["flushes_sent"], 2, "behind the fill, and at the end");
+}
+
+#[test]
+fn a_flush_that_fails_ends_the_run() {
+    let bench = Bench::new();
+    let target = "sim:tiny?fault.flush_fails=true";
+    let output = bench.call(&["quick", target, "--shorten", "5", "--out", "a.ssdg"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("error: cannot flush sim:tiny"), "{stderr}");
+    let found = "SELECT count(*) FROM finding WHERE kind='flush-failed' AND severity='invalid'";
+    assert_eq!(query(&bench.path("a.ssdg"), found), 1);
+    // Nothing was measured behind it.
+    let steps = "SELECT count(*) FROM step WHERE phase_kind='measure'";
+    assert_eq!(query(&bench.path("a.ssdg"), steps), 0);
+}
+
+#[test]
+fn writes_to_a_scratch_file_are_flushed_and_read_back() {
+    let bench = Bench::new();
+    let line = ["quick", ".", "--size", "16MiB", "--shorten", "100", "--out", "a.ssdg"];
+    bench.print(&line);
+    let file = bench.path("a.ssdg");
+    assert!(query(&file, "SELECT sum(value ->> 'sent') FROM property WHERE key='flush'") >= 2);
+    // Through a page cache nothing is read back.
+    if query(&file, "SELECT count(*) FROM finding WHERE kind='page-cache'") == 0 {
+        let read = "SELECT sum(value ->> 'read') FROM property WHERE key='read_back'";
+        assert!(query(&file, read) >= 64);
+    }
+}
+
+/// Returns every sample of the finished steps, as text.
+fn samples(file: &Path) -> Vec<String> {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    let rows = |sql: &str| -> Vec<String> {
+        let mut statement = connection.prepare(sql).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let interval = "SELECT format('%d %d %d|%d %d %s|%d %d %d %d %d %s', test, phase, step, second, \
+                    stream, direction, length_ns, ios, bytes, lat_sum_ns, lat_max_ns, \
+                    hex(lat_histogram)) FROM interval JOIN step ON step.id = step_id \
+                    WHERE state = 'finished' ORDER BY step.id, interval.rowid";
+    let reading = "SELECT format('%d %d %d|%d %s %s %!.17g', test, phase, step, at_ns, instrument, \
+                   quantity, value) FROM reading JOIN step ON step.id = step_id \
+                   WHERE state = 'finished' ORDER BY step.id, reading.rowid";
+    [rows(interval), rows(reading)].concat()
+}
+
+#[test]
+fn a_virtual_run_that_is_killed_again_and_again_has_the_samples_of_the_uninterrupted_one() {
+    let bench = Bench::new();
+    let run = ["quick", "sim:tiny", "--shorten", "4", "--out"];
+    bench.print(&[&run[..], &["whole.ssdg"]].concat());
+    let whole = samples(&bench.path("whole.ssdg"));
+    assert!(!whole.is_empty());
+    let kills = if std::env::var_os("SSDGAUGE_LONG").is_some() { 500 } else { 12 };
+    let seed = 20_261_122;
+    println!("seed {seed}");
+    let mut random = Random::new(seed, 0);
+    let (mut killed, mut completed) = (0, 0);
+    while killed < kills {
+        let name = format!("{completed}.ssdg");
+        let file = bench.path(&name);
+        loop {
+            let first = [&run[..], &[name.as_str()]].concat();
+            let line = if file.exists() { vec!["resume", &name] } else { first };
+            let mut command = bench.command(&line);
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(50 + random.below(600)));
+            match child.try_wait().unwrap() {
+                Some(ended) => {
+                    assert_eq!(ended.code(), Some(0), "after {killed} kills");
+                    break;
+                }
+                // Each part repeats the earlier ones, so a run is not killed for ever.
+                None if killed % 4 == 3 => {
+                    killed += 1;
+                    assert_eq!(child.wait().unwrap().code(), Some(0), "after {killed} kills");
+                    break;
+                }
+                None => {
+                    child.kill().unwrap();
+                    child.wait().unwrap();
+                    killed += 1;
+                }
+            }
+        }
+        completed += 1;
+        assert!(samples(&file) == whole, "after {killed} kills, {completed} runs");
+    }
+}
+
+/// A fill of the whole drive, and a second of writes.
+const FILLS: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\nid = \"a\"\n\
+    revision = 1\ntitle = \"A\"\nprepare = [{ fill = \"sequential\" }]\n\
+    stream = { access = \"random\", block_size = \"4KiB\", read_percent = 0 }\n\
+    until = { time = \"1s\" }\nscore = { mean_of = \"iops\" }\n";
+
+#[test]
+fn a_run_that_was_killed_before_its_last_flush_is_flushed_and_checked_when_it_is_resumed() {
+    const SIZE: u64 = 64 << 20;
+    let bench = Bench::new();
+    let Some(drive) = Loop::attach(bench.folder.path(), SIZE) else { return };
+    std::fs::write(bench.path("mine.toml"), FILLS).unwrap();
+    let serial = format!("{}:{SIZE}", drive.name());
+    let consent = ["--confirm", &serial, "--confined", &serial];
+    let run = ["run", "mine.toml", &drive.path, "--out", "a.ssdg"];
+    bench.print(&[&run[..], &consent].concat());
+    let recorded = "SELECT count(*) FROM property WHERE key IN ('flush', 'read_back')";
+    // A kill behind the last step leaves a file like this.
+    let cut_off = || {
+        let connection = rusqlite::Connection::open(bench.path("a.ssdg")).unwrap();
+        let sql = "DELETE FROM property WHERE key IN ('flush', 'read_back')";
+        assert_eq!(connection.execute(sql, []).unwrap(), 2);
+    };
+    let resume = || bench.call(&[&["resume", "a.ssdg"], &consent[..]].concat());
+    cut_off();
+    let output = resume();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(query(&bench.path("a.ssdg"), recorded), 2);
+
+    // The writes never reached the drive.
+    cut_off();
+    let image = std::fs::OpenOptions::new().write(true).open(bench.path("image")).unwrap();
+    image.write_all_at(&vec![0; 32 << 20], 2 << 20).unwrap();
+    image.sync_all().unwrap();
+    // An open image is a use of the drive.
+    drop(image);
+    std::process::Command::new("blockdev").args(["--flushbufs", &drive.path]).status().unwrap();
+    let output = resume();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let messages = text(&output.stderr);
+    assert!(messages.contains("do not hold the data that was written last"), "{messages}");
+}

@@ -1,0 +1,182 @@
+//! Run files of a week and files with as many records as fit: read in bounded memory, or refused with
+//! words.
+
+use crate::support::{Bench, query, text};
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use std::path::Path;
+
+/// The most memory for a run file of up to 100 MB.
+const MAX_MEMORY_KIB: u64 = 256 << 10;
+
+const SUITE: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\nid = \"a\"\n\
+    revision = 1\ntitle = \"A\"\nstream = { access = \"random\", block_size = \"4KiB\", \
+    read_percent = 0, queue_depth = 1 }\nuntil = { time = \"61s\" }\nscore = { mean_of = \"iops\" }\n";
+
+/// Returns the checksum of a record, as docs/format.md defines it.
+fn checksum(values: &[Value]) -> Value {
+    let mut crc = crc32fast::Hasher::new();
+    for value in values {
+        let (kind, bytes) = match value {
+            Value::Null => (0, Vec::new()),
+            Value::Integer(number) => (1, number.to_le_bytes().to_vec()),
+            Value::Real(number) => (2, number.to_bits().to_le_bytes().to_vec()),
+            Value::Text(text) => (3, text.as_bytes().to_vec()),
+            Value::Blob(bytes) => (4, bytes.clone()),
+        };
+        crc.update(&[kind]);
+        crc.update(&(bytes.len() as u64).to_le_bytes());
+        crc.update(&bytes);
+    }
+    Value::Integer(i64::from(crc.finalize()))
+}
+
+/// Records a short run, and replaces the samples of its last step by `rows` of `table`. The step lasts
+/// `seconds`.
+fn record(bench: &Bench, seconds: i64, table: &str, rows: impl Iterator<Item = Vec<Value>>) {
+    std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
+    bench.print(&["run", "mine.toml", "sim:tiny", "--out", "a.ssdg"]);
+    let connection = Connection::open(bench.path("a.ssdg")).unwrap();
+    let first = "WHERE step_id = (SELECT max(id) FROM step)";
+    let columns = match table {
+        "interval" => 13,
+        "reading" => 5,
+        other => panic!("no table {other}"),
+    };
+    connection
+        .execute_batch(&format!(
+            "PRAGMA synchronous = OFF; BEGIN; DELETE FROM {table} {first}; \
+             DROP TRIGGER finished_steps_stay"
+        ))
+        .unwrap();
+    let marks = vec!["?"; columns + 1].join(", ");
+    {
+        let mut insert =
+            connection.prepare(&format!("INSERT INTO {table} VALUES ({marks})")).unwrap();
+        for mut row in rows {
+            assert_eq!(row.len(), columns);
+            row.push(checksum(&row));
+            insert.execute(rusqlite::params_from_iter(row)).unwrap();
+        }
+    }
+    lengthen_last_step(&connection, seconds);
+    connection.execute_batch("COMMIT").unwrap();
+}
+
+/// Sets the duration of the last step, in a file whose trigger for it was dropped, and restores the
+/// trigger.
+fn lengthen_last_step(connection: &Connection, seconds: i64) {
+    let mut values: Vec<Value> = connection
+        .query_row("SELECT * FROM step ORDER BY id DESC LIMIT 1", [], |row| {
+            (0..14).map(|at| row.get(at)).collect()
+        })
+        .unwrap();
+    values[11] = Value::Integer(seconds * 1_000_000_000);
+    let (elapsed, crc) = (values[11].clone(), checksum(&values));
+    let sql = "UPDATE step SET elapsed_ns = ?1, crc = ?2 WHERE id = (SELECT max(id) FROM step)";
+    connection.execute(sql, [elapsed, crc]).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TRIGGER finished_steps_stay BEFORE UPDATE ON step WHEN old.state <> 'running'\n    \
+             BEGIN SELECT raise(ABORT, 'a finished step is never rewritten'); END",
+        )
+        .unwrap();
+}
+
+/// Returns the row of one second of writes with the latency histogram `blob`.
+fn second(step: i64, number: i64, like: &[Value]) -> Vec<Value> {
+    let mut row = like.to_vec();
+    row[0] = Value::Integer(step);
+    row[1] = Value::Integer(number);
+    row
+}
+
+/// Calls the program and returns its exit code, its messages and the largest memory that it had in KiB.
+fn measure(bench: &Bench, arguments: &str) -> (Option<i32>, String, u64) {
+    let script = format!(
+        "import resource, subprocess, sys\nresult = subprocess.run([sys.argv[1], {arguments}], \
+         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)\n\
+         print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n\
+         sys.stderr.write(result.stderr)\nsys.exit(result.returncode)"
+    );
+    let program = env!("CARGO_BIN_EXE_ssdgauge");
+    let output = std::process::Command::new("python3")
+        .args(["-c", &script, program])
+        .current_dir(bench.folder.path())
+        .output()
+        .unwrap();
+    let memory = text(&output.stdout).trim().parse().unwrap();
+    (output.status.code(), text(&output.stderr), memory)
+}
+
+/// Returns a row of table `interval` with a histogram, from a run of the program.
+fn like(bench: &Bench) -> Vec<Value> {
+    std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
+    bench.print(&["run", "mine.toml", "sim:tiny", "--out", "like.ssdg"]);
+    let connection = Connection::open(bench.path("like.ssdg")).unwrap();
+    let sql = "SELECT * FROM interval ORDER BY rowid DESC LIMIT 1 OFFSET 2";
+    connection.query_row(sql, [], |row| (0..13).map(|at| row.get(at)).collect()).unwrap()
+}
+
+fn last_step(path: &Path) -> i64 {
+    query(path, "SELECT max(id) FROM step")
+}
+
+#[test]
+fn a_run_of_a_week_is_read_in_bounded_memory() {
+    // A week where the long check runs, else a day.
+    let seconds = if std::env::var_os("SSDGAUGE_LONG").is_some() { 604_800 } else { 86_400 };
+    let bench = Bench::new();
+    let row = like(&bench);
+    let step = last_step(&bench.path("like.ssdg"));
+    record(&bench, seconds, "interval", (0..seconds).map(|number| second(step, number, &row)));
+    let since = std::time::Instant::now();
+    let (code, messages, memory) = measure(&bench, "'report', 'a.ssdg', '--json'");
+    let size = std::fs::metadata(bench.path("a.ssdg")).unwrap().len();
+    println!("{size} bytes: {memory} KiB, {:.1} s", since.elapsed().as_secs_f64());
+    assert_eq!(code, Some(0), "{messages}");
+    // The program itself, and 300 bytes for each second: 237 MiB for a week.
+    let most = (64 << 10) + 300 * seconds as u64 / 1_024;
+    assert!(memory <= most, "{memory} KiB for a file of {size} bytes");
+}
+
+#[test]
+fn files_with_as_many_records_as_fit_are_refused_with_words_in_bounded_memory() {
+    let bench = Bench::new();
+    let mut row = like(&bench);
+    let step = last_step(&bench.path("like.ssdg"));
+    // A second without requests: zeros, no latencies, no histogram.
+    row[5..=8].fill(Value::Integer(0));
+    row[9..=10].fill(Value::Null);
+    row[11] = Value::Integer(0);
+    row[12] = Value::Blob(Vec::new());
+    const MILLION: i64 = 1_000_000;
+    // Every other second, from the last to the first.
+    let seconds = (0..MILLION).rev().map(|number| second(step, 2 * number, &row));
+    record(&bench, 2 * MILLION, "interval", seconds);
+    refused(&bench);
+    // Every reading with an instrument of its own.
+    let reading = |number: i64| {
+        let instrument = Value::Text(format!("{number:x}"));
+        let quantity = Value::Text(format!("q{}", number % 100_000));
+        vec![Value::Integer(step), Value::Integer(0), instrument, quantity, Value::Real(1.0)]
+    };
+    record_again(&bench, "reading", (0..MILLION).map(reading));
+    refused(&bench);
+}
+
+fn record_again(bench: &Bench, table: &str, rows: impl Iterator<Item = Vec<Value>>) {
+    for name in ["a.ssdg", "a.html"] {
+        std::fs::remove_file(bench.path(name)).unwrap();
+    }
+    record(bench, 61, table, rows);
+}
+
+fn refused(bench: &Bench) {
+    let (code, messages, memory) = measure(bench, "'report', 'a.ssdg', '--json'");
+    let size = std::fs::metadata(bench.path("a.ssdg")).unwrap().len();
+    println!("{size} bytes: {memory} KiB");
+    assert_eq!(code, Some(2), "{messages}");
+    assert!(messages.contains("more seconds, readings or findings than a report can keep"));
+    assert!(memory <= MAX_MEMORY_KIB, "{memory} KiB for a file of {size} bytes");
+}
