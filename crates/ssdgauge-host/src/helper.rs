@@ -2,6 +2,7 @@
 
 mod permissions;
 mod saved_settings;
+pub(crate) mod search;
 pub(crate) mod server;
 
 use ssdgauge_core::DriveChange;

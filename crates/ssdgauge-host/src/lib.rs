@@ -9,6 +9,7 @@
 //! This crate never opens a drive for writing and holds no logic that one of the crates below it
 //! (os, drive, engine, meter, guard) owns.
 
+mod capabilities;
 mod environment;
 mod helper;
 mod monitor;
@@ -16,7 +17,9 @@ mod preparation;
 mod privileges;
 mod rig;
 mod settings;
+mod system_calls;
 
 pub use environment::environment;
+pub use helper::search::serve as serve_as_search;
 pub use helper::server::serve as serve_as_helper;
 pub use rig::{LinuxRig, open_meters};

@@ -7,6 +7,7 @@
 //! need privileges go to the privileged helper, which accepts a fixed list of them.
 
 use crate::helper;
+use crate::system_calls;
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus,
@@ -55,7 +56,8 @@ pub(crate) fn drop_privileges(
     if rustix::process::geteuid().is_root() {
         // Unprivileged processes get no ring, and another engine would change the results.
         if io_uring_is_for_root() {
-            let summary = "all kept: only root may use io_uring (kernel.io_uring_disabled)".into();
+            let kept = "all kept: only root may use io_uring (kernel.io_uring_disabled)";
+            let summary = format!("{kept}, {}", system_calls::restrict_run());
             return Ok(DroppedPrivileges { helper: None, summary });
         }
         if let Some(device) = device {
@@ -72,6 +74,7 @@ pub(crate) fn drop_privileges(
     set_no_new_privs(true)?;
     summary.push("no new privileges".to_owned());
     summary.push(restrict_paths(&folder));
+    summary.push(system_calls::restrict_run());
     Ok(DroppedPrivileges { helper, summary: summary.join(", ") })
 }
 

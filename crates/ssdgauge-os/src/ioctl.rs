@@ -6,6 +6,11 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+/// The request number of an NVMe admin command, NVME_IOCTL_ADMIN_CMD (include/uapi/linux/nvme_ioctl.h).
+pub const NVME_ADMIN_COMMAND: u32 = 0xc048_4e41;
+/// The request number of a SCSI command, SG_IO (include/scsi/sg.h).
+pub const SCSI_COMMAND: u32 = 0x2285;
+
 /// The kernel's `struct nvme_admin_cmd` (linux/nvme_ioctl.h).
 #[repr(C)]
 #[derive(Default)]
@@ -37,7 +42,6 @@ pub fn nvme_admin(
     data: &mut [u8],
     timeout_ms: u32,
 ) -> io::Result<(u16, u32)> {
-    const NVME_IOCTL_ADMIN_CMD: libc::c_ulong = 0xc048_4e41;
     const { assert!(size_of::<NvmeAdmin>() == 72) };
     let address = if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 };
     let mut command = NvmeAdmin {
@@ -51,7 +55,7 @@ pub fn nvme_admin(
     };
     // SAFETY: the structure is the one that the call is declared with; the kernel moves at most
     // `data_length` bytes to or from `data`, which lives until the call returns.
-    let status = unsafe { libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ADMIN_CMD, &mut command) };
+    let status = unsafe { libc::ioctl(file.as_raw_fd(), NVME_ADMIN_COMMAND.into(), &mut command) };
     match u16::try_from(status) {
         Ok(status) => Ok((status, command.result)),
         Err(_) => Err(io::Error::last_os_error()),
@@ -118,7 +122,6 @@ pub fn scsi(
     data: &mut [u8],
     timeout_ms: u32,
 ) -> io::Result<ScsiAnswer> {
-    const SG_IO: libc::c_ulong = 0x2285;
     let mut sense = [0u8; 32];
     let mut request = ScsiRequest {
         interface: i32::from(b'S'),
@@ -150,7 +153,7 @@ pub fn scsi(
     };
     // SAFETY: the structure is the one that the call is declared with; command, data and sense
     // are as long as it says and live until the call returns.
-    match unsafe { libc::ioctl(file.as_raw_fd(), SG_IO, &mut request) } {
+    match unsafe { libc::ioctl(file.as_raw_fd(), SCSI_COMMAND.into(), &mut request) } {
         0 => {}
         _ => return Err(io::Error::last_os_error()),
     }

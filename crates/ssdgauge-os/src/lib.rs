@@ -14,5 +14,6 @@ pub mod process;
 pub mod processor;
 pub mod ring;
 pub mod sysfs;
+pub mod system_calls;
 pub mod thread;
 pub mod topology;

@@ -9,7 +9,7 @@ mod values;
 
 pub(crate) use claims::ClaimsArguments;
 pub(crate) use export::ExportArguments;
-pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper};
+pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
 
 use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
@@ -75,6 +75,9 @@ pub(crate) enum Command {
     /// Serves a run that has dropped its privileges; started by the program itself.
     #[command(hide = true)]
     PrivilegedHelper(PrivilegedHelper),
+    /// Searches for processes that could write to a drive; started by the program itself.
+    #[command(hide = true)]
+    PrivilegedSearch(PrivilegedSearch),
     /// Looks at devices that may not answer; started by the program itself.
     #[command(hide = true)]
     Look(LookArguments),

@@ -52,6 +52,10 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Log(arguments) => log::print(&arguments.file),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Look(arguments) => look::serve(&arguments),
+        Command::PrivilegedSearch(search) => {
+            ssdgauge_host::serve_as_search(&search.device, search.run)
+                .map_err(|error| look::cannot_serve(&error))
+        }
         Command::PrivilegedHelper(part) => {
             ssdgauge_host::serve_as_helper(&part.device, &part.changes)
                 .map_err(|error| look::cannot_serve(&error))

@@ -7,16 +7,17 @@
 
 use super::permissions::{ATA, ATA_SET_FEATURES, ATA_WRITE_CACHE, Permissions, refused};
 use super::saved_settings::SettingsRestorer;
+use super::search;
+use crate::capabilities;
 use crate::settings::write_cache::CachePath;
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set,
-    set_capabilities, set_no_new_privs,
-};
+use crate::system_calls;
+use rustix::thread::CapabilitySet;
 use ssdgauge_core::DriveChange;
 use ssdgauge_drive::helper::message::{Reply, Request, RequestKind};
 use ssdgauge_drive::pass_through::OpenDevice;
 use ssdgauge_drive::sysfs_device::SysfsDevice;
-use ssdgauge_os::own_process::close_inherited;
+use ssdgauge_os::own_process::{OwnProcess, close_inherited};
+use ssdgauge_os::system_calls::denied_call;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -34,6 +35,7 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
     close_inherited();
     let parent = std::os::unix::process::parent_id();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let search = search::start(device, parent)?;
     let folder = std::fs::canonicalize(format!("/sys/dev/block/{device}"))?;
     drop_capabilities(SysfsDevice::from_folder(Path::new("/sys"), &folder).is_scsi())?;
     let file = Arc::new(open(device)?);
@@ -42,13 +44,19 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
     let permissions = Permissions::new(changes, &folder, namespace);
     let drive = OpenDevice::new(Arc::clone(&file));
     let mut settings = SettingsRestorer::new(&drive);
+    system_calls::restrict_helper();
     let mut serve_one = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
         let reply = match request.kind {
-            RequestKind::Writers => Ok(list_writers(device, parent)),
+            RequestKind::Writers => writers(&search),
             RequestKind::Nvme => nvme(&file, &permissions, &request, &mut settings),
             RequestKind::Scsi => scsi(&file, &permissions, &request, &mut settings),
             RequestKind::Attribute => attribute(&permissions, &request.data, &mut settings),
+        };
+        // A fault in this process is reported, whichever request showed it.
+        let reply = match denied_call() {
+            Some(number) => Err(refused(&format!("the system call {number}"))),
+            None => reply,
         };
         Reply::from_result(reply).send(&mut socket).map(|()| true)
     };
@@ -64,27 +72,14 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
     ended
 }
 
-/// Drops every capability, also from the bounding set, but those for the requests: SYS_ADMIN for
-/// NVMe commands and the mappings of other processes, SYS_RAWIO for commands to a SCSI device,
-/// SYS_PTRACE and DAC_READ_SEARCH for the open files of other processes.
+/// Drops every capability but those for the requests: SYS_ADMIN for NVMe commands, SYS_RAWIO for
+/// commands to a SCSI device.
 fn drop_capabilities(is_scsi: bool) -> io::Result<()> {
     let commands = match is_scsi {
         true => CapabilitySet::SYS_RAWIO,
         false => CapabilitySet::empty(),
     };
-    let kept = CapabilitySet::SYS_ADMIN
-        | CapabilitySet::SYS_PTRACE
-        | CapabilitySet::DAC_READ_SEARCH
-        | commands;
-    let kept = kept & capabilities(None)?.permitted;
-    for capability in CapabilitySet::all().difference(kept).iter() {
-        // Fails for capabilities that are newer than the kernel, which then do not exist.
-        let _ = remove_capability_from_bounding_set(capability);
-    }
-    let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
-    set_no_new_privs(true)?;
-    Ok(())
+    capabilities::keep_only(CapabilitySet::SYS_ADMIN | commands)
 }
 
 /// Opens the drive for reading, by the name that the kernel has for its number, and checks the
@@ -99,9 +94,8 @@ fn open(device: &str) -> io::Result<File> {
 }
 
 /// Returns the processes that have the drive open for writing, the run itself left out.
-fn list_writers(device: &str, parent: u32) -> Reply {
-    let data = ssdgauge_guard::find_writers(device, parent).join("\n").into_bytes();
-    Reply { data, ..Reply::default() }
+fn writers(search: &OwnProcess) -> io::Result<Reply> {
+    Ok(Reply { data: search::writers(search)?, ..Reply::default() })
 }
 
 fn malformed() -> io::Error {

@@ -12,6 +12,14 @@ pub(crate) struct PrivilegedHelper {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PrivilegedSearch {
+    /// The number of the drive.
+    pub(crate) device: String,
+    /// The process of the run.
+    pub(crate) run: u32,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct LookArguments {
     #[command(subcommand)]
     pub(crate) text: Option<LookText>,

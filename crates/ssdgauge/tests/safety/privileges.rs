@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 /// CAP_IPC_LOCK: memory of the rings, where RLIMIT_MEMLOCK cannot be raised.
 const LOCK_MEMORY: u64 = 1 << 14;
-/// CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_SYS_ADMIN: query commands, and the open files of
-/// other processes. Only a SCSI device needs CAP_SYS_RAWIO.
-const OF_THE_HELPER: u64 = 1 << 2 | 1 << 19 | 1 << 21;
+/// CAP_SYS_ADMIN: query commands. Only a SCSI device needs CAP_SYS_RAWIO.
+const OF_THE_HELPER: u64 = 1 << 21;
+/// CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_SYS_ADMIN: the open files of other processes.
+const OF_THE_SEARCH: u64 = 1 << 2 | 1 << 19 | 1 << 21;
 /// A file that the caller of the program has open.
 const CALLERS_FILE: &str = "/etc/hostname";
 /// A user id without any other use on the machine.
@@ -60,14 +61,8 @@ impl Run {
 
     /// Returns the process id of the privileged helper.
     fn helper(&self) -> u32 {
-        let own = self.child.id();
-        let list = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap();
         // Beside it, a look at the drive may be in progress.
-        let is_helper = |id: &&str| {
-            let line = std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
-            line.split('\0').nth(1) == Some("privileged-helper")
-        };
-        list.split_whitespace().find(is_helper).expect("the run has a helper").parse().unwrap()
+        child(self.child.id(), "privileged-helper")
     }
 
     /// Waits for the end; returns the exit code and stderr.
@@ -85,6 +80,7 @@ struct Status {
     users: Vec<u32>,
     capabilities: [u64; 5],
     no_new_privileges: bool,
+    has_filter: bool,
 }
 
 impl Status {
@@ -96,8 +92,25 @@ impl Status {
             users: line("Uid:").split_whitespace().map(|id| id.parse().unwrap()).collect(),
             capabilities: ["CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"].map(set),
             no_new_privileges: line("NoNewPrivs:") == "1",
+            has_filter: line("Seccomp:") == "2",
         })
     }
+}
+
+/// Returns the process id of the child of `parent` that was started with `command`.
+fn child(parent: u32, command: &str) -> u32 {
+    let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
+    let is_it = |id: &&str| {
+        let line = std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        line.split('\0').nth(1) == Some(command)
+    };
+    list.split_whitespace().find(is_it).expect("the process has that child").parse().unwrap()
+}
+
+/// Returns the paths that the process has open.
+fn open_files(process: &Path) -> Vec<PathBuf> {
+    let open = std::fs::read_dir(process.join("fd")).unwrap();
+    open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok()).collect()
 }
 
 fn wait_for(condition: impl Fn() -> bool, problem: &str) {
@@ -120,28 +133,34 @@ fn no_thread_of_a_run_has_privileges_and_the_privileged_helper_ends_with_it() {
                 assert!(thread.users.iter().all(|user| *user == owner), "{thread:?}");
                 let held = thread.capabilities.iter().fold(0, |all, set| all | set);
                 assert_eq!(held & !LOCK_MEMORY, 0, "{thread:?}");
-                assert!(thread.no_new_privileges, "{thread:?}");
+                assert!(thread.no_new_privileges && thread.has_filter, "{thread:?}");
                 checked += 1;
             }
         }
         assert!(checked > 1, "only {checked} threads were checked");
-        let helper = PathBuf::from(format!("/proc/{}", run.helper()));
-        let status = Status::read(&helper).unwrap();
-        let [inherited, permitted, effective, bounding, ambient] = status.capabilities;
-        assert_eq!((inherited, ambient), (0, 0), "{status:?}");
-        assert_eq!((permitted | effective | bounding) & !OF_THE_HELPER, 0, "{status:?}");
-        let open = std::fs::read_dir(helper.join("fd")).unwrap();
-        let open: Vec<PathBuf> =
-            open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok()).collect();
-        assert!(open.iter().any(|path| path == Path::new(&run.device)), "{open:?}");
-        assert!(open.iter().all(|path| path != Path::new(CALLERS_FILE)), "{open:?}");
-        assert!(status.no_new_privileges);
+        let search = child(run.helper(), "privileged-search");
+        let [helper, search] =
+            [run.helper(), search].map(|id| PathBuf::from(format!("/proc/{id}")));
+        // The process with the drive cannot look into others, and the one that can has no drive.
+        for (process, capabilities, has_drive) in
+            [(&helper, OF_THE_HELPER, true), (&search, OF_THE_SEARCH, false)]
+        {
+            let status = Status::read(process).unwrap();
+            let [inherited, permitted, effective, bounding, ambient] = status.capabilities;
+            assert_eq!((inherited, ambient), (0, 0), "{status:?}");
+            assert_eq!((permitted | effective | bounding) & !capabilities, 0, "{status:?}");
+            assert!(status.no_new_privileges && status.has_filter, "{status:?}");
+            let open = open_files(process);
+            assert_eq!(open.iter().any(|path| path == Path::new(&run.device)), has_drive);
+            assert!(open.iter().all(|path| path != Path::new(CALLERS_FILE)), "{open:?}");
+        }
         run.child.kill().unwrap();
         run.child.wait().unwrap();
-        let is_gone = || {
-            std::fs::read_to_string(helper.join("stat")).map_or(true, |stat| stat.contains(") Z "))
-        };
-        wait_for(is_gone, "the privileged helper outlives its run");
+        for process in [helper, search] {
+            let stat = || std::fs::read_to_string(process.join("stat"));
+            let is_gone = || stat().map_or(true, |stat| stat.contains(") Z "));
+            wait_for(is_gone, "a privileged process outlives its run");
+        }
     }
 }
 

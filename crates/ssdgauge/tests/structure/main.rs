@@ -15,12 +15,14 @@ use std::path::{Path, PathBuf};
 
 /// Each module at the root of `ssdgauge-host`, and the modules that it may import.
 const HOST: &[(&str, &[&str])] = &[
+    ("capabilities", &[]),
     ("environment", &[]),
+    ("system_calls", &[]),
     ("settings", &[]),
     ("monitor", &[]),
     ("preparation", &[]),
-    ("helper", &["settings"]),
-    ("privileges", &["helper"]),
+    ("helper", &["capabilities", "settings", "system_calls"]),
+    ("privileges", &["helper", "system_calls"]),
     ("rig", &["monitor", "preparation", "privileges", "settings"]),
 ];
 
