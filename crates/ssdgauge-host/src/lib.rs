@@ -13,6 +13,7 @@ mod capabilities;
 mod environment;
 mod helper;
 mod monitor;
+mod paths;
 mod preparation;
 mod privileges;
 mod rig;

@@ -6,12 +6,7 @@
 //! folder of the results: a fault in a parser of device data cannot harm the machine. Requests that
 //! need privileges go to the privileged helper, which accepts a fixed list of them.
 
-use crate::helper;
-use crate::system_calls;
-use landlock::{
-    ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus,
-};
+use crate::{helper, paths, system_calls};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set,
@@ -73,7 +68,7 @@ pub(crate) fn drop_privileges(
     set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
     set_no_new_privs(true)?;
     summary.push("no new privileges".to_owned());
-    summary.push(restrict_paths(&folder));
+    summary.push(paths::restrict_run(&folder));
     summary.push(system_calls::restrict_run());
     Ok(DroppedPrivileges { helper, summary: summary.join(", ") })
 }
@@ -160,36 +155,4 @@ fn owner(results: &Path, folder: &Path) -> Option<(u32, u32)> {
 /// Returns whether a user other than root owns the run file or its folder.
 fn belongs_to_others(results: &Path, folder: &Path) -> bool {
     [results, folder].iter().any(|path| fs::metadata(path).is_ok_and(|facts| facts.uid() != 0))
-}
-
-/// Restricts this thread and all that it starts to writes below `folder`. The folder for temporary
-/// files is that of all users. Returns the restriction in force as text.
-fn restrict_paths(folder: &Path) -> String {
-    let all = AccessFs::from_all(ABI::V5);
-    let read = AccessFs::from_read(ABI::V5);
-    let restrict = || -> Result<RulesetStatus, landlock::RulesetError> {
-        let mut rules = Ruleset::default()
-            .set_compatibility(CompatLevel::BestEffort)
-            .handle_access(all)?
-            .create()?;
-        let permitted = [(Path::new("/"), read), (folder, all)];
-        for (path, access) in permitted {
-            if let Ok(path) = PathFd::new(path) {
-                rules = rules.add_rule(PathBeneath::new(path, access))?;
-            }
-        }
-        let null = AccessFs::from_file(ABI::V5);
-        // Programs that serve as meters are started with /dev/null as standard input.
-        if let Ok(path) = PathFd::new("/dev/null") {
-            rules = rules.add_rule(PathBeneath::new(path, null))?;
-        }
-        Ok(rules.restrict_self()?.ruleset)
-    };
-    match restrict() {
-        Ok(RulesetStatus::FullyEnforced) => "writes only below the results (Landlock)".into(),
-        Ok(RulesetStatus::PartiallyEnforced) => {
-            "writes only below the results (Landlock, partially enforced)".into()
-        }
-        Ok(RulesetStatus::NotEnforced) | Err(_) => "no Landlock".into(),
-    }
 }

@@ -67,6 +67,11 @@ impl Permissions {
         Permissions { changes: changes.to_vec(), namespace, attributes }
     }
 
+    /// Returns the attributes that the plan sets, by their real paths.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = &Path> {
+        self.attributes.iter().map(|(path, _)| path.as_path())
+    }
+
     fn has(&self, change: DriveChange) -> bool {
         self.changes.contains(&change)
     }

@@ -10,7 +10,7 @@ use super::saved_settings::SettingsRestorer;
 use super::search;
 use crate::capabilities;
 use crate::settings::write_cache::CachePath;
-use crate::system_calls;
+use crate::{paths, system_calls};
 use rustix::thread::CapabilitySet;
 use ssdgauge_core::DriveChange;
 use ssdgauge_drive::helper::message::{Reply, Request, RequestKind};
@@ -44,6 +44,8 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
     let permissions = Permissions::new(changes, &folder, namespace);
     let drive = OpenDevice::new(Arc::clone(&file));
     let mut settings = SettingsRestorer::new(&drive);
+    // What a kernel without them cannot enforce is checked by `permissions` alone.
+    paths::restrict_helper(permissions.attributes());
     system_calls::restrict_helper();
     let mut serve_one = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };

@@ -17,12 +17,13 @@ use std::path::{Path, PathBuf};
 const HOST: &[(&str, &[&str])] = &[
     ("capabilities", &[]),
     ("environment", &[]),
+    ("paths", &[]),
     ("system_calls", &[]),
     ("settings", &[]),
     ("monitor", &[]),
     ("preparation", &[]),
-    ("helper", &["capabilities", "settings", "system_calls"]),
-    ("privileges", &["helper", "system_calls"]),
+    ("helper", &["capabilities", "paths", "settings", "system_calls"]),
+    ("privileges", &["helper", "paths", "system_calls"]),
     ("rig", &["monitor", "preparation", "privileges", "settings"]),
 ];
 
