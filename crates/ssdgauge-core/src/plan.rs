@@ -268,6 +268,15 @@ impl SteadyRule {
 }
 
 impl Action {
+    /// Returns whether it writes to the drive.
+    pub fn writes(&self) -> bool {
+        match self {
+            Action::Run { workload, .. } => workload.writes(),
+            Action::Prepare(preparation) => preparation.fill_span().is_some(),
+            Action::Rest(_) | Action::Idle(_) => false,
+        }
+    }
+
     /// Returns the preparation, where the action is one.
     pub fn preparation(&self) -> Option<&Preparation> {
         match self {

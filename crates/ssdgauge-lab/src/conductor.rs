@@ -34,7 +34,6 @@ use ssdgauge_runfile::{
 use std::collections::BTreeMap;
 use thiserror::Error;
 use turns::Numbers;
-use written_data::writes;
 
 /// The surroundings of a run: time of day, stop requests and progress display.
 ///
@@ -386,7 +385,7 @@ impl<'a> Conductor<'a> {
             tried.push(Attempt { load: place.step, passed });
         }
         let step = &self.plan.tests[place.test].phases[place.phase].steps[place.step];
-        if writes(&step.action) {
+        if step.action.writes() {
             self.written_by = Some(id);
         }
     }

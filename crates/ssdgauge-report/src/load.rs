@@ -41,7 +41,9 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         tests.push((index, run));
     }
     let is_judged = head.plan.repeat_until.is_none() || ended_after.is_some();
-    let complete = is_judged && tests.iter().all(|(_, test)| test.complete);
+    let is_measured = is_judged && tests.iter().all(|(_, test)| test.complete);
+    let awaits_flush = is_measured && file.unflushed(&steps)?.is_some();
+    let complete = is_measured && !awaits_flush;
     let tests = repetitions::group(&file, &mut room, &steps, tests)?;
     let findings = findings
         .into_iter()
@@ -49,7 +51,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         .map(|record| record.finding)
         .collect();
     let durability = durability.of_run();
-    Ok(RecordedRun { head, tests, findings, complete, ended_after, durability })
+    Ok(RecordedRun { head, tests, findings, complete, awaits_flush, ended_after, durability })
 }
 
 /// Returns how many repetitions of each test belong to the run: all of the plan, or those after which

@@ -1,5 +1,6 @@
 //! Records of a run file and their checksums.
 
+mod flushes;
 pub(crate) mod reader;
 
 use rusqlite::types::Value;

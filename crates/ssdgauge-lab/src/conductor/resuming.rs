@@ -2,10 +2,9 @@
 
 use super::remaining::{count_earlier, places, remaining, searches, step_at};
 use super::replay::Replay;
-use super::written_data::writes;
 use super::{Completion, ConductError, Conductor, Watcher};
-use ssdgauge_core::{DriveInfo, Finding, FindingKind, Nanos, Restart, Rig, Severity, TargetKind};
-use ssdgauge_runfile::{FLUSH, RunFile, StepId, StepRecord, StepState, Writer};
+use ssdgauge_core::{Finding, FindingKind, Nanos, Restart, Rig, Severity};
+use ssdgauge_runfile::{RunFile, StepRecord, StepState, Writer};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Continues the run of `run`, which `writer` has open.
@@ -47,7 +46,7 @@ pub fn resume(
     // Where every step is finished, the verdict on the last turn may be missing.
     let awaits_verdict = head.plan.repeat_until.is_some() && !is_judged;
     let todo = remaining(&head.plan, &finished, unfinished, rig.drive()).filter(|_| !is_judged);
-    let unsecured = unsecured(run, &records, rig.drive())?;
+    let unsecured = run.unflushed(&records)?;
     let waits = awaits_verdict || unsecured.is_some();
     let todo = todo.or(waits.then(|| (head.plan.tests.len(), Vec::new())));
     let Some((from, todo)) = todo else { return Ok(Completion::Finished) };
@@ -93,26 +92,4 @@ pub fn resume(
     conductor.resumed = Some(resumed(&again));
     conductor.record_resumed()?;
     conductor.execute(&todo, from)
-}
-
-/// Returns the last step of `run` that wrote, where no flush behind it is recorded: the run was killed
-/// before. `None` for a scratch file, whose content ended with its process, and for a file of format 1,
-/// which records no flushes.
-fn unsecured(
-    run: &RunFile,
-    records: &[StepRecord],
-    drive: &DriveInfo,
-) -> Result<Option<StepId>, ConductError> {
-    if !matches!(drive.kind, TargetKind::Block | TargetKind::Virtual) || run.format() < 2 {
-        return Ok(None);
-    }
-    let plan = &run.head().plan;
-    let wrote = |record: &&StepRecord| {
-        record.state == StepState::Finished && writes(&step_at(plan, record.place).action)
-    };
-    let last = records.iter().filter(wrote).map(|record| record.id).max();
-    let properties = run.properties()?;
-    let flushed = properties.iter().filter(|property| property.key == FLUSH);
-    let flushed = flushed.filter_map(|property| property.step).max();
-    Ok(last.filter(|last| flushed.is_none_or(|flushed| flushed < *last)))
 }

@@ -136,12 +136,3 @@ fn writes_or_reads(step: &Step) -> bool {
         Action::Rest(_) | Action::Idle(_) => false,
     }
 }
-
-/// Returns whether a step writes to the drive.
-pub(super) fn writes(action: &Action) -> bool {
-    match action {
-        Action::Run { workload, .. } => workload.writes(),
-        Action::Prepare(preparation) => preparation.fill_span().is_some(),
-        Action::Rest(_) | Action::Idle(_) => false,
-    }
-}

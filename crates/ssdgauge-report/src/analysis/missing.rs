@@ -18,6 +18,18 @@ pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {
     findings
 }
 
+/// Returns the finding on a run whose steps have all finished, and which was killed before the flush
+/// behind them.
+pub(crate) fn no_flush() -> Finding {
+    Finding::new(
+        FindingKind::NotMeasured,
+        Severity::Warning,
+        "the run ended before the flush behind its last step: whether the drive kept what was written \
+         is not known",
+        "continue it: ssdgauge resume FILE",
+    )
+}
+
 fn unfinished(run: &TestRun) -> StepFinding {
     let text = match run.points.len() {
         0 => "no step of this test has finished".to_owned(),

@@ -15,8 +15,10 @@ pub(crate) struct RecordedRun {
     pub(crate) tests: Vec<RecordedTest>,
     /// The findings that belong to the whole run.
     pub(crate) findings: Vec<Finding>,
-    /// True if every step that the run needs has finished.
+    /// True if every step that the run needs has finished, and what it wrote was flushed.
     pub(crate) complete: bool,
+    /// True if only the flush behind the last step is missing.
+    pub(crate) awaits_flush: bool,
     /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it
     /// continues.
     pub(crate) ended_after: Option<u32>,

@@ -17,8 +17,10 @@ pub struct Run {
     pub tests: Vec<TestRun>,
     /// The findings that belong to the whole run.
     pub findings: Vec<Finding>,
-    /// True if every step that the run needs has finished.
+    /// True if every step that the run needs has finished, and what it wrote was flushed.
     pub complete: bool,
+    /// True if only the flush behind the last step is missing: the run was killed there.
+    pub awaits_flush: bool,
     /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it
     /// continues.
     pub ended_after: Option<u32>,

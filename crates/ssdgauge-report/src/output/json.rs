@@ -34,6 +34,7 @@ fn run(run: &Run) -> Value {
         "program": sanitize::prose(&run.head.program),
         "started_unix_ms": run.head.started_unix_ms,
         "complete": run.complete,
+        "awaits_flush": run.awaits_flush,
         "model": run.is_model(),
         "label": labels::label(&run.head),
         "drive": drive(&run.head.drive),

@@ -35,12 +35,17 @@ pub fn openmetrics(runs: &[Run]) -> String {
             findings(lines, run);
         }
     });
-    family(&mut text, "ssdgauge_run_complete", "Whether every step has finished.", |lines| {
-        for run in runs {
-            let value = f64::from(u8::from(run.complete));
-            lines.push(line("ssdgauge_run_complete", &labels(run, &[]), value));
-        }
-    });
+    family(
+        &mut text,
+        "ssdgauge_run_complete",
+        "Whether every step has finished and was flushed.",
+        |lines| {
+            for run in runs {
+                let value = f64::from(u8::from(run.complete));
+                lines.push(line("ssdgauge_run_complete", &labels(run, &[]), value));
+            }
+        },
+    );
     text.push_str("# EOF\n");
     text
 }

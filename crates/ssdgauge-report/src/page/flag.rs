@@ -10,7 +10,7 @@ pub(super) fn flag(runs: &[Run]) -> Markup {
         total if n == total => String::new(),
         total => format!("{n} of {total} runs: "),
     };
-    let flags: [(usize, &str, &str); 4] = [
+    let flags: [(usize, &str, &str); 5] = [
         (
             count(Run::is_model),
             "MODEL",
@@ -29,9 +29,14 @@ pub(super) fn flag(runs: &[Run]) -> Markup {
             "The span was reduced to fit a small target, on request.",
         ),
         (
-            count(|run| !run.complete),
+            count(|run| !run.complete && !run.awaits_flush),
             "UNFINISHED",
             "Not all steps have finished. Missing results are named at each test.",
+        ),
+        (
+            count(|run| run.awaits_flush),
+            "NOT FLUSHED",
+            "All steps have finished, but what they wrote was neither flushed nor read back.",
         ),
     ];
     html! {

@@ -279,6 +279,11 @@ pub fn record(folder: &Path, recipe: &Recipe<'_>) -> PathBuf {
             }
         }
     }
+    // A run that has ended was flushed; without figures, which these tests do not need.
+    let has_ended = ids.len() == number;
+    if let Some(last) = ids.last().filter(|_| has_ended) {
+        writer.property(Some(*last), ssdgauge_runfile::FLUSH, "null").unwrap();
+    }
     for (step, finding) in &recipe.findings {
         let step = step.map(|step| ids[step]);
         let record = FindingRecord { step, unix_ms: STARTED, finding: finding.clone() };

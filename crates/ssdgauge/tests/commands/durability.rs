@@ -159,3 +159,33 @@ fn a_run_that_was_killed_before_its_last_flush_is_flushed_and_checked_when_it_is
     let messages = text(&output.stderr);
     assert!(messages.contains("do not hold the data that was written last"), "{messages}");
 }
+
+#[test]
+fn a_run_without_its_last_flush_is_not_complete_on_card_page_and_in_json() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("mine.toml"), FILLS).unwrap();
+    bench.print(&["run", "mine.toml", "sim:tiny", "--out", "a.ssdg"]);
+    let outputs = || {
+        let card = bench.print(&["report", "a.ssdg", "--markdown"]);
+        let json = bench.print(&["report", "a.ssdg", "--json"]);
+        bench.print(&["report", "a.ssdg", "-o", "a.html"]);
+        let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
+        (card, serde_json::from_str::<serde_json::Value>(&json).unwrap(), page)
+    };
+    const WORDS: &str = "before the flush behind its last step";
+    let (card, json, page) = outputs();
+    let run = &json["runs"][0];
+    assert_eq!((&run["complete"], &run["awaits_flush"]), (&true.into(), &false.into()));
+    assert!(!card.contains("UNFINISHED") && !card.contains(WORDS), "{card}");
+    assert!(!page.contains("NOT FLUSHED") && !page.contains(WORDS));
+
+    let connection = rusqlite::Connection::open(bench.path("a.ssdg")).unwrap();
+    let sql = "DELETE FROM property WHERE key IN ('flush', 'read_back')";
+    assert!(connection.execute(sql, []).unwrap() > 0);
+    drop(connection);
+    let (card, json, page) = outputs();
+    let run = &json["runs"][0];
+    assert_eq!((&run["complete"], &run["awaits_flush"]), (&false.into(), &true.into()));
+    assert!(card.contains("UNFINISHED") && card.contains(WORDS), "{card}");
+    assert!(page.contains("NOT FLUSHED") && page.contains(WORDS));
+}
