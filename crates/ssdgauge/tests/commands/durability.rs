@@ -3,7 +3,7 @@
 
 use crate::support::{Bench, Loop, query, text};
 use ssdgauge_core::Random;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -188,4 +188,41 @@ fn a_run_without_its_last_flush_is_not_complete_on_card_page_and_in_json() {
     assert_eq!((&run["complete"], &run["awaits_flush"]), (&false.into(), &true.into()));
     assert!(card.contains("UNFINISHED") && card.contains(WORDS), "{card}");
     assert!(page.contains("NOT FLUSHED") && page.contains(WORDS));
+}
+
+/// A step of six seconds: three commits at an interval of 2 s, none at 10 s.
+const SIX_SECONDS: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\n\
+    id = \"a\"\nrevision = 1\ntitle = \"A\"\n\
+    stream = { access = \"random\", block_size = \"4KiB\", read_percent = 0 }\n\
+    until = { time = \"6500ms\" }\nscore = { mean_of = \"iops\" }\n";
+
+#[test]
+fn samples_are_stored_more_often_where_run_file_and_target_lie_on_different_drives() {
+    const SIZE: u64 = 64 << 20;
+    let bench = Bench::new();
+    let in_memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    // Device numbers with major 0 belong to file systems without a block device.
+    let has_drive = |path: &Path| std::fs::metadata(path).unwrap().dev() >= 1 << 8;
+    if !has_drive(bench.folder.path()) || has_drive(in_memory.path()) {
+        println!("skipped: temporary files need a drive, and /dev/shm none");
+        return;
+    }
+    let drives = [bench.folder.path(), in_memory.path()].map(|folder| Loop::attach(folder, SIZE));
+    let [Some(shared), Some(separate)] = &drives else { return };
+    std::fs::write(bench.path("mine.toml"), SIX_SECONDS).unwrap();
+    let runs = [(shared, "shared.ssdg"), (separate, "separate.ssdg")].map(|(drive, out)| {
+        let serial = format!("{}:{SIZE}", drive.name());
+        let line = ["run", "mine.toml", &drive.path, "--out", out, "--confirm", &serial];
+        let mut command = bench.command(&[&line[..], &["--confined", &serial]].concat());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        (child, out)
+    });
+    let [shared, separate] = runs.map(|(child, out)| {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        // The change counter of an SQLite file counts its commits (file format, section 1.3.3).
+        let file = std::fs::read(bench.path(out)).unwrap();
+        u32::from_be_bytes(file[24..28].try_into().unwrap())
+    });
+    assert!(separate >= shared + 2, "{separate} commits, and {shared} on one drive");
 }
