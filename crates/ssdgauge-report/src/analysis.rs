@@ -5,8 +5,10 @@
 pub(crate) mod answer;
 pub(crate) mod caches;
 pub(crate) mod claims;
+pub(crate) mod cohort;
 pub(crate) mod comparability;
 pub(crate) mod compare;
+pub(crate) mod drive_class;
 pub(crate) mod drive_slots;
 pub(crate) mod drive_summary;
 pub(crate) mod fill_curve;

@@ -76,7 +76,7 @@ impl<'a> Content<'a> {
             return html! {
                 a.skip href="#answer" { "Skip to the results" }
                 (flag::flag(self.runs))
-                (quick::body(run, &self.title, tests, &self.drives))
+                (quick::body(run, &self.title, tests, &self.drives, self.options.cohort.as_ref()))
             };
         }
         let notes = self.options.notes.as_ref();
