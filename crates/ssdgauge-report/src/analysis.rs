@@ -13,6 +13,7 @@ pub(crate) mod drive_slots;
 pub(crate) mod drive_summary;
 pub(crate) mod fill_curve;
 pub(crate) mod fill_level;
+pub(crate) mod fill_states;
 pub(crate) mod finding_words;
 pub(crate) mod group;
 mod headline;

@@ -10,6 +10,7 @@ mod bar;
 mod caveats;
 mod content;
 mod environment;
+mod fill_states;
 mod findings;
 mod flag;
 mod fragment;
