@@ -333,8 +333,10 @@ impl Action {
     pub fn describe(&self) -> String {
         match self {
             Action::Prepare(preparation) => preparation.describe(),
-            Action::Idle(time) => format!("idle for {time}: no load, no command to the drive"),
-            Action::Rest(time) => format!("no load for {time}"),
+            Action::Idle(time) => {
+                format!("idle for {}: no load, no command to the drive", time.about())
+            }
+            Action::Rest(time) => format!("no load for {}", time.about()),
             Action::Run { workload, until, steady } => {
                 let rule = |rule: SteadyRule| {
                     let least = match rule.least_bytes {
@@ -478,9 +480,9 @@ mod tests {
     fn an_action_in_words_names_load_and_limits() {
         assert_eq!(
             run(vec![stream(70)], Some(4_096)).describe(),
-            "random 4KiB, 70 % read, QD32 × 4, span 64GB; ends after 10min or after 4KiB"
+            "random 4 KiB, 70 % read, QD32 × 4, span 64.0 GB; ends after 10 min or after 4.10 kB"
         );
-        assert_eq!(Action::Rest(Nanos::from_secs(5)).describe(), "no load for 5s");
+        assert_eq!(Action::Rest(Nanos::from_secs(5)).describe(), "no load for 5 s");
     }
 
     #[test]

@@ -150,10 +150,15 @@ impl Preparation {
         match self {
             Preparation::Purge => "purge the drive".into(),
             Preparation::PurgeBy(method) => format!("purge the drive by {}", method.name()),
-            Preparation::Trim { offset: Bytes(0), span } => format!("trim the first {span}"),
-            Preparation::Trim { offset, span } => format!("trim {span} from offset {offset}"),
+            Preparation::Trim { offset: Bytes(0), span } => {
+                format!("trim the first {}", span.about())
+            }
+            Preparation::Trim { offset, span } => {
+                format!("trim {} from offset {}", span.about(), offset.about())
+            }
             Preparation::Fill { access, block_size, span, .. } => {
-                format!("write {span} once, {} order, {block_size} per request", access.name())
+                let (span, size) = (span.about(), block_size.as_block());
+                format!("write {span} once, {} order, {size} per request", access.name())
             }
             Preparation::Power(saving) => format!("set the power saving: {saving}"),
             Preparation::WriteCache(cache) => format!("set the volatile write cache: {cache}"),
@@ -359,8 +364,8 @@ mod tests {
             [
                 "purge the drive",
                 "purge the drive by format",
-                "trim the first 64GB",
-                "write 64GB once, random order, 128KiB per request",
+                "trim the first 64.0 GB",
+                "write 64.0 GB once, random order, 128 KiB per request",
                 "set the power saving: PS3",
                 "set the volatile write cache: off",
             ]

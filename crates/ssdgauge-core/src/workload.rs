@@ -146,7 +146,8 @@ impl Stream {
             (Some(rate), Some(limit)) => format!("{rate:.2} requests/s, at most QD{limit}"),
             (None, _) => format!("QD{} × {}", self.queue_depth, self.threads),
         };
-        let (access, size, span) = (self.access.name(), self.block_size, self.span);
+        let (access, size) = (self.access.name(), self.block_size.as_block());
+        let span = self.span.about();
         format!("{access} {size}, {} % read, {load}, span {span}", self.read_percent)
     }
 }
@@ -265,8 +266,8 @@ impl Until {
 
     /// Returns each limit in words, the time first.
     pub fn describe(&self) -> Vec<String> {
-        let time = self.time.map(|time| format!("after {time}"));
-        let bytes = self.bytes.map(|bytes| format!("after {bytes}"));
+        let time = self.time.map(|time| format!("after {}", time.about()));
+        let bytes = self.bytes.map(|bytes| format!("after {}", bytes.about()));
         time.into_iter().chain(bytes).collect()
     }
 }
@@ -294,10 +295,11 @@ impl Rest {
     pub fn describe(&self) -> Option<String> {
         match *self {
             Rest::None => None,
-            Rest::For(duration) => Some(format!("no load for {duration}")),
+            Rest::For(duration) => Some(format!("no load for {}", duration.about())),
             Rest::DutyCycle { busy, at_most } => Some(format!(
-                "no load until the duty cycle is {:.0} %, at most {at_most}",
-                busy * 100.0
+                "no load until the duty cycle is {:.0} %, at most {}",
+                busy * 100.0,
+                at_most.about()
             )),
         }
     }

@@ -5,12 +5,15 @@
 pub(crate) mod answer;
 pub(crate) mod caches;
 pub(crate) mod claims;
+pub(crate) mod cohort;
 pub(crate) mod comparability;
 pub(crate) mod compare;
+pub(crate) mod drive_class;
 pub(crate) mod drive_slots;
 pub(crate) mod drive_summary;
 pub(crate) mod fill_curve;
 pub(crate) mod fill_level;
+pub(crate) mod fill_states;
 pub(crate) mod finding_words;
 pub(crate) mod group;
 mod headline;

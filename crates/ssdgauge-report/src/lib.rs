@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ScopedJoinHandle;
 
+pub use analysis::cohort::Cohort;
 pub use analysis::compare::{
     CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,
 };
@@ -35,8 +36,8 @@ pub use model::{
     StepFinding, StepLevels, TestRun, Tracked,
 };
 pub use output::{
-    NamedFigure, PNG_MARK, SVG_MARK, claims_json, claims_markdown, csv, figures, json, markdown,
-    openmetrics, share_image, terminal_summary,
+    NamedFigure, PNG_MARK, SVG_MARK, bands_json, claims_json, claims_markdown, csv, figures, json,
+    markdown, openmetrics, share_image, terminal_summary,
 };
 pub use page::{PAGE_MARK, fragment, page};
 pub use text::sanitize::{

@@ -1,6 +1,7 @@
 //! Results for other programs and other places than the page: JSON, CSV, Markdown, OpenMetrics,
 //! JUnit, the terminal and picture files.
 
+mod bands;
 mod claims;
 mod compared_markdown;
 mod comparison;
@@ -14,6 +15,7 @@ mod openmetrics;
 mod share_image;
 mod terminal;
 
+pub use bands::bands_json;
 pub use claims::{claims_json, claims_markdown};
 pub use csv::csv;
 pub use figure_files::{NamedFigure, PNG_MARK, SVG_MARK, figures};

@@ -10,6 +10,7 @@ mod bar;
 mod caveats;
 mod content;
 mod environment;
+mod fill_states;
 mod findings;
 mod flag;
 mod fragment;
@@ -30,6 +31,7 @@ mod tried_loads;
 
 use crate::figure::PageOptions;
 use crate::model::Run;
+use crate::text::number;
 use content::Content;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -56,7 +58,7 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
 pub fn fragment(runs: &[Run], options: &PageOptions, id: &str) -> Result<String, Vec<String>> {
     let content = Content::new(runs, options);
     match content.part(id) {
-        Some(part) => Ok(fragment::fragment(&content, &part)),
+        Some(part) => Ok(number::units_kept(&fragment::fragment(&content, &part))),
         None => Err(content.anchors()),
     }
 }
@@ -75,7 +77,7 @@ fn document(title: &str, style: &str, body: &Markup) -> String {
                 title { (title) }
                 style { (PreEscaped(style)) }
             }
-            body { (body) }
+            body { (PreEscaped(number::units_kept(&body.0))) }
         }
     }
     .into_string()

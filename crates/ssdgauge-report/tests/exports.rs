@@ -2,9 +2,9 @@
 
 mod support;
 
-use ssdgauge_core::TargetKind;
-use ssdgauge_report::{PageOptions, figures, openmetrics};
-use support::{Pace, Recipe, client, quick, run};
+use ssdgauge_core::{Access, Figure, Metric, Score, TargetKind};
+use ssdgauge_report::{PageOptions, csv, figures, openmetrics, page};
+use support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
 
 #[test]
 fn every_figure_has_a_specification_with_its_numbers() {
@@ -22,6 +22,36 @@ fn every_figure_has_a_specification_with_its_numbers() {
     }
     let bars = figures[0].vega_lite();
     assert_eq!(bars["data"]["values"][0]["value"], 2_000.0 * 131_072.0 / 1e6);
+}
+
+#[test]
+fn the_label_of_a_run_is_the_last_cell_of_its_rows() {
+    let mut labelled = run(&Recipe::new("a", quick(6), "Disk"));
+    labelled.head.environment.insert("label".into(), "heatsink".into());
+    let table = csv(&[labelled, run(&Recipe::new("b", quick(6), "Disk"))]);
+    let mut rows = table.lines();
+    assert!(rows.next().is_some_and(|head| head.ends_with(",value,unit,label")));
+    for row in rows {
+        assert_eq!(row.ends_with(",heatsink"), row.starts_with("a,"), "{row}");
+    }
+}
+
+#[test]
+fn steps_that_are_too_short_for_a_course_are_counted() {
+    let page_of = |first: u64| {
+        let of_depth = |(depth, seconds): (u32, u64)| {
+            let reads = stream(Access::Random, 4_096, 100, depth);
+            step(&format!("QD{depth}"), f64::from(depth), reads, seconds)
+        };
+        let steps = [(1, first), (2, 6), (4, 6)].map(of_depth).to_vec();
+        let figures = [Figure::Ranking, Figure::Timeline];
+        let reads = test("reads", "Reads", Score::BestOf(Metric::Iops), &figures, steps);
+        page(&[run(&Recipe::new("a", plan("s", vec![reads]), "Disk"))], &PageOptions::default())
+    };
+    let words = "Not shown: 1 of 3 steps, which are shorter than 2\u{a0}s and have no course";
+    let (all, short) = (page_of(6), page_of(1));
+    assert!(all.contains("Over time") && !all.contains("Not shown:"));
+    assert!(short.contains("Over time") && short.contains(words));
 }
 
 #[test]

@@ -377,7 +377,7 @@ fn latency_at_qd1_is_that_of_reads_only() {
 #[test]
 fn sizes_are_written_for_people() {
     let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
-    assert!(page.contains("span 64.0 GB") && page.contains("4 KiB"));
+    assert!(page.contains("span 64.0\u{a0}GB") && page.contains("4\u{a0}KiB"));
     assert!(!page.contains("span 64GB") && !page.contains("· 4KiB ·"));
     assert!(page.contains(">Scratch file</th>") && !page.contains(">Capacity</th>"));
 }

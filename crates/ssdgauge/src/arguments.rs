@@ -300,6 +300,9 @@ pub(crate) struct ReportArguments {
     /// Compare runs of one drive by their labels (`run --label`).
     #[arg(long)]
     pub(crate) compare_labels: bool,
+    /// Compare a run of the suite quick with the quick runs in this folder [default: virtual drives].
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cohort: Option<PathBuf>,
     /// Add an editor's notes: introduction, photographs, prices, pros and cons, conclusion.
     #[arg(long, value_name = "FILE")]
     pub(crate) notes: Option<PathBuf>,

@@ -41,6 +41,19 @@ pub(crate) struct Failure {
     excerpt: Option<String>,
 }
 
+impl FailureKind {
+    /// Returns the exit code.
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            FailureKind::Failed => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Refused => 3,
+            FailureKind::Criterion => 4,
+            FailureKind::Interrupted | FailureKind::Busy => 75,
+        }
+    }
+}
+
 impl Failure {
     /// Returns a failure without an excerpt of a file.
     pub(crate) fn new(
@@ -65,16 +78,10 @@ impl Failure {
         }
     }
 
-    /// Returns the exit code: 1, 2, 3, 4, or 75 (EX_TEMPFAIL of sysexits.h) where the same command,
+    /// Returns the exit code of its kind: 1, 2, 3, 4, or 75 (EX_TEMPFAIL of sysexits.h) where the same command,
     /// or `resume`, succeeds later.
     pub(crate) fn exit_code(&self) -> u8 {
-        match self.kind {
-            FailureKind::Failed => 1,
-            FailureKind::Usage => 2,
-            FailureKind::Refused => 3,
-            FailureKind::Criterion => 4,
-            FailureKind::Interrupted | FailureKind::Busy => 75,
-        }
+        self.kind.exit_code()
     }
 
     /// Returns the lines for stderr.

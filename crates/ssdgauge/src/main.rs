@@ -23,11 +23,12 @@ mod terminal;
 mod text_file;
 mod usage_error;
 mod virtual_runs;
+mod welcome;
 
 use arguments::Arguments;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use failure::Failure;
+use failure::{Failure, FailureKind};
 use std::process::ExitCode;
 use terminal::width;
 
@@ -43,9 +44,12 @@ fn main() -> ExitCode {
             }
         }
         Err(error) => match error.kind() {
-            ErrorKind::DisplayHelp
-            | ErrorKind::DisplayVersion
-            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if std::env::args().len() == 1 => {
+                terminal::print_message(&welcome::screen());
+                ExitCode::from(FailureKind::Usage.exit_code())
+            }
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
             _ => report(&usage_error::from_clap(&error, &command)),
         },
     }

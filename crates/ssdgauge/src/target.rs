@@ -89,6 +89,14 @@ impl Target {
         final_refusal(candidate).map_or(failure, |refusal| TargetError::Refused(refusal).into())
     }
 
+    /// Returns the reason for which the guard refuses the drive whatever is confirmed.
+    pub(crate) fn final_refusal(&self) -> Option<String> {
+        match self {
+            Target::Virtual(_) => None,
+            Target::Real(candidate) => final_refusal(candidate).map(|refusal| refusal.to_string()),
+        }
+    }
+
     /// Returns identity and geometry of the drive.
     pub(crate) fn info(&self) -> &DriveInfo {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::analysis::caches;
 use crate::model::metrics;
-use crate::model::{PointRun, Run};
+use crate::model::{PointRun, Run, TestRun};
 use crate::text::number;
 use ssdgauge_core::statistics::cache::FALL;
 use ssdgauge_core::{Access, FindingKind, Metric, Scope, Stream};
@@ -17,6 +17,8 @@ pub(crate) struct Figure {
     pub(crate) name: &'static str,
     /// The load.
     pub(crate) conditions: String,
+    /// Test, revision and step, equal for equal loads of the suite.
+    pub(crate) load: String,
     /// The metric.
     pub(crate) metric: Metric,
     /// The value.
@@ -59,8 +61,8 @@ pub(crate) fn figures(run: &Run, reads: bool) -> Vec<Figure> {
         for point in &test.points {
             let [stream] = point.workload.streams.as_slice() else { continue };
             let fits = if reads { stream.read_percent == 100 } else { stream.read_percent < 100 };
-            if fits && let Some((place, figure)) = figure(point, stream) {
-                figures.push((place, figure));
+            if fits && let Some(found) = figure(test, point, stream) {
+                figures.push(found);
             }
         }
     }
@@ -70,7 +72,17 @@ pub(crate) fn figures(run: &Run, reads: bool) -> Vec<Figure> {
     figures.into_iter().map(|(_, figure)| figure).collect()
 }
 
-fn figure(point: &PointRun, stream: &Stream) -> Option<(u8, Figure)> {
+/// Returns the number of every step of `run` that is one stream.
+pub(crate) fn loads(run: &Run) -> Vec<Figure> {
+    let points = run.tests.iter().flat_map(|test| test.points.iter().map(move |one| (test, one)));
+    let figures = points.filter_map(|(test, point)| match point.workload.streams.as_slice() {
+        [stream] => figure(test, point, stream),
+        [] | [_, ..] => None,
+    });
+    figures.map(|(_, figure)| figure).collect()
+}
+
+fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figure)> {
     let depth = stream.total_depth();
     let is_mixed = stream.reads() && stream.writes();
     let (place, name, metric) = match (stream.access, is_mixed, depth) {
@@ -87,6 +99,7 @@ fn figure(point: &PointRun, stream: &Stream) -> Option<(u8, Figure)> {
         Figure {
             name,
             conditions: format!("{}{access}, QD{depth}{mix}", number::block(stream.block_size)),
+            load: format!("{} r{} {}", test.test.id, test.test.revision, point.point.label),
             metric,
             value: value(metric)?,
             p99_us: value(Metric::LatP99Us),

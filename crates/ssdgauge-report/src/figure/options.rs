@@ -1,5 +1,6 @@
 //! Options of a report.
 
+use crate::analysis::cohort::Cohort;
 use crate::analysis::notes::Notes;
 use crate::analysis::specification::Specification;
 
@@ -16,4 +17,6 @@ pub struct PageOptions {
     pub compare_labels: bool,
     /// What an editor adds.
     pub notes: Option<Notes>,
+    /// The drives that a quick run is compared with; those of the program where there is none.
+    pub cohort: Option<Cohort>,
 }

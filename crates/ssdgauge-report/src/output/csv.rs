@@ -3,10 +3,10 @@
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
-use crate::text::sanitize;
+use crate::text::{labels, sanitize};
 use ssdgauge_core::{Headline, Metric};
 
-const HEAD: [&str; 18] = [
+const HEAD: [&str; 19] = [
     "run_id",
     "started_unix_ms",
     "drive",
@@ -25,7 +25,16 @@ const HEAD: [&str; 18] = [
     "metric",
     "value",
     "unit",
+    "label",
 ];
+
+/// The cells that all rows of a test have.
+struct TestCells {
+    /// The first ones.
+    cells: Vec<String>,
+    /// The label of the run, which is the last cell: earlier columns keep their places.
+    label: String,
+}
 
 /// Returns `runs` as a table with one row for each value: run × test × point × metric.
 ///
@@ -38,10 +47,12 @@ pub fn csv(runs: &[Run]) -> String {
     text.push_str("\r\n");
     for run in runs {
         let of_run = run_cells(run);
+        let label = cell(&labels::label(&run.head).unwrap_or_default());
         for test in &run.tests {
-            let mut prefix = of_run.clone();
-            prefix.push(cell(&test.test.id));
-            prefix.push(test.test.revision.to_string());
+            let mut cells = of_run.clone();
+            cells.push(cell(&test.test.id));
+            cells.push(test.test.revision.to_string());
+            let prefix = TestCells { cells, label: label.clone() };
             headline_rows(&mut text, &prefix, test);
             for point in &test.points {
                 point_rows(&mut text, &prefix, point);
@@ -69,7 +80,7 @@ fn run_cells(run: &Run) -> Vec<String> {
     ]
 }
 
-fn headline_rows(text: &mut String, prefix: &[String], test: &TestRun) {
+fn headline_rows(text: &mut String, prefix: &TestCells, test: &TestRun) {
     write_headline(text, prefix, "headline", &test.headline);
     for (score, headline) in test.test.also.iter().zip(&test.also) {
         let place = format!("headline: {}", workload_text::rule(&test.test, score));
@@ -77,7 +88,7 @@ fn headline_rows(text: &mut String, prefix: &[String], test: &TestRun) {
     }
 }
 
-fn write_headline(text: &mut String, prefix: &[String], place: &str, headline: &Headline) {
+fn write_headline(text: &mut String, prefix: &TestCells, place: &str, headline: &Headline) {
     let metric = headline.metric;
     let (low, high) = headline.interval.ends().unzip();
     let rows = [("", headline.value), ("_low", low), ("_high", high)];
@@ -87,7 +98,7 @@ fn write_headline(text: &mut String, prefix: &[String], place: &str, headline: &
     }
 }
 
-fn point_rows(text: &mut String, prefix: &[String], point: &PointRun) {
+fn point_rows(text: &mut String, prefix: &TestCells, point: &PointRun) {
     let place = [cell(&point.point.label), point.point.position.to_string()];
     for (metric, scope, key, value) in metrics::shown(point) {
         row(text, prefix, place.clone(), &key, value, metric);
@@ -102,15 +113,16 @@ fn point_rows(text: &mut String, prefix: &[String], point: &PointRun) {
 
 fn row(
     text: &mut String,
-    prefix: &[String],
+    prefix: &TestCells,
     place: [String; 2],
     key: &str,
     value: Option<f64>,
     metric: Metric,
 ) {
     let value = value.map(|value| value.to_string()).unwrap_or_default();
-    let tail = [key.to_owned(), value, metric.unit().to_owned()];
-    let cells: Vec<&str> = prefix.iter().chain(&place).chain(&tail).map(String::as_str).collect();
+    let tail = [key.to_owned(), value, metric.unit().to_owned(), prefix.label.clone()];
+    let cells: Vec<&str> =
+        prefix.cells.iter().chain(&place).chain(&tail).map(String::as_str).collect();
     text.push_str(&cells.join(","));
     text.push_str("\r\n");
 }

@@ -1,11 +1,13 @@
 //! JSON of any number of runs, for programs. Its shape is stable; keys are only added.
 
+use crate::analysis::cohort::Cohort;
 use crate::analysis::headline_notes;
 use crate::analysis::state_check::{self, StateCheck};
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::model::Tracked;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, StepFinding, StepLevels, TestRun};
+use crate::output::bands::bands_json;
 use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
 use ssdgauge_core::{
@@ -21,13 +23,14 @@ pub(crate) const SCHEMA: u32 = 1;
 /// test names its key and says why. `suite.shortened` is the divisor of all durations, 1 for the
 /// full length.
 pub fn json(runs: &[Run]) -> Value {
+    let cohort = Cohort::shipped();
     json!({
         "schema_version": SCHEMA,
-        "runs": runs.iter().map(run).collect::<Vec<_>>(),
+        "runs": runs.iter().map(|one| run(one, &cohort)).collect::<Vec<_>>(),
     })
 }
 
-fn run(run: &Run) -> Value {
+fn run(run: &Run, cohort: &Cohort) -> Value {
     let plan = &run.head.plan;
     json!({
         "id": sanitize::prose(&run.head.id),
@@ -62,6 +65,7 @@ fn run(run: &Run) -> Value {
         })),
         "environment": strings(&run.head.environment),
         "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
+        "quick_bands": bands_json(run, cohort),
         "tests": run.tests.iter().map(test).collect::<Vec<_>>(),
     })
 }

@@ -50,14 +50,11 @@ fn header(run: &Run, style: &Style) -> Vec<String> {
         facts.push(format!("firmware {}", sanitize::device(firmware)));
     }
     facts.push(format!("suite {}", labels::suite(&run.head)));
-    let origin = [
-        number::date(head.started_unix_ms),
-        format!("run {}", sanitize::prose(&head.id)),
-        sanitize::prose(&head.program),
-    ];
+    let origin = [number::date(head.started_unix_ms), format!("run {}", sanitize::prose(&head.id))];
     let mut lines = vec![style.bold(&labels::run_name(&run.head))];
     lines.push(style.plain(&facts.join(" · ")));
     lines.push(style.dim(&origin.join(" · ")));
+    lines.extend(style.dim_folded(&sanitize::prose(&head.program)));
     let marks = labels::marks(&run.head, run.complete);
     if !marks.is_empty() {
         lines.push(style.alarm(&marks.join(" · ")));

@@ -9,21 +9,21 @@ use maud::{Markup, html};
 const MAX_CHIPS: usize = 14;
 
 /// Returns the bar; a single drive has contents only.
-/// `is_edited` says whether an editor has added a conclusion.
+/// `further` are anchor and name of what follows the sections, such as the conclusion of an editor.
 pub(super) fn bar(
     sections: &Sections,
     order: &[usize],
     drives: &ReportDrives,
-    is_edited: bool,
+    further: &[(&str, &str)],
 ) -> Markup {
     html! {
-        div.bar.edited[is_edited] { div.wrap {
+        div.bar.edited[!further.is_empty()] { div.wrap {
             nav aria-label="Contents" {
                 a href="#answer" { (if drives.count() > 1 { "Answer" } else { "Results" }) }
                 @for section in &sections.uses {
                     a href={ "#" (section.of.anchor()) } { (section.of.name()) }
                 }
-                @if is_edited { a href="#conclusion" { "Verdict" } }
+                @for (anchor, name) in further { a href={ "#" (anchor) } { (name) } }
                 a href="#method" { "Method" }
             }
             @if order.len() > 1 { (form(order, drives)) }

@@ -2,6 +2,7 @@
 
 use crate::analysis::answer::{self as answers, Answer};
 use crate::analysis::caches::{self, Writes};
+use crate::analysis::fill_states::{self as states, FillStates};
 use crate::analysis::group::{self, Group};
 use crate::analysis::prices;
 use crate::analysis::report_drives::ReportDrives;
@@ -11,7 +12,7 @@ use crate::figure::PageOptions;
 use crate::model::{Run, TestRun};
 use crate::page::head::{self, Head};
 use crate::page::{
-    answer, bar, caveats, flag, method, notes, quick, results, sections, specification,
+    answer, bar, caveats, fill_states, flag, method, notes, quick, results, sections, specification,
 };
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -32,6 +33,7 @@ pub(super) struct Content<'a> {
     answer: Answer,
     writes: Vec<Option<Writes>>,
     sections: Sections,
+    states: Vec<FillStates>,
 }
 
 impl<'a> Content<'a> {
@@ -59,7 +61,21 @@ impl<'a> Content<'a> {
             (None, _) => title,
         };
         let ids = ids(&groups);
-        Content { runs, options, drives, title, kick, dek, groups, ids, answer, writes, sections }
+        let states = states::fill_states(runs, &drives);
+        Content {
+            runs,
+            options,
+            drives,
+            title,
+            kick,
+            dek,
+            groups,
+            ids,
+            answer,
+            writes,
+            sections,
+            states,
+        }
     }
 
     /// Returns the colour of an editor.
@@ -76,7 +92,7 @@ impl<'a> Content<'a> {
             return html! {
                 a.skip href="#answer" { "Skip to the results" }
                 (flag::flag(self.runs))
-                (quick::body(run, &self.title, tests, &self.drives))
+                (quick::body(run, &self.title, tests, &self.drives, self.options.cohort.as_ref()))
             };
         }
         let notes = self.options.notes.as_ref();
@@ -93,10 +109,11 @@ impl<'a> Content<'a> {
                 }
                 section aria-label="Answer" { (self.answer_table()) }
             }
-            (bar::bar(&self.sections, &self.answer.order, &self.drives, notes.is_some()))
+            (bar::bar(&self.sections, &self.answer.order, &self.drives, &self.further()))
             main.wrap {
                 @if let Some(notes) = notes { (notes::introduction(notes)) }
                 (self.uses(|_| true))
+                (fill_states::section(&self.states, &self.drives))
                 (specification::section(self.runs, &self.drives, &self.options.specifications))
                 (self.conclusion())
                 section.use aria-labelledby="caveats" {
@@ -123,6 +140,9 @@ impl<'a> Content<'a> {
             "answer" => Some(self.answer_table()),
             "caveats" => Some(self.caveats()),
             "method" => Some(self.method()),
+            fill_states::ANCHOR if !self.states.is_empty() => {
+                Some(fill_states::section(&self.states, &self.drives))
+            }
             "conclusion" if self.options.notes.is_some() => Some(self.conclusion()),
             _ => None,
         }
@@ -133,9 +153,17 @@ impl<'a> Content<'a> {
         let mut anchors: Vec<String> = vec!["answer".to_owned()];
         anchors.extend(self.sections.uses.iter().map(|section| section.of.anchor().to_owned()));
         anchors.extend(self.ids.iter().cloned());
+        anchors.extend((!self.states.is_empty()).then(|| fill_states::ANCHOR.to_owned()));
         anchors.extend(self.options.notes.iter().map(|_| "conclusion".to_owned()));
         anchors.extend(["caveats".to_owned(), "method".to_owned()]);
         anchors
+    }
+
+    /// Returns anchor and name of what stands between the sections by use and the method.
+    fn further(&self) -> Vec<(&'static str, &'static str)> {
+        let states = (!self.states.is_empty()).then_some((fill_states::ANCHOR, "Fill levels"));
+        let verdict = self.options.notes.as_ref().map(|_| ("conclusion", "Verdict"));
+        states.into_iter().chain(verdict).collect()
     }
 
     fn answer_table(&self) -> Markup {

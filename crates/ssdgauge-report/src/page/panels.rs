@@ -94,7 +94,7 @@ pub(super) fn panels(group: &Group<'_>, drives: &ReportDrives) -> Vec<Panel> {
         panels.extend(plot.map(|plot| Panel {
             key: "time",
             name: "Over time".to_owned(),
-            body: html! { p.cap { (steps_over_time::CAPTION) } (plot::wide(&plot, drives)) },
+            body: html! { p.cap { (steps_over_time::caption(group)) } (plot::wide(&plot, drives)) },
         }));
     }
     let heat = over_time::temperature(group, drives);

@@ -2,6 +2,7 @@
 //! and what to do next. Every test is folded below.
 
 use crate::analysis::caches::Writes;
+use crate::analysis::cohort::{Bands, Cohort, Place};
 use crate::analysis::group::Group;
 use crate::analysis::quick_look::{self, Fall, Figure, Tile};
 use crate::analysis::report_drives::ReportDrives;
@@ -66,8 +67,13 @@ pub(super) fn body(
     title: &str,
     (groups, of_groups, ids): (&[Group<'_>], &Sections, &[String]),
     drives: &ReportDrives,
+    cohort: Option<&Cohort>,
 ) -> Markup {
     let runs = std::slice::from_ref(run);
+    let bands = match cohort {
+        Some(cohort) => cohort.bands(run),
+        None => Cohort::shipped().bands(run),
+    };
     let fall = quick_look::fall(run);
     html! {
         div.wrap.quick.d-0 {
@@ -79,9 +85,10 @@ pub(super) fn body(
             main {
                 (tiles(run))
                 div.cards #answer {
-                    (card("Reading", &quick_look::figures(run, true), run))
-                    (card("Writing", &quick_look::figures(run, false), run))
+                    (card("Reading", &quick_look::figures(run, true), run, bands.as_ref().ok()))
+                    (card("Writing", &quick_look::figures(run, false), run, bands.as_ref().ok()))
                 }
+                p.cond.bands { (bands_words(&bands)) }
                 (end_of_cache(run, fall.as_ref(), ids, drives))
                 section.use aria-labelledby="caveats" {
                     div.two {
@@ -166,28 +173,80 @@ fn tiles(run: &Run) -> Markup {
     }
 }
 
-fn card(title: &str, figures: &[Figure], run: &Run) -> Markup {
-    let most = |metric: Metric| {
-        let both = [true, false].into_iter().flat_map(|reads| quick_look::figures(run, reads));
-        both.filter(|figure| figure.metric == metric).map(|f| f.value).fold(0.0, f64::max)
+/// Returns what the outlines of the cards are, or why there are none.
+fn bands_words(bands: &Result<Bands, String>) -> String {
+    match bands {
+        Ok(bands) => format!(
+            "{} of the class ({}): {} of {}. {}",
+            if bands.is_model { "MODEL band" } else { "Band" },
+            bands.class.words(),
+            bands.rule(),
+            bands.origin(),
+            match bands.is_model {
+                true => "Virtual drives show the order of magnitude; they are no product.",
+                false => "Each drive counts once, with the median of its runs.",
+            }
+        ),
+        Err(reason) => format!("No band of a class is shown: {reason}."),
+    }
+}
+
+/// Returns the position of `figure` in words, with the class of style for it. A band of models is no
+/// verdict, so its words have no colour.
+fn position(figure: &Figure, bands: Option<&Bands>) -> Option<(String, &'static str)> {
+    let bands = bands?;
+    let place = bands.band(figure)?.place;
+    let style = match (bands.is_model, place) {
+        (true, _) | (false, Place::Above) => "pl",
+        (false, Place::Within) => "ok",
+        (false, Place::Below) => "wn",
+    };
+    Some((format!("{} the {} of its class", place.name(), bands.name()), style))
+}
+
+fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Markup {
+    let band = |figure: &Figure| bands.and_then(|bands| bands.band(figure));
+    // A band is a few pixels wide on the scale of another load, so each bar beside one has its own.
+    let most = |figure: &Figure| match band(figure) {
+        Some(band) => 1.1 * band.high.max(figure.value),
+        None => {
+            let both = [true, false].into_iter().flat_map(|reads| quick_look::figures(run, reads));
+            let of_unit = both.filter(|other| other.metric == figure.metric);
+            of_unit.map(|other| other.value).fold(0.0, f64::max)
+        }
+    };
+    let scale = match bands {
+        Some(_) => "Bars from 0, each with its own scale; outlined: the band of the class",
+        None => "Bars: against the largest value of this run in the same unit",
     };
     html! {
         section.card aria-label=(title) {
             h2.h { (title) }
-            p.cond { "Bars: against the largest value of this run in the same unit" }
+            p.cond { (scale) }
             ul.met {
                 @for figure in figures {
-                    @let most = most(figure.metric);
+                    @let most = most(figure);
+                    @let share = |value: f64| percent(if most > 0.0 { value / most } else { 0.0 });
+                    @let position = position(figure, bands);
                     li {
                         div.h {
                             span { (figure.name) }
                             b { (number::text(figure.value)) " " small { (figure.metric.unit()) } }
                         }
-                        svg width="100%" height="10" {
-                            title { (figure.name) ": " (number::measured(figure.value, figure.metric)) }
-                            rect.bg width="100%" height="6" y="2" rx="2" {}
-                            rect.br y="2" height="6" rx="2"
-                                width=(percent(if most > 0.0 { figure.value / most } else { 0.0 })) {}
+                        svg width="100%" height="16" {
+                            title {
+                                (figure.name) ": " (number::measured(figure.value, figure.metric))
+                                @if let (Some(band), Some(bands)) = (band(figure), bands) {
+                                    "; " (bands.name()) " of the class: " (number::text(band.low)) " to "
+                                    (number::measured(band.high, figure.metric))
+                                }
+                            }
+                            rect.bg width="100%" height="6" y="5" rx="2" {}
+                            @if let Some(band) = band(figure) {
+                                rect.band x=(share(band.low)) y="0.5" height="15" rx="3"
+                                    width=(share(band.high - band.low)) {}
+                            }
+                            rect.br y="5" height="6" rx="2" width=(share(figure.value)) {}
                         }
                         div.f {
                             span { (figure.conditions) }
@@ -196,6 +255,7 @@ fn card(title: &str, figures: &[Figure], run: &Run) -> Markup {
                                 @if let Some(cache) = figure.cache { " · cache: " (cache) }
                             }
                         }
+                        @if let Some((words, style)) = position { p.pos { span class=(style) { (words) } } }
                     }
                 }
             }

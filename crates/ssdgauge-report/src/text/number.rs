@@ -93,6 +93,32 @@ pub(crate) fn spaced(text: &str) -> String {
     spaced
 }
 
+/// Returns `html` with a space at which no line breaks between each number and the unit behind it. Units
+/// of one letter are left out: a path of a drawing has such words.
+pub(crate) fn units_kept(html: &str) -> String {
+    const UNITS: [&str; 14] = [
+        "%", "MB/s", "GB/s", "IOPS", "KiB", "MiB", "GB", "MB", "TB", "kB", "ms", "µs", "°C", "min",
+    ];
+    let mut kept = String::with_capacity(html.len() + html.len() / 64);
+    let mut from = 0;
+    for (at, _) in html.match_indices(' ') {
+        let rest = &html[at + 1..];
+        let is_unit = |unit: &str| {
+            let next = rest.strip_prefix(unit).map(|rest| rest.chars().next());
+            next.is_some_and(|next| next.is_none_or(|next| !next.is_alphanumeric()))
+        };
+        if html[..at].ends_with(|c: char| c.is_ascii_digit())
+            && UNITS.iter().any(|unit| is_unit(unit))
+        {
+            kept.push_str(&html[from..at]);
+            kept.push('\u{a0}');
+            from = at + 1;
+        }
+    }
+    kept.push_str(&html[from..]);
+    kept
+}
+
 /// Returns a count with its thousands set apart.
 pub(crate) fn count(n: u64) -> String {
     grouped(&n.to_string())
@@ -218,6 +244,11 @@ mod tests {
         ] {
             assert_eq!(spaced(text), expected);
         }
+        assert_eq!(
+            units_kept("to 31 % in 5 min, 7 minutes"),
+            "to 31\u{a0}% in 5\u{a0}min, 7 minutes"
+        );
+        assert_eq!(units_kept("<path d=\"M1 2 H3\"> 2 GB"), "<path d=\"M1 2 H3\"> 2\u{a0}GB");
         assert_eq!(latency(1_500.0), "1.50\u{a0}ms");
         assert_eq!(duration(120.0), "2\u{a0}min");
         assert_eq!(duration(114.2), "1\u{a0}min 54\u{a0}s");

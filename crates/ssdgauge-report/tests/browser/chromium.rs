@@ -20,7 +20,8 @@ pub(crate) struct Chromium {
     pub(crate) complaints: Vec<String>,
     /// Every address that the page asked for.
     pub(crate) requests: Vec<String>,
-    loaded: bool,
+    /// The documents that were loaded, by the identifiers of the browser.
+    loaded: Vec<String>,
     _home: tempfile::TempDir,
 }
 
@@ -64,7 +65,7 @@ impl Chromium {
             number: 0,
             complaints: Vec::new(),
             requests: Vec::new(),
-            loaded: false,
+            loaded: Vec::new(),
             _home: home,
         };
         let target = chromium.ask("Target.createTarget", json!({ "url": "about:blank" }));
@@ -75,6 +76,7 @@ impl Chromium {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             chromium.ask(&format!("{domain}.enable"), json!({}));
         }
+        chromium.ask("Page.setLifecycleEventsEnabled", json!({ "enabled": true }));
         chromium
     }
 
@@ -105,7 +107,9 @@ impl Chromium {
         let message: Value = serde_json::from_slice(&text).unwrap();
         let event = &message["params"];
         match message["method"].as_str() {
-            Some("Page.loadEventFired") => self.loaded = true,
+            Some("Page.lifecycleEvent") if event["name"] == "load" => {
+                self.loaded.push(event["loaderId"].as_str().unwrap_or_default().to_owned());
+            }
             Some("Runtime.exceptionThrown" | "Runtime.consoleAPICalled" | "Log.entryAdded") => {
                 self.complaints.push(event.to_string());
             }
@@ -126,11 +130,12 @@ impl Chromium {
         self.ask("Emulation.setDeviceMetricsOverride", size);
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.ask("Emulation.setEmulatedMedia", media);
-        self.loaded = false;
+        self.loaded.clear();
         let address = format!("file://{}", file.display());
-        self.ask("Page.navigate", json!({ "url": address }));
+        let document = self.ask("Page.navigate", json!({ "url": address }))["loaderId"].clone();
         for _ in 0..MAX_MESSAGES {
-            if self.loaded {
+            // The event of an earlier document may arrive late.
+            if self.loaded.iter().any(|loaded| document == json!(loaded)) {
                 return;
             }
             self.receive();

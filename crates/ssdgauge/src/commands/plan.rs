@@ -13,11 +13,13 @@ use serde_json::{Value, json};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
 use ssdgauge_lab::{AssumedRates, WRITE_RATE, check_wear, estimate, limits, wear};
 
-/// Prints the plan of a run. Nothing is written to the target.
+/// Prints the plan of a run. Nothing is written to the target. A drive that a run would refuse whatever
+/// is confirmed has a plan with the reason: plans are made without the rights of a run, and before a
+/// drive is unmounted.
 ///
 /// # Errors
 ///
-/// Fails where `ssdgauge run` would refuse the suite or the target before the confirmation.
+/// Fails where the suite has no plan for the target, and where the scratch file has no room.
 pub(crate) fn execute(arguments: &arguments::PlanArguments) -> Result<(), Failure> {
     let suite = find_suite(&arguments.suite)?;
     let options = &arguments.options;
@@ -26,10 +28,13 @@ pub(crate) fn execute(arguments: &arguments::PlanArguments) -> Result<(), Failur
     let plan = ssdgauge_lab::plan(&suite, target.info(), &planner_options_from(options))?;
     target.check_free_space()?;
     let drive = target.info();
+    let refusal = target.final_refusal();
     if arguments.json {
-        terminal::print_json(&to_json(&plan, drive, options));
+        let mut value = to_json(&plan, drive, options);
+        value["refused"] = json!(refusal);
+        terminal::print_json(&value);
     } else {
-        let text = text::to_text(&plan, drive, options, arguments.all);
+        let text = text::to_text(&plan, drive, options, arguments.all, refusal.as_deref());
         terminal::print_text(&text);
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `ssdgauge report`: the page, the charts and the exports of run files.
 
+mod cohort;
 mod notes;
 
 use crate::arguments;
@@ -18,7 +19,9 @@ use std::path::{Path, PathBuf};
 /// Fails where an input cannot be read, an option has no counterpart in the runs, or an output must
 /// not or cannot be written.
 pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Failure> {
-    let inputs = inputs(arguments);
+    let cohort = arguments.cohort.as_deref().map(cohort::files).transpose()?.unwrap_or_default();
+    let mut inputs = inputs(arguments);
+    inputs.extend(cohort.iter().map(PathBuf::as_path));
     let wants_files = [
         &arguments.output,
         &arguments.svg,
@@ -46,6 +49,9 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     if let Some(percent) = arguments.fill_level {
         runs = at_fill_level(runs, percent)?;
     }
+    if arguments.cohort.is_some() {
+        check_quick(&runs)?;
+    }
     if arguments.compare_labels {
         check_labels(&runs)?;
     }
@@ -59,6 +65,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         specifications: read_specifications(&arguments.specifications, &runs)?,
         compare_labels: arguments.compare_labels,
         notes: arguments.notes.as_deref().map(|file| notes::read(file, &runs)).transpose()?,
+        cohort: arguments.cohort.as_ref().map(|_| cohort::read(&cohort)).transpose()?,
     };
     if let Some(page) = &page {
         write_page(page, &inputs, &runs, &options)?;
@@ -85,6 +92,11 @@ fn print_text(
         terminal::print(&fragment(runs, options, id)?);
     } else if arguments.json {
         let mut value = ssdgauge_report::json(runs);
+        if let Some(cohort) = &options.cohort {
+            for (number, run) in runs.iter().enumerate() {
+                value["runs"][number]["quick_bands"] = ssdgauge_report::bands_json(run, cohort);
+            }
+        }
         if !specifications.is_empty() {
             value["specifications"] = ssdgauge_report::claims_json(runs, specifications);
         }
@@ -132,6 +144,18 @@ fn at_fill_level(runs: Vec<Run>, percent: f64) -> Result<Vec<Run>, Failure> {
         return Err(Failure::new(FailureKind::Usage, error, hint));
     }
     Ok(runs.into_iter().map(|run| run.at_fill_level(percent)).collect())
+}
+
+/// Checks that a run is compared with a cohort.
+fn check_quick(runs: &[Run]) -> Result<(), Failure> {
+    match runs.iter().any(|run| run.head.plan.suite.id == "quick") {
+        true => Ok(()),
+        false => Err(Failure::new(
+            FailureKind::Usage,
+            "a cohort is compared with runs of the suite quick, and none is given",
+            "give the run file of `ssdgauge quick`, or leave --cohort out",
+        )),
+    }
 }
 
 /// Checks that `runs` are of one drive and have labels that differ.

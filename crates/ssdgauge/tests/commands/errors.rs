@@ -141,6 +141,21 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
+fn without_arguments_the_first_commands_are_listed_in_eighty_columns() {
+    let bench = Bench::new();
+    let output = bench.call(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let screen = text(&output.stderr);
+    assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+    assert!(screen.trim_end().ends_with("All commands: ssdgauge --help"), "{screen}");
+    for line in screen.lines().filter_map(|line| line.strip_prefix("  ssdgauge ")) {
+        let command = line.split_whitespace().next().unwrap();
+        assert_eq!(bench.call(&[command, "--help"]).status.code(), Some(0), "{command}");
+    }
+}
+
+#[test]
 fn help_texts_equal_their_snapshots() {
     let bench = Bench::new();
     for (arguments, snapshot) in [

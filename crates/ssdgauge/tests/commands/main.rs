@@ -5,6 +5,7 @@
 
 mod bench;
 mod claims;
+mod cohort;
 mod colours;
 mod drive_description;
 mod durability;

@@ -1,6 +1,6 @@
 //! What `plan` prints about time and bytes, and what a run prints about its rest.
 
-use crate::support::{Bench, text, unfolded};
+use crate::support::{Bench, Loop, text, unfolded};
 
 const FIVE_FILLS: &str = r#"
 [suite]
@@ -91,4 +91,45 @@ fn a_run_is_refused_by_the_expected_bytes_and_not_by_the_bound() {
     let reason = unfolded(&refused);
     assert!(reason.contains("refused this run would be refused: "), "{reason}");
     assert!(reason.contains("is rated for (at most "), "{reason}");
+}
+
+#[test]
+fn a_plan_of_a_drive_that_a_run_would_refuse_states_the_reason() {
+    let bench = Bench::new();
+    let plan = bench.print(&["plan", "fill-ladder", "sim:tlc-client"]);
+    assert!(!plan.contains("refused") && plan.contains("next:  ssdgauge run"), "{plan}");
+    let Some(device) = Loop::attach(bench.folder.path(), 64 << 20) else { return };
+    let arguments = ["plan", "quick", &device.path];
+    let read_only = |flag: &str| {
+        let mut command = std::process::Command::new("blockdev");
+        assert!(command.args([flag, &device.path]).status().unwrap().success());
+    };
+    assert!(!bench.print(&arguments).contains("a run would be refused"));
+    read_only("--setro");
+    let plan = bench.print(&arguments);
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.print(&[&arguments[..], &["--json"]].concat())).unwrap();
+    let name = format!("{}:{}", device.name(), 64 << 20);
+    let consent = ["--confirm", &name, "--confined", &name, "--out", "a.ssdg"];
+    let run = bench.call(&[&["run"], &arguments[1..], &consent].concat());
+    read_only("--setrw");
+    let reason = format!("{} is read-only", device.path);
+    assert_eq!(line(&plan, "  refused "), format!("  refused   a run would be refused: {reason}"));
+    assert!(!plan.contains("next:  ssdgauge run"), "{plan}");
+    assert_eq!(json["refused"], reason);
+    assert_eq!(run.status.code(), Some(3));
+    assert!(text(&run.stderr).contains(&reason), "{}", text(&run.stderr));
+}
+
+#[test]
+fn sizes_of_a_plan_are_rounded_and_json_has_them_exactly() {
+    let bench = Bench::new();
+    let target = "sim:tlc-client?capacity=977GB";
+    let plan = bench.print(&["plan", "snia-pts-c", target]);
+    let is_long = |word: &str| word.trim_matches(|c: char| !c.is_ascii_digit()).len() > 7;
+    let words: Vec<&str> = plan.split_whitespace().filter(|word| word.contains("KiB")).collect();
+    assert!(!words.iter().any(|word| is_long(word)), "{words:?}");
+    assert!(plan.contains("write 733 GB once, sequential order, 128 KiB per request"), "{plan}");
+    let json = bench.print(&["plan", "snia-pts-c", target, "--json"]);
+    assert!(json.contains("\"span\": 7327"), "exact");
 }

@@ -22,6 +22,21 @@ impl Style {
         self.wrapped_in("2", &self.fit(text, self.width))
     }
 
+    /// Returns `text` in grey, in as many lines as its words need.
+    pub(super) fn dim_folded(&self, text: &str) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + 1 + word.chars().count() <= self.width => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                Some(_) | None => lines.push(word.to_owned()),
+            }
+        }
+        lines.iter().map(|line| self.dim(line)).collect()
+    }
+
     /// Returns `text` as a mark that must not be overlooked.
     pub(super) fn alarm(&self, text: &str) -> String {
         self.wrapped_in("1;33", &self.fit(text, self.width))

@@ -13,9 +13,8 @@ use crate::text::{number, sanitize};
 use ssdgauge_core::Metric;
 use ssdgauge_core::statistics::summary;
 
-/// What the chart shows.
-pub(super) const CAPTION: &str =
-    "Each step from its first to its last second, in an equal part of the width";
+/// The fewest full seconds of a step that has a line.
+const FEWEST: usize = 2;
 
 /// Points of the line of one drive at most. Chosen: more are not told apart on 1,112 pixels.
 const MAX_POINTS: usize = 240;
@@ -53,6 +52,21 @@ pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
     })
 }
 
+/// Returns what the chart shows, and how many steps are too short for it.
+pub(super) fn caption(group: &Group<'_>) -> String {
+    let points = || group.members.iter().flat_map(|member| &member.test.points);
+    let short = points().filter(|point| point.seconds().count() < FEWEST).count();
+    let shown = "Each step from its first to its last second, in an equal part of the width";
+    match (short, points().count()) {
+        (0, _) => shown.to_owned(),
+        (short, all) => format!(
+            "{shown}. Not shown: {} of {} steps, which are shorter than 2\u{a0}s and have no course",
+            number::count(short as u64),
+            number::count(all as u64)
+        ),
+    }
+}
+
 fn line(
     group: &Group<'_>,
     member: &Member<'_>,
@@ -69,7 +83,7 @@ fn line(
             continue;
         };
         let rates = rates(point, metric);
-        if rates.len() < 2 {
+        if rates.len() < FEWEST {
             continue;
         }
         let own = course(number as f64, &rates, most);

@@ -11,11 +11,21 @@ use ssdgauge_lab::{AssumedRates, Endurance, Estimate, Expectation, check_wear, e
 const FOLDED_FROM: usize = 16;
 
 /// Returns the plan as text; `all` steps one by one, otherwise similar ones are folded.
-pub(super) fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions, all: bool) -> String {
+/// `refusal` is the reason for which a run would be refused whatever is confirmed.
+pub(super) fn to_text(
+    plan: &Plan,
+    drive: &DriveInfo,
+    options: &PlanOptions,
+    all: bool,
+    refusal: Option<&str>,
+) -> String {
     let rates = rates_from(options, drive);
     let cost = estimate(plan, drive.capacity, &rates);
     let mut text = format!("{} on {} ({})", plan.suite.id, drive.name(), drive.capacity.about());
     text.push_str(&format!(": {}\n{}\n\n", effect(plan, drive), plan.suite.title));
+    if let Some(refusal) = refusal {
+        text.push_str(&line("refused", &format!("a run would be refused: {refusal}")));
+    }
     text.push_str(&cost_lines(plan, &cost, drive, &rates));
     text.push_str(&wear_lines(cost.written, drive, &endurance_from(options)));
     text.push_str(&line("rates", &rates_text(&rates)));
@@ -31,7 +41,10 @@ pub(super) fn to_text(plan: &Plan, drive: &DriveInfo, options: &PlanOptions, all
         }));
     }
     let (suite, target) = (&plan.suite.id, &drive.target);
-    text.push_str(&format!("\nnext:  ssdgauge run {suite} {target}"));
+    text.push_str(&match refusal {
+        Some(_) => "\nnext:  ssdgauge drives    which drives may be tested".to_owned(),
+        None => format!("\nnext:  ssdgauge run {suite} {target}"),
+    });
     text
 }
 
@@ -162,7 +175,7 @@ fn test_text(
 /// and of many that differ in numbers alone the first and the last are listed.
 fn listed_steps(steps: &[Step], all: bool) -> Vec<(String, String)> {
     let words = |step: &Step| format!("{}{}", step.action.describe(), rest_text(step.rest));
-    let one = |step: &Step| (step.label.clone(), words(step));
+    let one = |step: &Step| (label(step), words(step));
     if all {
         return steps.iter().map(one).collect();
     }
@@ -178,7 +191,7 @@ fn listed_steps(steps: &[Step], all: bool) -> Vec<(String, String)> {
         let last = &run[run.len() - 1];
         match run.len() {
             count if equal > 1 => {
-                let label = format!("{} to {}", first.label, last.label);
+                let label = format!("{} to {}", label(first), label(last));
                 lines.push((label, format!("{count} x {text}")));
             }
             count if count >= FOLDED_FROM => {
@@ -194,6 +207,15 @@ fn listed_steps(steps: &[Step], all: bool) -> Vec<(String, String)> {
     lines
 }
 
+/// Returns the label of `step`, with the size of a fill or of a preconditioning rounded.
+fn label(step: &Step) -> String {
+    let rounded = step.label.split_once(' ').and_then(|(name, size)| {
+        let size: Bytes = size.parse().ok()?;
+        Some(format!("{name} {}", size.about()))
+    });
+    rounded.unwrap_or_else(|| step.label.clone())
+}
+
 /// Returns `text` without the values of its numbers.
 fn shape_of(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_ascii_digit() && *letter != '.').collect()
@@ -202,9 +224,10 @@ fn shape_of(text: &str) -> String {
 fn rest_text(rest: Rest) -> String {
     match rest {
         Rest::None => String::new(),
-        Rest::For(time) => format!(", then rest for {time}"),
+        Rest::For(time) => format!(", then rest for {}", time.about()),
         Rest::DutyCycle { busy, at_most } => {
-            format!(", then rest for a duty cycle of {:.0} %, at most {at_most}", busy * 100.0)
+            let (share, most) = (busy * 100.0, at_most.about());
+            format!(", then rest for a duty cycle of {share:.0} %, at most {most}")
         }
     }
 }

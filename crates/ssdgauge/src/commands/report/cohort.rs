@@ -1,0 +1,50 @@
+//! The cohort of a quick run: the runs in a folder.
+
+use crate::failure::{Failure, FailureKind};
+use ssdgauge_report::Cohort;
+use std::path::{Path, PathBuf};
+
+/// The most run files that are read from a folder.
+const MAX_FILES: usize = 10_000;
+
+/// Returns the names of the run files in `folder`, sorted.
+///
+/// # Errors
+///
+/// Fails where the folder cannot be read, or has no or too many run files.
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failure = |error: String, hint: &str| Failure::new(FailureKind::Usage, error, hint);
+    let name = folder.display();
+    let entries = std::fs::read_dir(folder).map_err(|error| {
+        failure(format!("cannot read the folder {name}: {error}"), "name a folder of run files")
+    })?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_run = |path: &PathBuf| path.extension().is_some_and(|suffix| suffix == "ssdg");
+    let mut files: Vec<PathBuf> = paths.filter(is_run).take(MAX_FILES + 1).collect();
+    files.sort();
+    match files.len() {
+        0 => Err(failure(
+            format!("no run file is in the folder {name}"),
+            "run files end in .ssdg: `ssdgauge quick` writes one",
+        )),
+        n if n > MAX_FILES => Err(failure(
+            format!("more than {MAX_FILES} run files are in the folder {name}"),
+            "name a folder with fewer of them",
+        )),
+        _ => Ok(files),
+    }
+}
+
+/// Reads the run `files` of a cohort.
+///
+/// # Errors
+///
+/// Fails where a file cannot be read, or no run fits.
+pub(super) fn read(files: &[PathBuf]) -> Result<Cohort, Failure> {
+    let runs = ssdgauge_report::read_all(files)?;
+    Cohort::from_runs(&runs).ok_or_else(|| {
+        let error = "the cohort has no finished run of the suite quick on a drive of known class";
+        let hint = "docs/reports.md says which runs count";
+        Failure::new(FailureKind::Usage, error, hint)
+    })
+}

@@ -1,0 +1,22 @@
+//! The screen of `ssdgauge` without arguments: what to type first.
+
+/// Returns the screen: what the program is, and the first commands.
+pub(crate) fn screen() -> String {
+    let commands = [
+        ("quick", "check this drive: about 5 min, erases nothing"),
+        ("demo", "see a review of six virtual drives: about 1 min"),
+        ("drives", "which drives are here, and which may be tested"),
+        ("suites", "the test suites and what each one measures"),
+        ("plan SUITE TARGET", "what a run would write and erase; runs nothing"),
+        ("report RUN.ssdg", "the page of one or more runs"),
+    ];
+    let mut text =
+        "ssdgauge: measures SSDs every second, and states how far to trust the result\n\n"
+            .to_owned();
+    for (command, what) in commands {
+        let command = format!("ssdgauge {command}");
+        text.push_str(&format!("  {command:<28}{what}\n"));
+    }
+    text.push_str("\nAll commands: ssdgauge --help");
+    text
+}

@@ -1,0 +1,163 @@
+//! The bands of a quick run, and the cohort that the program contains.
+
+use crate::support::{Bench, text};
+use serde_json::Value;
+use ssdgauge_report::Cohort;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The virtual drives of the cohort, in their full capacity: every profile but the one for tests.
+const DRIVES: [&str; 27] = [
+    "tlc-client",
+    "mlc-client",
+    "qlc-client",
+    "sata-datacentre",
+    "nvme-datacentre",
+    "slc-low-latency",
+    "xpoint-like",
+    "like-970-evo-1tb",
+    "like-970-evo-500gb",
+    "like-pm981",
+    "like-960-pro",
+    "like-960-evo",
+    "like-wd-black",
+    "like-850-pro",
+    "like-sm951",
+    "like-dc500r",
+    "like-dc500m",
+    "like-883-dct",
+    "like-860-dct",
+    "like-983-dct",
+    "like-983-zet-480gb",
+    "like-983-zet-960gb",
+    "like-p4800x",
+    "like-900p",
+    "like-p4510",
+    "like-pblaze5",
+    "like-9100",
+];
+
+/// Drives of three classes, which are computed each time.
+const CHECKED: [&str; 3] = ["tlc-client", "like-860-dct", "like-p4800x"];
+
+fn data_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .join("ssdgauge-report/cohort/quick.toml")
+}
+
+/// Runs `quick` on the virtual drives, and returns the cohort of them.
+fn cohort(bench: &Bench, drives: &[&str]) -> Cohort {
+    let queue = Mutex::new(drives.iter());
+    let next = || queue.lock().unwrap().next();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(drive) = next() {
+                    let file = format!("{drive}.ssdg");
+                    bench.print(&["quick", &format!("sim:{drive}"), "--out", &file]);
+                }
+            });
+        }
+    });
+    let files: Vec<PathBuf> =
+        drives.iter().map(|drive| bench.path(&format!("{drive}.ssdg"))).collect();
+    Cohort::from_runs(&ssdgauge_report::read_all(&files).unwrap()).unwrap()
+}
+
+/// Returns the tables of the runs in the text of a cohort.
+fn tables(text: &str) -> Vec<String> {
+    text.split("[[run]]").skip(1).map(|table| table.trim().to_owned()).collect()
+}
+
+#[test]
+fn the_cohort_of_the_program_is_what_its_virtual_drives_measure() {
+    let bench = Bench::new();
+    if std::env::var("SNAPSHOTS").is_ok_and(|mode| mode == "overwrite") {
+        let head = "# The figures of virtual drives in the suite quick, for the bands of a quick run.\n\
+                    # Written by `SNAPSHOTS=overwrite cargo test -p ssdgauge --test commands cohort`.\n\n";
+        std::fs::write(data_file(), format!("{head}{}", cohort(&bench, &DRIVES).text())).unwrap();
+        return;
+    }
+    let file = std::fs::read_to_string(data_file()).unwrap();
+    let shipped = tables(&file);
+    assert_eq!(shipped.len(), DRIVES.len());
+    let revision = format!("model_revision = {}\n", ssdgauge_sim::MODEL_REVISION);
+    assert!(file.contains(&revision), "the model was changed: compute the cohort anew");
+    for (drive, table) in DRIVES.iter().zip(&shipped) {
+        assert!(table.contains(&format!("drive = \"sim:{drive}\"")), "{drive}: {table}");
+    }
+    for table in tables(&cohort(&bench, &CHECKED).text()) {
+        assert!(shipped.contains(&table), "the cohort differs, compute it anew:\n{table}");
+    }
+}
+
+#[test]
+fn a_quick_run_lies_within_below_or_above_the_band_of_its_class() {
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tlc-client", "--out", "a.ssdg"]);
+    let json: Value = serde_json::from_str(&bench.print(&["report", "a.ssdg", "--json"])).unwrap();
+    let bands = &json["runs"][0]["quick_bands"];
+    assert_eq!((&bands["class"], &bands["model"]), (&"nvme-client".into(), &true.into()));
+    assert_eq!(bands["bands"].as_array().unwrap().len(), 13);
+    let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
+    assert!(page.contains("within the MODEL band of its class") && page.contains("class=\"band\""));
+    let body = page.split("</style>").nth(1).unwrap();
+    assert!(!body.to_lowercase().contains("normal"), "a model is no norm");
+
+    // A folder replaces the cohort; the run itself does not count, and another size is no match.
+    std::fs::create_dir(bench.path("runs")).unwrap();
+    for (number, drive) in ["mlc-client", "like-pm981", "like-960-evo"].iter().enumerate() {
+        let file = format!("runs/{number}.ssdg");
+        bench.print(&["quick", &format!("sim:{drive}"), "--out", &file]);
+    }
+    let with = |file: &str| {
+        let text = bench.print(&["report", file, "--cohort", "runs", "--json"]);
+        serde_json::from_str::<Value>(&text).unwrap()["runs"][0]["quick_bands"].clone()
+    };
+    assert_eq!(with("a.ssdg")["cohort_drives"], 3);
+    bench.print(&["quick", "sim:tlc-client", "--size", "1GiB", "--out", "small.ssdg"]);
+    let small = with("small.ssdg");
+    assert!(small["bands"].is_null() && small["reason"].as_str().unwrap().contains("size"));
+}
+
+#[test]
+fn a_shortened_run_and_a_class_of_two_drives_have_no_band_and_the_reason_is_stated() {
+    let bench = Bench::new();
+    let reason = |file: &str, words: &str| {
+        let json: Value = serde_json::from_str(&bench.print(&["report", file, "--json"])).unwrap();
+        let bands = &json["runs"][0]["quick_bands"];
+        assert!(bands["bands"].is_null(), "{bands}");
+        assert!(bands["reason"].as_str().unwrap().contains(words), "{bands}");
+        let page = std::fs::read_to_string(bench.path(file).with_extension("html")).unwrap();
+        assert!(page.contains("No band of a class is shown") && page.contains(words), "{words}");
+        assert!(!page.contains("of its class"), "{words}");
+    };
+    bench.print(&["quick", "sim:tlc-client", "--shorten", "10", "--out", "short.ssdg"]);
+    reason("short.ssdg", "shortened");
+    bench.print(&["quick", "sim:qlc-client", "--out", "qlc.ssdg"]);
+    reason("qlc.ssdg", "a band needs 3");
+}
+
+#[test]
+fn a_folder_without_runs_and_a_report_without_quick_are_usage_errors() {
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "10", "--out", "a.ssdg"]);
+    let fails = |arguments: &[&str], words: &str| {
+        let output = bench.call(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    };
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    fails(&["report", "a.ssdg", "--cohort", "empty", "--json"], "no run file is in the folder");
+    fails(&["report", "a.ssdg", "--cohort", "missing", "--json"], "cannot read the folder");
+    // The only run is shortened.
+    fails(&["report", "a.ssdg", "--cohort", ".", "--json"], "no finished run of the suite quick");
+    let other = ["run", "fill-ladder", "sim:tiny", "--shorten", "1000", "--scale-spans"];
+    bench.print(&[&other[..], &["--out", "b.ssdg"]].concat());
+    fails(
+        &["report", "b.ssdg", "--cohort", ".", "--json"],
+        "compared with runs of the suite quick",
+    );
+}
