@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -78,17 +78,17 @@ pub fn verify(
     progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
 ) -> Result<Option<Verified>, VerifyError> {
     let since = Instant::now();
-    let chunks: Arc<[Chunk]> = verification.parts(end).iter().flat_map(chunks_of).collect();
-    if chunks.is_empty() {
+    let parts: Arc<[Part]> = verification.parts(end).into();
+    if parts.is_empty() {
         return Ok(None);
     }
-    let total = chunks.iter().map(|chunk| chunk.to - chunk.from).sum();
+    let total = parts.iter().map(|part| part.to - part.from).sum();
     let used = pool.written().map_or(0, |region| region.length());
     let length = pool_length.max(used);
     let contents = Contents::new(verification.clone(), pool.seed(), length, end);
     let readers = Readers {
         file: file.clone(),
-        chunks,
+        parts,
         contents: Arc::new(contents),
         next: Arc::default(),
         stops: Arc::default(),
@@ -98,20 +98,28 @@ pub fn verify(
     Ok(Some(verified))
 }
 
-fn chunks_of(part: &Part) -> impl Iterator<Item = Chunk> + use<> {
-    let part = *part;
-    let starts = (part.from..part.to).step_by(CHUNK as usize);
-    starts.map(move |from| Chunk { from, to: part.to.min(from + CHUNK), part })
+/// Returns chunk `number` of `parts`, in ascending order: a list of those of a large drive would take
+/// hundreds of megabytes.
+fn chunk_at(parts: &[Part], mut number: u64) -> Option<Chunk> {
+    for &part in parts {
+        let count = (part.to - part.from).div_ceil(CHUNK);
+        if number < count {
+            let from = part.from + number * CHUNK;
+            return Some(Chunk { from, to: part.to.min(from + CHUNK), part });
+        }
+        number -= count;
+    }
+    None
 }
 
 /// What the reading threads share.
 #[derive(Clone)]
 struct Readers {
     file: Arc<File>,
-    chunks: Arc<[Chunk]>,
+    parts: Arc<[Part]>,
     contents: Arc<Contents>,
     /// The number of the next chunk.
-    next: Arc<AtomicUsize>,
+    next: Arc<AtomicU64>,
     stops: Arc<AtomicBool>,
 }
 
@@ -180,8 +188,8 @@ impl Readers {
         };
         while !self.stops.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(chunk) = self.chunks.get(number) else { return };
-            let result = self.compare(&mut region, chunk);
+            let Some(chunk) = chunk_at(&self.parts, number) else { return };
+            let result = self.compare(&mut region, &chunk);
             // Without a receiver the verification has ended.
             if sender.send(result).is_err() {
                 return;
