@@ -40,6 +40,53 @@ pub struct LostWrite {
     pub found: String,
 }
 
+/// The verification of everything that a run wrote: each block of 4 KiB, every byte of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verified {
+    /// The bytes of the blocks whose data was compared.
+    pub bytes: u64,
+    /// The number of these blocks.
+    pub blocks: u64,
+    /// The blocks that were read and not compared: they hold no data of this run, or data that it has
+    /// trimmed or overwritten with zeros.
+    #[serde(default)]
+    pub skipped: u64,
+    /// The compared blocks that do not hold what was written.
+    pub wrong: u64,
+    /// The first of them, in ascending order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<LostWrite>,
+    /// The duration, in nanoseconds.
+    pub elapsed: Nanos,
+    /// Whether it was stopped before its end.
+    #[serde(skip)]
+    pub stopped: bool,
+}
+
+impl Verified {
+    /// The most wrong blocks that are listed. Chosen: enough to see a pattern in their offsets.
+    pub const PLACES: usize = 8;
+
+    /// Returns the wrong blocks in words, with the first places; `None` where there are none.
+    pub fn describe(&self) -> Option<String> {
+        let places: Vec<String> = self.first.iter().map(LostWrite::describe).collect();
+        (self.wrong > 0).then(|| {
+            format!(
+                "{} of {} blocks that were verified do not hold what was written: {}",
+                self.wrong,
+                self.blocks,
+                places.join("; ")
+            )
+        })
+    }
+}
+
+impl LostWrite {
+    fn describe(&self) -> String {
+        format!("the one at byte {} holds {}", self.offset, self.found)
+    }
+}
+
 impl ReadBack {
     /// The number of blocks that are read back.
     ///
@@ -62,6 +109,19 @@ impl ReadBack {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wrong_blocks_are_described_by_their_number_and_places() {
+        let first = vec![
+            LostWrite { offset: 4_096, found: "zeros".into() },
+            LostWrite { offset: 8_192, found: "other data".into() },
+        ];
+        let verified = Verified { blocks: 9, wrong: 2, first, ..Verified::default() };
+        let expected = "2 of 9 blocks that were verified do not hold what was written: the one at \
+                        byte 4096 holds zeros; the one at byte 8192 holds other data";
+        assert_eq!(verified.describe().as_deref(), Some(expected));
+        assert_eq!(Verified::default().describe(), None);
+    }
 
     #[test]
     fn lost_writes_are_described_by_their_number_and_the_first_place() {

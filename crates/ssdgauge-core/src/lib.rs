@@ -12,6 +12,7 @@ mod drive;
 mod drive_change;
 mod drive_description;
 mod durability;
+mod extents;
 mod headline;
 pub mod io_log;
 mod metric;
@@ -45,7 +46,8 @@ pub use confidence::{ConfidenceInterval, WithinRun};
 pub use drive::{DriveInfo, TargetKind};
 pub use drive_change::DriveChange;
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
-pub use durability::{Flush, LostWrite, ReadBack};
+pub use durability::{Flush, LostWrite, ReadBack, Verified};
+pub use extents::Extents;
 pub use headline::{Headline, KneeFound, Ratio};
 pub use metric::{Family, Metric, Scope};
 pub use open_loop::{

@@ -31,6 +31,9 @@ pub struct Plan {
     /// The rule that ends the run before its last repetition; `None` where all are carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat_until: Option<RepeatUntil>,
+    /// Whether everything that the run wrote is read at its end and compared, every byte.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
 }
 
 /// The suite of a plan.

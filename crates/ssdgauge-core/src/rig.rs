@@ -1,7 +1,7 @@
 //! The rig: the interface between the lab and a drive, real or virtual.
 
 use crate::drive::DriveInfo;
-use crate::durability::{Flush, ReadBack};
+use crate::durability::{Flush, ReadBack, Verified};
 use crate::open_loop::OpenLoop;
 use crate::plan::Action;
 use crate::preparation::{Preparation, Prepared};
@@ -69,13 +69,29 @@ pub trait Rig {
         Ok(None)
     }
 
+    /// Reads everything that this run wrote, and compares every byte of it with what was written.
+    /// `progress` takes the bytes that were read so far and their total, several times a second, and
+    /// returns false to stop. Returns `None` where nothing can be verified: no drive, no write, or reads
+    /// that do not reach the drive.
+    ///
+    /// # Errors
+    /// When the drive does not respond, has disappeared, or fails more reads than a verdict needs; see
+    /// [`RigError`].
+    fn verify(
+        &mut self,
+        _progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
+    ) -> Result<Option<Verified>, RigError> {
+        Ok(None)
+    }
+
     /// Counts a step that an earlier part of the same run has carried out on another rig, so that the
     /// requests of later steps differ from its own, as in an uninterrupted run.
     fn count_earlier(&mut self, _workload: &Workload, _until: &Until) {}
 
-    /// Takes note of a finished step that an earlier part of the same run has carried out on another
-    /// rig, so that what it wrote can be read back. Steps come in their order.
-    fn carried_out_earlier(&mut self, _action: &Action) {}
+    /// Takes note of a step that an earlier part of the same run has carried out on another rig, so that
+    /// what it wrote can be read back. Steps come in their order; one that is not finished may have
+    /// written any part of its data.
+    fn carried_out_earlier(&mut self, _action: &Action, _is_finished: bool) {}
 
     /// Returns findings about the conditions of the host that affect every result of this rig,
     /// before the first measurement.

@@ -248,6 +248,10 @@ pub enum FindingKind {
     NotKept,
     /// Blocks that were read back do not hold the data that was written last.
     LostWrites,
+    /// Blocks that were verified at the end of the run do not hold what was written.
+    VerifyFailed,
+    /// The run was to be verified, and could not be.
+    NotVerified,
     /// The drive failed a flush: what was written may not be on its media.
     FlushFailed,
     /// A meter disappeared, repeats one value, or reports impossible values.
@@ -337,6 +341,8 @@ impl FindingKind {
             FindingKind::OverBudget => "over-budget",
             FindingKind::NotKept => "not-kept",
             FindingKind::LostWrites => "lost-writes",
+            FindingKind::VerifyFailed => "verify-failed",
+            FindingKind::NotVerified => "not-verified",
             FindingKind::FlushFailed => "flush-failed",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",

@@ -9,6 +9,7 @@ use ssdgauge_core::{
     Bytes, DriveInfo, EndedBy, Finding, FindingKind, RigError, Severity, Sink, TargetKind,
 };
 use std::collections::BTreeMap;
+use std::io;
 
 /// The class of a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +58,13 @@ impl ErrorClass {
             }
         }
     }
+}
+
+/// Returns whether `error` may concern the addressed blocks alone: a media error, or any error of the
+/// drive that does not say that it is gone.
+pub(crate) fn concerns_one_address(error: &io::Error) -> bool {
+    let numbers = [libc::ENODATA, libc::EILSEQ, libc::EIO, libc::EREMOTEIO];
+    error.raw_os_error().is_some_and(|number| numbers.contains(&number))
 }
 
 /// Emits findings about the failed requests of `outcome`. `size` queries the current size of the

@@ -1,6 +1,6 @@
 //! The pool of random data for writes.
 
-use ssdgauge_core::Random;
+use ssdgauge_core::{MAX_SLOT_MEMORY, Random, Workload};
 use ssdgauge_os::memory::Region;
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,14 +11,16 @@ use std::thread::JoinHandle;
 /// no 4 KiB repeat within it.
 const DEFAULT_LENGTH: usize = 64 << 20;
 
-/// Pools without a rig, for reuse: generating one takes longer than most steps of a test.
+/// Pools without a rig, for reuse: the kernel clears new memory, which takes longer than to write it.
 static FREE: Mutex<Vec<Arc<Region>>> = Mutex::new(Vec::new());
 
-/// The random data of one rig: different in each process, so that a drive with deduplication finds
-/// no data of an earlier run. A region belongs to one rig at a time, because the threads of a
+/// The random data of one rig: different in each run, so that a drive with deduplication finds no data
+/// of an earlier run, and equal in each process of a run, so that one which continues it can compare
+/// what an earlier one has written. A region belongs to one rig at a time, because the threads of a
 /// workload write verification headers into it.
 #[derive(Debug, Default)]
 pub struct Pool {
+    seed: u64,
     state: Mutex<State>,
 }
 
@@ -32,11 +34,24 @@ enum State {
 }
 
 impl Pool {
-    /// Starts to generate a pool on a separate thread, so that the first write need not wait.
-    pub fn begin() -> Pool {
-        Pool {
-            state: Mutex::new(State::Generating(std::thread::spawn(|| generate(DEFAULT_LENGTH)))),
-        }
+    /// Starts to generate the pool of `seed` on a separate thread, so that the first write need not
+    /// wait.
+    pub fn begin(seed: u64) -> Pool {
+        let thread = std::thread::spawn(move || generate(seed, DEFAULT_LENGTH));
+        Pool { seed, state: Mutex::new(State::Generating(thread)) }
+    }
+
+    /// Returns the words of the pool of `seed` without any header, up to `length` bytes and at least as
+    /// many as a pool usually has. A longer pool begins with the words of a shorter one.
+    pub(crate) fn words(seed: u64, length: usize) -> Vec<u64> {
+        let mut words = vec![0; length.max(DEFAULT_LENGTH) / 8];
+        fill(seed, &mut words);
+        words
+    }
+
+    /// Returns the seed, from which the data follows.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Returns the data, at least `length` bytes of it. Waits for the generating thread.
@@ -46,13 +61,13 @@ impl Pool {
     pub fn get(&self, length: usize) -> Result<Arc<Region>, String> {
         let mut state = self.state.lock().map_err(|_| "no data to write".to_owned())?;
         let region = match std::mem::take(&mut *state) {
-            State::Empty => generate(length.max(DEFAULT_LENGTH))?,
+            State::Empty => generate(self.seed, length.max(DEFAULT_LENGTH))?,
             State::Generating(thread) => {
                 thread.join().map_err(|_| "no data to write".to_owned()).flatten()?
             }
             State::Ready(region) => region,
         };
-        let region = if region.length() < length { generate(length)? } else { region };
+        let region = if region.length() < length { generate(self.seed, length)? } else { region };
         *state = State::Ready(region.clone());
         Ok(region)
     }
@@ -83,18 +98,38 @@ impl Drop for Pool {
     }
 }
 
-/// Returns a free region of at least `length` bytes, or generates one.
-fn generate(length: usize) -> Result<Arc<Region>, String> {
-    if let Ok(mut free) = FREE.lock()
-        && let Some(found) = free.iter().position(|region| region.length() >= length)
-    {
-        return Ok(free.swap_remove(found));
-    }
-    let cause = |error: io::Error| format!("no data to write: {error}");
-    let mut random = Random::new(random_tag().map_err(cause)?, 0);
-    let mut region = Region::new(length).map_err(cause)?;
-    region.words_mut().iter_mut().for_each(|word| *word = random.next_u64());
+/// Returns a region of at least `length` bytes with the data of `seed`: a free one, or a new one.
+fn generate(seed: u64, length: usize) -> Result<Arc<Region>, String> {
+    let free = FREE.lock().ok().and_then(|mut free| {
+        let found = free.iter().position(|region| region.length() >= length)?;
+        Arc::into_inner(free.swap_remove(found))
+    });
+    let mut region = match free {
+        Some(region) => region,
+        None => Region::new(length).map_err(|error| format!("no data to write: {error}"))?,
+    };
+    fill(seed, region.words_mut());
     Ok(Arc::new(region))
+}
+
+fn fill(seed: u64, words: &mut [u64]) {
+    // Another sequence than those of the requests.
+    let mut random = Random::new(seed, u64::MAX);
+    words.iter_mut().for_each(|word| *word = random.next_u64());
+}
+
+/// Returns the most bytes of the pool that `workload` may need: a bound, because the slots of an open
+/// loop depend on the available memory, and the threads on the engine.
+pub fn longest_pool(workload: &Workload) -> usize {
+    let writers = workload.streams.iter().filter(|stream| stream.writes());
+    let bytes = writers.map(|stream| {
+        let blocks = stream.block_size.0.next_multiple_of(4_096) * u64::from(stream.total_depth());
+        match stream.arrival.per_second() {
+            Some(_) => blocks + MAX_SLOT_MEMORY.0,
+            None => blocks,
+        }
+    });
+    bytes.sum::<u64>() as usize
 }
 
 /// Returns a random number that identifies a run.
@@ -113,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_pool_cannot_be_compressed_or_deduplicated() {
-        let pool = Pool::begin().get(0).unwrap();
+        let pool = Pool::begin(7).get(0).unwrap();
         // SAFETY: this pool has no other user.
         let words = unsafe {
             std::slice::from_raw_parts(pool.at(0).cast::<[u64; 512]>(), pool.length() / 4_096)
@@ -131,9 +166,33 @@ mod tests {
 
     #[test]
     fn a_pool_belongs_to_one_rig_and_grows_on_demand() {
-        let (one, two) = (Pool::begin(), Pool::begin());
+        let (one, two) = (Pool::begin(1), Pool::begin(2));
         let (first, second) = (one.get(0).unwrap(), two.get(DEFAULT_LENGTH + 1).unwrap());
         assert_ne!(first.at(0), second.at(0));
         assert!(first.length() >= DEFAULT_LENGTH && second.length() > DEFAULT_LENGTH);
+    }
+
+    #[test]
+    fn the_data_follows_from_the_seed_whatever_the_length_and_the_earlier_use() {
+        let words = |region: &Region| -> Vec<[u64; 2]> {
+            let every = (0..DEFAULT_LENGTH).step_by(1 << 16);
+            // SAFETY: the words lie within the region, which has no other user.
+            every.map(|at| unsafe { ssdgauge_os::memory::words_at(region.at(at)) }).collect()
+        };
+        let used = Pool::begin(3);
+        let region = used.get(0).unwrap();
+        // SAFETY: the region has no other user.
+        unsafe { region.put(1 << 16, [0, 0]) };
+        drop((region, used));
+        let expected = Pool::words(4, 0);
+        let pool = Pool::begin(4);
+        for length in [0, DEFAULT_LENGTH + 4_096] {
+            let found = words(&pool.get(length).unwrap());
+            for (number, pair) in found.into_iter().enumerate() {
+                let at = (number << 16) / 8;
+                assert_eq!(pair.map(u64::to_le), [expected[at], expected[at + 1]]);
+            }
+        }
+        assert_ne!(Pool::words(5, 0)[..8], expected[..8]);
     }
 }

@@ -24,7 +24,7 @@ const SAMPLES: u64 = 128;
 const BLOCK: u64 = 4_096;
 
 /// The length of the ownership label, which is the first block of a drive under test.
-pub(crate) const LABEL_LENGTH: usize = 4_096;
+pub const LABEL_LENGTH: usize = 4_096;
 const LABEL: &[u8] = b"ssdgauge test data: nothing on this drive is worth keeping\n";
 
 /// The place of a signature.

@@ -20,7 +20,7 @@ use crate::settings::write_cache::CacheSwitch;
 use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, Nanos, Preparation, Prepared,
-    ReadBack, Rig, RigError, Severity, Sink, StepNumbers, Until, Workload,
+    ReadBack, Rig, RigError, Severity, Sink, StepNumbers, Until, Verified, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
@@ -51,6 +51,8 @@ pub struct LinuxRig {
     /// Whether the step before was an idle one, in which nothing polled the drive.
     pub(crate) idle_before: bool,
     pool: Pool,
+    /// The length of the pool that earlier processes of the run may have used, in bytes.
+    earlier_pool: usize,
     verification: Verification,
     log: Option<Log>,
     /// Set to true by the binary when the run has to stop.
@@ -196,8 +198,8 @@ impl Rig for LinuxRig {
         self.step_numbers.next(workload, until);
     }
 
-    fn carried_out_earlier(&mut self, action: &Action) {
-        self.note_earlier(action);
+    fn carried_out_earlier(&mut self, action: &Action, is_finished: bool) {
+        self.note_earlier(action, is_finished);
     }
 
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
@@ -206,6 +208,13 @@ impl Rig for LinuxRig {
 
     fn read_back(&mut self, at_most: Nanos) -> Result<Option<ReadBack>, RigError> {
         self.read_places_back(at_most)
+    }
+
+    fn verify(
+        &mut self,
+        progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
+    ) -> Result<Option<Verified>, RigError> {
+        self.verify_written(progress)
     }
 
     fn prepare(

@@ -14,6 +14,7 @@ mod searches;
 mod sink;
 mod slices;
 mod turns;
+mod verification;
 mod written_data;
 
 pub use resuming::resume;
@@ -26,7 +27,7 @@ use slices::Slices;
 use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{
     Bytes, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Rig, RigError, Severity, Step, Test,
-    Totals,
+    Totals, Verified,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -86,6 +87,13 @@ pub trait Watcher {
 
     /// Called when a recorded step was repeated with equal samples. The default shows nothing.
     fn step_replayed(&mut self, _test: &Test, _step: &Step) {}
+
+    /// Called several times a second while everything that the run wrote is verified, with the bytes
+    /// that were read and their total. The default shows nothing.
+    fn verifying(&mut self, _read: Bytes, _total: Bytes) {}
+
+    /// Called at the end of a verification. The default shows nothing.
+    fn verification_ended(&mut self, _verified: &Verified) {}
 
     /// Called at the end of each step.
     fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
@@ -228,6 +236,7 @@ impl<'a> Conductor<'a> {
             Completion::Finished => {
                 self.record_resumed()?;
                 self.secure(None)?;
+                return self.verify();
             }
             Completion::Interrupted => self.read_back_after_stop()?,
         }

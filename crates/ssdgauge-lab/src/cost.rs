@@ -12,6 +12,7 @@ mod outlook;
 mod rates;
 mod search_path;
 mod spent;
+mod verification;
 mod wear;
 
 use drive_state::Effort;
@@ -22,6 +23,7 @@ pub use outlook::{Outlook, Remaining};
 pub use rates::{AssumedRates, assumed_rates};
 pub use spent::{Spent, spent};
 use ssdgauge_core::{Bytes, Nanos, Plan, Test};
+pub use verification::{verification_time, verified_bytes};
 pub use wear::{
     DEFAULT_WEAR_SHARE, Endurance, RATED_KEY, USED_KEY, Wear, WearError, check_wear, wear,
 };
@@ -29,7 +31,7 @@ pub use wear::{
 /// Estimated cost of a plan, or of a test of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Duration, rests included.
+    /// Duration, rests and the verification of a plan included.
     pub time: Expectation<Nanos>,
     /// Bytes that the host writes, preparations included.
     pub written: Expectation<Bytes>,
@@ -38,7 +40,12 @@ pub struct Estimate {
 /// Estimates the cost of `plan` on a drive of `capacity` with `rates`.
 pub fn estimate(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Estimate {
     let tests = estimate_tests(plan, capacity, rates);
-    tests.iter().fold(Estimate::default(), |sum, test| Estimate {
+    let verification = verification_time(verified_bytes(plan, capacity), rates);
+    let first = Estimate {
+        time: Expectation { expected: verification, at_most: verification },
+        written: Expectation::default(),
+    };
+    tests.iter().fold(first, |sum, test| Estimate {
         time: sum.time.plus(test.time),
         written: sum.written.plus(test.written),
     })

@@ -23,6 +23,8 @@ pub struct Options {
     pub repeat: Repeat,
     /// The purge method; `None` for the best one of the drive.
     pub purge: Option<PurgeMethod>,
+    /// Whether everything that the run wrote is verified at its end.
+    pub verify: bool,
 }
 
 impl Default for Options {
@@ -34,6 +36,7 @@ impl Default for Options {
             seed: 1,
             repeat: Repeat::Times(1),
             purge: None,
+            verify: false,
         }
     }
 }
@@ -167,6 +170,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
         seed: options.seed,
         tests,
         repeat_until: repeat.rule(),
+        verify: options.verify,
     })
 }
 

@@ -33,7 +33,7 @@ pub use analysis::specification::{CacheSide, Claim, Specification, State};
 pub use figure::{PageOptions, VEGA_LITE_MARK};
 pub use model::{
     CachePlace, Durability, LocatedFinding, PointRun, Repetition, ReportError, Run, Second,
-    StepFinding, StepLevels, TestRun, Tracked,
+    StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,
 };
 pub use output::{
     NamedFigure, PNG_MARK, SVG_MARK, bands_json, claims_json, claims_markdown, csv, figures, json,

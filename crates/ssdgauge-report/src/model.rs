@@ -14,7 +14,7 @@ pub use error::ReportError;
 pub(crate) use record::{RecordedRepetition, RecordedRun, RecordedTest};
 pub use run::{
     CachePlace, Durability, LocatedFinding, PointRun, Repetition, Run, StepFinding, StepLevels,
-    TestRun,
+    TestRun, VerifiedRun,
 };
 pub use second::Second;
 pub use tracked::Tracked;

@@ -8,7 +8,7 @@ use ssdgauge_core::{
     Score,
 };
 use ssdgauge_report::{PageOptions, Run, json, page, terminal_summary};
-use ssdgauge_runfile::{FLUSH, READ_BACK, Writer};
+use ssdgauge_runfile::{FLUSH, READ_BACK, VERIFIED, Writer};
 use support::{Recipe, plan, run, step, stream, test};
 
 /// A run of two steps in an open loop, whose requests were sent 3 µs late, and 943 of them up to
@@ -93,6 +93,8 @@ fn flushes_and_blocks_that_were_read_back_are_reported_for_the_step_and_the_run(
     let lost = r#"{"read":60,"lost":[{"offset":4096,"found":"zeros"}]}"#;
     writer.property(Some(step), READ_BACK, lost).unwrap();
     writer.property(Some(step), FLUSH, "not JSON").unwrap();
+    let verified = r#"{"bytes":4096000,"blocks":1000,"skipped":5,"wrong":0,"elapsed":2000000}"#;
+    writer.property(None, VERIFIED, verified).unwrap();
     drop((writer, file));
     let runs = [ssdgauge_report::read(&path).unwrap()];
     let document = json(&runs);
@@ -107,5 +109,12 @@ fn flushes_and_blocks_that_were_read_back_are_reported_for_the_step_and_the_run(
     let facts = "1 sent, 2 counted by the device; the longest took 12.3ms";
     assert!(page.contains(facts));
     assert!(page.contains("124, 1 of them without the data written last"));
+    let expected = serde_json::json!(
+        { "bytes": 4_096_000, "blocks": 1_000, "wrong": 0, "elapsed_s": 0.002 }
+    );
+    assert_eq!(of_run["verified"], expected);
+    assert!(page.contains("4.10 MB, every byte"));
+    let summary = ssdgauge_report::terminal_summary(&runs[0], 80, false);
+    assert!(summary.contains("verified: 4.10 MB, every byte"), "{summary}");
     assert!(page.contains("1 sent, 2 counted by sda"), "the step has it too");
 }

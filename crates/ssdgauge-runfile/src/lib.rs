@@ -22,7 +22,7 @@ pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
-    reader::{FLUSH, READ_BACK, REPETITIONS, RunFile},
+    reader::{FLUSH, READ_BACK, REPETITIONS, RunFile, VERIFIED},
 };
 pub use room::Room;
 pub use schema::FORMAT;

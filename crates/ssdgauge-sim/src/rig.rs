@@ -23,9 +23,9 @@ use fill::Fill;
 use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, no_power_state};
 use load::Load;
 use ssdgauge_core::{
-    Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Flush, MAX_LAG,
-    Nanos, PowerSaving, Preparation, Prepared, ReadBack, Rig, RigError, Sink, StepNumbers, Until,
-    Workload, WriteCache,
+    Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush,
+    MAX_LAG, Nanos, PowerSaving, Preparation, Prepared, ReadBack, Rig, RigError, Sink, StepNumbers,
+    Until, Verified, Workload, WriteCache,
 };
 use validation::{MAX_STEP, check_range, check_workload};
 
@@ -55,6 +55,9 @@ pub struct VirtualRig {
     now: SimTime,
     /// Pages that were written last, the oldest first.
     written: Vec<u32>,
+    /// The bytes that fills have written, and those that other requests may have written.
+    filled: Extents,
+    reached: Extents,
 }
 
 impl VirtualRig {
@@ -103,6 +106,8 @@ impl VirtualRig {
             step_numbers: StepNumbers::default(),
             now: 0,
             written: Vec::new(),
+            filled: Extents::default(),
+            reached: Extents::default(),
         })
     }
 
@@ -185,6 +190,8 @@ impl VirtualRig {
         self.check_gone(self.now)?;
         end_step(&mut self.drive, &clock, self.now, &truth, sink);
         self.record_written(fill.written_offsets(ReadBack::BLOCKS as u64));
+        let written = if stopped { &mut self.reached } else { &mut self.filled };
+        written.insert(offset.0, (offset + span).0);
         let method = match access {
             Access::Sequential => "sequential write",
             Access::Random => "random write",
@@ -199,6 +206,7 @@ impl VirtualRig {
 
     fn purge(&mut self) -> Prepared {
         self.written.clear();
+        (self.filled, self.reached) = (Extents::default(), Extents::default());
         let power_thermal = self.drive.power_thermal.clone();
         let cache_is_on = self.drive.ftl.cache_is_on();
         self.drive = Drive::new(self.spec.profile.clone(), self.geometry);
@@ -219,6 +227,8 @@ impl VirtualRig {
         let end = (offset.0 + span.0) / PAGE;
         self.drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
         self.written.retain(|page| !(first..end).contains(&u64::from(*page)));
+        self.filled.remove(first * PAGE, end * PAGE);
+        self.reached.remove(first * PAGE, end * PAGE);
         let elapsed = Nanos(span.0.div_ceil(TRIM_BYTES) * TRIM_TIME.0);
         self.pass_occupied(elapsed);
         Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
@@ -393,6 +403,14 @@ impl Rig for VirtualRig {
         Ok(self.find_lost_writes())
     }
 
+    fn verify(
+        &mut self,
+        progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
+    ) -> Result<Option<Verified>, RigError> {
+        self.check_gone(self.now)?;
+        Ok(self.verify_pages(progress))
+    }
+
     fn prepare(
         &mut self,
         preparation: &Preparation,
@@ -417,6 +435,7 @@ impl Rig for VirtualRig {
     ) -> Result<Ended, RigError> {
         self.check_gone(self.now)?;
         check_workload(&self.info, workload, until)?;
+        self.record_spans(workload);
         let begin = self.now;
         let before = self.ground_truth();
         let number = self.step_numbers.next(workload, until);

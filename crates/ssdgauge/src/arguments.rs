@@ -161,6 +161,10 @@ pub(crate) struct PlanOptions {
     /// or sanitize-overwrite [default: the best of format and discard].
     #[arg(long, value_name = "METHOD")]
     pub(crate) purge: Option<PurgeMethod>,
+    /// Read everything that the run wrote at its end, and compare every byte; a difference ends the
+    /// run with exit code 1. Blocks that were trimmed or overwritten with zeros are left out.
+    #[arg(long)]
+    pub(crate) verify: bool,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,

@@ -10,7 +10,7 @@ use crate::terminal::{self, width};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Cell, Live, Moment};
 use ssdgauge_core::rounded;
-use ssdgauge_core::{Action, Bytes, Finding, Nanos, Phase, Plan, Severity, Step, Test};
+use ssdgauge_core::{Action, Bytes, Finding, Nanos, Phase, Plan, Severity, Step, Test, Verified};
 use ssdgauge_lab::{Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 use ssdgauge_runfile::StepPlace;
 use std::time::{Duration, Instant};
@@ -69,6 +69,8 @@ pub(crate) struct Progress<'a> {
     replayed: usize,
     /// The interval between commits within a step.
     commit_interval: Nanos,
+    /// Whether the verification at the end of the run has begun.
+    verifies: bool,
 }
 
 impl<'a> Progress<'a> {
@@ -107,6 +109,7 @@ impl<'a> Progress<'a> {
             told_of_reader: false,
             replayed: 0,
             commit_interval: SHARED_COMMIT_INTERVAL,
+            verifies: false,
         }
     }
 
@@ -348,6 +351,39 @@ impl Watcher for Progress<'_> {
             }
             None => {}
         }
+    }
+
+    fn verifying(&mut self, read: Bytes, total: Bytes) {
+        let share = read.0 as f64 / total.0.max(1) as f64 * 100.0;
+        let text = format!("verified {} of {} ({share:.0} %)", read.about(), total.about());
+        if !self.verifies {
+            self.verifies = true;
+            self.last_line = Instant::now();
+            self.print_line(&format!("verifying every byte of up to {}", total.about()));
+        }
+        match &self.bar {
+            Some(bar) => {
+                let advice = "Ctrl-C stops; the run can be resumed";
+                bar.set_message(format!("  {text}\n  {advice}"));
+                bar.tick();
+            }
+            None if self.last_line.elapsed() >= LINE_INTERVAL => {
+                self.last_line = Instant::now();
+                self.print_line(&format!("        {text}"));
+            }
+            None => {}
+        }
+    }
+
+    fn verification_ended(&mut self, verified: &Verified) {
+        let Verified { bytes, wrong, elapsed, .. } = verified;
+        // A virtual drive takes no time for it.
+        let time = match *elapsed {
+            Nanos::ZERO => String::new(),
+            elapsed => format!(" in {}", elapsed.about()),
+        };
+        let bytes = Bytes(*bytes).about();
+        self.print_line(&format!("verified {bytes}{time}: {wrong} wrong blocks"));
     }
 
     fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {

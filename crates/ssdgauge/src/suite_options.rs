@@ -67,5 +67,6 @@ pub(crate) fn planner_options_from(options: &PlanOptions) -> Options {
         seed: options.seed,
         repeat: options.repeat,
         purge: options.purge,
+        verify: options.verify,
     }
 }

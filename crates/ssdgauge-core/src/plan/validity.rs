@@ -209,6 +209,7 @@ mod tests {
             seed: 1,
             tests: vec![test],
             repeat_until: None,
+            verify: false,
         }
     }
 

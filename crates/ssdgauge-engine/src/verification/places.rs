@@ -4,7 +4,9 @@
 //! the last writes, up to its length, so the places that were written last are read from there; the
 //! other places lie spread over the ranges that the run has filled. No request may be in flight.
 
-use super::{EPOCH_SHIFT, Expected, HEADER_LENGTH, HEADER_SPACING, Mismatch, SECTOR, Verification};
+use super::{
+    EPOCH_SHIFT, Expected, HEADER_LENGTH, HEADER_SPACING, Mismatch, SECTOR, Verification, gather,
+};
 use ssdgauge_core::{LostWrite, Random, ReadBack};
 use ssdgauge_os::memory::{Region, words_at};
 use std::cmp::Reverse;
@@ -76,8 +78,8 @@ impl Verification {
         positions
             .filter_map(|position| {
                 // SAFETY: the words lie within the region, and no load runs that writes to it.
-                let [address, generation] = unsafe { words_at(pool.at(position)) };
-                self.place_of(address, generation, end)
+                let [address, word] = unsafe { words_at(pool.at(position)) };
+                self.place_of(address, gather(word), end)
             })
             .collect()
     }
@@ -96,7 +98,7 @@ impl Verification {
     }
 
     /// Returns whether the contents at `offset` became unknown after the workload `epoch` wrote it.
-    fn is_unknown(&self, offset: u64, epoch: u32) -> bool {
+    pub(super) fn is_unknown(&self, offset: u64, epoch: u32) -> bool {
         let covers = |&(from, to, since): &(u64, u64, u32)| {
             since >= epoch && from < offset + HEADER_SPACING && offset < to
         };
@@ -162,7 +164,7 @@ pub fn read_back(
         let lost = |mismatch| LostWrite { offset, found: describe(mismatch) };
         read_back.lost.extend(mismatch.map(lost));
         // SAFETY: as above.
-        let [_, found] = unsafe { words_at(region.at(0)) };
+        let [_, found] = unsafe { words_at(region.at(0)) }.map(gather);
         let same = generation.filter(|last| mismatch.is_none() && last >> 32 == found >> 32);
         if let Some(last) = same {
             compared += 1;
@@ -193,7 +195,7 @@ fn read_whole(file: &File, region: &Region, length: usize, offset: u64) -> io::R
 }
 
 /// Returns the contents of a block in words.
-fn describe(mismatch: Mismatch) -> String {
+pub(super) fn describe(mismatch: Mismatch) -> String {
     match mismatch {
         Mismatch::Zeros => "zeros".to_owned(),
         Mismatch::OtherOffset(other) => format!("data that this run wrote at byte {other}"),

@@ -1,12 +1,14 @@
 //! Durability of written data: flushes, and blocks that are read back.
 
 use super::LinuxRig;
+use super::prepare::fill_workload;
 use crate::monitor;
 use ssdgauge_core::{
     Action, Bytes, Finding, FindingKind, Flush, Nanos, Preparation, ReadBack, RigError, Severity,
-    Sink,
+    Sink, Verified,
 };
-use ssdgauge_engine as engine;
+use ssdgauge_engine::{self as engine, VerifyError};
+use ssdgauge_guard::signatures;
 use ssdgauge_os::sysfs::name_of;
 use ssdgauge_os::{file_io, thread};
 use std::io;
@@ -53,12 +55,19 @@ impl LinuxRig {
         Ok(Some(Flush { sent: 1, elapsed, device, counted }))
     }
 
-    /// Takes note of what `action`, a finished step of an earlier process of this run, has written.
-    pub(super) fn note_earlier(&mut self, action: &Action) {
+    /// Takes note of what `action`, a step of an earlier process of this run, has written.
+    pub(super) fn note_earlier(&mut self, action: &Action, is_finished: bool) {
         match action {
-            Action::Prepare(Preparation::Fill { block_size, offset, span, .. }) => {
-                let whole = Bytes(span.blocks_of(*block_size) * block_size.0);
-                self.verification.fill_earlier(offset.0, (*offset + whole).0);
+            Action::Prepare(Preparation::Fill { access, block_size, offset, span }) => {
+                let workload = fill_workload(*access, *block_size, *offset, *span);
+                match is_finished {
+                    true => {
+                        self.verification.fill_earlier(offset.0, (*offset + *span).0);
+                        self.verification.write(&workload, true);
+                    }
+                    false => self.verification.write_earlier(&workload, false),
+                }
+                self.earlier_pool = self.earlier_pool.max(engine::longest_pool(&workload));
             }
             Action::Prepare(Preparation::Trim { offset, span }) => {
                 self.verification.invalidate(offset.0, (*offset + *span).0);
@@ -66,10 +75,19 @@ impl LinuxRig {
             Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) => {
                 self.verification.invalidate(0, u64::MAX);
             }
-            Action::Run { workload, .. } => self.invalidate_zeros(workload),
+            Action::Run { workload, .. } => {
+                self.invalidate_zeros(workload);
+                self.verification.write_earlier(workload, is_finished);
+                self.earlier_pool = self.earlier_pool.max(engine::longest_pool(workload));
+            }
             Action::Prepare(Preparation::Power(_) | Preparation::WriteCache(_))
             | Action::Rest(_)
             | Action::Idle(_) => {}
+        }
+        if self.is_block() {
+            // An orderly end, and the first step of this process that writes, put the ownership label
+            // there.
+            self.verification.invalidate(0, signatures::LABEL_LENGTH as u64);
         }
     }
 
@@ -108,6 +126,32 @@ impl LinuxRig {
             "check the kernel log; a drive that hangs may need a power cycle",
         ));
         RigError::Hung { drive: self.info.target.clone(), silence }
+    }
+
+    /// Reads everything that this run wrote, and compares every byte of it.
+    pub(super) fn verify_written(
+        &mut self,
+        progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
+    ) -> Result<Option<Verified>, RigError> {
+        let Some(file) = self.file().cloned() else { return Ok(None) };
+        // The page cache returns what was written whatever the drive holds.
+        if self.page_cache_reason.is_some() {
+            return Ok(None);
+        }
+        let (pool, end) = ((&self.pool, self.earlier_pool), self.info.capacity.0);
+        let drive = self.info.target.clone();
+        let result = match engine::verify(&file, &self.verification, pool, end, progress) {
+            Ok(verified) => Ok(verified),
+            Err(VerifyError::Hung(silence)) => Err(RigError::Hung { drive, silence }),
+            Err(VerifyError::Io(error)) => {
+                let what = format!("cannot verify what was written to {drive}");
+                Err(RigError::System { what, cause: error.to_string() })
+            }
+        };
+        if !matches!(&result, Ok(Some(Verified { wrong: 0, .. }) | None)) {
+            self.budget.record_failure();
+        }
+        result
     }
 
     /// Reads blocks that this run wrote, within `at_most`, and compares them with what was written

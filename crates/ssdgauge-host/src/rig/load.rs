@@ -21,7 +21,7 @@ impl LinuxRig {
         if workload.streams.iter().any(Stream::writes) {
             self.budget.before_writing(&self.target, until.bytes, sink)?;
         }
-        self.begin_verification(workload);
+        self.begin_verification(workload, covering);
         let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
         let node = self.backing.as_ref().and_then(|backing| backing.node.as_deref());
         let interference = InterferenceMonitor::begin(folder, node);
@@ -91,9 +91,10 @@ impl LinuxRig {
     }
 
     /// Prepares the expected contents of the blocks for a load with `workload`.
-    fn begin_verification(&mut self, workload: &Workload) {
+    fn begin_verification(&mut self, workload: &Workload, covering: bool) {
         self.verification.advance();
         self.invalidate_zeros(workload);
+        self.verification.write(workload, covering);
     }
 
     /// Expects nothing of the spans that `workload` overwrites with zeros.

@@ -42,10 +42,10 @@ impl LinuxRig {
         // Privileges belong to threads: they are dropped before the pool and the clock start any.
         let (helper, privileges) = drop_privileges(&mut target, options)?;
         clock::calibrate();
-        let pool = Pool::begin();
         let random = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
         let tag = options.run_id.map_or(random, signatures::run_tag);
+        let pool = Pool::begin(tag);
 
         let mut rig = LinuxRig::on_target(info, target);
         rig.page_cache_reason = page_cache_reason;
@@ -115,6 +115,7 @@ impl LinuxRig {
             instruments: Instruments::default(),
             idle_before: false,
             pool: Pool::default(),
+            earlier_pool: 0,
             verification: Verification::new(0),
             log: None,
             stop_requested: Arc::default(),

@@ -28,24 +28,9 @@ impl LinuxRig {
         (offset, span): (Bytes, Bytes),
         sink: &mut dyn Sink,
     ) -> Result<Prepared, RigError> {
-        let stream = Stream {
-            name: "fill".into(),
-            access,
-            block_size,
-            read_percent: 0,
-            queue_depth: 8,
-            threads: 1,
-            offset,
-            span,
-            arrival: Arrival::Closed,
-            data: Data::Incompressible,
-            sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
-        };
         let whole = Bytes(span.blocks_of(block_size) * block_size.0);
         let until = Until { time: None, bytes: Some(whole) };
-        let workload = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
+        let workload = fill_workload(access, block_size, offset, span);
         let outcome = self.load(&workload, &until, true, sink)?;
         if outcome.by == EndedBy::Faults {
             return Err(RigError::System {
@@ -56,9 +41,8 @@ impl LinuxRig {
         let stopped = outcome.by == EndedBy::Stop;
         if !stopped && outcome.faults.is_empty() {
             self.write_tail(offset + whole, offset + span)?;
-            self.verification.fill(offset.0, (offset + whole).0);
-            // The tail has no headers of its own.
-            self.verification.invalidate((offset + whole).0, (offset + span).0);
+            self.verification.fill(offset.0, (offset + span).0);
+            self.verification.write(&workload, true);
             if offset.0 <= self.filled_to {
                 self.filled_to = self.filled_to.max((offset + span).0);
             }
@@ -80,7 +64,8 @@ impl LinuxRig {
             what: format!("cannot write the last {length} bytes"),
             cause: error.to_string(),
         };
-        let data = self.pool.get(length).map_err(|error| cause(std::io::Error::other(error)))?;
+        let data = self.verification.data_for(&self.pool, from.0, length);
+        let data = data.map_err(|error| cause(std::io::Error::other(error)))?;
         match ssdgauge_os::file_io::write_at(file, data.at(0), length, from.0).map_err(cause)? {
             n if n == length => Ok(()),
             n => Err(cause(std::io::Error::other(format!("only {n} bytes were written")))),
@@ -158,6 +143,31 @@ impl LinuxRig {
     pub(super) fn set_write_cache(&mut self, wanted: WriteCache, sink: &mut dyn Sink) -> Prepared {
         apply(|| self.write_cache.apply(wanted), sink)
     }
+}
+
+/// Returns the workload of a fill.
+pub(super) fn fill_workload(
+    access: Access,
+    block_size: Bytes,
+    offset: Bytes,
+    span: Bytes,
+) -> Workload {
+    let stream = Stream {
+        name: "fill".into(),
+        access,
+        block_size,
+        read_percent: 0,
+        queue_depth: 8,
+        threads: 1,
+        offset,
+        span,
+        arrival: Arrival::Closed,
+        data: Data::Incompressible,
+        sync: false,
+        in_flight_at_most: None,
+        clock: LatencyClock::Due,
+    };
+    Workload { engine: Engine::IoUring, streams: vec![stream] }
 }
 
 /// Applies a setting of the drive; `change` returns the setting in force and its findings.

@@ -3,7 +3,9 @@
 
 use crate::engines::filled;
 use crate::support::{Loop, for_bytes, for_millis, random};
-use ssdgauge_core::{Bytes, Data, Engine, Nanos, Preparation, ReadBack, Recording, Rig, Workload};
+use ssdgauge_core::{
+    Bytes, Data, Engine, Nanos, Preparation, ReadBack, Recording, Rig, Verified, Workload,
+};
 use ssdgauge_host::LinuxRig;
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -84,7 +86,7 @@ fn blocks_of_zeros_and_a_span_that_is_no_whole_number_of_blocks_raise_no_finding
     zeros.streams[0].data = Data::Zeros;
     write(&mut rig, &zeros, 16 << 20);
     check_kept(&mut rig);
-    // The last 68 KiB of this fill are written without verification headers.
+    // The last 68 KiB of this fill are one write of their own.
     let fill = Preparation::Fill {
         access: ssdgauge_core::Access::Sequential,
         block_size: Bytes(128 << 10),
@@ -126,4 +128,76 @@ fn writes_that_were_acknowledged_and_dropped_are_found() {
     assert!((12..52).contains(&count), "{count}");
     replace(&device, &written);
     check_kept(&mut rig);
+}
+
+fn verify(rig: &mut LinuxRig) -> Verified {
+    rig.verify(&mut |_, _| true).unwrap().expect("the run has written data")
+}
+
+/// Verifies, and checks that `blocks` hold what was written.
+fn check_verified(rig: &mut LinuxRig, blocks: impl std::ops::RangeBounds<u64>) {
+    let verified = verify(rig);
+    assert_eq!((verified.wrong, verified.first.as_slice()), (0, &[][..]));
+    assert!(blocks.contains(&verified.blocks), "{verified:?}");
+}
+
+#[test]
+fn loads_of_every_kind_are_verified_to_the_last_byte() {
+    let Some(device) = Loop::in_memory(SIZE) else { return };
+    let mut rig = device.rig();
+    assert_eq!(rig.verify(&mut |_, _| true).unwrap(), None, "nothing was written");
+    for engine in [Engine::IoUring, Engine::Synchronous] {
+        for (block_size, depth) in [(4_096, 16), (131_072, 4), (12_288, 8), (512, 16)] {
+            let mut workload = random(engine, 30, depth, SPAN);
+            workload.streams[0].block_size = Bytes(block_size);
+            rig.run(&workload, &for_millis(60), &mut Recording::default()).unwrap();
+            check_verified(&mut rig, 1..);
+        }
+        filled(&mut rig);
+        check_verified(&mut rig, SPAN.0 / 4_096..);
+        write(&mut rig, &random(engine, 0, 32, SPAN), 8 << 20);
+        check_verified(&mut rig, SPAN.0 / 4_096..);
+    }
+    // A span that is no whole number of blocks, and zeros over a part of it.
+    let span = Bytes((4 << 20) + (68 << 10) + 512);
+    let fill = Preparation::Fill {
+        access: ssdgauge_core::Access::Sequential,
+        block_size: Bytes(128 << 10),
+        offset: Bytes(0),
+        span,
+    };
+    rig.prepare(&fill, &mut Recording::default()).unwrap();
+    check_verified(&mut rig, SPAN.0 / 4_096..);
+    let mut zeros = random(Engine::IoUring, 0, 4, Bytes(1 << 20));
+    zeros.streams[0].data = Data::Zeros;
+    write(&mut rig, &zeros, 4 << 20);
+    check_verified(&mut rig, 1..=(SPAN.0 - (1 << 20)) / 4_096);
+    let trim = Preparation::Trim { offset: Bytes(0), span: SPAN };
+    rig.prepare(&trim, &mut Recording::default()).unwrap();
+    assert_eq!(rig.verify(&mut |_, _| true).unwrap(), None, "everything was trimmed");
+}
+
+#[test]
+fn a_flipped_bit_and_exchanged_blocks_are_found_on_a_drive() {
+    let Some(device) = Loop::in_memory(SIZE) else { return };
+    let mut rig = device.rig();
+    filled(&mut rig);
+    write(&mut rig, &random(Engine::IoUring, 0, 16, SPAN), 4 << 20);
+    let written = contents(&device);
+    let mut damaged = written.clone();
+    damaged[5 * 4_096 + 1_234] ^= 0x10;
+    damaged[40_960..45_056].copy_from_slice(&written[81_920..86_016]);
+    damaged[81_920..86_016].copy_from_slice(&written[40_960..45_056]);
+    replace(&device, &damaged);
+    let verified = verify(&mut rig);
+    let found: Vec<(u64, &str)> =
+        verified.first.iter().map(|one| (one.offset, one.found.as_str())).collect();
+    let expected = [
+        (20_480, "other data from its byte 1234 on (1 bytes of this sector differ)"),
+        (40_960, "data that this run wrote at byte 81920"),
+        (81_920, "data that this run wrote at byte 40960"),
+    ];
+    assert_eq!((verified.wrong, found.as_slice()), (3, &expected[..]));
+    replace(&device, &written);
+    check_verified(&mut rig, SPAN.0 / 4_096..);
 }

@@ -3,8 +3,8 @@
 use super::remaining::{count_earlier, places, remaining, searches, step_at};
 use super::replay::Replay;
 use super::{Completion, ConductError, Conductor, Watcher};
-use ssdgauge_core::{Finding, FindingKind, Nanos, Restart, Rig, Severity};
-use ssdgauge_runfile::{RunFile, StepRecord, StepState, Writer};
+use ssdgauge_core::{DriveInfo, Finding, FindingKind, Nanos, Restart, Rig, Severity, TargetKind};
+use ssdgauge_runfile::{RunFile, StepRecord, StepState, VERIFIED, Writer};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Continues the run of `run`, which `writer` has open.
@@ -47,7 +47,8 @@ pub fn resume(
     let awaits_verdict = head.plan.repeat_until.is_some() && !is_judged;
     let todo = remaining(&head.plan, &finished, unfinished, rig.drive()).filter(|_| !is_judged);
     let unsecured = run.unflushed(&records)?;
-    let waits = awaits_verdict || unsecured.is_some();
+    let unverified = is_unverified(run, &records, rig.drive())?;
+    let waits = awaits_verdict || unsecured.is_some() || unverified;
     let todo = todo.or(waits.then(|| (head.plan.tests.len(), Vec::new())));
     let Some((from, todo)) = todo else { return Ok(Completion::Finished) };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
@@ -72,14 +73,17 @@ pub fn resume(
     let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
     (conductor.attempts, conductor.tried) = (attempts, attempts_of_searches);
     let was_begun = records.iter().any(|record| record.place.test == from);
-    if let (Some(step), true) = (unsecured, todo.is_empty() && from == head.plan.tests.len()) {
-        // Another version of the program may have written other headers: what it wrote is flushed only.
-        let is_ours = head.program == program;
-        let finished = records.iter().filter(|record| record.state == StepState::Finished);
-        for record in finished.filter(|_| is_ours) {
-            conductor.rig.carried_out_earlier(&step_at(&head.plan, record.place).action);
+    let is_over = todo.is_empty() && from == head.plan.tests.len();
+    conductor.written_by = unsecured.filter(|_| is_over);
+    // Another version of the program may have written other data: what it wrote is flushed only. A
+    // scratch file ended with its process.
+    let is_ours = head.program == program && conductor.rig.drive().kind == TargetKind::Block;
+    if is_ours && (conductor.written_by.is_some() || head.plan.verify) {
+        for record in &records {
+            let is_finished = record.state == StepState::Finished;
+            let action = &step_at(&head.plan, record.place).action;
+            conductor.rig.carried_out_earlier(action, is_finished);
         }
-        conductor.written_by = Some(step);
     }
     let again = match head.plan.tests.get(from) {
         Some(test) if test.restart == Restart::Test && was_begun => format!(
@@ -92,4 +96,18 @@ pub fn resume(
     conductor.resumed = Some(resumed(&again));
     conductor.record_resumed()?;
     conductor.execute(&todo, from)
+}
+
+/// Returns whether `run` was to be verified, and was killed before the end of the verification. A
+/// scratch file ended with its process.
+fn is_unverified(
+    run: &RunFile,
+    records: &[StepRecord],
+    drive: &DriveInfo,
+) -> Result<bool, ConductError> {
+    let plan = &run.head().plan;
+    let wrote = |record: &StepRecord| step_at(plan, record.place).action.writes();
+    let is_kept = matches!(drive.kind, TargetKind::Block | TargetKind::Virtual);
+    let is_required = plan.verify && is_kept && records.iter().any(wrote);
+    Ok(is_required && !run.properties()?.iter().any(|property| property.key == VERIFIED))
 }

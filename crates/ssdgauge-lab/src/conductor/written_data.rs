@@ -88,7 +88,7 @@ impl Conductor<'_> {
     }
 
     /// Records that what was written could not be read back.
-    fn not_read_back(&mut self, error: RigError) -> ConductError {
+    pub(super) fn not_read_back(&mut self, error: RigError) -> ConductError {
         let finding = Finding::new(
             FindingKind::Faults,
             Severity::Invalid,

@@ -6,3 +6,4 @@
 mod carrying_out;
 mod resuming;
 mod support;
+mod verification;

@@ -3,7 +3,7 @@
 use ssdgauge_core::{
     Action, Bytes, Direction, DriveInfo, Ended, EndedBy, EngineReport, Finding, Flush, Histogram,
     Interval, Nanos, Phase, Plan, Preparation, Prepared, Reading, Rig, RigError, Sink, Step,
-    TargetKind, Test, Until, Workload,
+    TargetKind, Test, Until, Verified, Workload,
 };
 use ssdgauge_lab::{Options, SecondSummary, Suite, Watcher, plan};
 use ssdgauge_runfile::{Opening, Writer};
@@ -52,6 +52,8 @@ pub(crate) struct Script {
     /// The flush, counted from 1, that fails; without a flush where it is `None`.
     pub(crate) flush_that_fails: Option<usize>,
     flushes: usize,
+    /// What a verification returns.
+    pub(crate) verified: Option<Verified>,
     /// The steps of an earlier part of the run.
     pub(crate) earlier: usize,
 }
@@ -77,6 +79,7 @@ impl Script {
             calls: 0,
             flush_that_fails: None,
             flushes: 0,
+            verified: None,
             earlier: 0,
         }
     }
@@ -116,7 +119,16 @@ impl Rig for Script {
         }
     }
 
-    fn carried_out_earlier(&mut self, _: &Action) {
+    fn verify(
+        &mut self,
+        progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
+    ) -> Result<Option<Verified>, RigError> {
+        assert!(progress(Bytes(0), self.info.capacity));
+        self.log.push("verify".into());
+        Ok(self.verified.clone())
+    }
+
+    fn carried_out_earlier(&mut self, _: &Action, _: bool) {
         self.earlier += 1;
     }
 

@@ -1,9 +1,9 @@
 //! Flushes, and blocks that were read back, in the properties of a run file.
 
-use crate::model::{Durability, ReportError};
+use crate::model::{Durability, ReportError, VerifiedRun};
 use crate::text::sanitize;
-use ssdgauge_core::{Flush, Nanos, ReadBack};
-use ssdgauge_runfile::{FLUSH, PropertyRecord, READ_BACK, RunFile, StepId, StepRecord};
+use ssdgauge_core::{Flush, Nanos, ReadBack, Verified};
+use ssdgauge_runfile::{FLUSH, PropertyRecord, READ_BACK, RunFile, StepId, StepRecord, VERIFIED};
 use std::collections::BTreeMap;
 
 /// What a run file holds about the durability of its writes.
@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) struct RecordedDurability {
     flushes: BTreeMap<StepId, Flush>,
     read_back: Vec<ReadBack>,
+    verified: Option<Verified>,
 }
 
 /// Reads the properties of `file`. A property that cannot be read counts as absent, as a report of the
@@ -23,6 +24,7 @@ pub(crate) fn read(file: &RunFile) -> Result<RecordedDurability, ReportError> {
                 let flush = serde_json::from_str(&value).ok();
                 recorded.flushes.extend(flush.map(|flush| (step, sanitized(flush))));
             }
+            (VERIFIED, None) => recorded.verified = serde_json::from_str(&value).ok(),
             (READ_BACK, Some(_)) => recorded.read_back.extend(serde_json::from_str(&value).ok()),
             _ => {}
         }
@@ -45,13 +47,20 @@ impl RecordedDurability {
         let flushes = || self.flushes.values();
         let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, u64::saturating_add);
         let counted: Option<Vec<u64>> = flushes().map(|flush| flush.counted).collect();
-        let is_recorded = !self.flushes.is_empty() || !self.read_back.is_empty();
+        let is_recorded =
+            !self.flushes.is_empty() || !self.read_back.is_empty() || self.verified.is_some();
         is_recorded.then(|| Durability {
             flushes: sum(&mut flushes().map(|flush| flush.sent)),
             counted: counted.map(|counted| sum(&mut counted.into_iter())),
             longest: flushes().map(|flush| flush.elapsed).max().unwrap_or(Nanos::ZERO),
             read_back: sum(&mut self.read_back.iter().map(|one| one.read)),
             lost: sum(&mut self.read_back.iter().map(|one| one.lost.len() as u64)),
+            verified: self.verified.as_ref().map(|one| VerifiedRun {
+                bytes: one.bytes,
+                blocks: one.blocks,
+                wrong: one.wrong,
+                elapsed: one.elapsed,
+            }),
         })
     }
 }

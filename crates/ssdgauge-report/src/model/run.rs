@@ -2,8 +2,8 @@
 
 use crate::model::tracked::Tracked;
 use ssdgauge_core::{
-    ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue, Metric,
-    Nanos, OpenLoop, Point, Scope, SecondMark, Test, Workload,
+    Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
+    Metric, Nanos, OpenLoop, Point, Scope, SecondMark, Test, Workload,
 };
 use ssdgauge_runfile::Head;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +42,32 @@ pub struct Durability {
     pub read_back: u64,
     /// Those of them that did not hold the data that was written last.
     pub lost: u64,
+    /// The verification of everything that the run wrote; `None` where there was none.
+    pub verified: Option<VerifiedRun>,
+}
+
+/// The verification of everything that a run wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifiedRun {
+    /// The bytes that were compared.
+    pub bytes: u64,
+    /// The same in blocks of 4 KiB.
+    pub blocks: u64,
+    /// Those of the blocks that did not hold what was written.
+    pub wrong: u64,
+    /// The duration.
+    pub elapsed: Nanos,
+}
+
+impl VerifiedRun {
+    /// Returns the result in words, such as `4.3 GB, every byte`.
+    pub fn describe(&self) -> String {
+        let bytes = Bytes(self.bytes).about();
+        match self.wrong {
+            0 => format!("{bytes}, every byte"),
+            wrong => format!("{bytes}: {wrong} of {} blocks are wrong", self.blocks),
+        }
+    }
 }
 
 /// The result of one test.

@@ -62,6 +62,12 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
             "flush_longest_us": micros(of_run.longest),
             "blocks_read_back": of_run.read_back,
             "blocks_lost": of_run.lost,
+            "verified": of_run.verified.map(|verified| json!({
+                "bytes": verified.bytes,
+                "blocks": verified.blocks,
+                "wrong": verified.wrong,
+                "elapsed_s": verified.elapsed.as_secs_f64(),
+            })),
         })),
         "environment": strings(&run.head.environment),
         "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),

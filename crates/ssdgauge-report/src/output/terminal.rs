@@ -62,6 +62,8 @@ fn header(run: &Run, style: &Style) -> Vec<String> {
     // A warning is among the findings; of the notes only the first is printed there.
     let reached = run.width_verdict().filter(|finding| finding.severity == Severity::Note);
     lines.extend(reached.map(|finding| style.plain(&sanitize::prose(&finding.text))));
+    let verified = run.durability.and_then(|of_run| of_run.verified);
+    lines.extend(verified.map(|of_run| style.plain(&format!("verified: {}", of_run.describe()))));
     lines
 }
 

@@ -118,10 +118,10 @@ fn durability(run: &Run) -> impl Iterator<Item = (&'static str, String)> {
         };
         let sent = number::count(of_run.flushes);
         let (read, lost) = (number::count(of_run.read_back), number::count(of_run.lost));
-        [
-            ("Flushes", format!("{sent} sent{counted}; the longest took {}", of_run.longest)),
-            ("Blocks read back", format!("{read}, {lost} of them without the data written last")),
-        ]
+        let flushes = format!("{sent} sent{counted}; the longest took {}", of_run.longest);
+        let blocks = format!("{read}, {lost} of them without the data written last");
+        let verified = of_run.verified.map(|verified| ("Verified", verified.describe()));
+        [("Flushes", flushes), ("Blocks read back", blocks)].into_iter().chain(verified)
     });
     rows.into_iter().flatten()
 }

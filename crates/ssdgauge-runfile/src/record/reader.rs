@@ -337,6 +337,10 @@ pub const FLUSH: &str = "flush";
 /// [`ssdgauge_core::ReadBack`].
 pub const READ_BACK: &str = "read_back";
 
+/// The property with the verification of everything that the run wrote, as JSON:
+/// [`ssdgauge_core::Verified`]. One for each verification that reached its end.
+pub const VERIFIED: &str = "verified";
+
 /// The property with the number of repetitions after which a run has ended.
 pub const REPETITIONS: &str = "repetitions";
 

@@ -6,8 +6,12 @@
 use super::VirtualRig;
 use crate::profile::PAGE;
 use ssdgauge_core::{
-    Finding, FindingKind, Flush, LostWrite, Nanos, ReadBack, RigError, Severity, Sink,
+    Bytes, Data, Finding, FindingKind, Flush, LostWrite, Nanos, ReadBack, RigError, Severity, Sink,
+    Verified, Workload,
 };
+
+/// The pages between two reports of progress. Chosen: some milliseconds.
+const PAGES_PER_PROGRESS: u64 = 1 << 16;
 
 impl VirtualRig {
     /// Returns the flush of everything that was written so far.
@@ -49,5 +53,56 @@ impl VirtualRig {
         });
         let (read, lost) = (pages.len() as u64, lost.collect());
         (read > 0).then_some(ReadBack { read, lost })
+    }
+
+    /// Records the spans that `workload` writes.
+    pub(super) fn record_spans(&mut self, workload: &Workload) {
+        for stream in workload.streams.iter().filter(|stream| stream.writes()) {
+            let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);
+            match stream.data {
+                Data::Incompressible => self.reached.insert(from, to),
+                // As on a real drive, blocks of zeros are not verified.
+                Data::Zeros => {
+                    self.filled.remove(from, to);
+                    self.reached.remove(from, to);
+                }
+            }
+        }
+    }
+
+    /// Checks that each page that was written holds the write that was acknowledged last. The model
+    /// keeps no contents: it knows which pages are mapped, and which writes were dropped.
+    pub(super) fn verify_pages(
+        &self,
+        progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
+    ) -> Option<Verified> {
+        let mut all = self.filled.clone();
+        self.reached.ranges().iter().for_each(|&(from, to)| all.insert(from, to));
+        let total = Bytes(all.bytes());
+        let mut verified = Verified::default();
+        let pages = all.ranges().iter().flat_map(|&(from, to)| from / PAGE..to.div_ceil(PAGE));
+        for (number, page) in (0..).zip(pages) {
+            let read = Bytes((number * PAGE).min(total.0));
+            if number.is_multiple_of(PAGES_PER_PROGRESS) && !progress(read, total) {
+                verified.stopped = true;
+                return Some(verified);
+            }
+            let offset = page * PAGE;
+            let is_filled = self.filled.contains(offset, offset + PAGE);
+            if !is_filled && !self.drive.ftl.holds(page as u32) {
+                verified.skipped += 1;
+                continue;
+            }
+            verified.blocks += 1;
+            verified.bytes += PAGE;
+            if let Some(found) = self.drive.lost_write(page as u32) {
+                verified.wrong += 1;
+                if verified.first.len() < Verified::PLACES {
+                    verified.first.push(LostWrite { offset, found: found.to_owned() });
+                }
+            }
+        }
+        progress(total, total);
+        (total > Bytes(0)).then_some(verified)
     }
 }

@@ -125,3 +125,33 @@ proptest! {
         check(&small(seed), query, &events)?;
     }
 }
+
+#[test]
+fn a_verification_counts_the_written_pages_and_finds_dropped_writes_alone() {
+    let part = |offset: u64, span: u64| {
+        let mut stream = crate::support::stream(Access::Sequential, 128 << 10, 0, 1, Bytes(span));
+        stream.offset = Bytes(offset);
+        crate::support::workload(stream)
+    };
+    let verified = |query: &str| {
+        let mut rig = VirtualRig::open(&format!("tiny{query}"), 1).unwrap();
+        assert_eq!(rig.verify(&mut |_, _| true).unwrap(), None, "nothing was written");
+        let mut sink = Recording::brief();
+        let mebibytes = |n: u64| crate::support::bytes(n << 20);
+        rig.run(&part(0, 64 << 20), &mebibytes(64), &mut sink).unwrap();
+        // A half of its span is not reached, and a part of the first one is trimmed.
+        rig.run(&part(128 << 20, 64 << 20), &mebibytes(32), &mut sink).unwrap();
+        let (offset, span) = (Bytes(0), Bytes(16 << 20));
+        rig.prepare(&Preparation::Trim { offset, span }, &mut sink).unwrap();
+        rig.rest(Nanos::from_secs(100), &mut sink).unwrap();
+        rig.run(&part(128 << 20, 64 << 20), &mebibytes(1), &mut sink).unwrap();
+        rig.verify(&mut |_, _| true).unwrap().unwrap()
+    };
+    let clean = verified("");
+    let pages = |mebibytes: u64| (mebibytes << 20) / PAGE;
+    assert_eq!((clean.blocks, clean.skipped, clean.wrong), (pages(80), pages(32), 0));
+    let dropped = verified("?fault.drop_at_s=50");
+    assert_eq!((dropped.blocks, dropped.wrong), (pages(80), pages(1)));
+    let first = &dropped.first[0];
+    assert_eq!((first.offset, first.found.as_str()), (128 << 20, "older data"));
+}

@@ -11,7 +11,9 @@ use crate::target::Target;
 use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
-use ssdgauge_lab::{AssumedRates, WRITE_RATE, check_wear, estimate, limits, wear};
+use ssdgauge_lab::{
+    AssumedRates, WRITE_RATE, check_wear, estimate, limits, verification_time, verified_bytes, wear,
+};
 
 /// Prints the plan of a run. Nothing is written to the target. A drive that a run would refuse whatever
 /// is confirmed has a plan with the reason: plans are made without the rights of a run, and before a
@@ -74,6 +76,7 @@ fn estimate_json(
 ) -> Value {
     let cost = estimate(plan, capacity, rates);
     let by_limits = limits(plan, options.write_rate.unwrap_or(WRITE_RATE));
+    let verified = verified_bytes(plan, capacity);
     let is_limited = !by_limits.writes_without_limit;
     json!({
         "timed_s": by_limits.timed.as_secs_f64(),
@@ -85,6 +88,8 @@ fn estimate_json(
         "time_bound_s": cost.time.at_most.as_secs_f64(),
         "written_bytes": cost.written.expected.0,
         "written_bytes_bound": cost.written.at_most.0,
+        "verified_bytes": plan.verify.then_some(verified.0),
+        "verification_s": plan.verify.then_some(verification_time(verified, rates).as_secs_f64()),
         "rates": rates_json(rates),
     })
 }

@@ -158,6 +158,13 @@ fn resume_same(
             "nothing was written; name another --out",
         ));
     }
+    if options.plan.verify && !plan.verify {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("{} is a run without --verify", file.display()),
+            "nothing was written; continue it without --verify, or name another --out",
+        ));
+    }
     drop(run);
     let arguments = arguments::ResumeArguments {
         file: file.to_owned(),

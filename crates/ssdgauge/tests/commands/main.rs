@@ -27,4 +27,5 @@ mod review;
 mod shortened;
 mod support;
 mod until;
+mod verify;
 mod widths;

@@ -4,7 +4,10 @@ use crate::arguments::PlanOptions;
 use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test};
-use ssdgauge_lab::{AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, wear};
+use ssdgauge_lab::{
+    AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
+    verified_bytes, wear,
+};
 
 /// The number of similar steps from which only the first and the last are printed.
 /// Chosen: a ladder of queue depths and eleven mixes are listed in full.
@@ -41,9 +44,15 @@ pub(super) fn to_text(
         }));
     }
     let (suite, target) = (&plan.suite.id, &drive.target);
+    let verify = if plan.verify { " --verify" } else { "" };
     text.push_str(&match refusal {
-        Some(_) => "\nnext:  ssdgauge drives    which drives may be tested".to_owned(),
-        None => format!("\nnext:  ssdgauge run {suite} {target}"),
+        Some(_) => "
+next:  ssdgauge drives    which drives may be tested"
+            .to_owned(),
+        None => format!(
+            "
+next:  ssdgauge run {suite} {target}{verify}"
+        ),
     });
     text
 }
@@ -93,6 +102,12 @@ fn cost_lines(plan: &Plan, cost: &Estimate, drive: &DriveInfo, rates: &AssumedRa
     let times = format!("{} expected, at most {}", time.expected.about(), time.at_most.about());
     text.push_str(&line("time", &times));
     text.push_str(&line("writes", &writes(written, drive)));
+    if plan.verify {
+        let verified = verified_bytes(plan, drive.capacity);
+        let time = verification_time(verified, rates).about();
+        let words = format!("reads up to {} at the end, {time} of the time", verified.about());
+        text.push_str(&line("verify", &words));
+    }
     if plan.tests.iter().any(|test| test.search.is_some()) {
         text.push_str(&line(
             "search",
@@ -157,7 +172,8 @@ fn test_text(
     };
     let (id, revision, title) = (&test.id, test.revision, &test.title);
     let mut text = format!("\n{id} (revision {revision}){repetition}: {title}\n");
-    let alone = Plan { tests: vec![test.clone()], repeat_until: None, ..plan.clone() };
+    let alone =
+        Plan { tests: vec![test.clone()], repeat_until: None, verify: false, ..plan.clone() };
     let Estimate { time, written } = estimate(&alone);
     let (time, written) = (time.expected.about(), written.expected.about());
     text.push_str(&format!("  expected  {time}, writes {written}\n"));
