@@ -160,12 +160,13 @@ impl Check {
             }
             Check::Shape { of, is, not } => {
                 let values = curve(of)?;
-                let text = format!("{}{is:?}: {}", if *not { "no " } else { "" }, list(&values));
+                let stated = if *not { "stated not" } else { "stated" };
+                let text = format!("{}; {stated} {}", list(&values), is.words());
                 Some(plain(is.fits(&values) != *not, None, text))
             }
             Check::Relation { of, is, to } => {
                 let (first, second) = (curve(of)?, curve(to)?);
-                let text = format!("{is:?}: {} by {}", list(&first), list(&second));
+                let text = format!("{}; stated {} by {}", list(&first), is.words(), list(&second));
                 Some(plain(is.fits(&first, &second), None, text))
             }
             Check::AlikeUntil { of, to, points } => alike(&curve(of)?, &curve(to)?, *points),
@@ -186,13 +187,14 @@ impl Check {
             }
             Check::Class { of, is } => {
                 let found = Variation::find(&curve(of)?)?;
-                Some(plain(found == *is, None, format!("{found:?}, stated {is:?}")))
+                Some(plain(found == *is, None, format!("{}, stated {}", found.word(), is.word())))
             }
             Check::AllClasses { of } => {
                 let found: Option<Vec<Variation>> =
                     of.iter().map(|one| Variation::find(&curve(one)?)).collect();
                 let mut found = found?;
-                let text = format!("{found:?}");
+                let words: Vec<&str> = found.iter().map(|one| one.word()).collect();
+                let text = words.join(", ");
                 found.sort();
                 found.dedup();
                 Some(plain(found.len() == 3, Some(found.len() as f64), text))
@@ -236,6 +238,18 @@ impl Check {
 }
 
 impl Shape {
+    /// Returns the words used in texts.
+    fn words(self) -> &'static str {
+        match self {
+            Shape::AcceleratingRise => "an accelerating rise",
+            Shape::FlatUntilLate => "flat until late",
+            Shape::FinalSpike => "a final spike",
+            Shape::FinalRise => "a final rise",
+            Shape::Bathtub => "a bathtub",
+            Shape::Climb => "a climb",
+        }
+    }
+
     fn fits(self, curve: &[f64]) -> bool {
         match self {
             Shape::AcceleratingRise => shape::accelerates(curve),
@@ -249,6 +263,14 @@ impl Shape {
 }
 
 impl Relation {
+    /// Returns the words used in texts.
+    fn words(self) -> &'static str {
+        match self {
+            Relation::OvertakenLate => "overtaken late",
+            Relation::LeftBehindLate => "left behind late",
+        }
+    }
+
     fn fits(self, first: &[f64], second: &[f64]) -> bool {
         match self {
             Relation::OvertakenLate => shape::crosses_once_late(first, second),
@@ -258,6 +280,15 @@ impl Relation {
 }
 
 impl Variation {
+    /// Returns the word used in texts.
+    fn word(self) -> &'static str {
+        match self {
+            Variation::Steady => "steady",
+            Variation::Periodic => "periodic",
+            Variation::Wide => "wide",
+        }
+    }
+
     fn find(seconds: &[f64]) -> Option<Variation> {
         Some(match consistency::classify(seconds)? {
             Consistency::Steady => Variation::Steady,

@@ -4,13 +4,15 @@
 //! reads them, `held_out` lists those that no parameter may be fitted to. A claim has checks, which
 //! are named functions with their numbers: `check`, on the numbers and curves that `reference` names,
 //! by the shapes of `shape` and the reading rules of `reading`. `measure` takes numbers and curves
-//! from runs, `judge` gives every claim its state, and `output` writes them down.
+//! from runs, `judge` gives every claim its state, and `output` writes them down. `fit` lists the fitted
+//! figures of the profiles with their published numbers.
 //!
 //! This crate never runs a drive, and opens no file.
 
 mod catalogue;
 mod check;
 mod claim;
+mod fit;
 mod gate;
 mod held_out;
 mod judge;
@@ -24,6 +26,7 @@ mod shape;
 pub use catalogue::{CatalogueError, RunNeed, check_ids, parse, reviews};
 pub use check::{Check, Outcome, Relation, Shape, Variation};
 pub use claim::{Claim, Group, Kind, Review, TestNeed};
+pub use fit::{FIT_SUITE, Fit, Fits, Quantified, fits};
 pub use gate::{GateError, changes};
 pub use held_out::{held_out, is_held_out};
 pub use judge::{Count, Judgement, State, Summary, judge};

@@ -18,13 +18,13 @@ impl Number {
     }
 
     /// Returns how many times `other` this number is. The interval is that of the most distant ends,
-    /// which is wider than the one of a ratio of independent numbers. `None` where `other` is not
-    /// positive.
+    /// which is wider than the one of a ratio of independent numbers, and has no upper end where the
+    /// interval of `other` contains zero. `None` where `other` is not positive.
     pub fn over(self, other: Number) -> Option<Number> {
-        (other.low > 0.0).then(|| Number {
+        (other.value > 0.0).then(|| Number {
             value: self.value / other.value,
             low: self.low / other.high,
-            high: self.high / other.low,
+            high: if other.low > 0.0 { self.high / other.low } else { f64::INFINITY },
         })
     }
 
@@ -52,6 +52,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Returns the words used in texts.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Fails => "fails",
+            Verdict::NotDecided => "not decided",
+        }
+    }
+
     /// Returns the verdict of a plain condition.
     pub fn from_bool(holds: bool) -> Verdict {
         if holds { Verdict::Holds } else { Verdict::Fails }
@@ -90,6 +99,8 @@ mod tests {
             .unwrap();
         assert_eq!((ratio.value, ratio.low, ratio.high), (3.0, 1.25, 7.0));
         assert_eq!(Number::exact(1.0).over(Number::exact(0.0)), None);
+        let open = Number::exact(6.0).over(Number { value: 2.0, low: -1.0, high: 4.0 }).unwrap();
+        assert_eq!((open.value, open.low, open.high), (3.0, 1.5, f64::INFINITY));
     }
 
     #[test]

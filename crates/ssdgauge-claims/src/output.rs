@@ -155,7 +155,7 @@ pub fn one_claim(judgement: &Judgement<'_>) -> String {
         }
     }
     for outcome in outcomes {
-        text.push_str(&format!("check: {:?}: {}\n", outcome.verdict, outcome.text));
+        text.push_str(&format!("check: {}: {}\n", outcome.verdict.words(), outcome.text));
     }
     text.push_str(&format!("state: {}", state.words()));
     if outcomes.is_empty() {

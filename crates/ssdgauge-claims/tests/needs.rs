@@ -1,9 +1,9 @@
 //! What the claims need exists, and no profile is fitted to more numbers than it may be.
 #![allow(clippy::unwrap_used)]
 
-use ssdgauge_claims::{is_held_out, reviews};
+use ssdgauge_claims::{FIT_SUITE, Fits, fits, is_held_out, reviews};
 use ssdgauge_core::Rig;
-use ssdgauge_lab::{Options, find_built_in, plan};
+use ssdgauge_lab::{Options, Suite, find_built_in, plan};
 use ssdgauge_sim::{VirtualRig, reviewed_profiles};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,4 +92,45 @@ fn the_claims_that_are_marked_as_fitted_are_those_of_the_profiles() {
         .map(|claim| claim.id)
         .collect();
     assert_eq!(marked, in_profiles);
+}
+
+#[test]
+fn every_fitted_figure_is_listed_with_its_published_number() {
+    let listed: BTreeSet<(String, String)> =
+        fits().unwrap().fits.into_iter().map(|fit| (fit.profile, fit.published)).collect();
+    let in_profiles: BTreeSet<(String, String)> = fitted()
+        .into_iter()
+        .flat_map(|(name, labels)| labels.into_iter().map(move |label| (name.to_owned(), label)))
+        .collect();
+    assert_eq!(listed, in_profiles);
+}
+
+#[test]
+fn every_fit_names_a_figure_of_its_profile_between_its_limits_and_a_test() {
+    let Fits { tests, fits } = fits().unwrap();
+    let texts: BTreeMap<&str, &str> =
+        reviewed_profiles().into_iter().map(|profile| (profile.name, profile.text)).collect();
+    for fit in &fits {
+        let name = format!("{} {}", fit.profile, fit.figure);
+        let table: toml::Table = toml::from_str(texts[fit.profile.as_str()]).unwrap();
+        let (section, key) = fit.figure.split_once('.').unwrap();
+        let value =
+            table[section].get(key).unwrap_or_else(|| panic!("{name} is not in its profile"));
+        match fit.quantified() {
+            None => assert!(fit.of.is_none() && fit.is.is_none() && fit.within.is_none(), "{name}"),
+            Some(number) => {
+                let [low, high] = number.within;
+                assert!((low..=high).contains(&value.as_float().unwrap()), "{name}");
+                let need = &tests[&number.of.source.test];
+                let suite = match need.suite.as_str() {
+                    "fits" => Suite::parse("fits.toml", FIT_SUITE).unwrap(),
+                    id => find_built_in(id).unwrap(),
+                };
+                let rig = VirtualRig::open(&number.of.source.drive, 1).unwrap();
+                let only = vec![need.test.clone()];
+                plan(&suite, rig.drive(), &Options { only, ..Options::default() }).unwrap();
+            }
+        }
+    }
+    assert!(fits.len() > 50, "{}", fits.len());
 }
