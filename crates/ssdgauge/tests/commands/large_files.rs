@@ -257,3 +257,27 @@ fn a_plan_of_16_mib_and_long_lists_of_facts_are_refused_with_words_in_bounded_me
     assert_eq!(code, Some(1), "{messages}");
     assert!(messages.contains("table environment has too many records before it"), "{messages}");
 }
+
+#[test]
+fn a_file_with_more_findings_than_a_report_can_keep_is_refused() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
+    bench.print(&["run", "mine.toml", "sim:tiny", "--out", "a.ssdg"]);
+    let step = Value::Integer(last_step(&bench.path("a.ssdg")));
+    let connection = Connection::open(bench.path("a.ssdg")).unwrap();
+    connection.execute_batch("PRAGMA synchronous = OFF; BEGIN").unwrap();
+    {
+        let insert = "INSERT INTO finding VALUES (?, 0, ?, ?, ?, ?, ?)";
+        let mut insert = connection.prepare(insert).unwrap();
+        for number in 0..110_000 {
+            let words = ["stalled", "warning", &number.to_string(), ""];
+            let mut row = vec![step.clone(), Value::Integer(0)];
+            row.extend(words.map(|word| Value::Text(word.to_owned())));
+            let crc = checksum(&row);
+            row.remove(1);
+            insert.execute(rusqlite::params_from_iter(row.into_iter().chain([crc]))).unwrap();
+        }
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    refused(&bench);
+}
