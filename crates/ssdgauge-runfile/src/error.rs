@@ -61,6 +61,14 @@ pub enum RunFileError {
         /// The largest amount of memory, in MiB.
         most: u64,
     },
+    /// A plan or a drive exceeds what a run file may hold.
+    #[error("a run file cannot hold {what}: {path}")]
+    Excess {
+        /// The file.
+        path: PathBuf,
+        /// What exceeds the limits.
+        what: &'static str,
+    },
     /// The file system is full.
     #[error("no space left for {0}")]
     Full(PathBuf),

@@ -13,6 +13,9 @@ const LEAST_ROOM: u64 = 192 << 20;
 /// 200 bytes of the file or more, and some 300 of memory.
 const FOR_EACH_BYTE: u64 = 2;
 
+/// Bytes of memory for each finding besides its text.
+const FOR_EACH_FINDING: usize = 2_048;
+
 /// The memory that is left for what is kept of a run file.
 ///
 /// A prepared file can have millions of empty seconds or of instruments, each in a few bytes.
@@ -46,14 +49,15 @@ impl Room {
         self.take(reports + size_of_val(steps))
     }
 
-    /// Takes the memory of `findings`, which reports keep in several forms.
+    /// Takes the memory of `findings`, which reports keep in several forms: as JSON each takes some
+    /// 2 KiB.
     ///
     /// # Errors
     ///
     /// As [`Room::take`].
     pub fn take_findings(&mut self, findings: &[FindingRecord]) -> Result<(), RunFileError> {
         let texts = findings.iter().map(|one| one.finding.text.len() + one.finding.advice.len());
-        self.take(3 * (texts.sum::<usize>() + size_of_val(findings)))
+        self.take(3 * texts.sum::<usize>() + FOR_EACH_FINDING * findings.len())
     }
 
     /// Returns an error where less than `bytes` is left.

@@ -8,6 +8,7 @@ use crate::error::RunFileError;
 use crate::schema;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode};
+use ssdgauge_core::{DriveInfo, Plan};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -20,6 +21,32 @@ const LONGEST_VALUE: i32 = 16 << 20;
 /// The most records of a table that is read into memory as a whole. Chosen: a step a minute for half
 /// a year.
 pub(crate) const MAX_RECORDS: usize = 1 << 18;
+
+/// The most facts about the host, and the most about the drive. Chosen: fifty times those of a run with
+/// many meters.
+pub(crate) const MAX_FACTS: usize = 1_000;
+
+/// The most tests of a plan, repetitions counted. Chosen: a suite of 40 tests, repeated 100 times.
+const MAX_TESTS: usize = 4_000;
+
+/// The most further scores, choices and deviations of a plan. Chosen: ten for each test of the same.
+const MAX_REMARKS: usize = 40_000;
+
+/// Returns what of `plan` and `drive` exceeds the limits: a report takes some 10 KiB for each test, and
+/// some 2 KiB for each remark.
+pub(crate) fn excess(plan: &Plan, drive: &DriveInfo) -> Option<&'static str> {
+    let remarks = plan.tests.iter().map(|test| {
+        test.also.len() + test.chosen.len() + test.deviations.len() + test.figures.len()
+    });
+    match () {
+        () if plan.tests.len() > MAX_TESTS => Some("a plan with too many tests"),
+        () if remarks.sum::<usize>() > MAX_REMARKS => {
+            Some("a plan with too many scores or remarks")
+        }
+        () if drive.details.len() > MAX_FACTS => Some("a drive with too many details"),
+        () => None,
+    }
+}
 
 /// Operations of SQLite's virtual machine between two looks at the budget.
 const OPERATIONS_PER_LOOK: i32 = 1_000;

@@ -22,6 +22,7 @@ use crate::record::{
     FindingRecord, StepId, StepPlace, StepState, checksum, integer, optional, text,
 };
 use crate::schema;
+use crate::untrusted;
 use names::{give_name, lock, remove_stale_files, remove_with_journal, temporary_name};
 use open_step::OpenStep;
 use room::RESERVE;
@@ -68,6 +69,10 @@ impl Writer {
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Writer, RunFileError> {
         if path.symlink_metadata().is_ok() {
             return Err(RunFileError::Exists(path.to_owned()));
+        }
+        // A file that no program reads again must not be begun.
+        if let Some(what) = untrusted::excess(opening.plan, opening.drive) {
+            return Err(RunFileError::Excess { path: path.to_owned(), what });
         }
         remove_stale_files(path);
         let temporary = temporary_name(path);

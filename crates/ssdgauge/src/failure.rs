@@ -319,6 +319,10 @@ impl From<RunFileError> for Failure {
             RunFileError::Impossible { .. } | RunFileError::TooLarge { .. } => {
                 (FailureKind::Usage, "the file was not changed".to_owned())
             }
+            RunFileError::Excess { .. } => (
+                FailureKind::Usage,
+                "a run holds up to 4,000 tests with their repetitions; divide the suite".into(),
+            ),
             RunFileError::Full(_) => (
                 FailureKind::Interrupted,
                 "free disk space, then continue with `ssdgauge resume`; finished steps are safe".into(),

@@ -7,6 +7,7 @@ use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// More notes than this are folded.
 const UNFOLDED: usize = 2;
@@ -17,9 +18,17 @@ struct Entry<'a> {
     places: Vec<String>,
 }
 
+/// Findings of equal text and severity as one entry.
+#[derive(Default)]
+struct Entries<'a> {
+    list: Vec<Entry<'a>>,
+    /// The place of each entry in the list: a file can hold tens of thousands.
+    known: BTreeMap<(&'a str, Severity), usize>,
+}
+
 /// Returns the findings of the tests in `group`.
 pub(super) fn group_findings(group: &Group<'_>, drives: &ReportDrives) -> Markup {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut entries = Entries::default();
     for member in &group.members {
         for of_step in &member.test.findings {
             let place = match (&of_step.step, drives.count() > 1) {
@@ -34,11 +43,11 @@ pub(super) fn group_findings(group: &Group<'_>, drives: &ReportDrives) -> Markup
                 (None, true) => drives.short(drives.drive_of(member.index)).to_owned(),
                 (None, false) => String::new(),
             };
-            add(&mut entries, &of_step.finding, place);
+            entries.add(&of_step.finding, place);
         }
     }
     let (notes, serious): (Vec<_>, Vec<_>) =
-        entries.into_iter().partition(|entry| entry.finding.severity == Severity::Note);
+        entries.list.into_iter().partition(|entry| entry.finding.severity == Severity::Note);
     html! {
         @if !serious.is_empty() { (list(serious)) }
         @if notes.len() > UNFOLDED {
@@ -51,23 +60,23 @@ pub(super) fn group_findings(group: &Group<'_>, drives: &ReportDrives) -> Markup
 
 /// Returns the findings that belong to whole runs.
 pub(super) fn run_findings(run: &Run) -> Markup {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut entries = Entries::default();
     for finding in &run.findings {
-        add(&mut entries, finding, String::new());
+        entries.add(finding, String::new());
     }
-    html! { @if !entries.is_empty() { (list(entries)) } }
+    html! { @if !entries.list.is_empty() { (list(entries.list)) } }
 }
 
-fn add<'a>(entries: &mut Vec<Entry<'a>>, finding: &'a Finding, place: String) {
-    let known = entries.iter_mut().find(|entry| {
-        entry.finding.text == finding.text && entry.finding.severity == finding.severity
-    });
-    match known {
-        Some(entry) if place.is_empty() || entry.places.contains(&place) => {}
-        Some(entry) => entry.places.push(place),
-        None => {
-            let places = if place.is_empty() { Vec::new() } else { vec![place] };
-            entries.push(Entry { finding, places });
+impl<'a> Entries<'a> {
+    fn add(&mut self, finding: &'a Finding, place: String) {
+        let next = self.list.len();
+        let number = *self.known.entry((&finding.text, finding.severity)).or_insert(next);
+        if number == next {
+            self.list.push(Entry { finding, places: Vec::new() });
+        }
+        let places = &mut self.list[number].places;
+        if !place.is_empty() && !places.contains(&place) {
+            places.push(place);
         }
     }
 }

@@ -7,13 +7,13 @@ use crate::record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
 };
 use crate::schema;
-use crate::untrusted::{self, Budget, MAX_RECORDS};
+use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 use ssdgauge_core::search::{self, Attempt, Next};
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
-use ssdgauge_core::{FindingKind, PASSED};
+use ssdgauge_core::{DriveInfo, FindingKind, PASSED};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -355,11 +355,15 @@ impl Rows<'_> {
     fn head(&self) -> Result<Head, RunFileError> {
         let damaged =
             |what: &str| RunFileError::Damaged { path: self.path.to_owned(), what: what.into() };
-        let facts = self.collect("environment", "SELECT * FROM environment", 2, |row| {
-            Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
+        let mut environment = BTreeMap::new();
+        self.each("environment", "SELECT * FROM environment", &[], 2, |row| {
+            environment.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
+            match environment.len() > MAX_FACTS {
+                true => Err("too many records before it"),
+                false => Ok(()),
+            }
         })?;
-        let environment: BTreeMap<String, String> = facts.into_iter().collect();
-        let mut drive = None;
+        let mut drive: Option<DriveInfo> = None;
         self.each("drive", "SELECT * FROM drive", &[], 10, |row| {
             let json = row.text(9)?;
             drive = Some(
@@ -371,12 +375,16 @@ impl Rows<'_> {
         let drive = drive.ok_or_else(|| damaged("the drive record is missing"))?;
         let mut head = None;
         self.each("run", "SELECT * FROM run", &[], 9, |row| {
+            let plan =
+                serde_json::from_str(row.text(8)?).map_err(|_| "a plan that does not parse")?;
+            if let Some(excess) = untrusted::excess(&plan, &drive) {
+                return Err(excess);
+            }
             head = Some(Head {
                 id: row.text(0)?.to_owned(),
                 program: row.text(1)?.to_owned(),
                 started_unix_ms: row.number(2)?,
-                plan: serde_json::from_str(row.text(8)?)
-                    .map_err(|_| "a plan that does not parse")?,
+                plan,
                 drive: Clone::clone(&drive),
                 environment: environment.clone(),
             });

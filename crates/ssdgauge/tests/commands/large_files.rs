@@ -180,3 +180,104 @@ fn refused(bench: &Bench) {
     assert!(messages.contains("more seconds, readings or findings than a report can keep"));
     assert!(memory <= MAX_MEMORY_KIB, "{memory} KiB for a file of {size} bytes");
 }
+
+/// Replaces the value in `column` of the one record of `table`, which has as many columns before its
+/// checksum as `sealed`.
+fn replace(path: &Path, table: &str, column: usize, sealed: usize, value: String) {
+    let connection = Connection::open(path).unwrap();
+    let mut row: Vec<Value> = connection
+        .query_row(&format!("SELECT * FROM {table}"), [], |row| {
+            (0..sealed).map(|at| row.get(at)).collect()
+        })
+        .unwrap();
+    row[column] = Value::Text(value);
+    row.push(checksum(&row));
+    connection.execute(&format!("DELETE FROM {table}"), []).unwrap();
+    let marks = vec!["?"; sealed + 1].join(", ");
+    let insert = format!("INSERT INTO {table} VALUES ({marks})");
+    connection.execute(&insert, rusqlite::params_from_iter(row)).unwrap();
+}
+
+#[test]
+fn a_plan_of_16_mib_and_long_lists_of_facts_are_refused_with_words_in_bounded_memory() {
+    /// Just below the longest value.
+    const LENGTH: usize = (16 << 20) - 4_096;
+    let bench = Bench::new();
+    std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
+    bench.print(&["run", "mine.toml", "sim:tiny", "--out", "like.ssdg"]);
+    let connection = Connection::open(bench.path("like.ssdg")).unwrap();
+    let text_of = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    let plan: serde_json::Value = serde_json::from_str(&text_of("SELECT plan FROM run")).unwrap();
+    let drive: serde_json::Value =
+        serde_json::from_str(&text_of("SELECT details FROM drive")).unwrap();
+    // As text: values of 16 MiB are slow to build.
+    let filled = |whole: &serde_json::Value, at: &str, one: String| {
+        let mut whole = whole.clone();
+        *whole.pointer_mut(at).unwrap() = "HERE".into();
+        let whole = whole.to_string();
+        let list = vec![&*one; (LENGTH - whole.len()) / (one.len() + 1)].join(",");
+        whole.replacen("\"HERE\"", &format!("[{list}]"), 1)
+    };
+    let test = &plan["tests"][0];
+    let tests = filled(&plan, "/tests", test.to_string());
+    let scores = filled(&plan, "/tests/0/also", test["score"].to_string());
+    let choice = "{\"key\":\"\",\"value\":\"\"}".to_owned();
+    let chosen = filled(&plan, "/tests/0/chosen", choice);
+    let facts: Vec<String> = (0..500_000).map(|number| format!("\"{number:x}\":\"\"")).collect();
+    let mut details = drive;
+    details["details"] = "HERE".into();
+    let details = details.to_string().replacen("\"HERE\"", &format!("{{{}}}", facts.join(",")), 1);
+    for (table, column, sealed, value, words) in [
+        ("run", 8, 9, tests, "a plan with too many tests"),
+        ("run", 8, 9, scores, "a plan with too many scores or remarks"),
+        ("run", 8, 9, chosen, "a plan with too many scores or remarks"),
+        ("drive", 9, 10, details, "a drive with too many details"),
+    ] {
+        std::fs::copy(bench.path("like.ssdg"), bench.path("a.ssdg")).unwrap();
+        replace(&bench.path("a.ssdg"), table, column, sealed, value);
+        let (code, messages, memory) = measure(&bench, "'report', 'a.ssdg', '--json'");
+        println!("{words}: {memory} KiB");
+        assert_eq!(code, Some(1), "{messages}");
+        assert!(messages.contains(words), "{messages}");
+        assert!(memory <= MAX_MEMORY_KIB, "{memory} KiB: {words}");
+    }
+    std::fs::copy(bench.path("like.ssdg"), bench.path("a.ssdg")).unwrap();
+    let connection = Connection::open(bench.path("a.ssdg")).unwrap();
+    connection.execute_batch("BEGIN").unwrap();
+    for number in 0..20_000 {
+        let row = vec![Value::Text(number.to_string()), Value::Text("fact".into())];
+        let crc = checksum(&row);
+        let row = row.into_iter().chain([crc]);
+        connection
+            .execute("INSERT INTO environment VALUES (?, ?, ?)", rusqlite::params_from_iter(row))
+            .unwrap();
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    let (code, messages, _) = measure(&bench, "'report', 'a.ssdg', '--json'");
+    assert_eq!(code, Some(1), "{messages}");
+    assert!(messages.contains("table environment has too many records before it"), "{messages}");
+}
+
+#[test]
+fn a_file_with_more_findings_than_a_report_can_keep_is_refused() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
+    bench.print(&["run", "mine.toml", "sim:tiny", "--out", "a.ssdg"]);
+    let step = Value::Integer(last_step(&bench.path("a.ssdg")));
+    let connection = Connection::open(bench.path("a.ssdg")).unwrap();
+    connection.execute_batch("PRAGMA synchronous = OFF; BEGIN").unwrap();
+    {
+        let insert = "INSERT INTO finding VALUES (?, 0, ?, ?, ?, ?, ?)";
+        let mut insert = connection.prepare(insert).unwrap();
+        for number in 0..110_000 {
+            let words = ["stalled", "warning", &number.to_string(), ""];
+            let mut row = vec![step.clone(), Value::Integer(0)];
+            row.extend(words.map(|word| Value::Text(word.to_owned())));
+            let crc = checksum(&row);
+            row.remove(1);
+            insert.execute(rusqlite::params_from_iter(row.into_iter().chain([crc]))).unwrap();
+        }
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    refused(&bench);
+}
