@@ -49,7 +49,7 @@ fn the_lateness_of_an_open_loop_is_beside_its_results() {
     let late = "sent late: p50 2.70, p99";
     // Below the result, and in the table for each of the two steps.
     assert_eq!(page.matches(late).count(), 3, "{late}");
-    assert!(page.contains("max 942,000 µs; withheld 943 (latest step: fast)."));
+    assert!(page.contains("max 942,000\u{a0}µs; withheld 943 (latest step: fast)."));
     let summary = terminal_summary(&runs[0], 100, false);
     assert!(summary.contains("  sent late: p50 2.70, p99"), "{summary}");
 }

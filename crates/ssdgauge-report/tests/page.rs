@@ -426,3 +426,19 @@ fn a_sweep_has_its_steps_over_time_and_its_speed_against_power() {
         assert!(watts.contains(words), "{words}: {watts}");
     }
 }
+
+#[test]
+fn drives_of_equal_rank_stand_in_the_order_of_their_names_whatever_the_order_of_files() {
+    let of_drive = |name: &str| {
+        let mut recipe = Recipe::new(name, client(6, 20), name);
+        recipe.drive.serial = Some(name.to_owned());
+        run(&recipe)
+    };
+    let (first, second) = (of_drive("Alpha"), of_drive("Beta"));
+    for runs in [[first.clone(), second.clone()], [second, first]] {
+        let answer = ssdgauge_report::fragment(&runs, &PageOptions::default(), "answer").unwrap();
+        let rows = answer.split("<tbody>").nth(1).unwrap();
+        let place = |name: &str| rows.find(name).unwrap();
+        assert!(place("Alpha") < place("Beta"), "{answer}");
+    }
+}

@@ -116,7 +116,7 @@ pub(crate) fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
             columns.push(column(number, group, drives, Question::Other, Measure::Speed));
         }
     }
-    let order = order(&columns, drives.count());
+    let order = order(&columns, drives);
     Answer { order, columns }
 }
 
@@ -208,16 +208,20 @@ fn conditions(test: &Test, metric: Metric, question: Question) -> String {
 }
 
 /// Returns all drives by their mean rank over `columns`; a drive without a value has the last rank.
-fn order(columns: &[Column], count: usize) -> Vec<usize> {
+fn order(columns: &[Column], drives: &ReportDrives) -> Vec<usize> {
+    let count = drives.count();
     let mean = |drive: usize| {
         let rank = |column: &Column| {
-            let place = column.ranked().iter().position(|other| *other == drive);
-            place.unwrap_or(count) as f64
+            // Equal values share a rank.
+            let is_equal = |other: &usize| column.values[*other] == column.values[drive];
+            column.ranked().iter().position(is_equal).unwrap_or(count) as f64
         };
         columns.iter().map(rank).sum::<f64>()
     };
     let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)));
+    // Names separate equal ranks: the order of the files must not show.
+    let name = |drive: usize| drives.short(drive);
+    order.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)).then_with(|| name(*a).cmp(name(*b))));
     order
 }
 

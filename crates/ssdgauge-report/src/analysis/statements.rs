@@ -290,7 +290,7 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
         (true, _) => "Mostly reads: last in sustained writes".to_owned(),
         (false, Some(writes)) if writes.edge.is_some() => "Short bursts of writes".to_owned(),
         (false, Some(_)) => "Steady writes: no end of a cache".to_owned(),
-        (false, None) => "No first place here".to_owned(),
+        (false, None) => number::NOTHING.to_owned(),
     }
 }
 

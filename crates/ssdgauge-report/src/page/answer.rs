@@ -40,7 +40,7 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
                 th scope="col" { "Drive" }
                 th scope="col" { "Best for" }
                 @for column in &answer.columns {
-                    th scope="col" { (column.title) small { (column.conditions) } }
+                    th scope="col" { (column.title) small { (conditions(&column.conditions)) } }
                 }
                 @if let Some(range) = range {
                     th scope="col" {
@@ -102,6 +102,14 @@ fn cell(column: &Column, drives: &ReportDrives, drive: usize) -> Markup {
                 (bar(column, drives.slot(drive), value))
             }
         }
+    }
+}
+
+/// Returns `words` with a unit at their end that no browser breaks: some do behind the slash of MB/s.
+fn conditions(words: &str) -> Markup {
+    match words.rsplit_once(", ").filter(|(_, unit)| unit.contains('/')) {
+        Some((load, unit)) => html! { (load) ", " span.unit { (unit) } },
+        None => html! { (words) },
     }
 }
 

@@ -274,7 +274,7 @@ fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportD
     html! {
         @if seconds > 0 {
             section.use aria-labelledby="cache" {
-                h2 #cache { "Where the cache ends" }
+                h2 #cache { (if fall.is_some() { "Where the cache ends" } else { "Large writes" }) }
                 p { "Sequential writing, each bar one second, in the order of execution." }
                 figure id=(own.and_then(|own| ids.get(own)).map_or_else(
                     || "writes".to_owned(), |id| format!("{id}/seconds"))) {

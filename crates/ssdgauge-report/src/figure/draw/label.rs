@@ -4,7 +4,7 @@ use crate::text::sanitize;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, TextAnchor};
 
-/// The mean width of a letterof DejaVu Sans, as a share of its size, on the wide side.
+/// The mean width of a letter of DejaVu Sans, as a share of its size, on the wide side.
 const LETTER: f64 = 0.58;
 
 /// A piece of text before it is decided whether it is bold.
