@@ -96,6 +96,8 @@ fn card_page_and_json_state_when_the_run_ended() {
     // Plain output is ASCII.
     assert!(card.contains(&reached.replace('±', "+/-")), "{card}");
     let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
+    // No line breaks between a number and its unit.
+    let page = page.replace('\u{a0}', " ");
     assert!(page.contains(reached) && !page.contains("UNFINISHED"));
     let report = |file: &str| -> Value {
         let json: Value = serde_json::from_str(&bench.print(&["report", file, "--json"])).unwrap();

@@ -97,7 +97,7 @@ fn a_verified_run_states_its_bytes_and_a_flip_before_the_verification_fails_it()
     let verified = &report["runs"][0]["durability"]["verified"];
     assert_eq!((&verified["bytes"], &verified["wrong"]), (&SIZE.into(), &0.into()), "{report}");
     let page = std::fs::read_to_string(setup.bench.path("a.html")).unwrap();
-    assert!(page.contains("67.1 MB, every byte"));
+    assert!(page.contains("67.1\u{a0}MB, every byte"));
     // A kill before the end of the verification leaves a file like this.
     let cut_off = || {
         let connection = rusqlite::Connection::open(setup.bench.path("a.ssdg")).unwrap();

@@ -159,8 +159,14 @@ fn a_signal_ends_a_command_that_waits_for_a_drive_and_the_look_ends_with_the_ans
         (&["drives", path], "INT", 2),
     ] {
         let mut call = start(&bench, line);
-        let waits = |process: &u32| states(*process).contains('D');
-        wait_for("a look that waits in the kernel", || children(call.id()).iter().any(waits));
+        // A process also waits for other things, such as its own pages, before it has the drive open.
+        let waits = |process: &u32| {
+            let folder = Path::new("/proc").join(process.to_string());
+            states(*process).contains('D') && has_open(&folder, path)
+        };
+        wait_for("a look that waits for the drive in the kernel", || {
+            children(call.id()).iter().any(waits)
+        });
         // The process of the user itself never waits for the drive.
         assert!(!states(call.id()).contains('D'), "{line:?}");
         signal(&call, name);
@@ -221,16 +227,18 @@ fn a_signal_ends_a_command_that_waits_for_a_file_system_and_no_file_is_left() {
 /// Returns the number of processes that have the device `path` open.
 fn holders(path: &str) -> usize {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let open = processes.filter(|process| {
-        let tasks = std::fs::read_dir(process.path().join("task")).into_iter().flatten().flatten();
-        tasks.into_iter().any(|task| {
-            let descriptors = std::fs::read_dir(task.path().join("fd"));
-            descriptors.into_iter().flatten().flatten().any(|descriptor| {
-                std::fs::read_link(descriptor.path()).is_ok_and(|to| to.as_os_str() == path)
-            })
+    processes.filter(|process| has_open(&process.path(), path)).count()
+}
+
+/// Returns whether the process of the folder `process` in /proc has the device `path` open.
+fn has_open(process: &Path, path: &str) -> bool {
+    let tasks = std::fs::read_dir(process.join("task")).into_iter().flatten().flatten();
+    tasks.into_iter().any(|task| {
+        let descriptors = std::fs::read_dir(task.path().join("fd"));
+        descriptors.into_iter().flatten().flatten().any(|descriptor| {
+            std::fs::read_link(descriptor.path()).is_ok_and(|to| to.as_os_str() == path)
         })
-    });
-    open.count()
+    })
 }
 
 /// Returns the number of writes that the kernel has completed on the device `path`.
