@@ -122,6 +122,7 @@ fn card_page_and_json_state_when_the_run_ended() {
     let warning = findings.iter().find(|one| one["kind"] == "interval-not-reached").unwrap();
     assert_eq!(warning["severity"], "warning");
     let page = std::fs::read_to_string(bench.path("b.html")).unwrap();
+    let page = page.replace('\u{a0}', " ");
     assert!(page.contains("not within ±0.00001 % after 6 repetitions: Reads ±"), "{warning}");
     // Runs with different numbers of repetitions are compared by all of them.
     let comparison = bench.print(&["compare", "a.ssdg", "b.ssdg"]);
