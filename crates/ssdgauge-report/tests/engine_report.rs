@@ -113,7 +113,7 @@ fn flushes_and_blocks_that_were_read_back_are_reported_for_the_step_and_the_run(
         { "bytes": 4_096_000, "blocks": 1_000, "wrong": 0, "elapsed_s": 0.002 }
     );
     assert_eq!(of_run["verified"], expected);
-    assert!(page.contains("4.10 MB, every byte"));
+    assert!(page.contains("4.10\u{a0}MB, every byte"));
     let summary = ssdgauge_report::terminal_summary(&runs[0], 80, false);
     assert!(summary.contains("verified: 4.10 MB, every byte"), "{summary}");
     assert!(page.contains("1 sent, 2 counted by sda"), "the step has it too");
