@@ -249,7 +249,7 @@ fn markdown_row(judgement: &Judgement<'_>) -> String {
         reason.push_str(&format!(". {}", claim.note));
     }
     if !claim.contradicts.is_empty() {
-        reason.push_str(&format!(" Contradicts {}.", claim.contradicts.join(", ")));
+        reason.push_str(&format!(". Contradicts {}", claim.contradicts.join(", ")));
     }
     let reason = reason.replace('|', "/");
     let kind = match (claim.is_held_out(), claim.fitted) {

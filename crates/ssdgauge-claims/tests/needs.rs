@@ -134,3 +134,28 @@ fn every_fit_names_a_figure_of_its_profile_between_its_limits_and_a_test() {
     }
     assert!(fits.len() > 50, "{}", fits.len());
 }
+
+#[test]
+fn every_claim_is_on_the_page_of_its_review() {
+    let pages = [
+        include_str!("../../../docs/reviews/samsung-970-evo.md"),
+        include_str!("../../../docs/reviews/samsung-960-evo.md"),
+        include_str!("../../../docs/reviews/kingston-dc500.md"),
+        include_str!("../../../docs/reviews/samsung-sm951.md"),
+        include_str!("../../../docs/reviews/samsung-983-zet.md"),
+    ];
+    for review in reviews().unwrap() {
+        let title = format!("# {}\n", review.title);
+        let page = pages.iter().find(|page| page.starts_with(&title)).unwrap();
+        for claim in &review.claims {
+            let row = format!("| {} | {} | ", claim.id, claim.statement);
+            assert!(
+                page.contains(&row),
+                "{row} is not on the page: docs/claims.md says how to make it"
+            );
+        }
+        for target in review.drives.values() {
+            assert!(page.contains(&format!("`sim:{target}`")), "{target}");
+        }
+    }
+}
