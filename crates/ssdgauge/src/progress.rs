@@ -359,7 +359,7 @@ impl Watcher for Progress<'_> {
         if !self.verifies {
             self.verifies = true;
             self.last_line = Instant::now();
-            self.print_line(&format!("verifying every byte of up to {}", total.about()));
+            self.print_line(&format!("verifying up to {}", total.about()));
         }
         match &self.bar {
             Some(bar) => {

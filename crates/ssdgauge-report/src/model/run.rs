@@ -60,10 +60,12 @@ pub struct VerifiedRun {
 }
 
 impl VerifiedRun {
-    /// Returns the result in words, such as `4.3 GB, every byte`.
-    pub fn describe(&self) -> String {
+    /// Returns the result in words, such as `4.3 GB, every byte`. A virtual drive (`is_model`) keeps no
+    /// contents: its map says which data it would return.
+    pub fn describe(&self, is_model: bool) -> String {
         let bytes = Bytes(self.bytes).about();
         match self.wrong {
+            0 if is_model => format!("{bytes}, by the map of the virtual drive"),
             0 => format!("{bytes}, every byte"),
             wrong => format!("{bytes}: {wrong} of {} blocks are wrong", self.blocks),
         }

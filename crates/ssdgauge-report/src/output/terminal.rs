@@ -63,7 +63,10 @@ fn header(run: &Run, style: &Style) -> Vec<String> {
     let reached = run.width_verdict().filter(|finding| finding.severity == Severity::Note);
     lines.extend(reached.map(|finding| style.plain(&sanitize::prose(&finding.text))));
     let verified = run.durability.and_then(|of_run| of_run.verified);
-    lines.extend(verified.map(|of_run| style.plain(&format!("verified: {}", of_run.describe()))));
+    lines.extend(
+        verified
+            .map(|of_run| style.plain(&format!("verified: {}", of_run.describe(run.is_model())))),
+    );
     lines
 }
 

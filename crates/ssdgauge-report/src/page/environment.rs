@@ -120,7 +120,8 @@ fn durability(run: &Run) -> impl Iterator<Item = (&'static str, String)> {
         let (read, lost) = (number::count(of_run.read_back), number::count(of_run.lost));
         let flushes = format!("{sent} sent{counted}; the longest took {}", of_run.longest);
         let blocks = format!("{read}, {lost} of them without the data written last");
-        let verified = of_run.verified.map(|verified| ("Verified", verified.describe()));
+        let verified =
+            of_run.verified.map(|verified| ("Verified", verified.describe(run.is_model())));
         [("Flushes", flushes), ("Blocks read back", blocks)].into_iter().chain(verified)
     });
     rows.into_iter().flatten()

@@ -71,12 +71,26 @@ fn tables(text: &str) -> Vec<String> {
     text.split("[[run]]").skip(1).map(|table| table.trim().to_owned()).collect()
 }
 
+/// Returns a line with the checksum (FNV-1a) of the profiles, without comments.
+fn profiles_line() -> String {
+    let profiles = ssdgauge_sim::profiles().into_iter().chain(ssdgauge_sim::reviewed_profiles());
+    let lines = profiles.flat_map(|profile| profile.text.lines());
+    let figures = lines.map(|line| line.split('#').next().unwrap_or_default().trim_end());
+    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let sum = figures.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, step);
+    format!("# The profiles have the checksum {sum:016x}.\n")
+}
+
 #[test]
 fn the_cohort_of_the_program_is_what_its_virtual_drives_measure() {
     let bench = Bench::new();
     if std::env::var("SNAPSHOTS").is_ok_and(|mode| mode == "overwrite") {
-        let head = "# The figures of virtual drives in the suite quick, for the bands of a quick run.\n\
-                    # Written by `SNAPSHOTS=overwrite cargo test -p ssdgauge --test commands cohort`.\n\n";
+        let head = format!(
+            "# The figures of virtual drives in the suite quick, for the bands of a quick run.\n\
+             # Written by `SNAPSHOTS=overwrite cargo test -p ssdgauge --test commands cohort`.\n\
+             {}\n",
+            profiles_line()
+        );
         std::fs::write(data_file(), format!("{head}{}", cohort(&bench, &DRIVES).text())).unwrap();
         return;
     }
@@ -85,6 +99,7 @@ fn the_cohort_of_the_program_is_what_its_virtual_drives_measure() {
     assert_eq!(shipped.len(), DRIVES.len());
     let revision = format!("model_revision = {}\n", ssdgauge_sim::MODEL_REVISION);
     assert!(file.contains(&revision), "the model was changed: compute the cohort anew");
+    assert!(file.contains(&profiles_line()), "a profile was changed: compute the cohort anew");
     for (drive, table) in DRIVES.iter().zip(&shipped) {
         assert!(table.contains(&format!("drive = \"sim:{drive}\"")), "{drive}: {table}");
     }
