@@ -3,7 +3,9 @@
 use super::remaining::{count_earlier, places, remaining, searches, step_at};
 use super::replay::Replay;
 use super::{Completion, ConductError, Conductor, Watcher};
-use ssdgauge_core::{DriveInfo, Finding, FindingKind, Nanos, Restart, Rig, Severity, TargetKind};
+use ssdgauge_core::{
+    DriveInfo, Finding, FindingKind, Nanos, Restart, Rig, RigError, Severity, TargetKind,
+};
 use ssdgauge_runfile::{RunFile, StepRecord, StepState, VERIFIED, Writer};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -50,7 +52,7 @@ pub fn resume(
     let unverified = is_unverified(run, &records, rig.drive())?;
     let waits = awaits_verdict || unsecured.is_some() || unverified;
     let todo = todo.or(waits.then(|| (head.plan.tests.len(), Vec::new())));
-    let Some((from, todo)) = todo else { return Ok(Completion::Finished) };
+    let Some((from, todo)) = todo else { return complete(run, rig.drive()) };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
     // The time of day may have been set meanwhile: a negative pause counts as none.
@@ -96,6 +98,24 @@ pub fn resume(
     conductor.resumed = Some(resumed(&again));
     conductor.record_resumed()?;
     conductor.execute(&todo, from)
+}
+
+/// Returns that nothing of `run` is left to do.
+///
+/// # Errors
+///
+/// [`RigError::NotKept`] where the run found that the drive did not keep what was written: its failure
+/// stays one.
+fn complete(run: &RunFile, drive: &DriveInfo) -> Result<Completion, ConductError> {
+    let is_loss =
+        |kind: &FindingKind| matches!(kind, FindingKind::LostWrites | FindingKind::VerifyFailed);
+    match run.findings()?.into_iter().find(|record| is_loss(&record.finding.kind)) {
+        None => Ok(Completion::Finished),
+        Some(record) => {
+            let (drive, what) = (drive.target.clone(), record.finding.text);
+            Err(RigError::NotKept { drive, what }.into())
+        }
+    }
 }
 
 /// Returns whether `run` was to be verified, and was killed before the end of the verification. A
