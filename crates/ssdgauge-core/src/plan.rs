@@ -1,7 +1,10 @@
 //! Plans: what a run does to a drive, as plain data that is printed, estimated, confirmed and
 //! stored.
 
+mod steady_rule;
 mod validity;
+
+pub use steady_rule::SteadyRule;
 
 use crate::drive::TargetKind;
 use crate::metric::Metric;
@@ -236,38 +239,6 @@ pub enum Action {
     /// Send no load and no other command: polling would wake the drive. In a measure phase it is
     /// measured.
     Idle(Nanos),
-}
-
-/// The rule of the SNIA Performance Test Specification for a steady state, see
-/// [`crate::statistics::steady`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SteadyRule {
-    /// The least length of a round, in whole seconds.
-    pub round: Nanos,
-    /// The metric that is tracked from round to round; one that adds up over seconds.
-    pub metric: Metric,
-    /// The least amount of data that a round transfers: a round that is short against the capacity
-    /// of a drive shows no change, however far the drive is from its steady state.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub round_bytes: Bytes,
-    /// The least amount of data before a window may end (SNIA: twice the capacity for
-    /// workload-independent preconditioning).
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub least_bytes: Bytes,
-}
-
-fn is_zero(bytes: &Bytes) -> bool {
-    *bytes == Bytes(0)
-}
-
-impl SteadyRule {
-    /// Returns the definition of a round in words, such as `60s and 12GB`.
-    pub fn describe_round(&self) -> String {
-        match self.round_bytes {
-            Bytes(0) => self.round.to_string(),
-            bytes => format!("{} and {}", self.round, bytes.about()),
-        }
-    }
 }
 
 impl Action {
