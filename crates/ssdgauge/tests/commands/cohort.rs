@@ -6,36 +6,11 @@ use ssdgauge_report::Cohort;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// The virtual drives of the cohort, in their full capacity: every profile but the one for tests.
-const DRIVES: [&str; 27] = [
-    "tlc-client",
-    "mlc-client",
-    "qlc-client",
-    "sata-datacentre",
-    "nvme-datacentre",
-    "slc-low-latency",
-    "xpoint-like",
-    "like-970-evo-1tb",
-    "like-970-evo-500gb",
-    "like-pm981",
-    "like-960-pro",
-    "like-960-evo",
-    "like-wd-black",
-    "like-850-pro",
-    "like-sm951",
-    "like-dc500r",
-    "like-dc500m",
-    "like-883-dct",
-    "like-860-dct",
-    "like-983-dct",
-    "like-983-zet-480gb",
-    "like-983-zet-960gb",
-    "like-p4800x",
-    "like-900p",
-    "like-p4510",
-    "like-pblaze5",
-    "like-9100",
-];
+/// Returns the virtual drives of the cohort, in their full capacity: every profile but the one for tests.
+fn drives() -> Vec<&'static str> {
+    let profiles = ssdgauge_sim::profiles().into_iter().chain(ssdgauge_sim::reviewed_profiles());
+    profiles.map(|profile| profile.name).filter(|name| *name != "tiny").collect()
+}
 
 /// Drives of three classes, which are computed each time.
 const CHECKED: [&str; 3] = ["tlc-client", "like-860-dct", "like-p4800x"];
@@ -91,16 +66,16 @@ fn the_cohort_of_the_program_is_what_its_virtual_drives_measure() {
              {}\n",
             profiles_line()
         );
-        std::fs::write(data_file(), format!("{head}{}", cohort(&bench, &DRIVES).text())).unwrap();
+        std::fs::write(data_file(), format!("{head}{}", cohort(&bench, &drives()).text())).unwrap();
         return;
     }
     let file = std::fs::read_to_string(data_file()).unwrap();
     let shipped = tables(&file);
-    assert_eq!(shipped.len(), DRIVES.len());
+    assert_eq!(shipped.len(), drives().len());
     let revision = format!("model_revision = {}\n", ssdgauge_sim::MODEL_REVISION);
     assert!(file.contains(&revision), "the model was changed: compute the cohort anew");
     assert!(file.contains(&profiles_line()), "a profile was changed: compute the cohort anew");
-    for (drive, table) in DRIVES.iter().zip(&shipped) {
+    for (drive, table) in drives().iter().zip(&shipped) {
         assert!(table.contains(&format!("drive = \"sim:{drive}\"")), "{drive}: {table}");
     }
     for table in tables(&cohort(&bench, &CHECKED).text()) {
