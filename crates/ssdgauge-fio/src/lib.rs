@@ -6,6 +6,8 @@
 //! This crate never runs a program and never opens a file.
 
 mod job_file;
+mod line;
 mod section;
 
 pub use job_file::{JobTarget, MARK, job_file};
+pub use line::NameError;

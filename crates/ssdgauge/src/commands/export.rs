@@ -18,15 +18,18 @@ const SCRATCH: &str = "fio-scratch";
 ///
 /// # Errors
 ///
-/// Fails where the suite, the run file or the target is invalid, and where the output is a file that
-/// is not a job file of ssdgauge.
+/// Fails where the suite, the run file or the target is invalid, where fio would read the name of the
+/// target as another one, and where the output is a file that is not a job file of ssdgauge.
 pub(crate) fn execute(arguments: &ExportArguments) -> Result<(), Failure> {
     let source = Path::new(&arguments.source);
     let (plan, drive) = match source.extension().is_some_and(|suffix| suffix == "ssdg") {
         true => plan_of_run(arguments, source)?,
         false => plan_of_suite(arguments)?,
     };
-    let text = ssdgauge_fio::job_file(&plan, &job_target(&drive));
+    let text = ssdgauge_fio::job_file(&plan, &job_target(&drive)).map_err(|error| {
+        let hint = "nothing was written; name a target without such characters, such as a symbolic link to it";
+        Failure::new(FailureKind::Usage, error.to_string(), hint)
+    })?;
     match &arguments.output {
         Some(path) => output::write(path, Format::FioJob, &[source], text.as_bytes()),
         None => {
