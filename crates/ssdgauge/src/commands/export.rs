@@ -27,7 +27,7 @@ pub(crate) fn execute(arguments: &ExportArguments) -> Result<(), Failure> {
         false => plan_of_suite(arguments)?,
     };
     let text = ssdgauge_fio::job_file(&plan, &job_target(&drive)).map_err(|error| {
-        let hint = "nothing was written; name a target without such characters, such as a symbolic link to it";
+        let hint = "nothing was written; rename the file or the folder, or name another target";
         Failure::new(FailureKind::Usage, error.to_string(), hint)
     })?;
     match &arguments.output {
