@@ -23,6 +23,11 @@ pub(crate) fn print_json(value: &serde_json::Value) {
     print(&format!("{}\n", ssdgauge_report::sanitize_json(&format!("{value:#}"))));
 }
 
+/// Writes lines of JSON to stdout, with the same escapes.
+pub(crate) fn print_json_lines(lines: &str) {
+    print(&ssdgauge_report::sanitize_json(lines));
+}
+
 /// Writes text to stdout, sanitized, folded to the width and with a final line break.
 pub(crate) fn print_text(text: &str) {
     print_folded(&format!("{}\n", sanitize(text)));

@@ -368,6 +368,13 @@ impl Histogram {
         self.occupied().map(|(bucket, n)| (edges_of(bucket).0, n))
     }
 
+    /// Returns each occupied bucket as its highest value and its count, in ascending order: a
+    /// percentile is the first of these values whose counts so far reach its rank, and at most the
+    /// maximum.
+    pub fn highest_values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.occupied().map(|(bucket, n)| (edges_of(bucket).1, n))
+    }
+
     /// Returns each occupied bucket with its number and its count, in ascending order.
     pub(super) fn occupied(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let range = self.range();

@@ -26,6 +26,7 @@ mod quick;
 mod review;
 mod shortened;
 mod support;
+mod tables;
 mod until;
 mod verify;
 mod widths;
