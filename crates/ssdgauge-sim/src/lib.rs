@@ -29,9 +29,9 @@
 //!    on each die of a superblock erases the block immediately before.
 //!
 //! Before its controller, `effects` of single drives stop it; `read_retries` lengthen reads. Beside the
-//! path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power state), `ftl::ground_truth` (the counts
-//! that an analysis is judged by) and [`mean_field`] (the theory that judges the model), from which
-//! `ftl::worn_in` derives the initial state of a worn-in drive.
+//! path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power state),
+//! `ftl::ground_truth` (the counts that an analysis is judged by) and [`mean_field`] (the theory that
+//! judges the model), from which `ftl::worn_in` derives the initial state of a worn-in drive.
 
 /// The revision of the model. It is raised with every change that moves a number of a virtual drive;
 /// runs of different revisions are runs of different drives, and are not compared.

@@ -180,8 +180,8 @@ fn a_drive_that_follows_one_stream_reads_ahead_of_one_reader_and_not_of_two() {
 fn collection_between_watermarks_has_the_period_and_the_depth_of_their_arithmetic() {
     // Slow programs: a period takes seconds. Sense and erase operations take no time. Small blocks: the
     // watermarks are a small part of the spare area. The buffer keeps all dies busy.
-    let slow = "capacity=4GB&state=steady&nand.block_mib=0.1&nand.t_prog_us=20000&nand.t_r_us=0&nand.t_bers_us=0\
-                &front.buffer_kib=8192";
+    let slow = "capacity=4GB&state=steady&nand.block_mib=0.1&nand.t_prog_us=20000\
+                &nand.t_r_us=0&nand.t_bers_us=0&front.buffer_kib=8192";
     let writes = |keys: &str| {
         let mut rig = VirtualRig::open(&format!("nvme-datacentre?{slow}{keys}"), 1).unwrap();
         let superblock: f64 = rig.drive().details["superblock_bytes"].parse().unwrap();
@@ -199,7 +199,7 @@ fn collection_between_watermarks_has_the_period_and_the_depth_of_their_arithmeti
         .filter(|at| found[*at] > most / 2.0 && found[at - 1] <= most / 2.0)
         .collect();
     assert!(starts.len() >= 8, "{starts:?}");
-    // Between the watermarks each page that is written gains 6 − 1 pages; then 64 superblocks are written.
+    // While it collects, each page that is written gains 6 − 1 pages; then 64 superblocks are written.
     let (first, last) = (starts[0], starts[starts.len() - 1]);
     let period = found[first..last].iter().sum::<f64>() / (starts.len() - 1) as f64;
     let expected = 64.0 * size * 6.0 / 5.0;
