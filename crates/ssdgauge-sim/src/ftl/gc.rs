@@ -99,11 +99,11 @@ impl GarbageCollection {
     /// Examines as many slots as are due, in whole units.
     fn collect_due(&mut self, media: &mut Media, cache: &mut SlcCache, at: SimTime) {
         loop {
-            if self.victim.is_none() {
-                if !self.is_needed(media) || !self.select_victim(media, cache) {
-                    self.due_pages = 0.0;
-                    return;
-                }
+            if self.victim.is_none()
+                && (!self.is_needed(media) || !self.select_victim(media, cache))
+            {
+                self.due_pages = 0.0;
+                return;
             }
             let Some(mut victim) = self.victim.take() else { return };
             let units_per_page = self.slots_per_page / f64::from(victim.unit_pages);
