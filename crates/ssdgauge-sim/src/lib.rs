@@ -28,10 +28,10 @@
 //! 9. `flash`: the unit is programmed on its die, after the operations booked there; the first unit
 //!    on each die of a superblock erases the block immediately before.
 //!
-//! Before its controller, `effects` of single drives stop it. Beside the path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power
-//! state), `ftl::ground_truth` (the counts
-//! that an analysis is judged by) and [`mean_field`] (the theory that judges the model), from which
-//! `ftl::worn_in` derives the initial state of a worn-in drive.
+//! Before its controller, `effects` of single drives stop it; `read_retries` lengthen reads. Beside the
+//! path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power state),
+//! `ftl::ground_truth` (the counts that an analysis is judged by) and [`mean_field`] (the theory that
+//! judges the model), from which `ftl::worn_in` derives the initial state of a worn-in drive.
 
 /// The revision of the model. It is raised with every change that moves a number of a virtual drive;
 /// runs of different revisions are runs of different drives, and are not compared.
@@ -49,6 +49,7 @@ mod operations;
 mod power_limit;
 mod power_thermal;
 mod profile;
+mod read_retries;
 mod rig;
 mod time;
 
