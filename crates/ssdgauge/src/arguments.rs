@@ -5,11 +5,13 @@
 mod claims;
 mod export;
 mod own_process;
+mod serve;
 mod values;
 
 pub(crate) use claims::ClaimsArguments;
 pub(crate) use export::ExportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
+pub(crate) use serve::ServeArguments;
 
 use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
@@ -69,6 +71,8 @@ pub(crate) enum Command {
     Log(LogArguments),
     /// Print a suite or a run as a job file of fio.
     Export(ExportArguments),
+    /// Offer a virtual drive to other programs as a network block device.
+    Serve(ServeArguments),
     /// Measure the processor time of the engine per request.
     #[command(hide = true)]
     Bench(BenchArguments),

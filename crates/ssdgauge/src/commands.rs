@@ -15,6 +15,7 @@ mod profiles;
 mod report;
 mod resume;
 mod run;
+mod serve;
 mod suites;
 
 use crate::arguments::Command;
@@ -49,6 +50,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Demo(arguments) => demo::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
+        Command::Serve(arguments) => serve::execute(&arguments),
         Command::Log(arguments) => log::print(&arguments.file),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Look(arguments) => look::serve(&arguments),

@@ -87,10 +87,14 @@ impl ServedDrive {
         self.rig.ground_truth()
     }
 
-    /// Returns the energy of the drive since its creation up to the last second that has ended, in
-    /// joules.
-    pub fn energy_j(&self) -> f64 {
-        self.rig.drive.power_thermal.energy_j()
+    /// Ends the time of the drive at `now`; returns its ground truth and its energy in joules, both
+    /// since its creation.
+    pub fn end(mut self, now: Nanos) -> (GroundTruth, f64) {
+        self.advance(now);
+        let drive = &mut self.rig.drive;
+        drive.idle_until(now.0);
+        drive.advance_power_thermal(now.0);
+        (drive.ftl.media.truth, drive.power_thermal.energy_j())
     }
 
     /// Lets the time up to `now` pass: to be called about once a second, so that the idle time of
