@@ -30,7 +30,8 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Colour the output: auto, always or never.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    // Without an order of its own, its place in the help of a command follows from the number of commands.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColourChoice,
 }

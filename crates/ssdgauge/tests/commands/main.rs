@@ -24,6 +24,7 @@ mod plan;
 mod power_cuts;
 mod quick;
 mod review;
+mod serve;
 mod shortened;
 mod support;
 mod until;
