@@ -104,8 +104,11 @@ fn edges(offset: u64, length: u64) -> impl Iterator<Item = (u64, usize, usize)> 
         (offset / BLOCK, (offset % BLOCK) as usize, count as usize)
     });
     let has_own_tail = offset / BLOCK != end / BLOCK || offset.is_multiple_of(BLOCK);
-    let tail = (!end.is_multiple_of(BLOCK) && has_own_tail)
-        .then(|| (end / BLOCK, 0, (end % BLOCK) as usize));
+    let tail = (!end.is_multiple_of(BLOCK) && has_own_tail).then_some((
+        end / BLOCK,
+        0,
+        (end % BLOCK) as usize,
+    ));
     head.into_iter().chain(tail)
 }
 

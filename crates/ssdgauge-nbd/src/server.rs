@@ -169,7 +169,7 @@ impl Server {
                     }
                 }
                 if shared.now() >= next_second {
-                    next_second = next_second + Nanos::SECOND;
+                    next_second += Nanos::SECOND;
                     shared.advance();
                 }
                 let is_over =

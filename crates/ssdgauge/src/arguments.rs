@@ -4,12 +4,14 @@
 
 mod claims;
 mod export;
+mod import;
 mod own_process;
 mod serve;
 mod values;
 
 pub(crate) use claims::ClaimsArguments;
 pub(crate) use export::ExportArguments;
+pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
 pub(crate) use serve::ServeArguments;
 
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Log(LogArguments),
     /// Print a suite or a run as a job file of fio.
     Export(ExportArguments),
+    /// Store a result of fio as a run file, marked as imported.
+    Import(ImportArguments),
     /// Offer a virtual drive to other programs as a network block device.
     Serve(ServeArguments),
     /// Measure the processor time of the engine per request.

@@ -15,6 +15,7 @@ mod export;
 mod failing_calls;
 mod fio;
 mod hostile_files;
+mod import;
 mod interruption;
 mod large_files;
 mod meters;
