@@ -209,11 +209,17 @@ impl Shared {
         let done = model.submit(now, command, offset, length);
         let mut error = match done.outcome {
             ServedOutcome::Failed => error::IO,
-            ServedOutcome::Done | ServedOutcome::Dropped => 0,
+            ServedOutcome::Done | ServedOutcome::Flipped | ServedOutcome::Dropped => 0,
         };
         // Under the lock of the model, so that contents change in the order of the commands.
-        if done.outcome == ServedOutcome::Done && !self.store(command, request, data) {
+        let is_stored = match done.outcome {
+            ServedOutcome::Done | ServedOutcome::Flipped => self.store(command, request, data),
+            ServedOutcome::Dropped | ServedOutcome::Failed => true,
+        };
+        if !is_stored {
             error = error::NO_SPACE;
+        } else if done.outcome == ServedOutcome::Flipped {
+            self.flip(request);
         }
         served.count(command, length, error, done.at.saturating_sub(now));
         answer(done.at, error)
@@ -269,6 +275,17 @@ impl Shared {
                 true
             }
         }
+    }
+
+    /// Changes one bit of the data of a write: in the middle of its first logical block.
+    fn flip(&self, request: &RequestHead) {
+        let Some(contents) = &self.contents else { return };
+        let mut contents = contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let offset = request.offset + self.logical_block / 2;
+        let mut byte = [0];
+        contents.read(offset, &mut byte);
+        // A block that has no room is one of zeros, and stays it.
+        let _ = contents.write(offset, &[byte[0] ^ 1]);
     }
 
     fn drive(&self) -> MutexGuard<'_, Drive> {

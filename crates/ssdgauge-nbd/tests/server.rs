@@ -271,6 +271,12 @@ fn injected_faults_reach_the_client_and_no_reply_is_early() {
     let mut client = server.client();
     assert_eq!(client.write(0, &[9; 512]), 0, "acknowledged");
     assert_eq!(client.read(0, 512).unwrap(), [0; 512], "and dropped");
+    let server = Running::start("tiny?fault.flip_at_s=0", Some(GIB));
+    let mut client = server.client();
+    assert_eq!(client.write(0, &[9; 8_192]), 0, "acknowledged");
+    let read = client.read(0, 8_192).unwrap();
+    let changed: Vec<u8> = read.into_iter().filter(|byte| *byte != 9).collect();
+    assert_eq!(changed, [8], "one bit of one byte");
     // Nothing completes in the first 0.7 s of the drive, whose time begins after `begun`.
     let begun = Instant::now();
     let server = Running::start("tiny?fault.stall_at_s=0&fault.stall_for_s=0.7", None);

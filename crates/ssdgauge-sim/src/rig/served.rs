@@ -6,6 +6,7 @@
 //! not.
 
 use super::{TRIM_BYTES, TRIM_TIME, VirtualRig};
+use crate::drive::Damage;
 use crate::ftl::GroundTruth;
 use crate::profile::PAGE;
 use crate::time::SimTime;
@@ -42,6 +43,8 @@ pub enum ServedOutcome {
     Done,
     /// It was acknowledged and its data dropped, by an injected fault.
     Dropped,
+    /// It was carried out, and one bit of its data is stored changed, by an injected fault.
+    Flipped,
     /// It failed, by an injected fault: its data is not stored.
     Failed,
 }
@@ -163,14 +166,16 @@ impl ServedDrive {
         let VirtualRig { drive, faults, .. } = &mut self.rig;
         let request = Request { direction, offset };
         drive.constrain(now, sync);
-        let (done, dropped) = match faults.drops(request, now) {
-            false => (drive.submit(now, request, length), false),
-            true => (drive.drop_write(now, request, length), true),
+        let damage = faults.damage(request, now);
+        let done = match damage {
+            None => drive.submit(now, request, length),
+            Some(damage) => drive.damage_write(now, request, length, damage),
         };
-        let outcome = match (faults.fails(request, length), dropped) {
+        let outcome = match (faults.fails(request, length), damage) {
             (true, _) => ServedOutcome::Failed,
-            (false, true) => ServedOutcome::Dropped,
-            (false, false) => ServedOutcome::Done,
+            (false, Some(Damage::Dropped)) => ServedOutcome::Dropped,
+            (false, Some(Damage::Flipped)) => ServedOutcome::Flipped,
+            (false, None) => ServedOutcome::Done,
         };
         (done, outcome)
     }

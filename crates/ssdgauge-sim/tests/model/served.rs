@@ -110,6 +110,8 @@ fn injected_faults_reach_served_commands() {
     );
     assert_eq!(outcome("tiny?fault.drop_at_s=1", 0, WRITE), ServedOutcome::Done);
     assert_eq!(outcome("tiny?fault.drop_at_s=1", second, WRITE), ServedOutcome::Dropped);
+    assert_eq!(outcome("tiny?fault.flip_at_s=0", 0, WRITE), ServedOutcome::Flipped);
+    assert_eq!(outcome("tiny?fault.flip_at_s=0", 0, READ), ServedOutcome::Done);
     assert_eq!(outcome("tiny?fault.gone_at_s=1", 0, READ), ServedOutcome::Done);
     assert_eq!(outcome("tiny?fault.gone_at_s=1", second, READ), ServedOutcome::Failed);
     let mut stalled = served("tiny?fault.stall_at_s=0&fault.stall_for_s=3");
