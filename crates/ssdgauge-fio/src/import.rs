@@ -5,16 +5,21 @@
 //! up to 0.8 % from the exact one. It must never state what fio does not: the course in time is not
 //! known, and what the plan cannot express is a finding.
 
-use crate::output::{Job, Latency, Options, Output, Side};
+use crate::import_error::{ImportError, MAX_GROUPS};
+use crate::output::{Job, Options, Output};
+use crate::samples::{check_limits, interval_of};
+use crate::stream::stream_of;
 use ssdgauge_core::{
-    Access, Action, Arrival, Bytes, Data, Direction, DriveInfo, Engine, EngineReport, Figure,
-    Finding, FindingKind, Histogram, Interval, LatencyClock, Metric, Nanos, Phase, PhaseKind, Plan,
-    Rest, Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
+    Action, Bytes, Direction, DriveInfo, Engine, EngineReport, Figure, Finding, FindingKind,
+    Interval, Metric, Nanos, Phase, PhaseKind, Plan, Rest, Restart, Score, Severity, Step, Stream,
+    SuiteIdentity, TargetKind, Test, Until, Workload,
 };
 use std::collections::BTreeMap;
 
-/// The most groups of jobs, each of which is a test of the plan.
-const MAX_GROUPS: usize = 1_000;
+/// The longest name of a version.
+const MAX_VERSION: usize = 40;
+/// The most jobs of a group.
+const MAX_JOBS: usize = 1_000;
 /// Requests from which on a score in bytes per second says more than one in requests: as in reviews.
 const LARGE: u64 = 64 << 10;
 
@@ -47,42 +52,6 @@ const EXPRESSED: [&str; 24] = [
 ];
 /// The engines of fio with one request in flight for each job.
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
-
-/// Why an output of fio is not imported.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// Not JSON of fio.
-    #[error("it is not an output of fio in JSON: {0}")]
-    NoOutput(String),
-    /// Another version.
-    #[error("it was written by {0}, and the output of fio 3 alone is known")]
-    Version(String),
-    /// Results of several machines.
-    #[error("it holds results of several machines (fio --client)")]
-    Clients,
-    /// No job, or more than a run file holds.
-    #[error("it holds {0} groups of jobs; 1 to {MAX_GROUPS} are accepted")]
-    Groups(usize),
-    /// A job without latencies.
-    #[error("job '{0}' has no latency bins")]
-    NoBins(String),
-    /// Numbers that contradict each other.
-    #[error("job '{job}' contradicts itself: {what}")]
-    Contradiction {
-        /// The name of the job.
-        job: String,
-        /// The contradiction.
-        what: String,
-    },
-    /// A job that no plan can hold.
-    #[error("job '{job}' has no place in a plan: {what}")]
-    Unfit {
-        /// The name of the job.
-        job: String,
-        /// The reason.
-        what: String,
-    },
-}
 
 /// A result of fio.
 #[derive(Clone, Debug)]
@@ -129,6 +98,10 @@ pub fn import(text: &str) -> Result<Imported, ImportError> {
         Some(Err(error)) => return Err(no_output(text, begin, &error)),
         None => return Err(ImportError::NoOutput("it is empty".into())),
     };
+    // Development versions have the commit behind the number: fio-3.33-12-g1234.
+    if !output.version.starts_with("fio-3.") || output.version.len() > MAX_VERSION {
+        return Err(ImportError::Version(output.version.chars().take(MAX_VERSION).collect()));
+    }
     if !output.client_stats.is_empty() {
         return Err(ImportError::Clients);
     }
@@ -159,7 +132,7 @@ pub fn import(text: &str) -> Result<Imported, ImportError> {
         verify: false,
     };
     if let Some(what) = plan.defect(drive.capacity) {
-        return Err(ImportError::Unfit { job: plan.tests[0].title.clone(), what });
+        return Err(ImportError::unfit(&plan.tests[0].title, what));
     }
     let findings = vec![imported_finding(&output)];
     let ended_unix_ms = output.timestamp_ms;
@@ -170,7 +143,7 @@ pub fn import(text: &str) -> Result<Imported, ImportError> {
 fn no_output(text: &str, begin: usize, error: &serde_json::Error) -> ImportError {
     let version = text[begin..].split_once("\"fio version\"").and_then(|(_, rest)| {
         let version = rest.split('"').nth(1)?;
-        Some(version.chars().take(40).collect::<String>())
+        Some(version.chars().take(MAX_VERSION).collect::<String>())
     });
     match version {
         Some(version) if !version.starts_with("fio-3.") => ImportError::Version(version),
@@ -193,8 +166,12 @@ fn imported_finding(output: &Output) -> Finding {
 
 /// Returns the test of jobs that ran at the same time, and its samples.
 fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), ImportError> {
-    if !output.version.starts_with("fio-3.") {
-        return Err(ImportError::Version(output.version.chars().take(40).collect()));
+    for job in jobs {
+        check_limits(job)?;
+    }
+    if jobs.len() > MAX_JOBS {
+        let what = format!("{} jobs ran at the same time", jobs.len());
+        return Err(ImportError::unfit(&jobs[0].jobname, what));
     }
     let mut streams: Vec<Stream> = Vec::new();
     let mut intervals: Vec<Interval> = Vec::new();
@@ -202,7 +179,7 @@ fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), 
     let sides = |job: &Job| job.read.runtime.max(job.write.runtime);
     let elapsed = jobs.iter().map(|job| sides(job)).max().unwrap_or(0);
     if elapsed == 0 {
-        return Err(contradiction(jobs[0], "it took no time"));
+        return Err(ImportError::contradiction(&jobs[0].jobname, "it took no time"));
     }
     let elapsed = Nanos(elapsed.saturating_mul(1_000_000));
     let mut depth = 0u32;
@@ -214,7 +191,7 @@ fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), 
         let index = known.unwrap_or(streams.len());
         depth = depth.saturating_add(match known {
             Some(_) => 0,
-            None => stream.total_depth(),
+            None => stream.queue_depth.saturating_mul(stream.threads),
         });
         for (direction, side) in [(Direction::Read, &job.read), (Direction::Write, &job.write)] {
             let Some(interval) = interval_of(job, index as u16, direction, side, elapsed)? else {
@@ -301,125 +278,6 @@ fn merged(global: &Options, own: &Options) -> Options {
     global.iter().chain(own).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// Returns the stream that does the work of `job`.
-fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportError> {
-    let unfit = |what: String| ImportError::Unfit { job: job.jobname.clone(), what };
-    let number = |key: &str| match options.get(key) {
-        None => Ok(1),
-        Some(text) => text.trim().parse().map_err(|_| unfit(format!("its {key} is '{text}'"))),
-    };
-    let ios = job.read.total_ios + job.write.total_ios;
-    let bytes = job.read.io_bytes.saturating_add(job.write.io_bytes);
-    if ios == 0 {
-        return Err(unfit("it completed no read and no write".into()));
-    }
-    // In whole logical blocks: the mean of several block sizes is no length of a request.
-    let block_size = Bytes((bytes / ios).next_multiple_of(512));
-    let read_percent = match (job.read.total_ios, job.write.total_ios) {
-        (_, 0) => 100,
-        (0, _) => 0,
-        (reads, _) => (reads as f64 * 100.0 / ios as f64).round().clamp(1.0, 99.0) as u8,
-    };
-    let order = options.get("rw").or_else(|| options.get("readwrite"));
-    let is_random = order.is_some_and(|order| order.starts_with("rand"));
-    let size = options.get("size").and_then(|size| parse_size(size));
-    let span = Bytes(size.unwrap_or(bytes).max(block_size.0));
-    Ok(Stream {
-        name: job.jobname.clone(),
-        access: if is_random { Access::Random } else { Access::Sequential },
-        block_size,
-        read_percent,
-        queue_depth: number("iodepth")?,
-        threads: number("numjobs")?,
-        offset: Bytes(0),
-        span,
-        arrival: Arrival::Closed,
-        data: Data::Incompressible,
-        sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::default(),
-    })
-}
-
-/// Returns a size of fio in bytes, whose units are powers of 1,024; `None` for a share of the target.
-fn parse_size(text: &str) -> Option<u64> {
-    let text = text.trim().to_lowercase();
-    let digits = text.find(|one: char| !one.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit.trim_end_matches("ib").trim_end_matches('b') {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        "p" => 50,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
-/// Returns the requests of one direction as one interval; `None` where there are none.
-fn interval_of(
-    job: &Job,
-    stream: u16,
-    direction: Direction,
-    side: &Side,
-    length: Nanos,
-) -> Result<Option<Interval>, ImportError> {
-    if side.total_ios == 0 {
-        return Ok(None);
-    }
-    let has_bins = |latency: &&Latency| latency.bins.as_ref().is_some_and(|bins| !bins.is_empty());
-    // The whole latency where fio was told to put it into bins, otherwise its larger part.
-    let latency = side.lat_ns.as_ref().filter(has_bins);
-    let latency = latency.or_else(|| side.clat_ns.as_ref().filter(has_bins));
-    let latency = latency.ok_or_else(|| ImportError::NoBins(job.jobname.clone()))?;
-    Ok(Some(Interval {
-        second: 0,
-        stream,
-        direction,
-        length,
-        ios: side.total_ios,
-        bytes: side.io_bytes,
-        errors: 0,
-        latency: histogram_of(job, latency)?,
-    }))
-}
-
-/// Returns the histogram of the bins, with the exact sum, minimum and maximum of fio.
-fn histogram_of(job: &Job, latency: &Latency) -> Result<Histogram, ImportError> {
-    let &Latency { min, max, mean, count, ref bins } = latency;
-    let bins = bins.as_ref().into_iter().flatten();
-    // The value of a bin is its middle, which can lie beyond the smallest and the largest latency.
-    let mut values: Vec<(u64, u64)> = bins
-        .filter(|(_, n)| **n > 0)
-        .map(|(value, n)| ((*value).max(min).min(max.max(min)), *n))
-        .collect();
-    let total = values.iter().try_fold(0u64, |sum, (_, n)| sum.checked_add(*n));
-    if total != Some(count) || min > max || !mean.is_finite() || mean < 0.0 {
-        let what = format!("its bins hold {total:?} latencies, and it counts {count}");
-        return Err(contradiction(job, &what));
-    }
-    // The smallest and the largest latency are known exactly, and are members of the outer bins.
-    if let Some(first) = values.first_mut() {
-        first.1 -= 1;
-        values.push((min, 1));
-    }
-    if let Some(last) = values.iter_mut().rev().skip(1).find(|(_, n)| *n > 0) {
-        last.1 -= 1;
-        values.push((max, 1));
-    }
-    values.retain(|(_, n)| *n > 0);
-    let sum = (mean * count as f64).round() as u128;
-    let sum = sum.clamp(u128::from(min) * u128::from(count), u128::from(max) * u128::from(count));
-    Histogram::from_parts(values, sum, min, max, 0)
-        .ok_or_else(|| contradiction(job, "its smallest or largest latency is in none of its bins"))
-}
-
-fn contradiction(job: &Job, what: &str) -> ImportError {
-    ImportError::Contradiction { job: job.jobname.clone(), what: what.into() }
-}
-
 /// Returns what is to be said of a job: errors, and what the plan does not express.
 fn findings_of(job: &Job, options: &Options) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -454,7 +312,7 @@ fn findings_of(job: &Job, options: &Options) -> Vec<Finding> {
     for side in [&job.read, &job.write].into_iter().filter(|side| side.total_ios > 0) {
         let whole = side.lat_ns.as_ref().and_then(|latency| latency.bins.as_ref());
         if whole.is_none_or(BTreeMap::is_empty) {
-            missing.push("the time in fio before the submission (latencies count from it)".into());
+            missing.push("the time before the submission, which clat excludes".into());
             break;
         }
     }

@@ -8,9 +8,13 @@
 //! This crate never runs a program and never opens a file.
 
 mod import;
+mod import_error;
 mod job_file;
 mod output;
+mod samples;
 mod section;
+mod stream;
 
-pub use import::{ImportError, Imported, ImportedStep, import};
+pub use import::{Imported, ImportedStep, import};
+pub use import_error::ImportError;
 pub use job_file::{JobTarget, MARK, job_file};

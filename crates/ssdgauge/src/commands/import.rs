@@ -36,7 +36,7 @@ pub(crate) fn execute(arguments: &ImportArguments) -> Result<(), Failure> {
             "nothing was written; run files end in .ssdg",
         ));
     }
-    write(&out, arguments, &imported).map_err(Failure::from)?;
+    write(&out, arguments, &imported, crc32fast::hash(text.as_bytes())).map_err(Failure::from)?;
     let (program, tests) = (&imported.program, imported.steps.len());
     let tests = if tests == 1 { "1 test".into() } else { format!("{tests} tests") };
     let out = out.display();
@@ -79,8 +79,14 @@ fn hint_of(error: &ImportError) -> &'static str {
     }
 }
 
-/// Writes the run file: one finished step for each test.
-fn write(out: &Path, arguments: &ImportArguments, imported: &Imported) -> Result<(), RunFileError> {
+/// Writes the run file: one finished step for each test. The id of the run follows from the time of the
+/// load and the `checksum` of the input, so that one result has one id.
+fn write(
+    out: &Path,
+    arguments: &ImportArguments,
+    imported: &Imported,
+    checksum: u32,
+) -> Result<(), RunFileError> {
     let now = process::unix_ms();
     let total: u64 = imported.steps.iter().map(|step| step.elapsed.0 / 1_000_000).sum();
     let ended = if imported.ended_unix_ms > 0 { imported.ended_unix_ms } else { now };
@@ -89,7 +95,7 @@ fn write(out: &Path, arguments: &ImportArguments, imported: &Imported) -> Result
     let origin = (Head::IMPORTED_FROM.to_owned(), imported.program.clone());
     let environment: Vec<(String, String)> = label.chain([origin]).collect();
     let drive = DriveInfo { model: arguments.model.clone(), ..imported.drive.clone() };
-    let id = format!("{}-fio", process::file_timestamp(begun));
+    let id = format!("{}-{checksum:08x}", process::file_timestamp(begun));
     let opening = Opening {
         id: &id,
         program: &build_identity::program(),

@@ -174,7 +174,7 @@ fn outputs_that_are_not_understood_are_refused_with_their_reason() {
     );
     refuses(
         |output| output["jobs"][0]["read"]["io_bytes"] = (1u64 << 62).into(),
-        "no place in a plan",
+        "beyond those of any drive",
     );
     refuses_text("", "no line begins with '{'");
     refuses_text("fio-3.33\nJobs: 1 (f=1)\n", "no line begins with '{'");
