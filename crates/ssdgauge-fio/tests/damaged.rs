@@ -53,9 +53,9 @@ fn damaged_outputs_are_imported_or_refused() {
         let mut text = OUTPUT.to_owned();
         for _ in 0..=random.below(3) {
             text = match random.below(8) {
-                0 => text[..random.below(text.len() as u64) as usize].to_owned(),
+                0 => text[..random.below(text.len().max(1) as u64) as usize].to_owned(),
                 1 => {
-                    let at = random.below(text.len() as u64) as usize;
+                    let at = random.below(text.len().max(1) as u64) as usize;
                     let other = char::from(32 + random.below(95) as u8);
                     format!("{}{other}{}", &text[..at], text.get(at + 1..).unwrap_or_default())
                 }
