@@ -14,7 +14,8 @@
 //! 2. `rig` is what the lab sees: prepare, run, rest. `validation` rejects what cannot be served,
 //!    `load` keeps requests in flight and `completion_queue` orders their ends, `fill` writes a range
 //!    once, `fault_injection` changes completions, `instruments` take readings and findings, and
-//!    `identity` and `description` name the drive.
+//!    `identity` and `description` name the drive; `served` takes single commands of another
+//!    program instead of steps.
 //! 3. `drive` takes one request at a point in time and returns the time of its completion:
 //!    `Drive::submit`.
 //! 4. `host_interface`: the submission queue admits the command, the controller processes it, the
@@ -61,3 +62,4 @@ pub use profile::{
     ProfileListing, SlcFigures, ThermalFigures, profiles, reviewed_profiles,
 };
 pub use rig::VirtualRig;
+pub use rig::served::{ServedCommand, ServedCompletion, ServedDrive, ServedOutcome};

@@ -11,6 +11,7 @@ mod fill;
 mod identity;
 mod instruments;
 mod load;
+pub(crate) mod served;
 mod validation;
 
 use crate::drive::Drive;
