@@ -238,7 +238,9 @@ fn link(run: &Run) -> Tile {
     let get = |key: &str| details.get(key).map(|text| crate::text::sanitize::prose(text));
     let width = get("link_width").map(|width| format!(" ×{width}")).unwrap_or_default();
     let speed = get("link_speed").map(|speed| format!("{speed}{width}"));
-    let Some(value) = get("interface").or(speed).or_else(|| get("transport")) else {
+    let Some(value) = get("interface").or(speed).or_else(|| {
+        get("transport").map(|name| name.replace("sata", "SATA").replace("usb", "USB"))
+    }) else {
         return unknown("Link");
     };
     let is_below = has(run, FindingKind::LinkBelowCapability);

@@ -3,6 +3,7 @@
 //! Without colour it is plain ASCII, for pipes, logs and old terminals.
 
 mod card;
+mod compared;
 mod rows;
 mod style;
 

@@ -57,6 +57,16 @@ impl Style {
         self.wrapped_in("35", cell)
     }
 
+    /// Returns an already cut cell as a state without objection.
+    pub(super) fn good(&self, cell: &str) -> String {
+        self.wrapped_in("32", cell)
+    }
+
+    /// Returns an already cut cell as a state that matters.
+    pub(super) fn bad(&self, cell: &str) -> String {
+        self.wrapped_in("31", cell)
+    }
+
     /// Returns an already cut cell in bold.
     pub(super) fn strong(&self, cell: &str) -> String {
         self.wrapped_in("1", cell)
@@ -163,6 +173,8 @@ impl Style {
                 'µ' => plain.push('u'),
                 '–' | '—' | '·' => plain.push('-'),
                 '×' => plain.push('x'),
+                '÷' => plain.push('/'),
+                'σ' => plain.push_str("sigma"),
                 '°' => {}
                 '±' => plain.push_str("+/-"),
                 '…' => plain.push('~'),
