@@ -23,16 +23,22 @@ pub struct HelperClient(Arc<Mutex<UnixStream>>);
 
 impl HelperClient {
     /// Returns the client of the helper at the other end of `socket`, as soon as the helper
-    /// responds.
+    /// responds, and the restrictions of the kernel that are in force for it, as text.
     ///
     /// # Errors
     /// The helper could not open its drive, or has ended.
-    pub fn connect(socket: UnixStream) -> io::Result<HelperClient> {
+    pub fn connect(socket: UnixStream) -> io::Result<(HelperClient, String)> {
         let client = HelperClient(Arc::new(Mutex::new(socket)));
-        match client.request(&Request::writers())?.status {
-            0 => Ok(client),
-            status => Err(io::Error::from_raw_os_error(status)),
-        }
+        let answer = |request| {
+            let reply = client.request(&request)?;
+            match reply.status {
+                0 => Ok(reply),
+                status => Err(io::Error::from_raw_os_error(status)),
+            }
+        };
+        answer(Request::writers())?;
+        let restrictions = answer(Request::restrictions())?.data;
+        Ok((client, String::from_utf8_lossy(&restrictions).into_owned()))
     }
 
     /// Sends one request and waits for its reply.

@@ -11,11 +11,11 @@ use ssdgauge_os::own_process;
 use std::io;
 
 /// Starts the helper for the drive with the device number `device`, which may be changed as in
-/// `changes`.
+/// `changes`. Returns the client, and the restrictions of the kernel for the helper as text.
 ///
 /// # Errors
 /// The process cannot be started, or it could not open the drive.
-pub(crate) fn start(device: &str, changes: &[DriveChange]) -> io::Result<HelperClient> {
+pub(crate) fn start(device: &str, changes: &[DriveChange]) -> io::Result<(HelperClient, String)> {
     // The run still needs the helper while it stops, and ends it by closing the socket.
     let changes: Vec<String> = changes.iter().map(DriveChange::to_string).collect();
     let line = ["privileged-helper", device].into_iter().chain(changes.iter().map(String::as_str));

@@ -56,8 +56,11 @@ pub(crate) fn drop_privileges(
             return Ok(DroppedPrivileges { helper: None, summary });
         }
         if let Some(device) = device {
-            helper = Some(helper::start(device, changes)?);
-            summary.push("privileged helper process for requests to the drive".to_owned());
+            let (client, restrictions) = helper::start(device, changes)?;
+            helper = Some(client);
+            summary.push(format!(
+                "privileged helper process for requests to the drive ({restrictions})"
+            ));
         }
         let (user, capabilities) = become_owner(results, &folder)?;
         kept = capabilities;

@@ -12,7 +12,7 @@ use crate::power_thermal::{PowerThermal, PowerThermalSample};
 use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
 use ssdgauge_core::{Direction, PowerSaving, Request};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The time without a command after which background work begins, in nanoseconds. Chosen: longer
 /// than the gaps of a load, short against the rests between steps.
@@ -32,8 +32,17 @@ pub(crate) struct Drive {
     busy_until: SimTime,
     /// The time without a command after which the drive may work in the background, or sleep.
     idle_after: SimTime,
-    /// Pages whose last write was dropped, where that fault is injected.
-    dropped: BTreeSet<u32>,
+    /// Pages whose last write was damaged, where that fault is injected.
+    damaged: BTreeMap<u32, Damage>,
+}
+
+/// What happens to the data of a write: an injected fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// It is acknowledged and dropped.
+    Dropped,
+    /// One bit of its first page is stored changed, beside the header of that page.
+    Flipped,
 }
 
 impl Drive {
@@ -52,7 +61,7 @@ impl Drive {
             link_bytes: 0,
             busy_until: 0,
             idle_after: 0,
-            dropped: BTreeSet::new(),
+            damaged: BTreeMap::new(),
             profile,
         }
     }
@@ -94,14 +103,37 @@ impl Drive {
         end
     }
 
-    /// Acknowledges a write of `bytes` at `now` and drops its data: an injected fault. Returns when it
-    /// is completed.
+    /// Acknowledges a write of `bytes` at `now` and damages its data. Returns when it is completed.
     #[cold]
     #[inline(never)]
-    pub(crate) fn drop_write(&mut self, now: SimTime, request: Request, bytes: u64) -> SimTime {
+    pub(crate) fn damage_write(
+        &mut self,
+        now: SimTime,
+        request: Request,
+        bytes: u64,
+        damage: Damage,
+    ) -> SimTime {
         let first = (request.offset / PAGE) as u32;
         let last = ((request.offset + bytes - 1) / PAGE) as u32;
-        self.dropped.extend(first..=last);
+        match damage {
+            Damage::Dropped => {
+                self.damaged.extend((first..=last).map(|page| (page, damage)));
+                self.drop_write(now, request, bytes)
+            }
+            Damage::Flipped => {
+                for page in first..=last {
+                    self.damaged.remove(&page);
+                }
+                self.damaged.insert(first, damage);
+                self.submit(now, request, bytes)
+            }
+        }
+    }
+
+    /// Acknowledges a write of `bytes` at `now` whose data is dropped. Returns when it is completed.
+    fn drop_write(&mut self, now: SimTime, request: Request, bytes: u64) -> SimTime {
+        let first = (request.offset / PAGE) as u32;
+        let last = ((request.offset + bytes - 1) / PAGE) as u32;
         self.commands += 1;
         self.link_bytes += bytes;
         let admitted = self.host_interface.admit(now);
@@ -113,13 +145,19 @@ impl Drive {
         end
     }
 
-    /// Returns what a read of `page` finds where that is not the data that was written last.
+    /// Returns what a read of the header of `page` finds where that is not the one that was written last.
     pub(crate) fn lost_write(&self, page: u32) -> Option<&'static str> {
-        match (self.ftl.holds(page), self.dropped.contains(&page)) {
+        match (self.ftl.holds(page), self.damaged.get(&page)) {
             (false, _) => Some("zeros"),
-            (true, true) => Some("older data"),
-            (true, false) => None,
+            (true, Some(Damage::Dropped)) => Some("older data"),
+            (true, Some(Damage::Flipped) | None) => None,
         }
+    }
+
+    /// Returns what a read of the whole `page` finds where that is not what was written last.
+    pub(crate) fn wrong_contents(&self, page: u32) -> Option<&'static str> {
+        let is_flipped = || self.damaged.get(&page) == Some(&Damage::Flipped);
+        self.lost_write(page).or_else(|| is_flipped().then_some("other data (one bit differs)"))
     }
 
     /// Reads the pages that a write covers in part (read-modify-write); the dies are busy, but the

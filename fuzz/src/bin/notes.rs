@@ -1,9 +1,9 @@
 //! Notes of editors (`report --notes`).
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use ssdgauge_report::Notes;
+#[path = "../targets/notes.rs"]
+mod target;
 
-fuzz_target!(|text: &str| {
-    let _ = Notes::parse("fuzz.md", text);
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    target::run(data);
 });

@@ -1,9 +1,9 @@
 //! Spec files of `report --spec`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use ssdgauge_report::Specification;
+#[path = "../targets/specification.rs"]
+mod target;
 
-fuzz_target!(|text: &str| {
-    let _ = Specification::parse("fuzz.toml", text);
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    target::run(data);
 });

@@ -23,6 +23,8 @@ pub enum RequestKind {
     Scsi = 3,
     /// A write to a file of sysfs.
     Attribute = 4,
+    /// The restrictions of the kernel that are in force for the helper, as text.
+    Restrictions = 5,
 }
 
 /// One request.
@@ -53,6 +55,11 @@ impl Request {
     /// Returns the request for the processes that have the drive open for writing.
     pub fn writers() -> Request {
         Request { kind: RequestKind::Writers, timeout_ms: 30_000, values: [0; 5], data: Vec::new() }
+    }
+
+    /// Returns the request for the restrictions in force.
+    pub fn restrictions() -> Request {
+        Request { kind: RequestKind::Restrictions, ..Request::writers() }
     }
 
     /// Returns the request for an NVMe admin command; command words 10 to 15 precede the data.
@@ -132,6 +139,7 @@ impl Request {
             2 => RequestKind::Nvme,
             3 => RequestKind::Scsi,
             4 => RequestKind::Attribute,
+            5 => RequestKind::Restrictions,
             _ => return Err(io::ErrorKind::InvalidData.into()),
         };
         Ok(Some(Request { kind, timeout_ms, values, data }))

@@ -45,8 +45,8 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
     let drive = OpenDevice::new(Arc::clone(&file));
     let mut settings = SettingsRestorer::new(&drive);
     // What a kernel without them cannot enforce is checked by `permissions` alone.
-    paths::restrict_helper(permissions.attributes());
-    system_calls::restrict_helper();
+    let paths = paths::restrict_helper(permissions.attributes());
+    let restrictions = format!("{paths}, {}", system_calls::restrict_helper());
     let mut serve_one = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
         let reply = match request.kind {
@@ -54,6 +54,9 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
             RequestKind::Nvme => nvme(&file, &permissions, &request, &mut settings),
             RequestKind::Scsi => scsi(&file, &permissions, &request, &mut settings),
             RequestKind::Attribute => attribute(&permissions, &request.data, &mut settings),
+            RequestKind::Restrictions => {
+                Ok(Reply { data: restrictions.clone().into_bytes(), ..Reply::default() })
+            }
         };
         // A fault in this process is reported, whichever request showed it.
         let reply = match denied_call() {

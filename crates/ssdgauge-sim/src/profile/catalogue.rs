@@ -246,7 +246,12 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
 /// Adds the keys that a text without these faults does not state: the digest of such a drive covers
 /// its text, and remains that of the drives from before these keys.
 fn add_unset_keys(table: &mut Table) {
-    let unset = [("drop_at_s", Value::Float(-1.0)), ("flush_fails", Value::Boolean(false))];
+    let never = Value::Float(-1.0);
+    let unset = [
+        ("drop_at_s", never.clone()),
+        ("flip_at_s", never),
+        ("flush_fails", Value::Boolean(false)),
+    ];
     if let Some(Value::Table(faults)) = table.get_mut("fault") {
         for (key, value) in unset {
             faults.entry(key).or_insert(value);

@@ -282,6 +282,9 @@ pub struct FaultFigures {
     /// Second from which the drive acknowledges writes and drops their data; negative for never.
     #[serde(default = "never", skip_serializing_if = "is_never")]
     pub drop_at_s: f64,
+    /// Second from which one bit of each write is stored changed; negative for never.
+    #[serde(default = "never", skip_serializing_if = "is_never")]
+    pub flip_at_s: f64,
     /// Whether every flush fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flush_fails: bool,

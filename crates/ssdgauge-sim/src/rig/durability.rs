@@ -71,7 +71,7 @@ impl VirtualRig {
     }
 
     /// Checks that each page that was written holds the write that was acknowledged last. The model
-    /// keeps no contents: it knows which pages are mapped, and which writes were dropped.
+    /// keeps no contents: it knows which pages are mapped, and which writes were damaged.
     pub(super) fn verify_pages(
         &self,
         progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
@@ -95,7 +95,7 @@ impl VirtualRig {
             }
             verified.blocks += 1;
             verified.bytes += PAGE;
-            if let Some(found) = self.drive.lost_write(page as u32) {
+            if let Some(found) = self.drive.wrong_contents(page as u32) {
                 verified.wrong += 1;
                 if verified.first.len() < Verified::PLACES {
                     verified.first.push(LostWrite { offset, found: found.to_owned() });

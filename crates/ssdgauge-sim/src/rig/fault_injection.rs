@@ -1,9 +1,10 @@
 //! Fault injection: errors in an address range, a stall, the disappearance of the drive, writes that
-//! are dropped, and flushes that fail.
+//! are dropped, bits that are changed, and flushes that fail.
 //!
-//! Faults must never change the state of the drive, only completions; a write that is dropped changes
-//! nothing at all.
+//! Faults must never change the state of the drive, only completions and contents; a write that is
+//! dropped changes nothing at all.
 
+use crate::drive::Damage;
 use crate::profile::FaultFigures;
 use crate::time::SimTime;
 use ssdgauge_core::{Direction, Request};
@@ -18,7 +19,9 @@ pub(crate) struct InjectedFaults {
     error_on: [bool; 2],
     stall: Option<Range<SimTime>>,
     gone_at: Option<SimTime>,
-    drop_at: Option<SimTime>,
+    /// From when data is dropped, and from when it is changed; `SimTime::MAX` for never.
+    drop_at: SimTime,
+    flip_at: SimTime,
     /// Whether every flush fails.
     pub(crate) flush_fails: bool,
 }
@@ -27,6 +30,7 @@ impl InjectedFaults {
     /// Returns the faults that `figures` describe.
     pub(crate) fn new(figures: &FaultFigures) -> InjectedFaults {
         let time = |s: f64| (s * 1e9) as SimTime;
+        let from = |s: f64| if s >= 0.0 { time(s) } else { SimTime::MAX };
         let error_at = figures.error_at;
         let stall_at = figures.stall_at_s;
         InjectedFaults {
@@ -35,7 +39,8 @@ impl InjectedFaults {
             error_on: [figures.error_reads, figures.error_writes],
             stall: (stall_at >= 0.0).then(|| time(stall_at)..time(stall_at + figures.stall_for_s)),
             gone_at: (figures.gone_at_s >= 0.0).then(|| time(figures.gone_at_s)),
-            drop_at: (figures.drop_at_s >= 0.0).then(|| time(figures.drop_at_s)),
+            drop_at: from(figures.drop_at_s),
+            flip_at: from(figures.flip_at_s),
             flush_fails: figures.flush_fails,
         }
     }
@@ -50,10 +55,13 @@ impl InjectedFaults {
         })
     }
 
-    /// Returns whether the data of a request that is submitted at `now` is dropped.
+    /// Returns what happens to the data of a request that is submitted at `now`.
     #[inline]
-    pub(crate) fn drops(&self, request: Request, now: SimTime) -> bool {
-        self.drop_at.is_some_and(|from| now >= from && request.direction == Direction::Write)
+    pub(crate) fn damage(&self, request: Request, now: SimTime) -> Option<Damage> {
+        if now < self.drop_at.min(self.flip_at) || request.direction != Direction::Write {
+            return None;
+        }
+        Some(if now >= self.drop_at { Damage::Dropped } else { Damage::Flipped })
     }
 
     /// Returns when a completion due at `end` arrives: at the end of the stall it falls into.

@@ -72,9 +72,9 @@ impl Fill {
         if drive.is_constrained(false) {
             drive.constrain(at, false);
         }
-        let end = match faults.drops(request, at) {
-            false => drive.submit(at, request, bytes),
-            true => drive.drop_write(at, request, bytes),
+        let end = match faults.damage(request, at) {
+            None => drive.submit(at, request, bytes),
+            Some(damage) => drive.damage_write(at, request, bytes, damage),
         };
         self.in_flight.push(Reverse(end));
         self.requests += 1;

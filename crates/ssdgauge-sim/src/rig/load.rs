@@ -401,9 +401,9 @@ impl Load {
         if self.is_constrained {
             drive.constrain(now, thread.sync);
         }
-        let done = match faults.drops(request, now) {
-            false => drive.submit(now, request, thread.bytes),
-            true => drive.drop_write(now, request, thread.bytes),
+        let done = match faults.damage(request, now) {
+            None => drive.submit(now, request, thread.bytes),
+            Some(damage) => drive.damage_write(now, request, thread.bytes, damage),
         };
         let end = faults.delay(done);
         assert!(end > now || thread.bytes == 0, "nothing completes before it was submitted");

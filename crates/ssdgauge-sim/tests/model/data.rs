@@ -154,4 +154,16 @@ fn a_verification_counts_the_written_pages_and_finds_dropped_writes_alone() {
     assert_eq!((dropped.blocks, dropped.wrong), (pages(80), pages(1)));
     let first = &dropped.first[0];
     assert_eq!((first.offset, first.found.as_str()), (128 << 20, "older data"));
+    // A write of 128 KiB each: one page of each is wrong.
+    let flipped = verified("?fault.flip_at_s=50");
+    assert_eq!((flipped.blocks, flipped.wrong), (pages(80), 8));
+    let found: Vec<_> =
+        flipped.first.iter().map(|lost| (lost.offset, lost.found.as_str())).collect();
+    assert_eq!(
+        found[..2],
+        [
+            (128 << 20, "other data (one bit differs)"),
+            ((128 << 20) + (128 << 10), "other data (one bit differs)"),
+        ]
+    );
 }

@@ -28,6 +28,18 @@ fn a_drive_that_drops_writes_fails_the_run() {
 }
 
 #[test]
+fn a_changed_bit_passes_every_check_but_that_of_every_byte() {
+    let bench = Bench::new();
+    let target = "sim:tiny?fault.flip_at_s=30";
+    let line = ["quick", target, "--shorten", "5", "--out"];
+    bench.print(&[&line[..], &["a.ssdg"]].concat());
+    let output = bench.call(&[&line[..], &["b.ssdg", "--verify"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let found = "SELECT count(*) FROM finding WHERE kind='verify-failed' AND severity='invalid'";
+    assert_eq!(query(&bench.path("b.ssdg"), found), 1);
+}
+
+#[test]
 fn a_flush_that_fails_ends_the_run() {
     let bench = Bench::new();
     let target = "sim:tiny?fault.flush_fails=true";

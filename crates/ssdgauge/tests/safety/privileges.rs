@@ -184,6 +184,12 @@ fn results_belong_to_the_owner_of_their_folder_and_the_run_can_be_resumed() {
         .query_row("SELECT value FROM environment WHERE key = 'rights'", [], |row| row.get(0))
         .unwrap();
     assert!(kept.contains(&format!("user {OWNER} ")), "{kept}");
+    // The helper states what the kernel enforced in its own process. A kernel has Landlock for both, or
+    // for neither.
+    let has_landlock = kept.contains("writes only below the results (Landlock");
+    let of_helper = "requests to the drive (only the attributes of the plan (Landlock";
+    assert_eq!(kept.contains(of_helper), has_landlock, "{kept}");
+    assert_eq!(kept.matches("system calls of a list only (seccomp)").count(), 2, "{kept}");
     let journal = run.bench.path("a.ssdg-journal");
     assert!(!journal.exists(), "the journal is not removed");
 }

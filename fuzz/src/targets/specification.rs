@@ -1,0 +1,9 @@
+//! Spec files of `report --spec`.
+
+use ssdgauge_report::Specification;
+
+/// Reads one input; returns whether it was accepted.
+pub(crate) fn run(data: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(data) else { return false };
+    Specification::parse("fuzz.toml", text).is_ok()
+}
