@@ -128,7 +128,7 @@ pub(crate) struct PlanArguments {
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
     pub(crate) options: PlanOptions,
-    /// Print every step; without it, equal and numbered steps are one line.
+    /// Print every step and value; without it, a plan of several tests has a line for each test.
     #[arg(long)]
     pub(crate) all: bool,
     /// Print the plan as JSON.

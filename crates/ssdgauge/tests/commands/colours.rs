@@ -56,6 +56,7 @@ fn a_mistyped_name_gets_the_name_that_is_meant() {
         (&["plan", "client-2018", "sim:tlc-client", "--test", "wake-pu"], "'wake-up'"),
         (&["quick", "sim:tlc-clint"], "'sim:tlc-client'"),
         (&["quick", "sim:tiny?bufer_kib=3"], "'front.buffer_kib'"),
+        (&["quick", "sim:tiny?bufer=3"], "'front.buffer_kib'"),
         (&["plan", "quick", "null"], "'null:'"),
     ] {
         let error = printed(&bench, arguments, &[]);
