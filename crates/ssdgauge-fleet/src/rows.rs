@@ -7,7 +7,7 @@ use ssdgauge_core::Direction;
 use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose, values};
 
 /// The first columns of every table.
-const OF_RUN: [(&str, Kind); 12] = [
+const OF_RUN: [(&str, Kind); 13] = [
     ("run_id", Text),
     ("started", Time),
     ("suite_id", Text),
@@ -20,6 +20,7 @@ const OF_RUN: [(&str, Kind); 12] = [
     ("drive_kind", Text),
     ("model_data", Text),
     ("label", Text),
+    ("imported_from", Text),
 ];
 const RUN: [(&str, Kind); 5] = [
     ("program", Text),
@@ -103,8 +104,14 @@ fn cells_of_run(run: &Run) -> Vec<Cell> {
         Cell::from(drive.capacity.0),
         Cell::from(drive.kind.name()),
         Cell::from(run.is_model().then_some("MODEL")),
-        Cell::from(head.environment.get("label").map(|text| sanitize_prose(text)).as_deref()),
+        host(run, "label"),
+        host(run, "imported_from"),
     ]
+}
+
+/// Returns an entry of the environment of `run`.
+fn host(run: &Run, key: &str) -> Cell {
+    run.head.environment.get(key).map_or(Cell::Null, |text| prose(text))
 }
 
 fn prose(text: &str) -> Cell {
@@ -113,15 +120,14 @@ fn prose(text: &str) -> Cell {
 
 fn run_table(run: &Run, of_run: &[Cell]) -> Table {
     let mut table = Table::new("run", &[&OF_RUN, &RUN]);
-    let host = |key: &str| run.head.environment.get(key).map_or(Cell::Null, |text| prose(text));
     let revision = run.head.drive.details.get("model_revision");
     let revision = revision.and_then(|text| text.parse().ok()).map_or(Cell::Null, Cell::Integer);
     let own = [
         prose(&run.head.program),
         revision,
         Cell::from(if run.complete { "yes" } else { "no" }),
-        host("kernel"),
-        host("processor"),
+        host(run, "kernel"),
+        host(run, "processor"),
     ];
     table.push(of_run.iter().cloned().chain(own).collect());
     table
