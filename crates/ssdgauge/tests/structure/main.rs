@@ -95,7 +95,7 @@ const REPORT: &[(&str, &[&str])] = &[
 ];
 
 /// The crates whose files form no circle.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 16] = [
     "ssdgauge-core",
     "ssdgauge-os",
     "ssdgauge-drive",
@@ -108,6 +108,8 @@ const CRATES: [&str; 14] = [
     "ssdgauge-sim",
     "ssdgauge-report",
     "ssdgauge-nbd",
+    "ssdgauge-fio",
+    "ssdgauge-fleet",
     "ssdgauge-claims",
     "ssdgauge",
 ];
