@@ -1,5 +1,6 @@
 //! The job file of a plan: its tests in order, a section for each stream of a step.
 
+use crate::line::{NameError, file_name, one_line};
 use crate::section::{Section, name, of_preparation, of_workload};
 use ssdgauge_core::{Action, Nanos, Phase, Plan, Rest, Step, Test};
 
@@ -13,11 +14,11 @@ pub enum JobTarget {
 }
 
 impl JobTarget {
-    /// Returns the value of `filename`. fio separates several names by colons.
-    fn filename(&self) -> String {
+    /// Returns the value of `filename`.
+    fn filename(&self) -> Result<String, NameError> {
         match self {
-            JobTarget::Path(path) => path.replace('\\', "\\\\").replace(':', "\\:"),
-            JobTarget::Variable => "${TARGET}".into(),
+            JobTarget::Path(path) => file_name(path),
+            JobTarget::Variable => Ok("${TARGET}".into()),
         }
     }
 }
@@ -28,33 +29,42 @@ pub const MARK: &str = "# Job file of fio, written by ssdgauge export --fio";
 /// Returns the job file of `plan`, as the text of an ini file for fio 3.19 or later.
 ///
 /// The jobs run one after another in the order of the plan. Of a search the first load is written, of
-/// rounds the first round; every repetition of a test is written.
-pub fn job_file(plan: &Plan, target: &JobTarget) -> String {
-    let mut text = format!(
-        "{MARK}\n# {} (suite {} revision {}), seed {}\n",
-        plan.suite.title, plan.suite.id, plan.suite.revision, plan.seed
-    );
+/// rounds the first round; every repetition of a test is written. Texts of the plan are one line each.
+///
+/// # Errors
+///
+/// Refuses a target whose name fio would read as another one.
+pub fn job_file(plan: &Plan, target: &JobTarget) -> Result<String, NameError> {
+    let filename = target.filename()?;
+    let mut writer = Writer { text: format!("{MARK}\n"), pause: Nanos::ZERO, section: 0 };
+    writer.comment(&format!(
+        "{} (suite {} revision {}), seed {}",
+        one_line(&plan.suite.title),
+        one_line(&plan.suite.id),
+        plan.suite.revision,
+        plan.seed
+    ));
     if plan.shortened > 1 {
-        text += &format!("# All durations and byte limits are divided by {}.\n", plan.shortened);
+        writer
+            .comment(&format!("All durations and byte limits are divided by {}.", plan.shortened));
     }
-    text +=
-        "# fio counts latencies from its own queue to its own reap (clat, slat + clat = lat).\n";
+    writer.comment(
+        "fio counts latencies from its own queue to its own reap (clat, slat + clat = lat).",
+    );
     if *target == JobTarget::Variable {
-        text += "# The target: TARGET=/dev/nvme1n1 fio FILE\n";
+        writer.comment("The target: TARGET=/dev/nvme1n1 fio FILE");
     }
-    text += &format!(
-        "\n[global]\nfilename={}\ndirect=1\nthread=1\ngroup_reporting=1\nrandseed={}\n",
-        target.filename(),
+    writer.text += &format!(
+        "\n[global]\nfilename={filename}\ndirect=1\nthread=1\ngroup_reporting=1\nrandseed={}\n",
         plan.seed
     );
-    let mut writer = Writer { text, pause: Nanos::ZERO, section: 0 };
     for (number, test) in plan.tests.iter().enumerate() {
         writer.test(number, test);
     }
     if writer.pause > Nanos::ZERO {
-        writer.text += &format!("# not in this file: a rest of {} at the end\n", writer.pause);
+        writer.missing(&format!("a rest of {} at the end", writer.pause));
     }
-    writer.text
+    Ok(writer.text)
 }
 
 /// Returns the length of a step that ends by the clock alone.
@@ -77,11 +87,16 @@ struct Writer {
 
 impl Writer {
     fn test(&mut self, number: usize, test: &Test) {
-        self.text += &format!("\n# test {}: {}", test.id, test.title);
-        match test.repetition {
-            1 => self.text.push('\n'),
-            repetition => self.text += &format!(" (repetition {repetition})\n"),
-        }
+        let repetition = match test.repetition {
+            1 => String::new(),
+            repetition => format!(" (repetition {repetition})"),
+        };
+        self.text.push('\n');
+        self.comment(&format!(
+            "test {}: {}{repetition}",
+            one_line(&test.id),
+            one_line(&test.title)
+        ));
         for (index, phase) in test.phases.iter().enumerate() {
             self.phase(number, test, index, phase);
         }
@@ -175,13 +190,18 @@ impl Writer {
                 }
             }
             for (key, value) in &section.options {
-                self.text += &format!("{key}={value}\n");
+                self.text += &format!("{key}={}\n", one_line(value));
             }
         }
     }
 
     /// Adds a comment about something that fio cannot do.
     fn missing(&mut self, words: &str) {
-        self.text += &format!("# not in this file: {words}\n");
+        self.comment(&format!("not in this file: {}", one_line(words)));
+    }
+
+    /// Adds a comment. Each text of the plan in it is one line already.
+    fn comment(&mut self, words: &str) {
+        self.text += &format!("# {words}\n");
     }
 }

@@ -10,6 +10,7 @@
 mod import;
 mod import_error;
 mod job_file;
+mod line;
 mod output;
 mod samples;
 mod section;
@@ -18,3 +19,4 @@ mod stream;
 pub use import::{Imported, ImportedStep, import};
 pub use import_error::ImportError;
 pub use job_file::{JobTarget, MARK, job_file};
+pub use line::NameError;

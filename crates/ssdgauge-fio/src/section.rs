@@ -1,5 +1,6 @@
 //! Sections of a job file: one for each stream of a workload, or for a preparation.
 
+use crate::line::one_line;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, Engine, LatencyClock, Preparation, Stream, Until, Workload,
 };
@@ -21,7 +22,7 @@ impl Section {
 /// Returns the name of a section: letters, digits and hyphens only, because brackets end it.
 pub(crate) fn name(test: usize, id: &str, label: &str, stream: Option<&str>) -> String {
     let words = [Some(id), Some(label), stream];
-    let joined = words.into_iter().flatten().collect::<Vec<_>>().join("-");
+    let joined = words.into_iter().flatten().map(one_line).collect::<Vec<_>>().join("-");
     let plain: String =
         joined.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' }).collect();
     let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();

@@ -12,6 +12,24 @@ pub enum RunFileError {
     /// The path of a new run file is taken.
     #[error("{0} exists already")]
     Exists(PathBuf),
+    /// A file beside the path of a new run file, which SQLite would take for a part of it.
+    #[error("{0} exists already, and SQLite would take it for a part of the new run file")]
+    Beside(PathBuf),
+    /// A file beside the run file, which SQLite would take for a part of it.
+    #[error("{neighbour} is no part of {path}: {why}")]
+    Neighbour {
+        /// The run file.
+        path: PathBuf,
+        /// The file beside it.
+        neighbour: PathBuf,
+        /// The reason, as a clause.
+        why: String,
+        /// Whether it has the name of a journal and is a regular file: a running writer may change it.
+        is_journal: bool,
+    },
+    /// The file cannot be used, and an interrupted write was undone before: it has changed.
+    #[error("{0}")]
+    AfterRollback(Box<RunFileError>),
     /// The file is not a run file, or has no opening record.
     #[error("{path} is not a run file: {why}")]
     Foreign {

@@ -9,7 +9,10 @@
 
 pub mod attempts;
 mod error;
+mod header;
 mod histogram;
+mod journal;
+mod neighbours;
 mod record;
 mod room;
 mod samples;
@@ -20,6 +23,7 @@ mod writer;
 
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
+pub use neighbours::check_new;
 pub use record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
     reader::{FLUSH, READ_BACK, REPETITIONS, RunFile, VERIFIED},

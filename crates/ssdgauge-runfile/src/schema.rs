@@ -1,17 +1,15 @@
-//! Tables of the format, recognition of run files, and the settings of each connection.
+//! Tables of the format, and the settings of each connection.
 
 use crate::error::RunFileError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// The format that this program writes, kept in SQLite's `user_version`.
 pub const FORMAT: u32 = 2;
 
 /// `SSDG` in SQLite's `application_id`.
-const APPLICATION: u32 = 0x5353_4447;
+pub(crate) const APPLICATION: u32 = 0x5353_4447;
 
 /// The tables of format 1. A published format is never changed: a new one gets a new number.
 const TABLES_OF_FORMAT_1: &str = "
@@ -101,48 +99,6 @@ pub(crate) fn extend(connection: &Connection, found: u32) -> rusqlite::Result<()
             .execute_batch(&format!("{TABLES_SINCE_FORMAT_2} PRAGMA user_version = {FORMAT}")),
         _ => Ok(()),
     }
-}
-
-/// Checks the header of `path` without SQLite, because opening a foreign database with SQLite could
-/// roll back its journal and so change it. Returns the format of the file.
-///
-/// Offsets 18 and 19 (journal), 60 (`user_version`) and 68 (`application_id`) are those of the SQLite file format, 1.3.
-pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
-    let foreign =
-        |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
-    let mut file = File::open(path).map_err(|cause| match cause.kind() {
-        std::io::ErrorKind::NotFound => RunFileError::Missing(path.to_owned()),
-        _ => RunFileError::System { path: path.to_owned(), cause },
-    })?;
-    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
-    if !file.metadata().map_err(system)?.is_file() {
-        return foreign("it is not a regular file");
-    }
-    let mut head = Vec::new();
-    file.by_ref().take(100).read_to_end(&mut head).map_err(system)?;
-    if head.is_empty() {
-        return foreign("it is empty; the run ended before its first record");
-    }
-    if head.len() < 100 || !head.starts_with(b"SQLite format 3\0") {
-        return foreign("it is not an SQLite file");
-    }
-    let number = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().expect("four bytes"));
-    let (format, application) = (number(60), number(68));
-    if application != APPLICATION {
-        return foreign("it is an SQLite file of another program");
-    }
-    // Offsets 18 and 19: 1 for a rollback journal, 2 for a write-ahead log. Reading the latter
-    // creates files beside it.
-    if head[18..20] != [1, 1] {
-        return foreign("it uses a write-ahead log; run files never do");
-    }
-    if format > FORMAT {
-        return Err(RunFileError::Newer { path: path.to_owned(), found: format, known: FORMAT });
-    }
-    if format == 0 {
-        return foreign("its format number is 0");
-    }
-    Ok(format)
 }
 
 /// Opens `path` with the settings for untrusted files.

@@ -16,7 +16,9 @@ mod statements;
 pub use input::{Opening, StepEnd};
 
 use crate::error::RunFileError;
+use crate::header;
 use crate::histogram;
+use crate::neighbours::check_new;
 use crate::record::reader::RunFile;
 use crate::record::{
     FindingRecord, StepId, StepPlace, StepState, checksum, integer, optional, text,
@@ -64,12 +66,10 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`RunFileError::Exists`] where `path` is taken, [`RunFileError::Full`] where the file system
+    /// Those of [`check_new`] where `path` or a name beside it is taken, [`RunFileError::Full`] where the file system
     /// is full, [`RunFileError::System`] or [`RunFileError::Sqlite`] for other failures.
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Writer, RunFileError> {
-        if path.symlink_metadata().is_ok() {
-            return Err(RunFileError::Exists(path.to_owned()));
-        }
+        check_new(path)?;
         // A file that no program reads again must not be begun.
         if let Some(what) = untrusted::excess(opening.plan, opening.drive) {
             return Err(RunFileError::Excess { path: path.to_owned(), what });
@@ -126,7 +126,7 @@ impl Writer {
     /// [`RunFile::open`]. An interrupted transaction is rolled back; otherwise the file is not
     /// changed before its first new record, which brings it to the newest format.
     pub fn resume(path: &Path) -> Result<(Writer, RunFile), RunFileError> {
-        schema::recognise(path)?;
+        let format = header::recognise(path)?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -135,7 +135,7 @@ impl Writer {
         lock(path, &file)?;
         remove_stale_files(path);
         // Before the settings of the writer: a file that is refused is not changed.
-        let run = RunFile::open(path)?;
+        let run = RunFile::open_as_writer(path, format)?;
         let mut writer = Writer::over(path, file)?;
         writer.begin()?;
         writer.format = run.format();

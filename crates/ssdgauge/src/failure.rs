@@ -78,6 +78,17 @@ impl Failure {
         }
     }
 
+    /// Returns the failure to read a run file whose interrupted write was undone before.
+    fn after_rollback(cause: &RunFileError) -> Failure {
+        let kind = match cause {
+            RunFileError::Damaged { .. } => FailureKind::Failed,
+            _ => FailureKind::Usage,
+        };
+        let hint = "its last write was incomplete and was undone, which changed the file; restore it \
+                    from a copy";
+        Failure::new(kind, cause.to_string(), hint)
+    }
+
     /// Returns the exit code of its kind: 1, 2, 3, 4, or 75 (EX_TEMPFAIL of sysexits.h) where the same command,
     /// or `resume`, succeeds later.
     pub(crate) fn exit_code(&self) -> u8 {
@@ -296,6 +307,14 @@ fn from_refusal(refusal: &Refusal) -> Failure {
 impl From<RunFileError> for Failure {
     fn from(error: RunFileError) -> Failure {
         let (kind, hint) = match &error {
+            RunFileError::AfterRollback(cause) => return Failure::after_rollback(cause),
+            RunFileError::Beside(_) => (
+                FailureKind::Refused,
+                "nothing was written; move that file away, or name another --out".into(),
+            ),
+            RunFileError::Neighbour { .. } => {
+                (FailureKind::Usage, "no file was changed; move the first file away".into())
+            }
             RunFileError::Missing(_) => (FailureKind::Usage, "check the path".to_owned()),
             RunFileError::Exists(_) => (
                 FailureKind::Refused,

@@ -1,7 +1,11 @@
 //! Output files of commands: report pages and charts.
 //!
 //! One rule holds for all of them: no output replaces an input, a run file, or a file that ssdgauge
-//! did not write.
+//! did not write, and none is created among the device nodes.
+
+mod place;
+
+pub(crate) use place::check_place;
 
 use crate::failure::{Failure, FailureKind};
 use std::fs::File;
@@ -68,8 +72,8 @@ const PARTIAL: &str = ".partial";
 ///
 /// # Errors
 ///
-/// Refuses the name of a run file, an input, and an existing file that ssdgauge did not write in
-/// this format.
+/// Refuses the name of a run file, an input, an existing file that ssdgauge did not write in this
+/// format, and a place among the device nodes.
 pub(crate) fn check(path: &Path, format: Format, inputs: &[&Path]) -> Result<(), Failure> {
     check_existing(path, format, inputs).map(drop)
 }
@@ -113,6 +117,7 @@ fn check_existing(path: &Path, format: Format, inputs: &[&Path]) -> Result<bool,
     if path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("ssdg")) {
         return refused("has the name of a run file");
     }
+    check_place(path)?;
     if path.symlink_metadata().is_err() {
         return Ok(false);
     }

@@ -3,7 +3,7 @@
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
-use crate::terminal;
+use crate::{output, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, SecondSummary, Watcher};
@@ -91,6 +91,7 @@ fn run_one(
         environment: &ssdgauge_host::environment(None),
         properties: &[],
     };
+    output::check_place(&in_progress)?;
     let mut writer = Writer::create(&in_progress, &opening)?;
     let name = rig.drive().name().to_owned();
     let mut watcher = DriveWatcher { progress, stop: stop.clone(), name: &name };

@@ -1,15 +1,16 @@
 //! Reader of run files. A run file is untrusted input: every record is checked against its checksum
 //! and its types.
 
+mod opening;
+
 use crate::error::RunFileError;
 use crate::histogram;
 use crate::record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
 };
-use crate::schema;
 use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
+use rusqlite::Connection;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 use ssdgauge_core::search::{self, Attempt, Next};
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
@@ -32,39 +33,6 @@ pub struct RunFile {
 }
 
 impl RunFile {
-    /// Opens `path` and reads the opening record.
-    ///
-    /// A foreign or newer file is refused and not changed. Where a killed program has left a
-    /// journal, SQLite first rolls back to the last commit.
-    ///
-    /// # Errors
-    ///
-    /// [`RunFileError::Missing`], [`RunFileError::Foreign`] or [`RunFileError::Newer`] by the
-    /// header of the file; [`RunFileError::Damaged`] where its structure, its opening record or a
-    /// step is not sound; [`RunFileError::Busy`] where a commit holds it for more than 5 s.
-    pub fn open(path: &Path) -> Result<RunFile, RunFileError> {
-        let format = schema::recognise(path)?;
-        let journal = PathBuf::from(format!("{}-journal", path.display()));
-        let cut_off = std::fs::metadata(journal).is_ok_and(|file| file.len() > 0);
-        // A rollback writes to the file; without a journal the file is opened read-only.
-        let flags = if cut_off {
-            OpenFlags::SQLITE_OPEN_READ_WRITE
-        } else {
-            OpenFlags::SQLITE_OPEN_READ_ONLY
-        };
-        let mut connection = schema::open(path, flags)?;
-        let budget = untrusted::guard(&mut connection, path, format)?;
-        schema::check_structure(&connection, path)?;
-        let head = Rows { connection: &connection, path, budget: &budget }.head()?;
-        if let Some(defect) = head.plan.defect(head.drive.capacity) {
-            let what = format!("its plan cannot be carried out: {defect}");
-            return Err(RunFileError::Damaged { path: path.to_owned(), what });
-        }
-        let run = RunFile { connection, path: path.to_owned(), format, head, budget };
-        run.check_steps()?;
-        Ok(run)
-    }
-
     /// Returns the opening record.
     pub fn head(&self) -> &Head {
         &self.head

@@ -1,6 +1,7 @@
 //! Temporary and final name of a new run file, and its lock.
 
 use crate::error::RunFileError;
+use crate::neighbours::journal_of;
 use crate::temp_files::stale_temp_files;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -30,9 +31,7 @@ pub(super) fn remove_stale_files(path: &Path) {
 
 /// Removes a file and its journal. Errors are ignored: neither name is used again.
 pub(super) fn remove_with_journal(path: &Path) {
-    let mut journal = path.as_os_str().to_owned();
-    journal.push("-journal");
-    let _ = std::fs::remove_file(journal);
+    let _ = std::fs::remove_file(journal_of(path));
     let _ = std::fs::remove_file(path);
 }
 

@@ -1,6 +1,7 @@
 //! Room for records and journal, allocated before it is needed: a full file system is met before a
 //! commit and not in it.
 
+use crate::neighbours::journal_of;
 use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -20,10 +21,8 @@ pub(super) fn allocate(file: &File, length: u64) -> Result<(), Errno> {
 /// Allocates the room that the journal of `path` needs, so that a commit does not fail for want of
 /// it.
 pub(super) fn reserve_journal(path: &Path) {
-    let mut journal = path.as_os_str().to_owned();
-    journal.push("-journal");
     let flags = OFlags::NOFOLLOW.bits() as i32;
-    if let Ok(file) = OpenOptions::new().write(true).custom_flags(flags).open(journal) {
+    if let Ok(file) = OpenOptions::new().write(true).custom_flags(flags).open(journal_of(path)) {
         // Without this room the commit itself fails, as on file systems without allocation.
         let _ = allocate(&file, RESERVE);
     }

@@ -7,5 +7,6 @@ mod damage;
 mod foreign;
 mod golden;
 mod hostile;
+mod neighbours;
 mod support;
 mod writing;

@@ -9,7 +9,7 @@ use crate::process::{self, StopFlag};
 use crate::terminal::colour::{Paint, Role};
 use crate::text_file::read_text_file;
 use crate::virtual_runs::{self, VirtualRun};
-use crate::{suite_options, terminal};
+use crate::{output, suite_options, terminal};
 use ssdgauge_claims::{CatalogueError, Judgement, Review, RunNeed, check_ids, judge, reviews};
 use ssdgauge_core::{DriveInfo, Plan, Rig};
 use ssdgauge_lab::Options;
@@ -228,6 +228,7 @@ fn stored(plan: &Plan) -> Option<Plan> {
 /// Carries out the runs `missing`. A run has its name when it is finished, so that an interrupted one is
 /// not taken for a result.
 fn carry_out(missing: &[&Needed], folder: &Path, seed: u64) -> Result<(), Failure> {
+    output::check_place(&folder.join("run"))?;
     std::fs::create_dir_all(folder).map_err(|error| {
         let text = format!("cannot create {}: {error}", folder.display());
         Failure::new(FailureKind::Refused, text, "nothing was run; name another folder with --runs")

@@ -64,7 +64,8 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
         let (in_progress, target) = (file.clone(), drive.to_owned());
         runs.push(VirtualRun { file, in_progress, target, seed: SEED, plan });
     }
-    std::fs::create_dir_all(&folder).map_err(|error| {
+    // Without its parents: a mistyped folder is not created.
+    std::fs::create_dir(&folder).map_err(|error| {
         let text = format!("cannot create {}: {error}", folder.display());
         Failure::new(
             FailureKind::Refused,

@@ -20,8 +20,8 @@ const SCRATCH: &str = "fio-scratch";
 ///
 /// # Errors
 ///
-/// Fails where a suite, a run file or the target is invalid, and where an output is a file that
-/// ssdgauge did not write in this form.
+/// Fails where a suite, a run file or the target is invalid, where fio would read the name of the target
+/// as another one, and where an output is a file that ssdgauge did not write in this form.
 pub(crate) fn execute(arguments: &ExportArguments) -> Result<(), Failure> {
     match &arguments.parquet {
         Some(folder) => tables::to_folder(arguments, folder),
@@ -46,7 +46,10 @@ fn write_job_file(arguments: &ExportArguments) -> Result<(), Failure> {
         true => plan_of_run(arguments, path, target)?,
         false => plan_of_suite(arguments, source, target)?,
     };
-    let text = ssdgauge_fio::job_file(&plan, &job_target(&drive));
+    let text = ssdgauge_fio::job_file(&plan, &job_target(&drive)).map_err(|error| {
+        let hint = "nothing was written; name a target without such characters, such as a symbolic link to it";
+        Failure::new(FailureKind::Usage, error.to_string(), hint)
+    })?;
     match &arguments.output {
         Some(to) => output::write(to, Format::FioJob, &[path], text.as_bytes()),
         None => {

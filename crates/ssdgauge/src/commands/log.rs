@@ -24,6 +24,11 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
     let failure = |text: String| {
         Failure::new(FailureKind::Failed, text, "name a file that `--log-ios` wrote")
     };
+    let kind = path.metadata().map_err(|error| failure(format!("{name}: {error}")))?;
+    // An open of a FIFO would wait for a writer.
+    if !kind.is_file() {
+        return Err(failure(format!("{name} is not a regular file")));
+    }
     let file = File::open(path).map_err(|error| failure(format!("{name}: {error}")))?;
     let mut file = BufReader::with_capacity(1 << 20, file);
     let mut magic = [0; 8];

@@ -217,6 +217,7 @@ fn write_figures(
         return Ok(());
     }
     let write = |folder: &Path, name: &str, format: Format, bytes: &[u8]| {
+        output::check_place(&folder.join(name))?;
         std::fs::create_dir_all(folder).map_err(|error| {
             let text = format!("cannot create {}: {error}", folder.display());
             Failure::new(

@@ -12,7 +12,7 @@ use crate::suite_options::{
     DEFAULT_SIZE, endurance_from, find_suite, planner_options_from, rates_from, size_for,
 };
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
-use crate::{meter_specs, terminal};
+use crate::{meter_specs, output, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_lab::{Outlook, Suite};
 use ssdgauge_runfile::{Opening, RunFile, Writer};
@@ -207,11 +207,13 @@ fn default_name(plan: &Plan, now: i64) -> PathBuf {
     PathBuf::from(format!("{}-{}.ssdg", plan.suite.id, process::file_timestamp(now)))
 }
 
-/// Refuses outputs that exist already, and two outputs of one name, before anything is written.
+/// Refuses outputs that exist already or lie among the device nodes, and two outputs of one name, before
+/// anything is written.
 fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
     let page = page_file::page_beside(out);
     let files = [Some(out), Some(&page), log];
     for (index, path) in files.iter().flatten().enumerate() {
+        output::check_place(path)?;
         if path.symlink_metadata().is_ok() {
             return Err(Failure::new(
                 FailureKind::Refused,
@@ -227,5 +229,5 @@ fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
             ));
         }
     }
-    Ok(())
+    Ok(ssdgauge_runfile::check_new(out)?)
 }

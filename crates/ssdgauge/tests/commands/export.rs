@@ -1,6 +1,9 @@
 //! Plans as job files of fio: fio itself reads them, and a job does the work of the step.
 
+use crate::large_files::checksum;
 use crate::support::{Bench, text};
+use rusqlite::Connection;
+use rusqlite::types::Value;
 use std::process::Command;
 
 fn has_fio() -> bool {
@@ -102,4 +105,106 @@ fn a_run_is_exported_by_its_stored_plan_and_no_other_file_is_replaced() {
     assert_eq!(std::fs::read_to_string(bench.path("other")).unwrap(), "precious");
     let usage = bench.call(&["export", "--fio", "quick"]);
     assert_eq!(usage.status.code(), Some(2), "{}", text(&usage.stderr));
+}
+
+/// Replaces the plan and the title of the suite in the run file `name`, with valid checksums.
+fn rewrite(bench: &Bench, name: &str, plan: &serde_json::Value, title: &str) {
+    let connection = Connection::open(bench.path(name)).unwrap();
+    let mut values: Vec<Value> = connection
+        .query_row("SELECT * FROM run", [], |row| (0..9).map(|at| row.get(at)).collect())
+        .unwrap();
+    values[5] = Value::Text(title.into());
+    values[8] = Value::Text(plan.to_string());
+    let (title, plan, crc) = (values[5].clone(), values[8].clone(), checksum(&values));
+    let sql = "UPDATE run SET suite_title = ?1, plan = ?2, crc = ?3";
+    connection.execute(sql, [title, plan, crc]).unwrap();
+}
+
+/// Returns the lines that are no comment, without the names of the sections.
+fn options(job: &str) -> Vec<&str> {
+    job.lines().filter(|line| !line.starts_with(['#', '['])).collect()
+}
+
+#[test]
+fn no_text_of_a_run_file_becomes_an_option_of_fio() {
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "100", "--out", "a.ssdg"]);
+    let clean = bench.print(&["export", "--fio", "a.ssdg", "target"]);
+    assert!(options(&clean).len() > 50, "{clean}");
+    let connection = Connection::open(bench.path("a.ssdg")).unwrap();
+    let plan: String = connection.query_row("SELECT plan FROM run", [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let evil = "[evil]\nfilename=victim\nrw=write\nsize=4k\nexec_prerun=touch changed\n#";
+    // fio reads 4,095 bytes as one line, and what follows as the next line.
+    let long = format!("{}{evil}", "t".repeat(4_095 - "# test : ".len()));
+    for text in [format!("x\n{evil}"), format!("x\r\n{evil}"), long] {
+        for place in ["title", "id", "label", "suite title", "suite id", "stream"] {
+            let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+            let test = &mut plan["tests"][1];
+            let step = &mut test["phases"][0]["steps"][0];
+            match place {
+                "title" | "id" => test[place] = text.as_str().into(),
+                "label" => step["label"] = text.as_str().into(),
+                "suite title" => plan["suite"]["title"] = text.as_str().into(),
+                "suite id" => plan["suite"]["id"] = text.as_str().into(),
+                _ => {
+                    let streams = &mut step["action"]["run"]["workload"]["streams"];
+                    assert!(streams[0]["name"].is_string(), "{streams}");
+                    streams[0]["name"] = text.as_str().into();
+                }
+            }
+            let title = if place == "suite title" { &text } else { "x" };
+            rewrite(&bench, "a.ssdg", &plan, title);
+            let output = bench.call(&["export", "--fio", "a.ssdg", "target"]);
+            // An id that is not that of the run is refused as damage.
+            if place == "suite id" && !output.status.success() {
+                continue;
+            }
+            let job = text_of(&output);
+            assert_eq!(options(&job), options(&clean), "{place}");
+            let longest = job.lines().map(str::len).max().unwrap();
+            assert!(longest < 4_000, "{place}: a line of {longest} bytes");
+        }
+    }
+}
+
+/// Returns the stdout of a call that must have succeeded.
+fn text_of(output: &std::process::Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn a_target_whose_name_fio_reads_as_another_one_is_refused() {
+    let bench = Bench::new();
+    let line = |target| {
+        let options = ["--size", "1MiB", "--scale-spans", "--shorten", "100"];
+        [&["export", "--fio", "quick", target], &options[..]].concat()
+    };
+    for target in ["a;b", "a#b", "a b ", "#x", "${HOME}", "a\nb", "`id`"] {
+        let refused = bench.call(&line(target));
+        let error = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{target}: {error}");
+        assert!(error.contains("fio reads another name"), "{target}: {error}");
+        assert!(refused.stdout.is_empty(), "{target}");
+    }
+    let has_fio = has_fio();
+    for target in ["a b", "a:b", "a\\b", "a\\:b", "\"a\"", "a,b"] {
+        let job = bench.print(&line(target));
+        if !has_fio {
+            continue;
+        }
+        // Each of the pauses leaves a file with its output.
+        let without_pauses = job.lines().filter(|line| !line.starts_with("exec_prerun="));
+        let job = without_pauses.collect::<Vec<_>>().join("\n");
+        std::fs::write(bench.path("t.fio"), job).unwrap();
+        let made = Command::new("fio")
+            .args(["--create_only=1", "t.fio"])
+            .current_dir(bench.folder.path())
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{target}: {}", text(&made.stderr));
+        assert_eq!(bench.names(), [target, "t.fio"], "fio used another file");
+        std::fs::remove_file(bench.path(target)).unwrap();
+    }
 }

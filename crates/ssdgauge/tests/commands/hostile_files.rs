@@ -183,3 +183,30 @@ fn a_damaged_request_log_is_printed_up_to_the_damage_or_refused() {
         "cargo test -p ssdgauge --test commands damaged_request_log",
     );
 }
+
+#[test]
+fn no_command_waits_for_a_fifo() {
+    use std::process::{Command, Stdio};
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "100", "--out", "a.ssdg"]);
+    std::fs::create_dir(bench.path("cohort")).unwrap();
+    for name in ["fifo.ssdg", "a.ssdg-journal", "cohort/b.ssdg"] {
+        assert!(Command::new("mkfifo").arg(bench.path(name)).status().unwrap().success());
+    }
+    std::fs::copy(bench.path("a.ssdg"), bench.path("c.ssdg")).unwrap();
+    for line in [
+        &["report", "fifo.ssdg", "--json"][..],
+        &["resume", "fifo.ssdg"],
+        &["report", "a.ssdg", "--json"],
+        &["log", "fifo.ssdg"],
+        &["report", "c.ssdg", "--cohort", "cohort", "-o", "o.html"],
+    ] {
+        let mut command = bench.command(line);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        crate::support::wait_for("the end of a command", || child.try_wait().unwrap().is_some());
+        let output = child.wait_with_output().unwrap();
+        let error = text(&output.stderr);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{line:?}: {error}");
+        assert!(error.contains("regular file"), "{line:?}: {error}");
+    }
+}

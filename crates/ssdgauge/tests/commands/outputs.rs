@@ -1,6 +1,6 @@
 //! Output files: no input, no run file and no file of another program is replaced.
 
-use crate::support::{Bench, text};
+use crate::support::{Bench, text, unfolded};
 
 /// Calls the program, which has to refuse with `expected` and to change no file.
 fn check_refused(bench: &Bench, code: i32, arguments: &[&str], expected: &str) {
@@ -74,5 +74,54 @@ fn no_output_replaces_an_input_a_run_file_or_a_file_of_another_program() {
         let output = bench.call(&["report", "a.ssdg", option, "f"]);
         assert_eq!(output.status.code(), Some(3), "{}", file.display());
         assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+    }
+}
+
+#[test]
+fn no_file_is_created_among_the_device_nodes() {
+    use std::path::Path;
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);
+    std::os::unix::fs::symlink("/dev", bench.path("nodes")).unwrap();
+    let name = format!("ssdgauge-test-{}", std::process::id());
+    let node = format!("/dev/{name}");
+    let page = format!("{node}.html");
+    let run = format!("{node}.ssdg");
+    let around = format!("/dev/new/../{name}.html");
+    let linked = format!("nodes/{name}.html");
+    let quick = ["quick", "sim:tiny", "--shorten", "50", "--out"];
+    let expected = "no file is created below /dev";
+    for arguments in [
+        &["report", "a.ssdg", "-o", &page][..],
+        &["report", "a.ssdg", "-o", &around],
+        &["report", "a.ssdg", "-o", &linked],
+        &["report", "a.ssdg", "--svg", &node],
+        &["report", "a.ssdg", "--share-image", &format!("{node}.png")],
+        &["export", "--fio", "a.ssdg", "-o", &format!("{node}.fio")],
+        &[&quick[..], &[&run]].concat(),
+        &["quick", ".", "--size", "1MiB", "--out", "b.ssdg", "--log-ios", &format!("{node}.log")],
+        &["demo", "-o", &page],
+        &["claims", "--runs", &node, "S2-4"],
+    ] {
+        let output = bench.call(arguments);
+        let stderr = unfolded(&text(&output.stderr));
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+    }
+    for ending in ["", ".html", ".png", ".fio", ".ssdg", ".log"] {
+        assert!(!Path::new(&format!("{node}{ending}")).exists(), "{node}{ending}");
+    }
+    check_refused(&bench, 3, &["demo", "-o", "none/deeper/d.html"], "cannot create");
+}
+
+#[test]
+fn a_new_run_removes_no_file_beside_its_name() {
+    let bench = Bench::new();
+    for suffix in ["-journal", "-wal", "-shm"] {
+        let name = format!("n.ssdg{suffix}");
+        std::fs::write(bench.path(&name), "mine").unwrap();
+        let quick = ["quick", "sim:tiny", "--shorten", "50", "--out", "n.ssdg"];
+        check_refused(&bench, 3, &quick, "exists already, and SQLite would");
+        std::fs::remove_file(bench.path(&name)).unwrap();
     }
 }

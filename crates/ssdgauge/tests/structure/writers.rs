@@ -41,7 +41,11 @@ const KNOWN: [(&str, usize, &str); 16] = [
     ("ssdgauge-os/src/block_device.rs", 5, "calls on descriptors that others opened"),
     ("ssdgauge-os/src/own_process.rs", 1, "starts this program itself"),
     ("ssdgauge-os/src/ioctl.rs", 2, "calls on descriptors that others opened"),
-    ("ssdgauge-runfile/src/record/reader.rs", 1, "a run file, to undo an interrupted write"),
+    (
+        "ssdgauge-runfile/src/record/reader/opening.rs",
+        1,
+        "a run file, to undo an interrupted write",
+    ),
     ("ssdgauge-runfile/src/writer.rs", 3, "new files, and run files"),
     ("ssdgauge-runfile/src/writer/room.rs", 1, "the journal of a run file"),
     ("ssdgauge/src/commands/demo.rs", 1, "the browser"),

@@ -1,0 +1,83 @@
+//! The first 100 bytes of a run file, read without SQLite: opening a foreign database with SQLite could
+//! change it.
+
+use crate::error::RunFileError;
+use crate::schema::{APPLICATION, FORMAT};
+use rustix::fs::OFlags;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// The first bytes of an SQLite file.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Checks the header of `path` without SQLite, because opening a foreign database with SQLite could
+/// roll back its journal and so change it. Returns the format of the file.
+///
+/// Offsets 18 and 19 (journal), 60 (`user_version`) and 68 (`application_id`) are those of the SQLite file format, 1.3.
+pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
+    let foreign =
+        |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
+    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
+    let kind = std::fs::metadata(path).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => RunFileError::Missing(path.to_owned()),
+        _ => system(cause),
+    })?;
+    // An open of a FIFO waits for a writer, and one of a device can act on it.
+    if !kind.is_file() {
+        return foreign("it is not a regular file");
+    }
+    let mut file = open(path).map_err(system)?;
+    if !file.metadata().map_err(system)?.is_file() {
+        return foreign("it is not a regular file");
+    }
+    let mut head = Vec::new();
+    file.by_ref().take(100).read_to_end(&mut head).map_err(system)?;
+    if head.is_empty() {
+        return foreign("it is empty; the run ended before its first record");
+    }
+    if head.len() < 100 || !head.starts_with(MAGIC) {
+        return foreign("it is not an SQLite file");
+    }
+    let format = number(&head, 60);
+    if !is_run_file(&head) {
+        return foreign("it is an SQLite file of another program");
+    }
+    // Offsets 18 and 19: 1 for a rollback journal, 2 for a write-ahead log. Reading the latter
+    // creates files beside it.
+    if head[18..20] != [1, 1] {
+        return foreign("it uses a write-ahead log; run files never do");
+    }
+    if format > FORMAT {
+        return Err(RunFileError::Newer { path: path.to_owned(), found: format, known: FORMAT });
+    }
+    if format == 0 {
+        return foreign("its format number is 0");
+    }
+    Ok(format)
+}
+
+/// Returns whether `head`, the first 100 bytes of an SQLite file, is that of a run file.
+pub(crate) fn is_run_file(head: &[u8]) -> bool {
+    head.starts_with(MAGIC) && number(head, 68) == APPLICATION
+}
+
+/// Returns the bytes of a page of the SQLite file with the first 100 bytes `head`: offset 16, where 1
+/// stands for 65,536.
+pub(crate) fn page_size(head: &[u8]) -> u32 {
+    match u16::from_be_bytes([head[16], head[17]]) {
+        1 => 65_536,
+        size => size.into(),
+    }
+}
+
+fn number(head: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(head[at..at + 4].try_into().expect("four bytes"))
+}
+
+/// Opens the regular file `path` for reading, and never waits for the other end of a FIFO.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
