@@ -4,6 +4,7 @@
 use crate::support::{Bench, query, text};
 use rusqlite::Connection;
 use rusqlite::types::Value;
+use ssdgauge_core::Histogram;
 use std::path::Path;
 
 /// The most memory for a run file of up to 100 MB.
@@ -165,6 +166,35 @@ fn files_with_as_many_records_as_fit_are_refused_with_words_in_bounded_memory() 
     refused(&bench);
 }
 
+#[test]
+fn histograms_that_unpack_to_more_than_the_size_of_the_file_explains_are_refused() {
+    const BUCKETS: i64 = 33_792;
+    let bench = Bench::new();
+    let mut row = like(&bench);
+    let step = last_step(&bench.path("like.ssdg"));
+    // Every bucket has one request: 2,048 exact ones, then 1,024 for each octave.
+    let lowest = |bucket: u64| {
+        let octave = (bucket >> 10).saturating_sub(1);
+        (bucket - (octave << 10)) << octave
+    };
+    let buckets = (0..BUCKETS as u64).map(|bucket| (lowest(bucket), 1));
+    let max = lowest(BUCKETS as u64 - 1);
+    let every = Histogram::from_parts(buckets, 0, 0, max, 0).unwrap();
+    row[5] = Value::Integer(BUCKETS);
+    row[9] = Value::Integer(0);
+    row[10] = Value::Integer(max as i64);
+    row[12] = Value::Blob(ssdgauge_runfile::encode(&every));
+    // One second, so that no memory is taken: 169 MB in a file of 1 MB.
+    record(&bench, 61, "interval", (0..5_000).map(|_| second(step, 0, &row)));
+    let size = std::fs::metadata(bench.path("a.ssdg")).unwrap().len();
+    assert!(size < 2_000_000, "{size}");
+    let (code, messages, memory) = measure(&bench, "'report', 'a.ssdg', '--json'");
+    assert_eq!(code, Some(2), "{messages}");
+    assert!(messages.contains("holds more latencies than its size explains"), "{messages}");
+    assert!(messages.contains("hint: the file was not changed"), "{messages}");
+    assert!(memory <= MAX_MEMORY_KIB, "{memory} KiB");
+}
+
 fn record_again(bench: &Bench, table: &str, rows: impl Iterator<Item = Vec<Value>>) {
     for name in ["a.ssdg", "a.html"] {
         std::fs::remove_file(bench.path(name)).unwrap();
@@ -177,7 +207,10 @@ fn refused(bench: &Bench) {
     let size = std::fs::metadata(bench.path("a.ssdg")).unwrap().len();
     println!("{size} bytes: {memory} KiB");
     assert_eq!(code, Some(2), "{messages}");
-    assert!(messages.contains("more seconds, readings or findings than a report can keep"));
+    assert!(
+        messages
+            .contains("more tests, steps, seconds, readings or findings than a report can keep")
+    );
     assert!(memory <= MAX_MEMORY_KIB, "{memory} KiB for a file of {size} bytes");
 }
 
