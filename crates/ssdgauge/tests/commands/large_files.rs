@@ -195,6 +195,54 @@ fn histograms_that_unpack_to_more_than_the_size_of_the_file_explains_are_refused
     assert!(memory <= MAX_MEMORY_KIB, "{memory} KiB");
 }
 
+#[test]
+fn a_file_with_more_tests_and_steps_than_a_page_can_show_is_refused() {
+    // Each takes a hundred bytes of the file for its step, and 60 KiB for its part of a page.
+    const TESTS: i64 = 3_400;
+    let bench = Bench::new();
+    std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
+    bench.print(&["run", "mine.toml", "sim:tiny", "--out", "a.ssdg"]);
+    let path = bench.path("a.ssdg");
+    let connection = Connection::open(&path).unwrap();
+    let row = |table: &str, columns: usize| -> Vec<Value> {
+        let sql = format!("SELECT * FROM {table} ORDER BY rowid DESC LIMIT 1");
+        connection.query_row(&sql, [], |row| (0..columns).map(|at| row.get(at)).collect()).unwrap()
+    };
+    let (step, interval) = (row("step", 14), row("interval", 13));
+    let plan: String = connection.query_row("SELECT plan FROM run", [], |row| row.get(0)).unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let test = plan["tests"][0].clone();
+    let tests = (0..TESTS).map(|number| {
+        let mut test = test.clone();
+        test["id"] = format!("t{number}").into();
+        test
+    });
+    plan["tests"] = tests.collect();
+    replace(&path, "run", 8, 9, plan.to_string());
+    let insert = |table: &str, mut row: Vec<Value>| {
+        row.push(checksum(&row));
+        let marks = vec!["?"; row.len()].join(", ");
+        let mut insert =
+            connection.prepare_cached(&format!("INSERT INTO {table} VALUES ({marks})")).unwrap();
+        insert.execute(rusqlite::params_from_iter(row)).unwrap();
+    };
+    connection.execute_batch("PRAGMA synchronous = OFF; BEGIN").unwrap();
+    for table in ["interval", "reading", "finding", "property", "step"] {
+        connection.execute(&format!("DELETE FROM {table}"), []).unwrap();
+    }
+    for number in 0..TESTS {
+        let mut step = step.clone();
+        step[0] = Value::Integer(number + 1);
+        step[1] = Value::Integer(number);
+        step[5] = Value::Text(format!("t{number}"));
+        insert("step", step);
+        insert("interval", second(number + 1, 0, &interval));
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() < 10_000_000);
+    refused(&bench);
+}
+
 fn record_again(bench: &Bench, table: &str, rows: impl Iterator<Item = Vec<Value>>) {
     for name in ["a.ssdg", "a.html"] {
         std::fs::remove_file(bench.path(name)).unwrap();
