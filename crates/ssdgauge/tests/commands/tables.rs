@@ -94,6 +94,11 @@ fn a_run_that_is_exported_again_replaces_its_own_files_alone() {
     bench.print(&export);
     assert_eq!(files(&bench.path("tables")), written);
 
+    let output = bench.call(&["export", "--parquet", "/dev/tables", "runs"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("no file is created below /dev"));
+    assert!(!Path::new("/dev/tables").exists());
+
     // A damaged run file and a foreign file cost their own run.
     std::fs::write(bench.path("runs/c.ssdg"), "no run").unwrap();
     let foreign = written.iter().find(|path| path.starts_with(bench.path("tables/run"))).unwrap();
