@@ -2,10 +2,13 @@
 
 use crate::number::Number;
 use crate::reference::{Curve, Pick, Quantity, Seconds, Source, Value};
-use ssdgauge_core::statistics::{change_point, knee, summary};
+use ssdgauge_core::statistics::{change_point, knee, steady, summary};
 use ssdgauge_core::{Bytes, ConfidenceInterval, Direction, Headline, Metric, Scope, Totals};
 use ssdgauge_report::{PointRun, Run, TestRun};
 use std::collections::BTreeMap;
+
+/// The seconds of a round of the steady-state rule. The suites use a minute, too.
+const ROUND: usize = 60;
 
 /// The runs that claims refer to, by drive and test.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +48,7 @@ impl<'a> Measurements<'a> {
             Pick::First(n) => mean_of(seconds(test, source).get(..n)?),
             Pick::Last(n) => mean_of(&last(seconds(test, source), n)?),
             Pick::ChangePoint => change_in(test, run.head.drive.capacity),
+            Pick::SteadyAfter => steady_after(&seconds(test, source)).map(Number::exact),
         }
     }
 
@@ -147,6 +151,21 @@ fn knee(test: &TestRun) -> Option<f64> {
     knee::find(&sweep?).map(|knee| f64::from(knee.depth))
 }
 
+/// Returns the seconds from which on the two-part rule holds up to the end of `seconds`, in rounds of
+/// [`ROUND`]: a drive whose spare area is not used up yet is steady for a while, too. `None` where the
+/// rule does not hold at the end.
+fn steady_after(seconds: &[f64]) -> Option<f64> {
+    let rounds: Option<Vec<f64>> = seconds.chunks_exact(ROUND).map(summary::mean).collect();
+    let rounds = rounds?;
+    let (mut at, _) = steady::find(&rounds)?;
+    // Each pass begins behind the last one, so there are fewer of them than rounds.
+    while let Some((unsteady, _)) = steady::first_unsteady(&rounds, at) {
+        // Rounds are counted from 1 there: the one behind the unsteady one.
+        at = steady::find_from(&rounds, unsteady + 2)?.0;
+    }
+    Some(((at + 1) * ROUND) as f64)
+}
+
 /// Returns the bytes that `test` had written when its rate fell for good, as a share of `capacity`;
 /// `None` where it has one level.
 fn change_in(test: &TestRun, capacity: Bytes) -> Option<Number> {
@@ -161,4 +180,21 @@ fn change_in(test: &TestRun, capacity: Bytes) -> Option<Number> {
     };
     let (low, high) = found.interval;
     Some(Number { value: share(found.at), low: share(low), high: share(high) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_before_the_change_is_not_the_steady_state() {
+        let minutes = |levels: &[(usize, f64)]| -> Vec<f64> {
+            levels.iter().flat_map(|(n, rate)| vec![*rate; n * ROUND]).collect()
+        };
+        // The window of five rounds has to lie behind the change.
+        assert_eq!(steady_after(&minutes(&[(8, 400.0), (20, 50.0)])), Some(13.0 * 60.0));
+        assert_eq!(steady_after(&minutes(&[(5, 50.0)])), Some(300.0));
+        assert_eq!(steady_after(&minutes(&[(20, 400.0), (3, 50.0)])), None);
+        assert_eq!(steady_after(&minutes(&[(4, 50.0)])), None);
+    }
 }

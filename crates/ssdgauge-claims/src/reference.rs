@@ -83,6 +83,8 @@ pub enum Pick {
     Last(usize),
     /// The bytes written when the rate of the test falls for good, as a share of the capacity.
     ChangePoint,
+    /// The seconds from which on the steady-state rule holds up to the end, in rounds of a minute.
+    SteadyAfter,
 }
 
 impl TryFrom<String> for Curve {
@@ -118,6 +120,7 @@ impl TryFrom<String> for Value {
             ["worst-second"] => Pick::WorstSecond,
             ["best-second"] => Pick::BestSecond,
             ["change-point"] => Pick::ChangePoint,
+            ["steady-after"] => Pick::SteadyAfter,
             ["first", n] => Pick::First(count(n)?),
             ["last", n] => Pick::Last(count(n)?),
             _ => return Err(format!("'{text}' picks no number")),

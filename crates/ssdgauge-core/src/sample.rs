@@ -281,6 +281,8 @@ pub enum FindingKind {
     LeftUnused,
     /// The drive was purged, but not by the best method of its kind.
     LesserPurge,
+    /// The numbers were measured by another program.
+    Imported,
     /// A finding of a newer version of the program.
     #[serde(other)]
     Unknown,
@@ -357,6 +359,7 @@ impl FindingKind {
             FindingKind::TrimIneffective => "trim-ineffective",
             FindingKind::LeftUnused => "left-unused",
             FindingKind::LesserPurge => "lesser-purge",
+            FindingKind::Imported => "imported",
             FindingKind::Unknown => "unknown",
         }
     }

@@ -114,7 +114,8 @@ impl std::fmt::Display for Window {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Window::Time(time) => write!(f, "last {time}"),
-            Window::Bytes(bytes) => write!(f, "last {bytes}"),
+            // A size that was divided by a shortening is no whole number of a unit.
+            Window::Bytes(bytes) => write!(f, "last {}", bytes.about().replacen(".0 ", " ", 1)),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! drive.
 
 use ssdgauge_core::{Finding, FindingKind, Severity};
-use ssdgauge_os::sysfs::{attribute, unit_serial};
+use ssdgauge_os::sysfs::{attribute, transport_by_place, unit_serial};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -131,18 +131,7 @@ impl SysfsDevice {
         if let Some(transport) = self.device_attribute("transport") {
             return Some(transport);
         }
-        let real = fs::canonicalize(&self.folder).ok()?;
-        let parts: Vec<&str> = real.iter().filter_map(|part| part.to_str()).collect();
-        let has = |prefix: &str| {
-            parts.iter().any(|part| {
-                let rest = part.strip_prefix(prefix);
-                rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-            })
-        };
-        // The path of a SATA drive in a USB enclosure may contain both: USB is checked first.
-        let known = [("usb", "usb"), ("ata", "sata"), ("virtio", "virtio"), ("mmc", "mmc")];
-        let known = known.iter().find(|(prefix, _)| has(prefix)).map(|(_, name)| *name);
-        known.or_else(|| parts.contains(&"virtual").then_some("none")).map(str::to_owned)
+        transport_by_place(&self.folder).map(str::to_owned)
     }
 
     /// Returns the folder of the PCI device: the drive itself, or its host adapter.

@@ -1,13 +1,22 @@
-//! Plans as job files of fio, so that a result can be reproduced with another program.
+//! Plans as job files of fio, so that a result can be reproduced with another program; results of fio
+//! as a plan with samples, so that they stand beside runs.
 //!
 //! fio cannot express everything that a plan does. What it cannot is a comment in the job file, at the
-//! place where it would happen: a job file without such comments does the same work.
+//! place where it would happen: a job file without such comments does the same work. In the other
+//! direction, what a plan cannot express is a finding.
 //!
 //! This crate never runs a program and never opens a file.
 
+mod import;
+mod import_error;
 mod job_file;
 mod line;
+mod output;
+mod samples;
 mod section;
+mod stream;
 
+pub use import::{Imported, ImportedStep, import};
+pub use import_error::ImportError;
 pub use job_file::{JobTarget, MARK, job_file};
 pub use line::NameError;

@@ -10,8 +10,8 @@ use ssdgauge_os::memory::Region;
 use std::fs::File;
 use std::io;
 
-/// The bytes that are read at the head: the last signature, VMFS, lies at 2 MiB.
-const HEAD: u64 = (2 << 20) + (64 << 10);
+/// The bytes that are read at the head: the last signature, a second header of LUKS, lies at 4 MiB.
+const HEAD: u64 = (4 << 20) + (64 << 10);
 /// The bytes that are read at the tail: the two last labels of ZFS take 512 KiB.
 const TAIL: u64 = 1 << 20;
 /// The bytes at either end that have to be zero for a drive without a label to count as empty.
@@ -64,6 +64,8 @@ const fn labelled(
     Signature { what, at: At::Head(at), bytes, label: Some(label) }
 }
 
+const SECOND_LUKS: &str = "a LUKS volume (second header)";
+
 const MD: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
 
 /// The table. Signatures of two bytes come last: other formats contain such bytes by chance (an
@@ -78,7 +80,17 @@ const SIGNATURES: &[Signature] = &[
     signature("an LVM2 physical volume", 1_048, b"LVM2 001"),
     signature("an LVM2 physical volume", 1_560, b"LVM2 001"),
     signature("a LUKS volume", 0, b"LUKS\xba\xbe"),
-    signature("a LUKS volume (second header)", 0x4000, b"SKUL\xba\xbe"),
+    // The places that cryptsetup searches: the first header has one of nine lengths (LUKS2 On-Disk
+    // Format Specification, chapter 2).
+    signature(SECOND_LUKS, 0x4000, b"SKUL\xba\xbe"),
+    signature(SECOND_LUKS, 0x8000, b"SKUL\xba\xbe"),
+    signature(SECOND_LUKS, 0x1_0000, b"SKUL\xba\xbe"),
+    signature(SECOND_LUKS, 0x2_0000, b"SKUL\xba\xbe"),
+    signature(SECOND_LUKS, 0x4_0000, b"SKUL\xba\xbe"),
+    signature(SECOND_LUKS, 0x8_0000, b"SKUL\xba\xbe"),
+    signature(SECOND_LUKS, 0x10_0000, b"SKUL\xba\xbe"),
+    signature(SECOND_LUKS, 0x20_0000, b"SKUL\xba\xbe"),
+    signature(SECOND_LUKS, 0x40_0000, b"SKUL\xba\xbe"),
     signature("a RAID member (md 1.1)", 0, MD),
     signature("a RAID member (md 1.2)", 4_096, MD),
     tail("a RAID member (md 1.0)", At::RoundedTail(4_096, 8_192), MD),
@@ -395,6 +407,16 @@ mod tests {
                 "{}: {found:?}",
                 signature.what
             );
+        }
+    }
+
+    #[test]
+    fn a_luks_volume_without_its_first_header_is_found_whatever_the_first_block_is() {
+        for power in 14..=22 {
+            let mut drive = with(1 << power, b"SKUL\xba\xbe");
+            drive[..LABEL_LENGTH].copy_from_slice(&ownership_label("S123", Some("r1")));
+            let expected = format!("a LUKS volume (second header) at byte {}", 1 << power);
+            assert_eq!(contents_of(&drive), [expected]);
         }
     }
 

@@ -76,10 +76,32 @@ pub fn device_facts(folder: &Path) -> DeviceFacts {
     ] {
         facts.details.extend(get(name).map(|value| (key.to_owned(), value)));
     }
+    if !facts.details.contains_key("transport") {
+        let transport = transport_by_place(folder).filter(|transport| *transport != "none");
+        facts.details.extend(transport.map(|name| ("transport".to_owned(), name.to_owned())));
+    }
     if let Some(name) = folder.file_name() {
         facts.details.insert("kernel_name".into(), name.to_string_lossy().into_owned());
     }
     facts
+}
+
+/// Returns the transport of the block device whose folder is `folder` by its place in the tree of
+/// devices: `usb`, `sata`, `virtio`, `mmc`, or `none` for a virtual device; `None` where the place does
+/// not show it.
+pub fn transport_by_place(folder: &Path) -> Option<&'static str> {
+    let real = fs::canonicalize(folder).ok()?;
+    let parts: Vec<&str> = real.iter().filter_map(|part| part.to_str()).collect();
+    let has = |prefix: &str| {
+        parts.iter().any(|part| {
+            let rest = part.strip_prefix(prefix);
+            rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        })
+    };
+    // The path of a SATA drive in a USB enclosure may contain both: USB is checked first.
+    let known = [("usb", "usb"), ("ata", "sata"), ("virtio", "virtio"), ("mmc", "mmc")];
+    let known = known.iter().find(|(prefix, _)| has(prefix)).map(|(_, name)| *name);
+    known.or_else(|| parts.contains(&"virtual").then_some("none"))
 }
 
 /// Returns the size of the block device whose folder is `folder`.
@@ -107,4 +129,30 @@ pub fn wwid(folder: &Path) -> Option<String> {
 /// Returns the kernel name (such as `nvme0n1`) of the device whose folder is `folder`.
 pub fn name_of(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+    use super::*;
+
+    fn check(place: &str, expected: Option<&str>) {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(place);
+        fs::create_dir_all(folder.join("queue")).unwrap();
+        fs::write(folder.join("queue/write_cache"), "write back\n").unwrap();
+        let facts = device_facts(&folder);
+        assert_eq!(facts.details.get("transport").map(String::as_str), expected, "{place}");
+        assert_eq!(facts.details["write_cache"], "write back");
+    }
+
+    #[test]
+    fn the_transport_of_a_drive_follows_from_its_place() {
+        check("pci0000:00/0000:00:17.0/ata3/host2/target2:0:0/2:0:0:0/block/sda", Some("sata"));
+        check("pci0000:00/usb2/2-1/ata1/host6/target6:0:0/6:0:0:0/block/sdb", Some("usb"));
+        check("pci0000:00/virtio1/block/vda", Some("virtio"));
+        check("virtual/block/loop0", None);
+        check("pci0000:00/0000:02:00.0/host0/target0:2:0/0:2:0:0/block/sdc", None);
+    }
 }

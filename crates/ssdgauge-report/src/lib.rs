@@ -36,8 +36,8 @@ pub use model::{
     StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,
 };
 pub use output::{
-    NamedFigure, PNG_MARK, SVG_MARK, bands_json, claims_json, claims_markdown, csv, figures, json,
-    markdown, openmetrics, share_image, terminal_summary,
+    NamedFigure, PNG_MARK, SVG_MARK, Value, bands_json, claims_json, claims_markdown, csv, figures,
+    json, markdown, openmetrics, share_image, terminal_summary, values,
 };
 pub use page::{PAGE_MARK, fragment, page};
 pub use text::sanitize::{

@@ -4,6 +4,7 @@ mod durability;
 mod engine_report;
 mod point;
 mod repetitions;
+mod shown;
 mod tracked;
 
 use crate::model::{PointRun, RecordedRepetition, RecordedRun, ReportError, StepFinding};
@@ -45,6 +46,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     let awaits_flush = is_measured && file.unflushed(&steps)?.is_some();
     let complete = is_measured && !awaits_flush;
     let tests = repetitions::group(&file, &mut room, &steps, tests)?;
+    shown::take(&mut room, &tests)?;
     let findings = findings
         .into_iter()
         .filter(|record| record.step.is_none())

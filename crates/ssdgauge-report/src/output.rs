@@ -14,6 +14,7 @@ mod markdown_text;
 mod openmetrics;
 mod share_image;
 mod terminal;
+mod values;
 
 pub use bands::bands_json;
 pub use claims::{claims_json, claims_markdown};
@@ -24,3 +25,4 @@ pub use markdown::markdown;
 pub use openmetrics::openmetrics;
 pub use share_image::share_image;
 pub use terminal::terminal_summary;
+pub use values::{Value, values};

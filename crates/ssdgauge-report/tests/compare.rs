@@ -40,9 +40,12 @@ fn a_ratio_is_found_with_an_interval_that_holds_it() {
         assert!(low < 1.38 + 1e-3 && 1.38 - 1e-3 < high && high - low < 0.2, "{low} {high}");
         assert_eq!(test.difference, Difference::Better);
     }
-    let text = comparison.text();
-    assert!(text.contains("times A: better"), "{text}");
-    assert!(text.contains("do not include the variation between runs"));
+    let text = comparison.text(200, false);
+    assert!(text.contains("worse in 0 of 5 numbers, better in 5; 0 within noise, 0 not judged"));
+    let better = |line: &&str| line.starts_with("better ") && line.contains("+38.0 %");
+    assert_eq!(text.lines().filter(better).count(), comparison.tests.len(), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("do not include the variation between runs"), "{text}");
 }
 
 #[test]
@@ -149,7 +152,7 @@ fn a_comparison_reads_well_in_text_markdown_and_json() {
     let (a, b) = (recorded("run-a", "Disk", &steady), recorded("run-b", "Disk", &faster));
     let options = CompareOptions { threshold: Some(0.05), ..CompareOptions::default() };
     let comparison = compare(&a, &b, &options).expect("equal tests");
-    insta::assert_snapshot!(format!("{}\n{}", comparison.text(), comparison.markdown()));
+    insta::assert_snapshot!(format!("{}\n{}", comparison.text(100, false), comparison.markdown()));
     let json = comparison.json();
     assert_eq!((&json["schema_version"], &json["gate"]), (&1.into(), &"passed".into()));
     assert_eq!(json["tests"][2]["id"], "random-read-4k");
@@ -208,7 +211,9 @@ fn efficiencies_of_different_scopes_are_neither_compared_nor_ranked() {
 fn two_results_without_an_interval_are_measured_and_not_judged() {
     let brief = |id: &str| run(&Recipe::new(id, quick(2), "Disk"));
     let comparison = compare(&brief("a"), &brief("b"), &CompareOptions::default()).unwrap();
-    let text = comparison.text();
-    assert!(text.contains("not judged: too few full seconds"), "{text}");
-    assert!(text.contains("B ÷ A: 1.000") && !text.contains("times A: not"), "{text}");
+    let text = comparison.text(200, false);
+    assert!(text.contains("0 within noise, 5 not judged"), "{text}");
+    let judged = |line: &&str| line.starts_with("not judged") && line.contains(" 0.0 % ");
+    assert_eq!(text.lines().filter(judged).count(), 5, "{text}");
+    assert!(text.contains("too few full seconds"), "{text}");
 }

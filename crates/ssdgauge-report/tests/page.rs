@@ -193,7 +193,7 @@ fn the_conclusions_name_a_leader_only_beyond_noise() {
     let mut short = Recipe::new("d", quick(2), "Short");
     short.pace = slow.pace;
     let unjudged = whole(&[run(&brief), run(&short)]);
-    assert!(unjudged.contains("so no lead is claimed"));
+    assert!(unjudged.contains("no lead without 95\u{a0}% intervals"));
     assert!(!unjudged.contains(" leads with"));
 }
 

@@ -28,6 +28,30 @@ fn the_terminal_summary_of_a_quick_run_has_the_customary_rows() {
 }
 
 #[test]
+fn a_step_with_two_levels_has_two_rows_and_no_mean() {
+    let mut recipe = Recipe::new("0193f1c2-ee56", quick(30), "Disk");
+    recipe.pace = &|stream, second| {
+        let pace = support::steady(stream, second);
+        let falls = stream.read_percent == 0 && second > 10;
+        support::Pace { iops: if falls { pace.iops / 4 } else { pace.iops }, ..pace }
+    };
+    let card = terminal_summary(&run(&recipe), 80, false);
+    let lines: Vec<&str> = card.lines().collect();
+    let number = lines.iter().position(|line| line.starts_with("SEQ128K Q1 ")).unwrap();
+    let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let (before, after) = (cells(lines[number]), cells(lines[number + 1]));
+    // Label, read and write, then the bytes of the first level.
+    assert_eq!(before[before.len() - 3], "to", "{card}");
+    assert_eq!(after[after.len() - 1], "then", "{card}");
+    let rate = |word: &str| word.replace(',', "").parse::<f64>().unwrap();
+    let (first, second) = (rate(&before[before.len() - 6]), rate(&after[0]));
+    assert!((first / second - 4.0).abs() < 0.1, "{first} and {second}: {card}");
+    let words = card.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("trust ") && words.contains("health not checked: Wear"), "{card}");
+    assert!(words.contains("Two levels in one step"), "{card}");
+}
+
+#[test]
 fn the_terminal_summary_merges_findings_that_differ_only_in_numbers() {
     let waited = |share| {
         let text = format!("a thread waited for {share} % of the time");

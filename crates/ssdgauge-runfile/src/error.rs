@@ -72,11 +72,23 @@ pub enum RunFileError {
         what: String,
     },
     /// What a report keeps of the run file takes more memory than its size explains.
-    #[error("{path} holds more seconds, readings or findings than a report can keep in {most} MiB")]
+    #[error(
+        "{path} holds more tests, steps, seconds, readings or findings than a report can keep in {most} MiB"
+    )]
     TooLarge {
         /// The file.
         path: PathBuf,
         /// The largest amount of memory, in MiB.
+        most: u64,
+    },
+    /// The histograms of the run file unpack to more than its size explains.
+    #[error(
+        "{path} holds more latencies than its size explains: its histograms unpack to more than {most} MiB"
+    )]
+    TooManyLatencies {
+        /// The file.
+        path: PathBuf,
+        /// The most that they may unpack to, in MiB.
         most: u64,
     },
     /// A plan or a drive exceeds what a run file may hold.

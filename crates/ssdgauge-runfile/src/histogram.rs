@@ -5,11 +5,10 @@
 //! untrusted input: the crate allocates what the header says before it checks it, the decoder
 //! nothing beyond the size of our own histograms.
 
-use flate2::read::ZlibDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use ssdgauge_core::Histogram;
 use ssdgauge_core::statistics::histogram::MAX_VALUE;
-use std::io::Read;
 
 /// Cookies of HdrHistogram's log format V2, with a word size of one byte.
 const COMPRESSED: u32 = 0x1c84_9314;
@@ -20,7 +19,7 @@ const HEADER: usize = 40;
 /// Counters of a histogram of ours: 2,048 exact values, then 1,024 for each of 31 octaves.
 const BUCKETS: u64 = 33_792;
 /// The largest plain form in bytes: every counter as a ZigZag LEB128 number of nine bytes.
-const LARGEST: u64 = BUCKETS * 9 + HEADER as u64;
+const LARGEST: usize = BUCKETS as usize * 9 + HEADER;
 
 /// Encodes the buckets of `histogram`; a histogram without buckets gives an empty blob.
 pub fn encode(histogram: &Histogram) -> Vec<u8> {
@@ -47,50 +46,117 @@ pub fn encode(histogram: &Histogram) -> Vec<u8> {
 /// A clause that names the defect, where the blob is cut off, has another encoding, or has other
 /// bounds than ours.
 pub fn decode(blob: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
-    if blob.is_empty() {
-        return Ok(Vec::new());
+    Decoder::new(u64::MAX).decode(blob).map(<[_]>::to_vec)
+}
+
+/// A decoder of many blobs: its memory is allocated once, and the bytes that they unpack to are bounded.
+///
+/// Thirty bytes of a blob can unpack to 33,792 occupied buckets, so the size of a file does not bound the
+/// time of reading it.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    inflate: Decompress,
+    plain: Vec<u8>,
+    buckets: Vec<(u64, u64)>,
+    /// The bytes that further blobs may unpack to.
+    left: u64,
+    is_spent: bool,
+}
+
+impl Decoder {
+    /// Returns a decoder of blobs that unpack to at most `most` bytes in all.
+    pub(crate) fn new(most: u64) -> Decoder {
+        Decoder {
+            inflate: Decompress::new(true),
+            plain: Vec::new(),
+            buckets: Vec::new(),
+            left: most,
+            is_spent: false,
+        }
     }
-    let cookie = blob.get(..4).ok_or("a histogram is cut off")?;
-    if cookie != COMPRESSED.to_be_bytes() {
-        return Err("a histogram has an unknown encoding");
+
+    /// Returns whether a blob was refused because it exceeds the bytes that were left.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_spent
     }
-    // `take` bounds the memory: a few bytes of zlib can unpack to gigabytes.
-    let mut plain = Vec::new();
-    ZlibDecoder::new(blob.get(8..).ok_or("a histogram is cut off")?)
-        .take(LARGEST)
-        .read_to_end(&mut plain)
-        .map_err(|_| "a histogram cannot be unpacked")?;
+
+    /// Decodes a blob as [`decode`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`], and where the blobs unpack to more bytes than are left.
+    pub(crate) fn decode(&mut self, blob: &[u8]) -> Result<&[(u64, u64)], &'static str> {
+        self.buckets.clear();
+        if blob.is_empty() {
+            return Ok(&[]);
+        }
+        let cookie = blob.get(..4).ok_or(CUT_OFF)?;
+        if cookie != COMPRESSED.to_be_bytes() {
+            return Err("a histogram of an unknown encoding");
+        }
+        let packed = blob.get(8..).ok_or(CUT_OFF)?;
+        // The capacity bounds the memory: a few bytes of zlib can unpack to gigabytes.
+        self.plain.clear();
+        self.plain.reserve_exact(LARGEST);
+        self.inflate.reset(true);
+        let unpacked =
+            self.inflate.decompress_vec(packed, &mut self.plain, FlushDecompress::Finish);
+        self.take(self.plain.len() as u64)?;
+        if !matches!(unpacked, Ok(Status::StreamEnd)) {
+            return Err("a histogram that cannot be unpacked");
+        }
+        let payload = payload(&self.plain)?;
+        counts(payload, &mut self.buckets)?;
+        Ok(&self.buckets)
+    }
+
+    fn take(&mut self, bytes: u64) -> Result<(), &'static str> {
+        self.is_spent |= bytes > self.left;
+        self.left = self.left.saturating_sub(bytes);
+        match self.is_spent {
+            true => Err("more histograms before it than its size explains"),
+            false => Ok(()),
+        }
+    }
+}
+
+const CUT_OFF: &str = "a histogram that is cut off";
+
+/// Returns the counters of the plain form `plain`, whose header must be that of our histograms.
+fn payload(plain: &[u8]) -> Result<&[u8], &'static str> {
     let word = |at: usize| plain.get(at..at + 4).map(|bytes| bytes.try_into().expect("four bytes"));
     let number = |at: usize| word(at).map(u32::from_be_bytes);
     let long = |at: usize| Some(u64::from(number(at)?) << 32 | u64::from(number(at + 4)?));
     if number(0) != Some(PLAIN) || number(12) != Some(3) || long(24) != Some(MAX_VALUE) {
-        return Err("a histogram has other bounds than ours");
+        return Err("a histogram with other bounds than ours");
     }
-    let payload = plain.get(HEADER..).ok_or("a histogram is cut off")?;
-    if number(4).map(|length| length as usize) != Some(payload.len()) {
-        return Err("a histogram is cut off");
+    let payload = plain.get(HEADER..).ok_or(CUT_OFF)?;
+    match number(4).map(|length| length as usize) == Some(payload.len()) {
+        true => Ok(payload),
+        false => Err(CUT_OFF),
     }
-    counts(payload)
 }
 
-/// Reads the counters: a positive number is a count, a negative one a run of empty buckets.
-fn counts(mut payload: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
-    let mut buckets = Vec::new();
+/// Reads the counters into `buckets`: a positive number is a count, a negative one a run of empty
+/// buckets.
+fn counts(mut payload: &[u8], buckets: &mut Vec<(u64, u64)>) -> Result<(), &'static str> {
     let mut bucket = 0u64;
     while !payload.is_empty() {
-        let number = zig_zag(&mut payload).ok_or("a histogram is cut off")?;
-        if number <= 0 {
-            // A zero counts as one empty bucket, so that every number moves on and the loop ends.
-            bucket = bucket.saturating_add(number.unsigned_abs().max(1));
-            continue;
+        let number = zig_zag(&mut payload).ok_or(CUT_OFF)?;
+        // A zero counts as one empty bucket, so that every number moves on and the loop ends.
+        let next = match number {
+            1.. => bucket + 1,
+            _ => bucket.saturating_add(number.unsigned_abs().max(1)),
+        };
+        if next > BUCKETS {
+            return Err("a histogram with more buckets than ours");
         }
-        if bucket >= BUCKETS {
-            return Err("a histogram has more buckets than ours");
+        if number > 0 {
+            buckets.push((lowest(bucket), number.unsigned_abs()));
         }
-        buckets.push((lowest(bucket), number.unsigned_abs()));
-        bucket += 1;
+        bucket = next;
     }
-    Ok(buckets)
+    Ok(())
 }
 
 /// Returns the lowest value of a bucket: 2,048 exact ones, then 1,024 for each octave.
@@ -159,6 +225,27 @@ mod tests {
                 prop_assert!(buckets.len() <= 33_792);
             }
         }
+    }
+
+    #[test]
+    fn a_decoder_refuses_blobs_that_unpack_to_more_than_is_left() {
+        let mut histogram = Histogram::default();
+        (0..500u64).for_each(|n| histogram.record(n * n * 7));
+        let blob = encode(&histogram);
+        let buckets = decode(&blob).unwrap();
+        // Each of the 500 buckets takes a byte or more.
+        let mut decoder = Decoder::new(1_500);
+        assert_eq!(decoder.decode(&blob).unwrap(), buckets);
+        assert!(!decoder.is_spent());
+        assert!(decoder.decode(&blob).is_err() && decoder.is_spent());
+    }
+
+    #[test]
+    fn runs_of_empty_buckets_end_where_the_buckets_end() {
+        let mut buckets = Vec::new();
+        assert_eq!(counts(&[0; BUCKETS as usize], &mut buckets), Ok(()));
+        assert!(counts(&[0; BUCKETS as usize + 1], &mut buckets).is_err());
+        assert!(buckets.is_empty());
     }
 
     #[test]

@@ -68,6 +68,17 @@ pub struct Head {
     pub environment: BTreeMap<String, String>,
 }
 
+impl Head {
+    /// The key in the environment of the program that measured, where it is another one.
+    pub const IMPORTED_FROM: &str = "imported_from";
+
+    /// Returns the program that measured, such as `fio-3.33`, where that is not the one that wrote the
+    /// file; `None` for every run of ssdgauge.
+    pub fn imported_from(&self) -> Option<&str> {
+        self.environment.get(Head::IMPORTED_FROM).map(String::as_str)
+    }
+}
+
 /// Record of one attempt at one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {

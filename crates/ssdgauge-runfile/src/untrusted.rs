@@ -32,6 +32,25 @@ const MAX_TESTS: usize = 4_000;
 /// The most further scores, choices and deviations of a plan. Chosen: ten for each test of the same.
 const MAX_REMARKS: usize = 40_000;
 
+/// The bytes that all histograms of a file may unpack to, whatever its size. Chosen: 4,000 seconds with
+/// every bucket occupied; a recorded second occupies up to some 3,000 of the 33,792.
+const LEAST_UNPACKED: u64 = 128 << 20;
+
+/// Further bytes that the histograms may unpack to, for each byte of the file. Recorded histograms
+/// unpack to at most 1.9 times their size, and a report of repetitions reads them twice.
+const UNPACKED_FOR_EACH_BYTE: u64 = 4;
+
+/// Returns the bytes that the histograms of the file `path` may unpack to.
+pub(crate) fn unpacked_at_most(path: &Path) -> u64 {
+    let size = std::fs::metadata(path).map_or(0, |file| file.len());
+    LEAST_UNPACKED.saturating_add(size.saturating_mul(UNPACKED_FOR_EACH_BYTE))
+}
+
+/// Returns the error of a file whose histograms unpack to more.
+pub(crate) fn too_many_latencies(path: &Path) -> RunFileError {
+    RunFileError::TooManyLatencies { path: path.to_owned(), most: unpacked_at_most(path) >> 20 }
+}
+
 /// Returns what of `plan` and `drive` exceeds the limits: a report takes some 10 KiB for each test, and
 /// some 2 KiB for each remark.
 pub(crate) fn excess(plan: &Plan, drive: &DriveInfo) -> Option<&'static str> {

@@ -46,11 +46,11 @@ pub(crate) enum Damage {
 }
 
 impl Drive {
-    /// Returns a drive that was never written.
-    pub(crate) fn new(profile: Profile, geometry: Geometry) -> Drive {
+    /// Returns a drive that was never written; `seed` is that of its read retries.
+    pub(crate) fn new(profile: Profile, geometry: Geometry, seed: u64) -> Drive {
         Drive {
-            host_interface: HostInterface::new(&profile.host_interface, 1.0),
-            ftl: Ftl::new(&profile, geometry),
+            host_interface: HostInterface::new(&profile),
+            ftl: Ftl::new(&profile, geometry, seed),
             power_thermal: PowerThermal::new(
                 &profile.power,
                 &profile.thermal,

@@ -5,7 +5,8 @@
 //! suspends programs delays them by its own length.
 
 use crate::operations::Operations;
-use crate::profile::{Geometry, NandFigures, PAGE, SlcFigures};
+use crate::profile::{Geometry, NandFigures, PAGE, Profile, SlcFigures};
+use crate::read_retries::ReadRetries;
 use crate::time::SimTime;
 
 /// Program operations that background work leaves on a die at most. Chosen: with fewer, dies wait
@@ -18,6 +19,9 @@ pub(crate) struct Flash {
     dies: Vec<Die>,
     channels: Vec<SimTime>,
     timing: FlashTiming,
+    retries: ReadRetries,
+    /// Time of one repetition of a sense operation, in nanoseconds.
+    retry: u64,
     /// Operations booked so far.
     pub(crate) operations: Operations,
 }
@@ -57,12 +61,14 @@ pub(crate) struct Program {
 }
 
 impl Flash {
-    /// Returns idle flash at full speed.
-    pub(crate) fn new(geometry: &Geometry, nand: &NandFigures, slc: &SlcFigures) -> Flash {
+    /// Returns idle flash at full speed; `seed` is that of its read retries.
+    pub(crate) fn new(geometry: &Geometry, profile: &Profile, seed: u64) -> Flash {
         Flash {
             dies: vec![Die::default(); geometry.dies as usize],
             channels: vec![0; geometry.channels as usize],
-            timing: FlashTiming::new(nand, slc, 1.0),
+            timing: FlashTiming::new(&profile.nand, &profile.slc, 1.0),
+            retries: ReadRetries::new(&profile.effects, seed),
+            retry: (profile.effects.read_retry_us * 1e3).round() as u64,
             operations: Operations::default(),
         }
     }
@@ -78,13 +84,15 @@ impl Flash {
     pub(crate) fn read(&mut self, die: u32, at: SimTime, pages: u32) -> SimTime {
         let timing = self.timing;
         let moved = self.transfer(die, at, pages);
+        let repetitions = u64::from(self.retries.repetitions());
+        let length = timing.sense + repetitions * self.retry;
         let die = &mut self.dies[die as usize];
         let begin = die.read_from(at, timing.suspend);
-        let end = begin + timing.sense;
+        let end = begin + length;
         die.read_free = end;
         // Booked operations are delayed by this read; an idle die is busy until its end.
-        die.free = if die.free > at { (die.free + timing.sense).max(end) } else { end };
-        self.operations.senses += 1;
+        die.free = if die.free > at { (die.free + length).max(end) } else { end };
+        self.operations.senses += 1 + repetitions;
         (end + u64::from(pages) * timing.transfer_page).max(moved)
     }
 
@@ -206,7 +214,7 @@ mod tests {
         let query = format!("tiny?nand.channel_mb_s=1e6&{query}");
         let spec = ProfileSpec::parse(&query).unwrap();
         let geometry = Geometry::from_spec(&spec).unwrap();
-        Flash::new(&geometry, &spec.profile.nand, &spec.profile.slc)
+        Flash::new(&geometry, &spec.profile, 1)
     }
 
     fn program(die: u32) -> Program {

@@ -57,21 +57,21 @@ pub(crate) struct Ftl {
 }
 
 impl Ftl {
-    /// Returns the layer of a drive that was never written.
-    pub(crate) fn new(profile: &Profile, geometry: Geometry) -> Ftl {
+    /// Returns the layer of a drive that was never written; `seed` is that of its read retries.
+    pub(crate) fn new(profile: &Profile, geometry: Geometry, seed: u64) -> Ftl {
         Ftl {
             buffer: WriteBuffer::new(geometry.buffer_pages),
             host: None,
             parked: None,
             cache: SlcCache::new(&geometry, &profile.slc),
             folding: Folding::new(&profile.slc, &geometry),
-            gc: GarbageCollection::new(&profile.gc, &geometry),
+            gc: GarbageCollection::new(profile, &geometry),
             idle_superblocks: profile.gc.idle_superblocks as usize,
             buffer_is_safe: profile.host_interface.buffer_is_safe,
             cache_is_on: true,
             acknowledges_early: true,
             prefetched: UNMAPPED,
-            media: Media::new(profile, geometry),
+            media: Media::new(profile, geometry, seed),
         }
     }
 

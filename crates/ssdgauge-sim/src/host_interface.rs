@@ -4,13 +4,13 @@
 //! until then and moves that time on. The interface must never process a command before it was
 //! submitted.
 
-use crate::profile::HostInterfaceFigures;
+use crate::profile::{HostInterfaceFigures, Profile};
 use crate::time::SimTime;
 use ssdgauge_core::Direction;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Sequential read streams that the drive can follow at a time.
+/// Sequential read streams that a drive can follow at a time, where its profile states no fewer.
 const MAX_READ_STREAMS: usize = 8;
 
 /// Commands of a stream from which on the drive reads ahead: one shows no order, two may be chance.
@@ -24,6 +24,8 @@ pub(crate) struct HostInterface {
     link_free: [SimTime; 2],
     queue: SubmissionQueue,
     read_streams: [ReadStream; MAX_READ_STREAMS],
+    /// How many of them the drive follows.
+    followed: usize,
     read_ahead: bool,
 }
 
@@ -61,10 +63,15 @@ pub(crate) struct ProcessedCommand {
 }
 
 impl HostInterface {
-    /// Returns the interface of a drive that runs at `factor` of its full speed.
-    pub(crate) fn new(figures: &HostInterfaceFigures, factor: f64) -> HostInterface {
+    /// Returns the idle interface of a drive that runs at full speed.
+    pub(crate) fn new(profile: &Profile) -> HostInterface {
+        let figures = &profile.host_interface;
+        let followed = match profile.effects.read_streams as usize {
+            0 => MAX_READ_STREAMS,
+            streams => streams.min(MAX_READ_STREAMS),
+        };
         HostInterface {
-            timing: InterfaceTiming::new(figures, factor),
+            timing: InterfaceTiming::new(figures, 1.0),
             controller_free: 0,
             link_free: [0; 2],
             queue: SubmissionQueue {
@@ -73,6 +80,7 @@ impl HostInterface {
                 ends: BinaryHeap::new(),
             },
             read_streams: [ReadStream::default(); MAX_READ_STREAMS],
+            followed,
             read_ahead: figures.read_ahead,
         }
     }
@@ -162,7 +170,7 @@ impl HostInterface {
     }
 
     fn least_recent_stream(&self) -> usize {
-        (0..MAX_READ_STREAMS).min_by_key(|i| self.read_streams[*i].processed[1]).unwrap_or(0)
+        (0..self.followed).min_by_key(|i| self.read_streams[*i].processed[1]).unwrap_or(0)
     }
 }
 

@@ -14,7 +14,8 @@
 //! 2. `rig` is what the lab sees: prepare, run, rest. `validation` rejects what cannot be served,
 //!    `load` keeps requests in flight and `completion_queue` orders their ends, `fill` writes a range
 //!    once, `fault_injection` changes completions, `instruments` take readings and findings, and
-//!    `identity` and `description` name the drive.
+//!    `identity` and `description` name the drive; `served` takes single commands of another
+//!    program instead of steps.
 //! 3. `drive` takes one request at a point in time and returns the time of its completion:
 //!    `Drive::submit`.
 //! 4. `host_interface`: the submission queue admits the command, the controller processes it, the
@@ -28,10 +29,10 @@
 //! 9. `flash`: the unit is programmed on its die, after the operations booked there; the first unit
 //!    on each die of a superblock erases the block immediately before.
 //!
-//! Before its controller, `effects` of single drives stop it. Beside the path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power
-//! state), `ftl::ground_truth` (the counts
-//! that an analysis is judged by) and [`mean_field`] (the theory that judges the model), from which
-//! `ftl::worn_in` derives the initial state of a worn-in drive.
+//! Before its controller, `effects` of single drives stop it; `read_retries` lengthen reads. Beside the
+//! path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power state),
+//! `ftl::ground_truth` (the counts that an analysis is judged by) and [`mean_field`] (the theory that
+//! judges the model), from which `ftl::worn_in` derives the initial state of a worn-in drive.
 
 /// The revision of the model. It is raised with every change that moves a number of a virtual drive;
 /// runs of different revisions are runs of different drives, and are not compared.
@@ -49,6 +50,7 @@ mod operations;
 mod power_limit;
 mod power_thermal;
 mod profile;
+mod read_retries;
 mod rig;
 mod time;
 
@@ -60,3 +62,4 @@ pub use profile::{
     ProfileListing, SlcFigures, ThermalFigures, profiles, reviewed_profiles,
 };
 pub use rig::VirtualRig;
+pub use rig::served::{ServedCommand, ServedCompletion, ServedDrive, ServedOutcome};

@@ -11,6 +11,7 @@ mod fill;
 mod identity;
 mod instruments;
 mod load;
+pub(crate) mod served;
 mod validation;
 
 use crate::drive::Drive;
@@ -90,7 +91,7 @@ impl VirtualRig {
     fn from_spec(spec: ProfileSpec, target: &str, seed: u64) -> Result<VirtualRig, ProfileError> {
         let geometry = Geometry::from_spec(&spec)?;
         let seed = spec.seed.unwrap_or(seed);
-        let mut drive = Drive::new(spec.profile.clone(), geometry);
+        let mut drive = Drive::new(spec.profile.clone(), geometry, seed);
         match spec.initial_state {
             InitialState::Fresh => {}
             InitialState::Filled => drive.ftl.fill(),
@@ -209,7 +210,7 @@ impl VirtualRig {
         (self.filled, self.reached) = (Extents::default(), Extents::default());
         let power_thermal = self.drive.power_thermal.clone();
         let cache_is_on = self.drive.ftl.cache_is_on();
-        self.drive = Drive::new(self.spec.profile.clone(), self.geometry);
+        self.drive = Drive::new(self.spec.profile.clone(), self.geometry, self.seed);
         self.drive.ftl.switch_cache(cache_is_on);
         self.drive.inherit_power_thermal(power_thermal, self.now);
         // All dies erase in parallel, each its blocks one after the other.

@@ -77,6 +77,10 @@ fn impossible_drives_are_refused_with_their_figures() {
         "slc.fixed_gb=-1",
         "power.max_w=1",
         "power.max_w=3",
+        "effects.read_retry_share=0.9",
+        "effects.read_streams=9",
+        "effects.watermark_superblocks=4",
+        "effects.watermark_superblocks=4&effects.watermark_pace=1",
         "nand.t_r_us=-5",
     ] {
         let error = refused(&format!("tiny?{query}"));

@@ -2,24 +2,27 @@
 //!
 //! The doc comment of a field is its help text, so it is in the imperative, as the texts of clap.
 
+mod bench;
 mod claims;
 mod export;
+mod import;
 mod own_process;
+mod serve;
 mod values;
 
+pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
 pub(crate) use export::ExportArguments;
+pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
+pub(crate) use serve::ServeArguments;
 
 use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
 use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use ssdgauge_lab::Repeat;
 use std::path::PathBuf;
-use values::{
-    parse_block_size, parse_endurance, parse_label, parse_per_second, parse_percent, parse_rate,
-    parse_seconds, parse_share,
-};
+use values::{parse_endurance, parse_label, parse_percent, parse_rate, parse_share};
 
 /// SSD review lab: prepare a drive, run a suite, record every second, and write a report.
 #[derive(Debug, Parser)]
@@ -28,7 +31,8 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Colour the output: auto, always or never.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    // Without an order of its own, its place in the help of a command follows from the number of commands.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColourChoice,
 }
@@ -69,6 +73,10 @@ pub(crate) enum Command {
     Log(LogArguments),
     /// Print a suite or a run as a job file of fio.
     Export(ExportArguments),
+    /// Store a result of fio as a run file, marked as imported.
+    Import(ImportArguments),
+    /// Offer a virtual drive to other programs as a network block device.
+    Serve(ServeArguments),
     /// Measure the processor time of the engine per request.
     #[command(hide = true)]
     Bench(BenchArguments),
@@ -120,7 +128,7 @@ pub(crate) struct PlanArguments {
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
     pub(crate) options: PlanOptions,
-    /// Print every step; without it, equal and numbered steps are one line.
+    /// Print every step and value; without it, a plan of several tests has a line for each test.
     #[arg(long)]
     pub(crate) all: bool,
     /// Print the plan as JSON.
@@ -371,67 +379,6 @@ pub(crate) struct CompareArguments {
     /// Print JUnit XML.
     #[arg(long)]
     pub(crate) junit: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BenchArguments {
-    /// Target: `null:`, a folder (a scratch file in it), a block device, or an existing file, which
-    /// is only read.
-    #[arg(default_value = "null:")]
-    pub(crate) target: String,
-    /// Requests in flight per thread.
-    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub(crate) queue_depth: u32,
-    /// Number of I/O threads.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub(crate) threads: u32,
-    /// Use synchronous threads, one per request in flight, instead of io_uring.
-    #[arg(long)]
-    pub(crate) synchronous: bool,
-    /// Use polled completions (IOPOLL) instead of interrupts.
-    #[arg(long, conflicts_with = "synchronous")]
-    pub(crate) polled: bool,
-    /// Length of each request.
-    #[arg(long, default_value = "4KiB", value_parser = parse_block_size)]
-    pub(crate) block_size: Bytes,
-    /// Share of reads, in percent.
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
-    pub(crate) read_percent: u8,
-    /// Use ascending offsets instead of random ones.
-    #[arg(long)]
-    pub(crate) sequential: bool,
-    /// Read an existing file through the page cache.
-    #[arg(long)]
-    pub(crate) cached: bool,
-    /// Do not write the target before it is read.
-    #[arg(long)]
-    pub(crate) no_fill: bool,
-    /// Submit this many requests per second at equal intervals (open loop).
-    #[arg(long, value_name = "PER_SECOND", value_parser = parse_per_second)]
-    pub(crate) rate: Option<f64>,
-    /// Submit the requests of --rate at random intervals (Poisson arrivals).
-    #[arg(long, requires = "rate")]
-    pub(crate) poisson: bool,
-    /// Duration of each run, in seconds.
-    #[arg(long, default_value_t = 2.0, value_parser = parse_seconds)]
-    pub(crate) seconds: f64,
-    /// End each run after this many requests.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) requests: Option<u64>,
-    /// Number of runs; with more than one, a warm-up run precedes them.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) runs: u32,
-    /// Size of the scratch file, or of the tested range of another target.
-    #[arg(long, default_value = "256MiB")]
-    pub(crate) size: Bytes,
-    #[command(flatten)]
-    pub(crate) consent: ConsentOptions,
-    /// Write a log of all requests.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) log_ios: Option<PathBuf>,
-    /// Print JSON, one line per run.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[cfg(test)]

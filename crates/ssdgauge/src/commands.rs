@@ -7,6 +7,7 @@ mod demo;
 mod drive_description;
 mod drives;
 mod export;
+mod import;
 mod log;
 mod look;
 mod meters;
@@ -15,6 +16,7 @@ mod profiles;
 mod report;
 mod resume;
 mod run;
+mod serve;
 mod suites;
 
 use crate::arguments::Command;
@@ -49,6 +51,8 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Demo(arguments) => demo::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
+        Command::Import(arguments) => import::execute(&arguments),
+        Command::Serve(arguments) => serve::execute(&arguments),
         Command::Log(arguments) => log::print(&arguments.file),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Look(arguments) => look::serve(&arguments),

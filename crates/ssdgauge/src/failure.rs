@@ -335,7 +335,9 @@ impl From<RunFileError> for Failure {
             RunFileError::Damaged { .. } => {
                 (FailureKind::Failed, "the file was not changed; restore it from a copy".into())
             }
-            RunFileError::Impossible { .. } | RunFileError::TooLarge { .. } => {
+            RunFileError::Impossible { .. }
+            | RunFileError::TooLarge { .. }
+            | RunFileError::TooManyLatencies { .. } => {
                 (FailureKind::Usage, "the file was not changed".to_owned())
             }
             RunFileError::Excess { .. } => (

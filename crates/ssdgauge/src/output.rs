@@ -26,6 +26,8 @@ pub(crate) enum Format {
     VegaLite,
     /// A job file of fio.
     FioJob,
+    /// A table of runs as a Parquet file.
+    Parquet,
 }
 
 impl Format {
@@ -34,6 +36,7 @@ impl Format {
             Format::Page => "report",
             Format::Svg | Format::Png | Format::VegaLite => "chart",
             Format::FioJob => "job file",
+            Format::Parquet => "table",
         }
     }
 
@@ -45,6 +48,7 @@ impl Format {
             Format::Png => ssdgauge_report::PNG_MARK,
             Format::VegaLite => ssdgauge_report::VEGA_LITE_MARK.as_bytes(),
             Format::FioJob => ssdgauge_fio::MARK.as_bytes(),
+            Format::Parquet => ssdgauge_fleet::MARK.as_bytes(),
         }
     }
 
@@ -54,6 +58,8 @@ impl Format {
             Format::Page | Format::Svg | Format::Png | Format::FioJob => 4_096,
             // Its keys are in alphabetical order, so the signature follows the data.
             Format::VegaLite => 64 << 20,
+            // It has its program at its end; the seconds of a run of a week take some 50 MB.
+            Format::Parquet => 1 << 30,
         }
     }
 }

@@ -307,7 +307,10 @@ fn profile_failure(error: &ProfileError, profile: &str) -> Failure {
             let by_part = suggestion::nearest(key, parts).and_then(|part| {
                 known.split(", ").find(|one| one.rsplit('.').next() == Some(part))
             });
-            let hint = match by_part.or_else(|| suggestion::nearest(key, known.split(", "))) {
+            let hint = match by_part
+                .or_else(|| suggestion::nearest(key, known.split(", ")))
+                .or_else(|| by_word(key, known))
+            {
                 Some(meant) => format!("did you mean '{meant}'?"),
                 None => format!(
                     "the keys are those of its profile (crates/ssdgauge-sim/profiles), such as \
@@ -377,6 +380,12 @@ fn prompt(
         count_down();
     }
     Ok(TypedConfirmation { confirm, erase })
+}
+
+/// Returns the shortest of the `known` keys that has the word `name`, such as `buffer`.
+fn by_word<'a>(name: &str, known: &'a str) -> Option<&'a str> {
+    let has_word = |key: &&str| suggestion::nearest(name, key.split(['.', '_'])).is_some();
+    known.split(", ").filter(has_word).min_by_key(|key| key.len())
 }
 
 /// Reads a line from stdin; the last [`MIN_TYPED`] or more characters of `expected` count as all of

@@ -20,7 +20,15 @@ pub(crate) fn print(text: &str) {
 /// Writes a JSON document to stdout, with a final line break. Characters that are hidden or change the
 /// order of their neighbours are escaped in its strings, which keep their values.
 pub(crate) fn print_json(value: &serde_json::Value) {
-    print(&format!("{}\n", ssdgauge_report::sanitize_json(&format!("{value:#}"))));
+    // A report can have tens of megabytes, so no copy is made beyond these two.
+    let mut text = ssdgauge_report::sanitize_json(&format!("{value:#}"));
+    text.push('\n');
+    print(&text);
+}
+
+/// Writes lines of JSON to stdout, with the same escapes.
+pub(crate) fn print_json_lines(lines: &str) {
+    print(&ssdgauge_report::sanitize_json(lines));
 }
 
 /// Writes text to stdout, sanitized, folded to the width and with a final line break.

@@ -198,7 +198,7 @@ a_drive_that_holds_a_partition_table() {
             "$(sql a.ssdg "SELECT count(*) FROM reading WHERE quantity='$quantity'")" 2
     done
     rights=$(sql a.ssdg "SELECT value FROM environment WHERE key='rights'")
-    is 'the privileges of the run' "${rights%%,*}" 'privileged helper process for requests to the drive'
+    is 'the privileges of the run' "${rights%% (*}" 'privileged helper process for requests to the drive'
     case $rights in *'user 0 without capabilities'*) ;; *) fail "privileges: $rights" ;; esac
 }
 

@@ -177,7 +177,8 @@ impl Histogram {
         max: u64,
         overflow: u64,
     ) -> Option<Self> {
-        let mut counts: Vec<(u32, u64)> = Vec::new();
+        let buckets = buckets.into_iter();
+        let mut counts: Vec<(u32, u64)> = Vec::with_capacity(buckets.size_hint().0);
         let mut counted = overflow;
         let mut is_sorted = true;
         for (value, n) in buckets {
@@ -199,14 +200,14 @@ impl Histogram {
             });
         }
         counts.retain(|(_, n)| *n > 0);
-        let inside = |value: u64| {
-            let bucket = |value| bucket_of(value) as u32;
-            value > MAX_VALUE || counts.binary_search_by_key(&bucket(value), |one| one.0).is_ok()
+        // The first and the last bucket are those of the extremes; values above the range have none.
+        let is_at = |value: u64, end: Option<&(u32, u64)>| {
+            value > MAX_VALUE || end.is_some_and(|end| end.0 == bucket_of(value) as u32)
         };
         if counted == 0 {
             return Some(Histogram::from_figures(0, sum, u64::MAX, 0, 0));
         }
-        if min > max || !inside(min) || !inside(max) {
+        if min > max || !is_at(min, counts.first()) || !is_at(max, counts.last()) {
             return None;
         }
         let counts = Counts::Sparse(counts.into());
@@ -366,6 +367,13 @@ impl Histogram {
     /// Returns each occupied bucket as its lowest value and its count, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.occupied().map(|(bucket, n)| (edges_of(bucket).0, n))
+    }
+
+    /// Returns each occupied bucket as its highest value and its count, in ascending order: a
+    /// percentile is the first of these values whose counts so far reach its rank, and at most the
+    /// maximum.
+    pub fn highest_values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.occupied().map(|(bucket, n)| (edges_of(bucket).1, n))
     }
 
     /// Returns each occupied bucket with its number and its count, in ascending order.

@@ -141,7 +141,7 @@ impl Cohort {
     /// older revisions of the model beside newer ones.
     pub fn from_runs(runs: &[Run]) -> Option<Cohort> {
         let fits =
-            |run: &&Run| objection(run).is_none() && drive_class::class(&run.head.drive).is_some();
+            |run: &&Run| objection(run).is_none() && drive_class::class(&run.head.drive).is_ok();
         let fitting: Vec<&Run> = runs.iter().filter(fits).collect();
         let is_model = fitting.iter().all(|run| run.is_model());
         let revision = fitting.iter().filter_map(|run| run.head.drive.model_revision()).max();
@@ -166,11 +166,8 @@ impl Cohort {
         if let Some(objection) = objection(run) {
             return Err(objection.to_owned());
         }
-        let Some(class) = drive_class::class(&run.head.drive) else {
-            let words = "the class of the drive is not known: its interface, link speed or write cache \
-                         was not reported";
-            return Err(words.to_owned());
-        };
+        let class = drive_class::class(&run.head.drive)
+            .map_err(|reason| format!("the class of the drive is not known: {reason}"))?;
         let of_run = run.head.drive.model_revision();
         if of_run.is_some() && self.model_revision.is_some() && of_run != self.model_revision {
             return Err("the revisions of the model differ".to_owned());
@@ -218,7 +215,7 @@ impl CohortRun {
         Some(CohortRun {
             drive: name,
             id,
-            class: drive_class::class(drive)?.key().to_owned(),
+            class: drive_class::class(drive).ok()?.key().to_owned(),
             span_bytes: span(run),
             values: loads.collect(),
         })

@@ -60,31 +60,42 @@ impl DriveClass {
 /// Transfers a second and lane from PCIe 4.0 on, in GT/s.
 const GEN4: f64 = 16.0;
 
-/// Returns the class of `drive`; `None` where its interface, the generation of its link or its write
-/// cache was not reported, or where it is no solid-state drive.
-pub(crate) fn class(drive: &DriveInfo) -> Option<DriveClass> {
+/// Returns the class of `drive`.
+///
+/// # Errors
+///
+/// Returns what was not reported, or why the drive is of no class.
+pub(crate) fn class(drive: &DriveInfo) -> Result<DriveClass, &'static str> {
+    const NO_SPEED: &str = "the speed of its link was not reported";
     let detail = |key: &str| drive.details.get(key).map(String::as_str);
-    if drive.kind == TargetKind::Null || detail("rotational") == Some("1") {
-        return None;
+    if drive.kind == TargetKind::Null {
+        return Err("there is no drive");
     }
-    let is_protected = match detail("write_cache")? {
-        "write through" => true,
-        "write back" => false,
-        _ => return None,
+    if detail("rotational") == Some("1") {
+        return Err("it is reported as rotational, as disks of virtual machines are");
+    }
+    let is_protected = match detail("write_cache") {
+        Some("write through") => true,
+        Some("write back") => false,
+        Some(_) | None => return Err("the state of its write cache was not reported"),
     };
     let interface = detail("interface").unwrap_or_default();
-    if interface.starts_with("SATA") {
-        return Some(sata(is_protected));
+    // A drive behind USB or a RAID adapter is at another place in the tree of devices.
+    if interface.starts_with("SATA") || detail("transport") == Some("sata") {
+        return Ok(sata(is_protected));
     }
-    let is_gen4 = match interface.strip_prefix("PCIe ") {
-        Some(generation) => generation.chars().next()?.to_digit(10)? >= 4,
-        None if detail("transport") == Some("pcie") => {
-            detail("link_speed")?.split(' ').next()?.parse::<f64>().ok()? >= GEN4
+    let generation = interface.strip_prefix("PCIe ").map(|text| text.chars().next());
+    let is_gen4 = match (generation, detail("transport")) {
+        (Some(digit), _) => digit.and_then(|digit| digit.to_digit(10)).ok_or(NO_SPEED)? >= 4,
+        (None, Some("pcie")) => {
+            let speed = detail("link_speed").and_then(|text| text.split(' ').next());
+            speed.and_then(|text| text.parse::<f64>().ok()).ok_or(NO_SPEED)? >= GEN4
         }
-        // The kernel names drives behind USB and RAID adapters as it names SATA drives.
-        None => return None,
+        (None, Some("usb")) => return Err("it is behind USB"),
+        // The kernel names drives behind RAID adapters as it names SATA drives.
+        (None, Some(_) | None) => return Err("its interface was not reported"),
     };
-    Some(match (is_protected, is_gen4) {
+    Ok(match (is_protected, is_gen4) {
         (false, false) => DriveClass::NvmeClient,
         (false, true) => DriveClass::NvmeClientGen4,
         (true, false) => DriveClass::NvmeProtected,
@@ -117,7 +128,7 @@ mod tests {
             physical_block: Bytes(512),
             details: details.collect(),
         };
-        assert_eq!(class(&drive), expected, "{:?}", drive.details);
+        assert_eq!(class(&drive).ok(), expected, "{:?}", drive.details);
     }
 
     #[test]
@@ -134,6 +145,11 @@ mod tests {
         check(Virtual, &[("interface", "PCIe 3.0 x4"), back], Some(NvmeClient));
         check(Virtual, &[("interface", "SATA 6 Gb/s"), back], Some(SataClient));
         check(Virtual, &[("interface", "SATA 6 Gb/s"), through], Some(SataProtected));
+        check(Block, &[("transport", "sata"), back], Some(SataClient));
+        check(File, &[("transport", "sata"), through], Some(SataProtected));
+        check(Block, &[("transport", "sata")], None);
+        check(Block, &[("transport", "sata"), back, ("rotational", "1")], None);
+        check(Block, &[("transport", "usb"), back], None);
         // What is not reported is not assumed.
         check(Block, &[pcie, gen3], None);
         check(Block, &[pcie, back], None);

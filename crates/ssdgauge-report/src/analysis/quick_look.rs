@@ -53,6 +53,32 @@ pub(crate) struct Tile {
     pub(crate) is_good: Option<bool>,
 }
 
+/// Returns the headline: speeds, or what stands against them.
+pub(crate) fn headline(run: &Run) -> String {
+    let kinds = [FindingKind::HealthWarning, FindingKind::MediaError, FindingKind::WrongData];
+    let ill = run.all_findings().into_iter().find(|one| kinds.contains(&one.finding.kind));
+    let best = |reads: bool| {
+        figures(run, reads).into_iter().find(|figure| figure.metric == Metric::ThroughputMbS)
+    };
+    let speed = |figure: &Figure| number::measured(figure.value, figure.metric);
+    match (ill, best(true), best(false)) {
+        (Some(ill), _, _) => {
+            format!("Look at this first: {}", crate::text::sanitize::prose(&ill.finding.text))
+        }
+        (None, Some(read), Some(write)) => match fall(run) {
+            Some(fall) => format!(
+                "Reads at {}, writes at {} until its cache is full",
+                speed(&read),
+                number::measured(fall.before, Metric::ThroughputMbS)
+            ),
+            None => format!("Reads at {}, writes at {} in bursts", speed(&read), speed(&write)),
+        },
+        (None, Some(one), None) => format!("Reads at {}", speed(&one)),
+        (None, None, Some(one)) => format!("Writes at {}", speed(&one)),
+        (None, None, None) => crate::text::labels::run_name(&run.head),
+    }
+}
+
 /// Returns the steps of `run` whose requests are all reads, or all writes, or both, in the order of a
 /// reader: large ones first.
 pub(crate) fn figures(run: &Run, reads: bool) -> Vec<Figure> {
@@ -212,7 +238,9 @@ fn link(run: &Run) -> Tile {
     let get = |key: &str| details.get(key).map(|text| crate::text::sanitize::prose(text));
     let width = get("link_width").map(|width| format!(" ×{width}")).unwrap_or_default();
     let speed = get("link_speed").map(|speed| format!("{speed}{width}"));
-    let Some(value) = get("interface").or(speed).or_else(|| get("transport")) else {
+    let Some(value) = get("interface").or(speed).or_else(|| {
+        get("transport").map(|name| name.replace("sata", "SATA").replace("usb", "USB"))
+    }) else {
         return unknown("Link");
     };
     let is_below = has(run, FindingKind::LinkBelowCapability);

@@ -5,6 +5,7 @@
 
 use crate::analysis::drive_slots;
 use crate::analysis::group::{self, Group};
+use crate::analysis::label_comparison;
 use crate::analysis::outcome;
 use crate::model::Run;
 use crate::text::labels;
@@ -27,6 +28,7 @@ pub(crate) struct ReportDrives {
     drive_of_run: Vec<usize>,
     kinds: Vec<TargetKind>,
     count: usize,
+    are_labels: bool,
 }
 
 impl ReportDrives {
@@ -48,7 +50,14 @@ impl ReportDrives {
         let mut best_first = by_rank(runs, &drive_of_run, count);
         best_first.sort_by_key(|drive| highlighted != Some(*drive));
         let slots = drive_slots::assign(&fingerprints, &best_first);
-        ReportDrives { names, highlighted, short, slots, drive_of_run, kinds, count }
+        let are_labels = count > 1 && label_comparison::compared_labels(runs).is_ok();
+        ReportDrives { names, highlighted, short, slots, drive_of_run, kinds, count, are_labels }
+    }
+
+    /// Returns what is compared: `drives`, or `labels` where all runs are of one drive and differ by
+    /// their labels.
+    pub(crate) fn noun(&self) -> &'static str {
+        if self.are_labels { "labels" } else { "drives" }
     }
 
     /// Returns the shortest name that separates the drive with this number from the others.

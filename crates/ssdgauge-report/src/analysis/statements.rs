@@ -66,9 +66,9 @@ pub(crate) fn headline(
     let count = drives.count();
     match leads.as_slice() {
         [] if answer.columns.iter().all(|column| column.lead().is_none()) => {
-            "No test has values of more than one drive".to_owned()
+            format!("No test has values of two {}", drives.noun())
         }
-        [] => format!("No lead beyond 3 % among {} drives", in_letters(count)),
+        [] => format!("No lead beyond 3 % among {} {}", in_letters(count), drives.noun()),
         [(drive, columns)] => {
             format!("{} leads in {}", drives.short(*drive), listed(&titles(columns)))
         }
@@ -123,9 +123,22 @@ fn titles(columns: &[&Column]) -> Vec<String> {
         Question::Sustained => "sustained writes".to_owned(),
         Question::Tail => "slowest requests".to_owned(),
         Question::Efficiency => "efficiency".to_owned(),
-        Question::Other => column.title.clone(),
+        Question::Other => within_sentence(&column.title),
     };
     columns.iter().take(2).map(title).collect()
+}
+
+/// Returns the title of a test within a sentence: its first words, the first letter in lower case.
+fn within_sentence(title: &str) -> String {
+    let words = title.split(',').next().unwrap_or(title);
+    let mut letters = words.chars();
+    match (letters.next(), letters.clone().next()) {
+        // An abbreviation, such as ACT, stays as it is.
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        (_, _) => words.to_owned(),
+    }
 }
 
 fn is_ahead((_, _, ratio): &(usize, usize, f64)) -> bool {
@@ -159,7 +172,8 @@ pub(crate) fn dek(
     sentences.extend(others.map(|column| most(column, drives, "reaches")));
     let mut sentences = varied(sentences.into_iter().flatten().collect());
     if sentences.is_empty() {
-        let text = "No two drives differ by more than 3 % in the columns below.".to_owned();
+        let noun = drives.noun();
+        let text = format!("No two {noun} differ by more than 3 % in the columns below.");
         sentences.push(Sentence { drive: None, text });
     }
     sentences
@@ -294,6 +308,9 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
     }
 }
 
+/// The most drives that a title names.
+const MAX_NAMES: usize = 3;
+
 /// Returns the title of the figure of `group`: the drives that leave their cache, the best drive with
 /// its lead, or a tie.
 pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
@@ -315,13 +332,19 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
         }
         Outcome::Tie(places) => {
             let names: Vec<String> = places.iter().map(|place| name(*place).to_owned()).collect();
-            format!("{} tie at {}", listed(&names), value(places[0]))
+            let tied = match names.len() {
+                many if many > MAX_NAMES => {
+                    format!("{} {}", capital(&in_letters(many)), drives.noun())
+                }
+                _ => listed(&names),
+            };
+            format!("{tied} tie; the best value is {}", value(places[0]))
         }
         Outcome::Unjudged { best, next } if is_search(group) => {
             format!("{} passes at {}, {} at {}", name(best), value(best), name(next), value(next))
         }
         Outcome::Unjudged { best, next } => format!(
-            "{} {}, {} {}: not each has an interval, so no lead is claimed",
+            "{} {}, {} {}: no lead without 95\u{a0}% intervals",
             name(best),
             value(best),
             name(next),
@@ -366,7 +389,6 @@ fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64))
 
 /// Returns the drives of a sequential write that leave their cache, with the share that is left.
 fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
-    const MAX_NAMES: usize = 3;
     let edge = |member: &Member<'_>| slc_cache::cache_edge(member.test);
     let mut falls: Vec<(usize, f64)> = group
         .members

@@ -13,6 +13,9 @@ const MAX_KNOWN: usize = 32;
 /// The memory of a pair of names beside the names themselves, in bytes. Rounded up.
 const OF_NAMES: usize = 256;
 
+/// The memory of a point beside its samples, in bytes: workload, names, figures. Rounded up.
+const OF_POINT: usize = 3 << 10;
+
 /// Reads the samples of `step` from `records`, one after the other.
 pub(crate) fn read(
     file: &RunFile,
@@ -21,6 +24,7 @@ pub(crate) fn read(
     workload: &Workload,
     records: &[&StepRecord],
 ) -> Result<PointRun, ReportError> {
+    room.take(OF_POINT)?;
     let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut known: Vec<(String, String)> = Vec::new();
     let samples = file.samples(step, workload, records, true, room, |reading| {

@@ -1,4 +1,4 @@
-//! A comparison as text for a terminal, as Markdown and as JSON.
+//! A comparison as Markdown and as JSON.
 
 use crate::analysis::compare::{Comparison, Difference, Gate, TestComparison};
 use crate::output::json::SCHEMA;
@@ -11,28 +11,6 @@ const CAVEAT: &str = "Where both runs were repeated, the intervals come from the
                       the variation between runs, or between drives of one model.";
 
 impl Comparison {
-    /// Returns the comparison as lines for a terminal.
-    pub fn text(&self) -> String {
-        let mut lines = vec![format!("A: {} (run {})", self.names[0], self.ids[0])];
-        lines.push(format!("B: {} (run {})", self.names[1], self.ids[1]));
-        if !self.marks.is_empty() {
-            lines.push(self.marks.join(", "));
-        }
-        lines.push(String::new());
-        let width = self.tests.iter().map(|test| test.title.chars().count()).max().unwrap_or(0);
-        for test in &self.tests {
-            lines.push(format!("{:<width$}  {}", test.title, sentence(test)));
-        }
-        lines.push(String::new());
-        lines.push(format!("{} {CAVEAT}", self.rule()));
-        if let Some(gate) = self.gate {
-            let threshold = percent(self.options.threshold.unwrap_or(0.0));
-            lines.push(format!("gate at {threshold}: {}", gate.name()));
-        }
-        lines.push(String::new());
-        lines.join("\n")
-    }
-
     /// Returns the comparison as a Markdown table.
     pub fn markdown(&self) -> String {
         let mut text = format!("## {} against {}\n\n", md(&self.names[1]), md(&self.names[0]));
@@ -55,7 +33,7 @@ impl Comparison {
         }
         text.push_str(&format!("\nA: {}, run {}.  \n", md(&self.names[0]), md(&self.ids[0])));
         text.push_str(&format!("B: {}, run {}.\n", md(&self.names[1]), md(&self.ids[1])));
-        text.push_str(&format!("\n{} {CAVEAT}\n", self.rule()));
+        text.push_str(&format!("\n{}\n", self.basis()));
         if let Some(gate) = self.gate {
             let threshold = percent(self.options.threshold.unwrap_or(0.0));
             text.push_str(&format!("\nGate at {threshold}: **{}**\n", gate.name()));
@@ -94,9 +72,18 @@ impl Comparison {
         })
     }
 
-    fn rule(&self) -> String {
+    /// Returns what a difference is, and what its interval comes from.
+    pub(super) fn basis(&self) -> String {
         let noise = percent(self.options.noise);
-        format!("A difference is significant if its 95 % interval lies beyond {noise} of noise.")
+        format!(
+            "A difference is significant if its 95 % interval lies beyond {noise} of noise. {CAVEAT}"
+        )
+    }
+
+    /// Returns the result of the gate in words; `None` where no threshold was given.
+    pub(super) fn gate_words(&self) -> Option<String> {
+        let threshold = percent(self.options.threshold.unwrap_or(0.0));
+        self.gate.map(|gate| format!("gate at {threshold}: {}", gate.name()))
     }
 }
 

@@ -1,10 +1,8 @@
 //! CSV for spreadsheets: one row for each measured value.
 
-use crate::analysis::workload_text;
-use crate::model::metrics;
-use crate::model::{PointRun, Run, TestRun};
+use crate::model::Run;
+use crate::output::values::{Value, values};
 use crate::text::{labels, sanitize};
-use ssdgauge_core::{Headline, Metric};
 
 const HEAD: [&str; 19] = [
     "run_id",
@@ -28,14 +26,6 @@ const HEAD: [&str; 19] = [
     "label",
 ];
 
-/// The cells that all rows of a test have.
-struct TestCells {
-    /// The first ones.
-    cells: Vec<String>,
-    /// The label of the run, which is the last cell: earlier columns keep their places.
-    label: String,
-}
-
 /// Returns `runs` as a table with one row for each value: run × test × point × metric.
 ///
 /// The headline of a test has the point `headline`, further ones say their rule behind it; an
@@ -47,19 +37,25 @@ pub fn csv(runs: &[Run]) -> String {
     text.push_str("\r\n");
     for run in runs {
         let of_run = run_cells(run);
+        // The label is the last cell: earlier columns keep their places.
         let label = cell(&labels::label(&run.head).unwrap_or_default());
-        for test in &run.tests {
-            let mut cells = of_run.clone();
-            cells.push(cell(&test.test.id));
-            cells.push(test.test.revision.to_string());
-            let prefix = TestCells { cells, label: label.clone() };
-            headline_rows(&mut text, &prefix, test);
-            for point in &test.points {
-                point_rows(&mut text, &prefix, point);
+        for value in values(run) {
+            let (low, high) = value.interval.unzip();
+            row(&mut text, &of_run, &value, "", value.value, &label);
+            let ends = [("_low", low), ("_high", high)];
+            // A headline has rows for its interval also where it has none.
+            for (suffix, end) in
+                ends.into_iter().filter(|end| end.1.is_some() || is_headline(&value))
+            {
+                row(&mut text, &of_run, &value, suffix, end, &label);
             }
         }
     }
     text
+}
+
+fn is_headline(value: &Value<'_>) -> bool {
+    value.position.is_none()
 }
 
 fn run_cells(run: &Run) -> Vec<String> {
@@ -80,49 +76,28 @@ fn run_cells(run: &Run) -> Vec<String> {
     ]
 }
 
-fn headline_rows(text: &mut String, prefix: &TestCells, test: &TestRun) {
-    write_headline(text, prefix, "headline", &test.headline);
-    for (score, headline) in test.test.also.iter().zip(&test.also) {
-        let place = format!("headline: {}", workload_text::rule(&test.test, score));
-        write_headline(text, prefix, &place, headline);
-    }
-}
-
-fn write_headline(text: &mut String, prefix: &TestCells, place: &str, headline: &Headline) {
-    let metric = headline.metric;
-    let (low, high) = headline.interval.ends().unzip();
-    let rows = [("", headline.value), ("_low", low), ("_high", high)];
-    for (suffix, value) in rows {
-        let key = format!("{}{suffix}", metric.key());
-        row(text, prefix, [cell(place), String::new()], &key, value, metric);
-    }
-}
-
-fn point_rows(text: &mut String, prefix: &TestCells, point: &PointRun) {
-    let place = [cell(&point.point.label), point.point.position.to_string()];
-    for (metric, scope, key, value) in metrics::shown(point) {
-        row(text, prefix, place.clone(), &key, value, metric);
-        let is_own = value.is_some() && point.has_own_intervals(scope);
-        let ends = is_own.then(|| point.interval(metric, scope)).and_then(|found| found.ends());
-        if let Some((low, high)) = ends {
-            row(text, prefix, place.clone(), &format!("{key}_low"), Some(low), metric);
-            row(text, prefix, place.clone(), &format!("{key}_high"), Some(high), metric);
-        }
-    }
-}
-
 fn row(
     text: &mut String,
-    prefix: &TestCells,
-    place: [String; 2],
-    key: &str,
-    value: Option<f64>,
-    metric: Metric,
+    of_run: &[String],
+    value: &Value<'_>,
+    suffix: &str,
+    number: Option<f64>,
+    label: &str,
 ) {
-    let value = value.map(|value| value.to_string()).unwrap_or_default();
-    let tail = [key.to_owned(), value, metric.unit().to_owned(), prefix.label.clone()];
-    let cells: Vec<&str> =
-        prefix.cells.iter().chain(&place).chain(&tail).map(String::as_str).collect();
+    let test = &value.test.test;
+    let number_text =
+        |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let cells = [
+        cell(&test.id),
+        test.revision.to_string(),
+        cell(&value.place),
+        number_text(value.position),
+        format!("{}{suffix}", value.key),
+        number_text(number),
+        value.metric.unit().to_owned(),
+        label.to_owned(),
+    ];
+    let cells: Vec<&str> = of_run.iter().chain(&cells).map(String::as_str).collect();
     text.push_str(&cells.join(","));
     text.push_str("\r\n");
 }

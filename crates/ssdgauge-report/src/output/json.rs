@@ -40,6 +40,7 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
         "awaits_flush": run.awaits_flush,
         "model": run.is_model(),
         "label": labels::label(&run.head),
+        "imported_from": run.head.imported_from().map(sanitize::device),
         "drive": drive(&run.head.drive),
         "suite": {
             "id": sanitize::prose(&plan.suite.id),

@@ -10,6 +10,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{Finding, Headline, Score, Severity};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Returns `runs` as Markdown: of several drives one table that compares them, otherwise for each run a
@@ -96,15 +97,19 @@ fn findings(text: &mut String, run: &Run) -> std::fmt::Result {
 /// Returns each finding once, the most severe first, with the tests that it concerns.
 fn lines(run: &Run) -> Vec<(&'static str, String)> {
     let mut seen: Vec<(&Finding, Vec<String>)> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut titled: BTreeSet<(usize, &str)> = BTreeSet::new();
     for LocatedFinding { test, metrics, finding, .. } in run.all_findings() {
         // A finding on a value that this table does not show has no place here.
         if !metrics.is_empty() && !metrics.iter().any(|key| key == "headline") {
             continue;
         }
-        let title = test.map(|test| sanitize::prose(&test.title));
-        match seen.iter_mut().find(|(known, _)| known.text == finding.text) {
-            Some((_, titles)) => titles.extend(title.filter(|title| !titles.contains(title))),
-            None => seen.push((finding, title.into_iter().collect())),
+        let place = *places.entry(&finding.text).or_insert(seen.len());
+        if place == seen.len() {
+            seen.push((finding, Vec::new()));
+        }
+        if let Some(test) = test.filter(|test| titled.insert((place, &test.title))) {
+            seen[place].1.push(sanitize::prose(&test.title));
         }
     }
     seen.sort_by_key(|(finding, _)| std::cmp::Reverse::<Severity>(finding.severity));

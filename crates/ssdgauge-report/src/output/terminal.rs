@@ -2,6 +2,8 @@
 //!
 //! Without colour it is plain ASCII, for pipes, logs and old terminals.
 
+mod card;
+mod compared;
 mod rows;
 mod style;
 
@@ -24,19 +26,27 @@ const IN_WORDS: usize = 3;
 
 /// Returns the summary of `run` in at most `width` columns.
 ///
-/// The suite `quick` gets the customary rows (SEQ1M Q8 and so on), every other suite a table of
-/// headlines. With `colour` the summary uses terminal colours and line drawing, without it ASCII
+/// The suite `quick` gets its result in words, the customary rows (SEQ1M Q8 and so on) and the state
+/// of the drive, every other suite a table of headlines; both get the grade of trust. With `colour` the summary uses terminal colours and line drawing, without it ASCII
 /// only.
 pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     let style = Style { colour, width: width.max(NARROWEST) };
     let mut lines = header(run, &style);
+    let is_quick = run.head.plan.suite.id == QUICK;
+    if is_quick {
+        lines.push(String::new());
+        lines.extend(card::verdict(run, &style));
+    }
     lines.push(style.rule());
-    let rows = match run.head.plan.suite.id == QUICK {
+    lines.extend(match is_quick {
         true => rows::customary(run, &style),
         false => rows::headlines(run, &style),
-    };
-    lines.extend(rows);
+    });
     lines.push(style.rule());
+    if is_quick {
+        lines.extend(card::health(run, &style));
+    }
+    lines.extend(card::trust(run, &style));
     lines.extend(findings(run, &style));
     let mut text = lines.join("\n");
     text.push('\n');

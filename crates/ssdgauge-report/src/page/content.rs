@@ -5,6 +5,7 @@ use crate::analysis::caches::{self, Writes};
 use crate::analysis::fill_states::{self as states, FillStates};
 use crate::analysis::group::{self, Group};
 use crate::analysis::prices;
+use crate::analysis::quick_look;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::{self as order, Sections};
 use crate::analysis::trust::{self, Trust};
@@ -57,7 +58,7 @@ impl<'a> Content<'a> {
         let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
         let title = match (stated, runs) {
             (Some(title), _) => title,
-            (None, [run]) if is_quick(runs, options) => quick::headline(run),
+            (None, [run]) if is_quick(runs, options) => quick_look::headline(run),
             (None, _) => title,
         };
         let ids = ids(&groups);

@@ -10,12 +10,18 @@ pub(super) fn flag(runs: &[Run]) -> Markup {
         total if n == total => String::new(),
         total => format!("{n} of {total} runs: "),
     };
-    let flags: [(usize, &str, &str); 5] = [
+    let flags: [(usize, &str, &str); 6] = [
         (
             count(Run::is_model),
             "MODEL",
             "Simulated drives. The numbers show how classes of drives behave, and say nothing about any \
              product.",
+        ),
+        (
+            count(|run| run.head.imported_from().is_some()),
+            "IMPORTED",
+            "Measured by another program. Percentiles follow from its bins, and the course in time is not \
+             known.",
         ),
         (
             count(Run::is_shortened),

@@ -17,7 +17,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::{FindingKind, Metric};
+use ssdgauge_core::Metric;
 
 /// The copies whose time is computed, in gigabytes.
 const COPIES: [f64; 3] = [10.0, 60.0, 200.0];
@@ -31,33 +31,6 @@ pub(super) fn fits(runs: &[Run]) -> bool {
                     && quick_look::figures(run, false).is_empty())
         }
         [] | [_, ..] => false,
-    }
-}
-
-/// Returns the headline: speeds, or what stands against them.
-pub(super) fn headline(run: &Run) -> String {
-    let kinds = [FindingKind::HealthWarning, FindingKind::MediaError, FindingKind::WrongData];
-    let ill = run.all_findings().into_iter().find(|one| kinds.contains(&one.finding.kind));
-    let best = |reads: bool| {
-        let figures = quick_look::figures(run, reads);
-        figures.into_iter().find(|figure| figure.metric == Metric::ThroughputMbS)
-    };
-    let speed = |figure: &Figure| number::measured(figure.value, figure.metric);
-    match (ill, best(true), best(false)) {
-        (Some(ill), _, _) => {
-            format!("Look at this first: {}", sanitize::prose(&ill.finding.text))
-        }
-        (None, Some(read), Some(write)) => match quick_look::fall(run) {
-            Some(fall) => format!(
-                "Reads at {}, writes at {} until its cache is full",
-                speed(&read),
-                number::measured(fall.before, Metric::ThroughputMbS)
-            ),
-            None => format!("Reads at {}, writes at {} in bursts", speed(&read), speed(&write)),
-        },
-        (None, Some(one), None) => format!("Reads at {}", speed(&one)),
-        (None, None, Some(one)) => format!("Writes at {}", speed(&one)),
-        (None, None, None) => labels::run_name(&run.head),
     }
 }
 

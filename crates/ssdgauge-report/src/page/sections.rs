@@ -100,7 +100,7 @@ fn lines(
                 @for number in &section.lines {
                     @let group = &groups[*number];
                     li id=(ids[*number]) {
-                        b { (group.full_title()) } ": " (level(group)) "."
+                        b { (group.full_title()) } ": " (level(group, drives)) "."
                         (numbers::fold(group, runs, drives))
                     }
                 }
@@ -109,7 +109,7 @@ fn lines(
     }
 }
 
-fn level(group: &Group<'_>) -> String {
+fn level(group: &Group<'_>, drives: &ReportDrives) -> String {
     let metric = group.first().test.headline.metric;
     let ranked = outcome::ranked(group);
     let value = |place: &usize| group.members[*place].test.headline.value;
@@ -118,12 +118,14 @@ fn level(group: &Group<'_>) -> String {
         number::spaced(&workload_text::rule(test, &test.score))
     };
     match (ranked.first().and_then(value), ranked.last().and_then(value)) {
-        (Some(best), Some(worst)) => format!(
-            "all drives between {} and {} ({})",
-            number::text(best.min(worst)),
-            number::measured(best.max(worst), metric),
-            rule()
-        ),
+        (Some(best), Some(worst)) => {
+            let (low, high) = (number::text(best.min(worst)), number::text(best.max(worst)));
+            let most = number::measured(best.max(worst), metric);
+            match low == high {
+                true => format!("all {} at {most} ({})", drives.noun(), rule()),
+                false => format!("all {} between {low} and {most} ({})", drives.noun(), rule()),
+            }
+        }
         (_, _) => format!("no result: {}", missing_reason(&group.first())),
     }
 }

@@ -44,9 +44,18 @@ pub(crate) fn label(head: &Head) -> Option<String> {
     head.environment.get(LABEL).map(|label| sanitize::short_prose(label))
 }
 
-/// Returns the name of the drive of `head` as [`drive_name`] does, with the label of the run.
+/// Returns the mark of a result that another program measured, such as `IMPORTED from fio-3.33`.
+fn imported(head: &Head) -> Option<String> {
+    head.imported_from().map(|program| format!("IMPORTED from {}", sanitize::device(program)))
+}
+
+/// Returns the name of the drive of `head` as [`drive_name`] does, with the mark of an imported result
+/// and the label of the run.
 pub(crate) fn run_name(head: &Head) -> String {
-    let name = drive_name(&head.drive);
+    let mut name = drive_name(&head.drive);
+    if let Some(mark) = imported(head) {
+        name = format!("{name} [{mark}]");
+    }
     match label(head) {
         Some(label) => format!("{name} · {label}"),
         None => name,
@@ -84,6 +93,7 @@ pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
     if head.drive.is_model() {
         marks.push("MODEL".to_owned());
     }
+    marks.extend(imported(head));
     if plan.shortened > 1 {
         marks.push(format!("SHORTENED to 1/{}", number::count(u64::from(plan.shortened))));
     }

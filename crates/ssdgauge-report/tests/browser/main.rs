@@ -149,11 +149,14 @@ fn look(chromium: &mut Chromium, file: &Path, pictures: &Path, figures_at_least:
     assert_eq!(chromium.requests.iter().filter(own).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Prints `file` and checks that no page is empty and no page is a waste.
-fn print(chromium: &mut Chromium, file: &Path, pictures: &Path) {
+/// Prints `file` and checks that no sheet is empty, and that the first one has the title of the first
+/// figure. Returns the number of sheets.
+fn print(chromium: &mut Chromium, file: &Path, pictures: &Path) -> usize {
     let pdf = pictures.join(file.with_extension("pdf").file_name().unwrap());
     chromium.show(file, 1_100, "light");
     chromium.print(&pdf);
+    let title = "function () { return document.querySelector('figure h3')?.textContent ?? '' }";
+    let title = chromium.evaluate(title);
     let answer = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().unwrap();
         assert!(output.status.success(), "{program}");
@@ -170,6 +173,10 @@ fn print(chromium: &mut Chromium, file: &Path, pictures: &Path) {
     for (number, letters) in letters[..pages].iter().enumerate() {
         assert!(*letters > 60, "page {} of {pages} holds {letters} letters", number + 1);
     }
+    let letters_of = |text: &str| text.split_whitespace().collect::<String>();
+    let first = letters_of(text.split('\u{c}').next().unwrap());
+    assert!(first.contains(&letters_of(title.as_str().unwrap())), "{title} is not on: {first}");
+    pages
 }
 
 /// Presses the tabulator through the page and checks that each control is reached, in order.
@@ -228,6 +235,7 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
     let quick = written(folder.path(), "quick.html", &runs[1..2]);
     let fifteen = written(folder.path(), "fifteen.html", &fifteen);
     look(&mut chromium, &quick, &pictures, 1);
+    assert_eq!(print(&mut chromium, &quick, &pictures), 1, "a quick run takes one sheet");
     budget::check(&mut chromium, &several, &budget::SEVERAL);
     budget::check(&mut chromium, &quick, &budget::QUICK);
     budget::check(&mut chromium, &fifteen, &budget::FIFTEEN);

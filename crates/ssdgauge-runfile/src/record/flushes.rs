@@ -8,14 +8,14 @@ use ssdgauge_core::TargetKind;
 impl RunFile {
     /// Returns the last finished one of `records` that wrote, where no flush behind it is recorded: the
     /// run has not ended, or was killed before. `None` for a scratch file, whose content ended with its
-    /// process, and for a file of format 1, which records no flushes.
+    /// process, for a file of format 1, which records no flushes, and for an imported result.
     ///
     /// # Errors
     ///
     /// [`RunFileError::Damaged`] where a record fails its check.
     pub fn unflushed(&self, records: &[StepRecord]) -> Result<Option<StepId>, RunFileError> {
         let keeps = matches!(self.head().drive.kind, TargetKind::Block | TargetKind::Virtual);
-        if !keeps || self.format() < 2 {
+        if !keeps || self.format() < 2 || self.head().imported_from().is_some() {
             return Ok(None);
         }
         let tests = &self.head().plan.tests;

@@ -4,7 +4,7 @@
 mod opening;
 
 use crate::error::RunFileError;
-use crate::histogram;
+use crate::histogram::Decoder;
 use crate::record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
 };
@@ -15,6 +15,7 @@ use serde_json::json;
 use ssdgauge_core::search::{self, Attempt, Next};
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
 use ssdgauge_core::{DriveInfo, FindingKind, PASSED};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,7 @@ pub struct RunFile {
     format: u32,
     head: Head,
     budget: Budget,
+    decoder: RefCell<Decoder>,
 }
 
 impl RunFile {
@@ -144,42 +146,44 @@ impl RunFile {
         mut take: impl FnMut(Interval),
     ) -> Result<(), RunFileError> {
         let sql = "SELECT * FROM interval WHERE step_id = ?1 ORDER BY rowid";
-        self.rows().each("interval", sql, &[Value::Integer(step.0)], 13, |row| {
-            let buckets = match with_buckets {
-                true => histogram::decode(row.blob(12)?)?,
-                false => Vec::new(),
-            };
-            let min = row.maybe(9, |row, at| row.number(at))?.unwrap_or(0);
-            let max = row.maybe(10, |row, at| row.number(at))?.unwrap_or(0);
-            let sum: u64 = row.number(8)?;
-            let overflow = row.number(11)?;
-            let latency = match with_buckets {
-                true => Histogram::from_parts(buckets, u128::from(sum), min, max, overflow),
-                false => Some(Histogram::from_figures(
-                    row.number(5)?,
-                    u128::from(sum),
-                    min,
-                    max,
-                    overflow,
-                )),
-            };
-            let latency = latency.ok_or("a histogram that contradicts its sums")?;
-            take(Interval {
-                second: row.number(1)?,
-                stream: row.number(2)?,
-                direction: match row.text(3)? {
-                    "read" => Direction::Read,
-                    "write" => Direction::Write,
-                    _ => return Err("an unknown direction"),
-                },
-                length: Nanos(row.number(4)?),
-                ios: row.number(5)?,
-                bytes: row.number(6)?,
-                errors: row.number(7)?,
-                latency,
-            });
-            Ok(())
-        })
+        self.rows()
+            .each("interval", sql, &[Value::Integer(step.0)], 13, |row| {
+                let min = row.maybe(9, |row, at| row.number(at))?.unwrap_or(0);
+                let max = row.maybe(10, |row, at| row.number(at))?.unwrap_or(0);
+                let sum: u64 = row.number(8)?;
+                let overflow = row.number(11)?;
+                let latency = match with_buckets {
+                    true => {
+                        let mut decoder = self.decoder.borrow_mut();
+                        let buckets = decoder.decode(row.blob(12)?)?.iter().copied();
+                        Histogram::from_parts(buckets, u128::from(sum), min, max, overflow)
+                    }
+                    false => {
+                        let ios = row.number(5)?;
+                        Some(Histogram::from_figures(ios, u128::from(sum), min, max, overflow))
+                    }
+                };
+                let latency = latency.ok_or("a histogram that contradicts its sums")?;
+                take(Interval {
+                    second: row.number(1)?,
+                    stream: row.number(2)?,
+                    direction: match row.text(3)? {
+                        "read" => Direction::Read,
+                        "write" => Direction::Write,
+                        _ => return Err("an unknown direction"),
+                    },
+                    length: Nanos(row.number(4)?),
+                    ios: row.number(5)?,
+                    bytes: row.number(6)?,
+                    errors: row.number(7)?,
+                    latency,
+                });
+                Ok(())
+            })
+            .map_err(|error| match self.decoder.borrow().is_spent() {
+                true => untrusted::too_many_latencies(&self.path),
+                false => error,
+            })
     }
 
     /// Returns whether the rounds in `phase` of `test` ended with a verdict: steady or not steady.

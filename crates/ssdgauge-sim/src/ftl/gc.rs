@@ -6,7 +6,7 @@
 use crate::ftl::media::{Media, Victim};
 use crate::ftl::slc_cache::SlcCache;
 use crate::ftl::valid_pages::Superblock;
-use crate::profile::{GcFigures, GcPacing, GcPolicy, Geometry};
+use crate::profile::{GcPacing, GcPolicy, Geometry, Profile};
 use crate::time::SimTime;
 
 /// Pages of 4 KiB in a MiB.
@@ -19,6 +19,12 @@ pub(crate) struct GarbageCollection {
     pacing: GcPacing,
     /// Free superblocks that are held back: collection begins when no more are left.
     reserve: usize,
+    /// Free superblocks at which collection stops that has begun.
+    stop_at: usize,
+    /// Whether collection has begun and has not reached [`GarbageCollection::stop_at`].
+    is_collecting: bool,
+    /// How many times the work is done that keeps the number of free superblocks constant.
+    pace: f64,
     /// The superblock under collection.
     victim: Option<Victim>,
     /// Slots of the victim that are examined for each page written to native cells. A victim of N
@@ -34,13 +40,18 @@ pub(crate) struct GarbageCollection {
 
 impl GarbageCollection {
     /// Returns garbage collection that has not begun.
-    pub(crate) fn new(figures: &GcFigures, geometry: &Geometry) -> GarbageCollection {
+    pub(crate) fn new(profile: &Profile, geometry: &Geometry) -> GarbageCollection {
+        let (figures, effects) = (&profile.gc, &profile.effects);
+        let has_watermarks = effects.watermark_superblocks > 0;
         // Work that is deferred beyond half a superblock could use up the reserve.
         let max_burst = f64::from(geometry.superblock_pages) / 2.0;
         GarbageCollection {
             policy: figures.policy,
             pacing: figures.pacing,
             reserve: geometry.reserve as usize,
+            stop_at: (geometry.reserve + effects.watermark_superblocks.max(1)) as usize,
+            is_collecting: false,
+            pace: if has_watermarks { effects.watermark_pace } else { 1.0 },
             victim: None,
             slots_per_page: 0.0,
             due_pages: 0.0,
@@ -61,10 +72,10 @@ impl GarbageCollection {
         pages: u32,
         at: SimTime,
     ) {
-        if self.victim.is_none() && media.map.free_superblocks() > self.reserve {
+        if self.victim.is_none() && !self.is_needed(media) {
             return;
         }
-        self.due_pages += f64::from(pages);
+        self.due_pages += f64::from(pages) * self.pace;
         // The same work in total, deferred until it fills a burst: bursts lengthen the tail of the
         // latency and leave the throughput as it is.
         let deferred = match self.pacing {
@@ -78,15 +89,21 @@ impl GarbageCollection {
         }
     }
 
+    /// Returns whether superblocks are collected: from the reserve on, until collection may stop.
+    fn is_needed(&mut self, media: &Media) -> bool {
+        let free = media.map.free_superblocks();
+        self.is_collecting = free <= self.reserve || (self.is_collecting && free < self.stop_at);
+        self.is_collecting
+    }
+
     /// Examines as many slots as are due, in whole units.
     fn collect_due(&mut self, media: &mut Media, cache: &mut SlcCache, at: SimTime) {
         loop {
-            if self.victim.is_none() {
-                let needed = media.map.free_superblocks() <= self.reserve;
-                if !needed || !self.select_victim(media, cache) {
-                    self.due_pages = 0.0;
-                    return;
-                }
+            if self.victim.is_none()
+                && (!self.is_needed(media) || !self.select_victim(media, cache))
+            {
+                self.due_pages = 0.0;
+                return;
             }
             let Some(mut victim) = self.victim.take() else { return };
             let units_per_page = self.slots_per_page / f64::from(victim.unit_pages);

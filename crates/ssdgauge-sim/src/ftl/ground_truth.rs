@@ -48,6 +48,11 @@ impl GroundTruth {
         self.cache_exhausted = self.cache_exhausted.or(Some(self.host_bytes));
     }
 
+    /// Returns the bytes programmed to flash: the pages of the host and the copied ones.
+    pub fn nand_bytes(&self) -> u64 {
+        (self.host_pages + self.moved_pages) * PAGE
+    }
+
     /// Returns the write amplification since `before`: bytes programmed for each byte of the host.
     /// `None` where the host wrote nothing.
     pub fn write_amplification_since(&self, before: &GroundTruth) -> Option<f64> {

@@ -107,11 +107,11 @@ impl Victim {
 }
 
 impl Media {
-    /// Returns empty flash.
-    pub(crate) fn new(profile: &Profile, geometry: Geometry) -> Media {
+    /// Returns empty flash; `seed` is that of its read retries.
+    pub(crate) fn new(profile: &Profile, geometry: Geometry, seed: u64) -> Media {
         Media {
             map: Map::new(&geometry),
-            flash: Flash::new(&geometry, &profile.nand, &profile.slc),
+            flash: Flash::new(&geometry, profile, seed),
             copies: None,
             truth: GroundTruth::default(),
             geometry,

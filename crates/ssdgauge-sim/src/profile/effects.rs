@@ -27,6 +27,20 @@ pub struct EffectFigures {
     pub housekeeping_us: f64,
     /// Whether the maximum power of power state 0 limits the drive.
     pub power_cap: bool,
+    /// Share of the sense operations for host reads whose data cannot be corrected at once, and that
+    /// are repeated with other read thresholds; 0 for none.
+    pub read_retry_share: f64,
+    /// Time that the die takes for each repetition, in microseconds. Half of the repetitions need
+    /// another one.
+    pub read_retry_us: f64,
+    /// Sequential read streams that the drive follows at a time; 0 for eight.
+    pub read_streams: u32,
+    /// Free superblocks above the reserve at which collection stops that has begun at the reserve: the
+    /// upper one of two watermarks. 0 keeps the number of free superblocks constant.
+    pub watermark_superblocks: u32,
+    /// How many times the work that keeps the number of free superblocks constant is done between the
+    /// watermarks; above 1.
+    pub watermark_pace: f64,
 }
 
 impl EffectFigures {
@@ -36,7 +50,8 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 6] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 11] {
+        let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
             ("effects.sync_write_us", self.sync_write_us, 0.0, 100_000.0),
@@ -44,6 +59,11 @@ impl EffectFigures {
             ("effects.journal_ms", self.journal_ms, 0.0, 60_000.0),
             ("effects.housekeeping_every_ms", self.housekeeping_every_ms, 0.0, 1e6),
             ("effects.housekeeping_us", self.housekeeping_us, 0.0, 100_000.0),
+            ("effects.read_retry_share", self.read_retry_share, 0.0, 0.5),
+            ("effects.read_retry_us", self.read_retry_us, 0.0, 100_000.0),
+            ("effects.read_streams", f64::from(self.read_streams), 0.0, 8.0),
+            ("effects.watermark_superblocks", watermark, 0.0, 10_000.0),
+            ("effects.watermark_pace", self.watermark_pace, 0.0, 1_000.0),
         ]
     }
 }

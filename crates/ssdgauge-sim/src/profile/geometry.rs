@@ -46,6 +46,8 @@ pub(crate) struct Geometry {
     pub(crate) buffer_pages: u32,
     /// Free superblocks that garbage collection holds back.
     pub(crate) reserve: u32,
+    /// Free superblocks beyond the reserve that collection restores once it has begun.
+    pub(crate) watermark: u32,
     /// Whether data is overwritten in place, without a page map.
     pub(crate) in_place: bool,
 }
@@ -94,6 +96,7 @@ impl Geometry {
             channels: nand.channels,
             buffer_pages: profile.host_interface.buffer_kib / 4,
             reserve: profile.gc.reserve_superblocks,
+            watermark: profile.effects.watermark_superblocks,
             in_place: nand.in_place,
         };
         geometry.check(raw)?;
@@ -116,7 +119,7 @@ impl Geometry {
                 "{all} superblocks exceed {MAX_SUPERBLOCKS}: raise nand.block_mib"
             ));
         }
-        let held = self.reserve + PARTLY_VALID;
+        let held = self.reserve + PARTLY_VALID + self.watermark;
         let held_pages = u64::from(held) * u64::from(self.superblock_pages);
         let whole = u64::from(self.superblocks) * u64::from(self.superblock_pages);
         if u64::from(self.user_pages) + held_pages >= whole {
@@ -176,7 +179,14 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             host_interface.buffer_kib, nand.program_kib
         ));
     }
-    if profile.effects.power_cap && profile.power.max_w == 0.0 {
+    let effects = &profile.effects;
+    if effects.watermark_superblocks > 0 && effects.watermark_pace <= 1.0 {
+        return impossible(format!(
+            "effects.watermark_superblocks needs an effects.watermark_pace above 1, not {}",
+            effects.watermark_pace
+        ));
+    }
+    if effects.power_cap && profile.power.max_w == 0.0 {
         return impossible("effects.power_cap needs power.max_w".into());
     }
     if thermal.resume_c >= thermal.throttle_c {

@@ -1,7 +1,7 @@
 //! The effects of single drives: each against its own arithmetic, and none where all are off.
 
 use crate::support::{Recording, seconds, stream, workload};
-use ssdgauge_core::{Access, Bytes, Direction, Rig, Stream};
+use ssdgauge_core::{Access, Bytes, Direction, Engine, Rig, Stream, Workload};
 use ssdgauge_sim::VirtualRig;
 
 /// A drive of 4 GB without a cache whose buffer is safe, filled.
@@ -140,4 +140,79 @@ fn a_cap_holds_the_power_of_state_0() {
     let capped = power("&power.max_w=5&effects.power_cap=true");
     assert!(free > 5.15, "{free}");
     assert!((capped / 5.0 - 1.0).abs() < 0.02, "{capped}");
+}
+
+#[test]
+fn repeated_reads_add_their_share_and_follow_from_the_seed() {
+    let keys = "&effects.read_retry_share=0.1&effects.read_retry_us=100";
+    // Half of the repetitions need another one, up to eight: 1 + 1/2 + … + 1/128 of them on average.
+    let expected = 0.1 * 100.0 * (2.0 - 0.5f64.powi(7));
+    let retried = run(keys, random(100));
+    let found = cycle_us(&retried) - cycle_us(&run("", random(100)));
+    assert!((found / expected - 1.0).abs() < 0.08, "{found} us, {expected} us");
+    assert!(run(keys, random(100)) == retried);
+    assert!(run(&format!("{keys}&seed=2"), random(100)) != retried);
+}
+
+#[test]
+fn a_drive_that_follows_one_stream_reads_ahead_of_one_reader_and_not_of_two() {
+    let half = |number: u64| Stream {
+        name: number.to_string(),
+        offset: Bytes(number << 30),
+        ..stream(Access::Sequential, 131_072, 100, 1, Bytes(1 << 30))
+    };
+    let readers = |keys: &str, streams: &[u64]| {
+        let mut rig = VirtualRig::open(&format!("{DRIVE}{keys}"), 1).unwrap();
+        let mut recording = Recording::default();
+        let streams = streams.iter().map(|number| half(*number)).collect();
+        let load = Workload { engine: Engine::IoUring, streams };
+        rig.run(&load, &seconds(2), &mut recording).unwrap();
+        cycle_us(&recording)
+    };
+    let (one, never) = ("&effects.read_streams=1", "&front.read_ahead=false");
+    assert_eq!(readers(one, &[0]), readers("", &[0]));
+    assert!(readers("", &[0, 1]) < 0.9 * readers(never, &[0, 1]));
+    let (found, expected) = (readers(one, &[0, 1]), readers(never, &[0, 1]));
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
+}
+
+#[test]
+fn collection_between_watermarks_has_the_period_and_the_depth_of_their_arithmetic() {
+    // Slow programs: a period takes seconds. Sense and erase operations take no time. Small blocks: the
+    // watermarks are a small part of the spare area. The buffer keeps all dies busy.
+    let slow = "capacity=4GB&state=steady&nand.block_mib=0.1&nand.t_prog_us=20000\
+                &nand.t_r_us=0&nand.t_bers_us=0&front.buffer_kib=8192";
+    let writes = |keys: &str| {
+        let mut rig = VirtualRig::open(&format!("nvme-datacentre?{slow}{keys}"), 1).unwrap();
+        let superblock: f64 = rig.drive().details["superblock_bytes"].parse().unwrap();
+        let mut recording = Recording::brief();
+        let span = rig.drive().capacity;
+        let load = workload(stream(Access::Random, 4_096, 0, 8, span));
+        rig.run(&load, &seconds(300), &mut recording).unwrap();
+        let writes: Vec<f64> = recording.writes.iter().map(|writes| *writes as f64).collect();
+        (writes, superblock / 4_096.0)
+    };
+    let (even, ..) = writes("");
+    let (found, size) = writes("&effects.watermark_superblocks=64&effects.watermark_pace=6");
+    let most = found.iter().copied().fold(0.0, f64::max);
+    let starts: Vec<usize> = (1..found.len())
+        .filter(|at| found[*at] > most / 2.0 && found[at - 1] <= most / 2.0)
+        .collect();
+    assert!(starts.len() >= 8, "{starts:?}");
+    // While it collects, each page that is written gains 6 − 1 pages; then 64 superblocks are written.
+    let (first, last) = (starts[0], starts[starts.len() - 1]);
+    let period = found[first..last].iter().sum::<f64>() / (starts.len() - 1) as f64;
+    let expected = 64.0 * size * 6.0 / 5.0;
+    assert!((period / expected - 1.0).abs() < 0.06, "{period} {expected}");
+    // All copies of a period fall into a sixth of its writes.
+    let is_slow = |at: &usize| found[at - 1..=at + 1].iter().all(|rate| *rate < most / 4.0);
+    let slow: Vec<f64> = (first..last).filter(is_slow).map(|at| found[at]).collect();
+    let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
+    let (slow, all) = (mean(&slow), mean(&found[first..last]));
+    // The dies are always busy: without copies they reach `most`.
+    let depth = 1.0 + 6.0 * (most / all - 1.0);
+    assert!((most / slow / depth - 1.0).abs() < 0.1, "{most} {slow} {depth}");
+    // The work is the same; the free superblocks, 32 of them on average, hold no data meanwhile.
+    let ratio = all / mean(&even);
+    assert!((0.8..1.02).contains(&ratio), "{ratio}");
 }

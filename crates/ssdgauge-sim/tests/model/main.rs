@@ -9,6 +9,7 @@ mod idle;
 mod open_loop;
 mod power_thermal;
 mod rig;
+mod served;
 mod steady;
 mod support;
 mod sync;

@@ -25,7 +25,10 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
         (true, ..) => terminal::print(&format!("{:#}\n", comparison.json())),
         (_, true, _) => terminal::print(&comparison.markdown()),
         (_, _, true) => terminal::print(&comparison.junit()),
-        (false, false, false) => terminal::print_folded(&comparison.text()),
+        (false, false, false) => {
+            let width = terminal::width::columns();
+            terminal::print(&comparison.text(width, terminal::has_colour()));
+        }
     }
     let failure = |error: &str| {
         let hint = "the comparison above lists each test; --threshold and --noise set the limits";

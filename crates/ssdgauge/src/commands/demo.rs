@@ -13,15 +13,15 @@ use ssdgauge_report::PageOptions;
 use ssdgauge_sim::VirtualRig;
 use std::path::{Path, PathBuf};
 
-/// One drive of each class. The capacity limits the time: a fill of 64 GB takes seconds, and spare
+/// One drive of each class, with published figures of a drive where there is such a profile. The capacity limits the time: a fill of 64 GB takes seconds, and spare
 /// area and caches scale with it.
 const DRIVES: [&str; 6] = [
-    "tlc-client?capacity=64GB",
-    "mlc-client?capacity=64GB",
+    "like-970-evo-500gb?capacity=64GB",
+    "like-960-pro?capacity=64GB",
     "qlc-client?capacity=64GB",
-    "sata-datacentre?capacity=64GB",
-    "nvme-datacentre?capacity=64GB",
-    "xpoint-like?capacity=64GB",
+    "like-dc500m?capacity=64GB",
+    "like-983-dct?capacity=64GB",
+    "like-900p?capacity=64GB",
 ];
 
 /// The seed of drives and requests.

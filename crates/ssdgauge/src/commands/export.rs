@@ -1,4 +1,6 @@
-//! `ssdgauge export`: a suite or a run in the form of another program.
+//! `ssdgauge export`: suites and runs in the form of other programs.
+
+mod tables;
 
 use crate::arguments::ExportArguments;
 use crate::failure::{Failure, FailureKind};
@@ -14,24 +16,42 @@ use std::path::{Path, PathBuf};
 /// The name of the scratch file of a job file in a folder. fio creates it, and leaves it there.
 const SCRATCH: &str = "fio-scratch";
 
-/// Writes a job file of fio. Nothing is written to the target.
+/// Writes a job file of fio, or tables of runs. Nothing is written to the target.
 ///
 /// # Errors
 ///
-/// Fails where the suite, the run file or the target is invalid, where fio would read the name of the
-/// target as another one, and where the output is a file that is not a job file of ssdgauge.
+/// Fails where a suite, a run file or the target is invalid, where fio would read the name of the target
+/// as another one, and where an output is a file that ssdgauge did not write in this form.
 pub(crate) fn execute(arguments: &ExportArguments) -> Result<(), Failure> {
-    let source = Path::new(&arguments.source);
-    let (plan, drive) = match source.extension().is_some_and(|suffix| suffix == "ssdg") {
-        true => plan_of_run(arguments, source)?,
-        false => plan_of_suite(arguments)?,
+    match &arguments.parquet {
+        Some(folder) => tables::to_folder(arguments, folder),
+        None if arguments.jsonl => tables::to_json_lines(arguments),
+        None => write_job_file(arguments),
+    }
+}
+
+fn write_job_file(arguments: &ExportArguments) -> Result<(), Failure> {
+    let (source, target) = match arguments.sources.as_slice() {
+        [source] => (source, None),
+        [source, target] => (source, Some(target)),
+        more => {
+            let error =
+                format!("a job file has one source and one target, and {} are named", more.len());
+            let hint = "name one run file, or one suite and one target";
+            return Err(Failure::new(FailureKind::Usage, error, hint));
+        }
+    };
+    let path = Path::new(source);
+    let (plan, drive) = match path.extension().is_some_and(|suffix| suffix == "ssdg") {
+        true => plan_of_run(arguments, path, target)?,
+        false => plan_of_suite(arguments, source, target)?,
     };
     let text = ssdgauge_fio::job_file(&plan, &job_target(&drive)).map_err(|error| {
         let hint = "nothing was written; rename the file or the folder, or name another target";
         Failure::new(FailureKind::Usage, error.to_string(), hint)
     })?;
     match &arguments.output {
-        Some(path) => output::write(path, Format::FioJob, &[source], text.as_bytes()),
+        Some(to) => output::write(to, Format::FioJob, &[path], text.as_bytes()),
         None => {
             terminal::print_data(&text);
             Ok(())
@@ -40,10 +60,14 @@ pub(crate) fn execute(arguments: &ExportArguments) -> Result<(), Failure> {
 }
 
 /// Returns the plan of a run file, and its drive or the named one.
-fn plan_of_run(arguments: &ExportArguments, source: &Path) -> Result<(Plan, DriveInfo), Failure> {
+fn plan_of_run(
+    arguments: &ExportArguments,
+    source: &Path,
+    target: Option<&String>,
+) -> Result<(Plan, DriveInfo), Failure> {
     let run = RunFile::open(source)?;
     let head = run.head();
-    let Some(name) = &arguments.target else { return Ok((head.plan.clone(), head.drive.clone())) };
+    let Some(name) = target else { return Ok((head.plan.clone(), head.drive.clone())) };
     let capacity = head.drive.capacity;
     let size = SizeRequest { exact: arguments.size, scratch: capacity, at_most: None };
     let target = Target::find(name, size, head.plan.seed)?;
@@ -51,12 +75,16 @@ fn plan_of_run(arguments: &ExportArguments, source: &Path) -> Result<(Plan, Driv
 }
 
 /// Returns the plan of a suite on the named target, and that target.
-fn plan_of_suite(arguments: &ExportArguments) -> Result<(Plan, DriveInfo), Failure> {
-    let suite = find_suite(&arguments.source)?;
-    let Some(target) = &arguments.target else {
+fn plan_of_suite(
+    arguments: &ExportArguments,
+    source: &str,
+    target: Option<&String>,
+) -> Result<(Plan, DriveInfo), Failure> {
+    let suite = find_suite(source)?;
+    let Some(target) = target else {
         return Err(Failure::new(
             FailureKind::Usage,
-            format!("'{}' is a suite, and no target is given", arguments.source),
+            format!("'{source}' is a suite, and no target is given"),
             "name a target behind it, such as /dev/nvme1n1, or a run file (.ssdg) in its place",
         ));
     };

@@ -1,5 +1,6 @@
 //! `ssdgauge plan`: prints the steps of a run, its duration and the bytes that it writes.
 
+mod overview;
 mod text;
 
 use crate::arguments::{self, PlanOptions};

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::build_identity;
 use crate::commit_interval;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
@@ -32,6 +32,13 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let specs = meter_specs::parse(&arguments.power.specs)?;
     let (mut writer, run) = Writer::resume(&arguments.file)?;
     let head = run.head();
+    if let Some(program) = head.imported_from() {
+        return Err(Failure::new(
+            FailureKind::Usage,
+            format!("{} was imported from {program}, and has no rest", arguments.file.display()),
+            "the file was not changed; run the load with `ssdgauge run`, or import another result",
+        ));
+    }
     let plan = &head.plan;
     let stop = StopFlag::new();
     let size = SizeRequest {

@@ -4,6 +4,7 @@
 use crate::support::{Bench, query, text};
 use rusqlite::Connection;
 use rusqlite::types::Value;
+use ssdgauge_core::Histogram;
 use std::path::Path;
 
 /// The most memory for a run file of up to 100 MB.
@@ -165,6 +166,83 @@ fn files_with_as_many_records_as_fit_are_refused_with_words_in_bounded_memory() 
     refused(&bench);
 }
 
+#[test]
+fn histograms_that_unpack_to_more_than_the_size_of_the_file_explains_are_refused() {
+    const BUCKETS: i64 = 33_792;
+    let bench = Bench::new();
+    let mut row = like(&bench);
+    let step = last_step(&bench.path("like.ssdg"));
+    // Every bucket has one request: 2,048 exact ones, then 1,024 for each octave.
+    let lowest = |bucket: u64| {
+        let octave = (bucket >> 10).saturating_sub(1);
+        (bucket - (octave << 10)) << octave
+    };
+    let buckets = (0..BUCKETS as u64).map(|bucket| (lowest(bucket), 1));
+    let max = lowest(BUCKETS as u64 - 1);
+    let every = Histogram::from_parts(buckets, 0, 0, max, 0).unwrap();
+    row[5] = Value::Integer(BUCKETS);
+    row[9] = Value::Integer(0);
+    row[10] = Value::Integer(max as i64);
+    row[12] = Value::Blob(ssdgauge_runfile::encode(&every));
+    // One second, so that no memory is taken: 169 MB in a file of 1 MB.
+    record(&bench, 61, "interval", (0..5_000).map(|_| second(step, 0, &row)));
+    let size = std::fs::metadata(bench.path("a.ssdg")).unwrap().len();
+    assert!(size < 2_000_000, "{size}");
+    let (code, messages, memory) = measure(&bench, "'report', 'a.ssdg', '--json'");
+    assert_eq!(code, Some(2), "{messages}");
+    assert!(messages.contains("holds more latencies than its size explains"), "{messages}");
+    assert!(messages.contains("hint: the file was not changed"), "{messages}");
+    assert!(memory <= MAX_MEMORY_KIB, "{memory} KiB");
+}
+
+#[test]
+fn a_file_with_more_tests_and_steps_than_a_page_can_show_is_refused() {
+    // Each takes a hundred bytes of the file for its step, and 60 KiB for its part of a page.
+    const TESTS: i64 = 3_400;
+    let bench = Bench::new();
+    std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
+    bench.print(&["run", "mine.toml", "sim:tiny", "--out", "a.ssdg"]);
+    let path = bench.path("a.ssdg");
+    let connection = Connection::open(&path).unwrap();
+    let row = |table: &str, columns: usize| -> Vec<Value> {
+        let sql = format!("SELECT * FROM {table} ORDER BY rowid DESC LIMIT 1");
+        connection.query_row(&sql, [], |row| (0..columns).map(|at| row.get(at)).collect()).unwrap()
+    };
+    let (step, interval) = (row("step", 14), row("interval", 13));
+    let plan: String = connection.query_row("SELECT plan FROM run", [], |row| row.get(0)).unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let test = plan["tests"][0].clone();
+    let tests = (0..TESTS).map(|number| {
+        let mut test = test.clone();
+        test["id"] = format!("t{number}").into();
+        test
+    });
+    plan["tests"] = tests.collect();
+    replace(&path, "run", 8, 9, plan.to_string());
+    let insert = |table: &str, mut row: Vec<Value>| {
+        row.push(checksum(&row));
+        let marks = vec!["?"; row.len()].join(", ");
+        let mut insert =
+            connection.prepare_cached(&format!("INSERT INTO {table} VALUES ({marks})")).unwrap();
+        insert.execute(rusqlite::params_from_iter(row)).unwrap();
+    };
+    connection.execute_batch("PRAGMA synchronous = OFF; BEGIN").unwrap();
+    for table in ["interval", "reading", "finding", "property", "step"] {
+        connection.execute(&format!("DELETE FROM {table}"), []).unwrap();
+    }
+    for number in 0..TESTS {
+        let mut step = step.clone();
+        step[0] = Value::Integer(number + 1);
+        step[1] = Value::Integer(number);
+        step[5] = Value::Text(format!("t{number}"));
+        insert("step", step);
+        insert("interval", second(number + 1, 0, &interval));
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() < 10_000_000);
+    refused(&bench);
+}
+
 fn record_again(bench: &Bench, table: &str, rows: impl Iterator<Item = Vec<Value>>) {
     for name in ["a.ssdg", "a.html"] {
         std::fs::remove_file(bench.path(name)).unwrap();
@@ -177,7 +255,10 @@ fn refused(bench: &Bench) {
     let size = std::fs::metadata(bench.path("a.ssdg")).unwrap().len();
     println!("{size} bytes: {memory} KiB");
     assert_eq!(code, Some(2), "{messages}");
-    assert!(messages.contains("more seconds, readings or findings than a report can keep"));
+    assert!(
+        messages
+            .contains("more tests, steps, seconds, readings or findings than a report can keep")
+    );
     assert!(memory <= MAX_MEMORY_KIB, "{memory} KiB for a file of {size} bytes");
 }
 

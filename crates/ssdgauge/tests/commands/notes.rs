@@ -84,6 +84,9 @@ fn labels_stand_with_the_name_and_runs_of_one_drive_are_compared_by_them() {
     let page = std::fs::read_to_string(bench.path("ab.html")).unwrap();
     assert!(page.contains("bare and heatsink &lt;b&gt; compared</h1>"), "{page}");
     assert!(page.contains("One SSD, two labels compared"));
+    let (words, wrong) = ("No two labels differ by more than 3\u{a0}%", "all drives at");
+    assert!(page.contains(words), "{page}");
+    assert!(!page.contains("No two drives") && !page.contains(wrong), "{page}");
     assert!(page.contains("<span class=\"tx\" title=\"bare\">bare</span>"));
     let json: serde_json::Value =
         serde_json::from_str(&bench.print(&["report", "a.ssdg", "d.ssdg", "--json"])).unwrap();

@@ -122,10 +122,31 @@ fn a_plan_of_a_drive_that_a_run_would_refuse_states_the_reason() {
 }
 
 #[test]
+fn a_plan_of_several_tests_has_a_line_for_each_and_the_next_command() {
+    let bench = Bench::new();
+    let arguments = ["plan", "client-2018", "sim:tlc-client"];
+    let plan = bench.print(&arguments);
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.print(&[&arguments[..], &["--json"]].concat())).unwrap();
+    for test in json["plan"]["tests"].as_array().unwrap() {
+        let id = format!("  {} ", test["id"].as_str().unwrap());
+        assert_eq!(plan.lines().filter(|line| line.starts_with(&id)).count(), 1, "{id}: {plan}");
+    }
+    assert!(line(&plan, "  mixed-random ").ends_with("11: 100 % read to 0 % read"), "{plan}");
+    assert!(plan.lines().count() < 30, "{plan}");
+    assert!(plan.contains("values are chosen by ssdgauge") && plan.contains("--all lists"));
+    assert_eq!(plan.lines().last(), Some("next:  ssdgauge run client-2018 sim:tlc-client"));
+    let every = bench.print(&[&arguments[..], &["--all"]].concat());
+    assert!(every.lines().count() > 200 && every.contains("duty cycle of 50 %"), "{every}");
+    let one = bench.print(&[&arguments[..], &["--test", "mixed-random"]].concat());
+    assert!(one.contains("duty cycle of 50 %") && !one.contains("--all lists"), "{one}");
+}
+
+#[test]
 fn sizes_of_a_plan_are_rounded_and_json_has_them_exactly() {
     let bench = Bench::new();
     let target = "sim:tlc-client?capacity=977GB";
-    let plan = bench.print(&["plan", "snia-pts-c", target]);
+    let plan = bench.print(&["plan", "snia-pts-c", target, "--all"]);
     let is_long = |word: &str| word.trim_matches(|c: char| !c.is_ascii_digit()).len() > 7;
     let words: Vec<&str> = plan.split_whitespace().filter(|word| word.contains("KiB")).collect();
     assert!(!words.iter().any(|word| is_long(word)), "{words:?}");

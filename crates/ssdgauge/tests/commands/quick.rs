@@ -116,7 +116,7 @@ fn quick_runs_on_the_null_target() {
 #[test]
 fn a_plan_lists_steps_time_and_bytes_and_writes_nothing() {
     let bench = Bench::new();
-    let plan = bench.print(&["plan", "client-2018", "sim:tlc-client?capacity=250GB"]);
+    let plan = bench.print(&["plan", "client-2018", "sim:tlc-client?capacity=250GB", "--all"]);
     for expected in ["mixed-random", "70 % read", "duty cycle of 50 %", "chosen", "at most"] {
         assert!(plan.contains(expected), "{expected} is missing:\n{plan}");
     }

@@ -104,7 +104,9 @@ fn an_exceeded_threshold_ends_with_exit_code_4() {
         "{xml}"
     );
     let same = ["compare", "tlc-client.ssdg", "tlc-client.ssdg", "--threshold", "5"];
-    assert!(bench.print(&same).contains("1.00"));
+    let equal = bench.print(&same);
+    assert!(equal.contains(" 0.0 %") && equal.contains("gate at 5 %: passed"), "{equal}");
+    assert!(!equal.contains("\nbetter ") && !equal.contains("\nworse "), "{equal}");
     let stderr = fail(&bench, &[&pair[..], &["--noise=-1"]].concat(), 2);
     assert!(stderr.contains("from 0 to 1000"), "{stderr}");
 }

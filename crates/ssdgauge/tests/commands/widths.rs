@@ -22,7 +22,9 @@ fn check(bench: &Bench, arguments: &[&str]) {
 fn no_help_text_is_wider_than_the_terminal() {
     let bench = Bench::new();
     check(&bench, &["--help"]);
-    for command in ["quick", "run", "plan", "drives", "suites", "report", "claims", "export"] {
+    for command in [
+        "quick", "run", "plan", "drives", "suites", "report", "claims", "export", "import", "serve",
+    ] {
         check(&bench, &[command, "--help"]);
     }
 }

@@ -6,11 +6,17 @@
 // A test ends at the first error.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// Runs all scenarios of `theme`; each has to pass.
 fn check(theme: &str) {
+    check_beside(theme, Path::new("none"));
+}
+
+/// The same beside a server of a virtual drive at the socket `served`.
+fn check_beside(theme: &str, served: &Path) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vm");
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let needed = ["qemu-system-x86_64", "apt-get", "sqlite3", "nvme", "dmsetup"];
@@ -21,6 +27,7 @@ fn check(theme: &str) {
     let output = Command::new(folder.join("theme"))
         .arg(theme)
         .env("SSDGAUGE", env!("CARGO_BIN_EXE_ssdgauge"))
+        .env("SERVED_SOCKET", served)
         .output()
         .unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -69,4 +76,32 @@ fn mapper() {
 #[test]
 fn sensors() {
     check("sensors");
+}
+
+/// A server, killed when it is dropped.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn served() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let address = format!("unix:{}", socket.display());
+    let mut server = Command::new(env!("CARGO_BIN_EXE_ssdgauge"))
+        .args(["serve", "sim:tlc-client?capacity=1GB", "--nbd", &address, "--keep-data"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    let _server = Server(server);
+    assert!(ready.starts_with("ready: "), "{ready}");
+    check_beside("served", &socket);
 }

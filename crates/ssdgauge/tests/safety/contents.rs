@@ -30,6 +30,9 @@ const SCENARIOS: &[Scenario] = &[
     ("NTFS", |bench| with_signature(bench, 3, b"NTFS    ", "NTFS")),
     ("LVM2", |bench| with_signature(bench, 536, b"LVM2 001", "LVM2")),
     ("LUKS", |bench| with_signature(bench, 0, b"LUKS\xba\xbe", "LUKS")),
+    ("LUKS, the second header alone", |bench| {
+        with_signature(bench, 4 << 20, b"SKUL\xba\xbe", "LUKS volume (second header)")
+    }),
     ("md 0.90", |bench| {
         with_signature(bench, SIZE - 65_536, &[0xfc, 0x4e, 0x2b, 0xa9], "RAID member (md 0.90)")
     }),

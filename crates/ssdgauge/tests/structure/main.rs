@@ -95,7 +95,7 @@ const REPORT: &[(&str, &[&str])] = &[
 ];
 
 /// The crates whose files form no circle.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 16] = [
     "ssdgauge-core",
     "ssdgauge-os",
     "ssdgauge-drive",
@@ -107,6 +107,9 @@ const CRATES: [&str; 13] = [
     "ssdgauge-lab",
     "ssdgauge-sim",
     "ssdgauge-report",
+    "ssdgauge-nbd",
+    "ssdgauge-fio",
+    "ssdgauge-fleet",
     "ssdgauge-claims",
     "ssdgauge",
 ];

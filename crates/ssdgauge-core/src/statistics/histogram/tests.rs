@@ -75,6 +75,10 @@ fn without_buckets_the_exact_figures_remain() {
 fn contradictory_parts_are_refused() {
     assert!(Histogram::from_parts([(100, 1)], 100, 100, 100, 0).is_some());
     assert!(Histogram::from_parts([(100, 1)], 100, 7, 100, 0).is_none());
+    let three = [(7, 1), (100, 1), (200, 1)];
+    assert!(Histogram::from_parts(three, 307, 7, 200, 0).is_some());
+    assert!(Histogram::from_parts(three, 307, 7, 100, 0).is_none(), "a bucket above the maximum");
+    assert!(Histogram::from_parts(three, 307, 100, 200, 0).is_none(), "a bucket below the minimum");
     assert!(Histogram::from_parts([(MAX_VALUE + 1, 1)], 0, 0, 0, 0).is_none());
     assert!(Histogram::from_parts([(100, u64::MAX), (100, 1)], 0, 100, 100, 0).is_none());
 }

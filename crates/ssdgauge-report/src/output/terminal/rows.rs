@@ -2,7 +2,7 @@
 
 use crate::analysis::sent_late;
 use crate::model::metrics;
-use crate::model::{PointRun, Run};
+use crate::model::{PointRun, Run, StepLevels};
 use crate::output::terminal::style::Style;
 use crate::text::interval;
 use crate::text::number;
@@ -11,9 +11,11 @@ use ssdgauge_core::{Access, Metric, PhaseKind, Scope, Stream, Workload};
 use std::cmp::Reverse;
 
 const LABEL: usize = 15;
-const MB_S: usize = 9;
-const IOPS: usize = 10;
+const MB_S: usize = 8;
+const IOPS: usize = 9;
 const P99: usize = 9;
+/// The position relative to the cache, or the bytes of a level.
+const PLACE: usize = 11;
 
 /// One row: the same requests, read and written.
 #[derive(Debug)]
@@ -45,31 +47,69 @@ pub(super) fn customary(run: &Run, style: &Style) -> Vec<String> {
         ),
         format!("{blank}{}{}", style.faint(&heads(style)), style.faint(&heads(style))),
     ];
-    let cells = |point: Option<Option<&PointRun>>, scope: Scope| {
-        let Some(point) = point else { return " ".repeat(side) };
-        let value = |metric| number::optional(point.and_then(|p| metrics::value(p, metric, scope)));
-        let mut cells = style.strong(&style.right(&value(Metric::ThroughputMbS), MB_S));
+    let cells = |values: [Option<f64>; 3]| {
+        let [rate, iops, p99] = values.map(number::optional);
+        let mut cells = style.strong(&style.right(&rate, MB_S));
         if with_iops {
-            cells.push_str(&style.right(&value(Metric::Iops), IOPS));
+            cells.push_str(&style.right(&iops, IOPS));
         }
         if with_p99 {
-            cells.push_str(&style.right(&value(Metric::LatP99Us), P99));
+            cells.push_str(&style.right(&p99, P99));
         }
         cells
     };
+    let place = |words: &str| match style.width >= LABEL + 2 * side + 2 + PLACE {
+        true => format!("  {words}"),
+        false => String::new(),
+    };
     for row in rows(run) {
-        let line = format!(
-            "{}{}{}",
-            style.left(&row.label, LABEL),
-            cells(row.read, Scope::Read),
-            cells(row.write, Scope::Write)
-        );
-        lines.push(line.trim_end().to_owned());
+        let read = row.read.map_or(" ".repeat(side), |point| cells(whole(point, Scope::Read)));
+        let label = style.left(&row.label, LABEL);
+        let mut line = |label: &str, read: &str, values: [Option<f64>; 3], words: &str| {
+            let line = format!("{label}{read}{}{}", cells(values), place(words));
+            lines.push(line.trim_end().to_owned());
+        };
+        match row.write {
+            None => lines.push(format!("{label}{read}").trim_end().to_owned()),
+            Some(point) => match point.and_then(levels) {
+                Some([before, after]) => {
+                    let end = point.and_then(|point| point.levels).map_or(0, |two| two.bytes);
+                    line(&label, &read, before, &format!("to {}", number::capacity(end)));
+                    line(&blank, &" ".repeat(side), after, "then");
+                }
+                None => {
+                    let cache =
+                        point.and_then(|point| point.cache).map_or("", |cache| cache.name());
+                    line(&label, &read, whole(point, Scope::Write), cache);
+                }
+            },
+        }
     }
     if with_p99 {
         lines.push(style.dim("latency counts from submission to completion"));
     }
     lines
+}
+
+/// Returns MB/s, IOPS and the 99th percentile of a whole step.
+fn whole(point: Option<&PointRun>, scope: Scope) -> [Option<f64>; 3] {
+    [Metric::ThroughputMbS, Metric::Iops, Metric::LatP99Us]
+        .map(|metric| point.and_then(|point| metrics::value(point, metric, scope)))
+}
+
+/// Returns both levels of a step that only writes and changes in its middle, as [`whole`] does: its mean
+/// is no speed that the drive has. A level has no percentile of its own.
+fn levels(point: &PointRun) -> Option<[[Option<f64>; 3]; 2]> {
+    let StepLevels { metric, before, after, .. } = point.levels?;
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    if stream.reads() {
+        return None;
+    }
+    let block = stream.block_size.0 as f64;
+    Some([before, after].map(|level| match metric == Metric::Iops {
+        true => [Some(level * block / 1e6), Some(level), None],
+        false => [Some(level), Some(level * 1e6 / block), None],
+    }))
 }
 
 fn rows(run: &Run) -> Vec<Row<'_>> {

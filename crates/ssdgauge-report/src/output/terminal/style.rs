@@ -57,6 +57,16 @@ impl Style {
         self.wrapped_in("35", cell)
     }
 
+    /// Returns an already cut cell as a state without objection.
+    pub(super) fn good(&self, cell: &str) -> String {
+        self.wrapped_in("32", cell)
+    }
+
+    /// Returns an already cut cell as a state that matters.
+    pub(super) fn bad(&self, cell: &str) -> String {
+        self.wrapped_in("31", cell)
+    }
+
     /// Returns an already cut cell in bold.
     pub(super) fn strong(&self, cell: &str) -> String {
         self.wrapped_in("1", cell)
@@ -85,9 +95,20 @@ impl Style {
         format!("{text:>width$}")
     }
 
-    /// Returns `text` broken into lines, with `label` before the first and indented below it.
-    pub(super) fn wrapped(&self, label: &str, severity: Severity, text: &str) -> Vec<String> {
-        let indent = label.len() + 2;
+    /// Returns `text` broken into lines behind `name`, and indented below it.
+    pub(super) fn folded(&self, name: &str, text: &str) -> Vec<String> {
+        let rows = self.rows(name.len(), text).into_iter().enumerate();
+        let indent = " ".repeat(name.len());
+        rows.map(
+            |(number, row)| {
+                if number == 0 { format!("{name}{row}") } else { format!("{indent}{row}") }
+            },
+        )
+        .collect()
+    }
+
+    /// Returns the words of `text` in rows that have room behind `indent`.
+    fn rows(&self, indent: usize, text: &str) -> Vec<String> {
         let room = self.width.saturating_sub(indent).max(20);
         let mut rows = vec![String::new()];
         for word in self.letters(text).split_whitespace() {
@@ -102,12 +123,19 @@ impl Style {
                 last.push_str(&word);
             }
         }
+        rows
+    }
+
+    /// Returns `text` broken into lines, with `label` before the first and indented below it.
+    pub(super) fn wrapped(&self, label: &str, severity: Severity, text: &str) -> Vec<String> {
+        let indent = label.len() + 2;
         let colour = match severity {
             Severity::Note => "2",
             Severity::Warning => "33",
             Severity::Invalid => "1;31",
         };
-        rows.into_iter()
+        self.rows(indent, text)
+            .into_iter()
             .enumerate()
             .map(|(number, row)| match number {
                 0 => format!("{}: {row}", self.wrapped_in(colour, label)),
@@ -145,6 +173,9 @@ impl Style {
                 'µ' => plain.push('u'),
                 '–' | '—' | '·' => plain.push('-'),
                 '×' => plain.push('x'),
+                '÷' => plain.push('/'),
+                'σ' => plain.push_str("sigma"),
+                '°' => {}
                 '±' => plain.push_str("+/-"),
                 '…' => plain.push('~'),
                 '\u{a0}' | '\u{202f}' => plain.push(' '),

@@ -2,9 +2,11 @@
 
 use super::{Rows, RunFile};
 use crate::error::RunFileError;
+use crate::histogram::Decoder;
 use crate::journal::Journal;
 use crate::{header, neighbours, schema, untrusted};
 use rusqlite::OpenFlags;
+use std::cell::RefCell;
 use std::path::Path;
 
 impl RunFile {
@@ -73,7 +75,8 @@ impl RunFile {
             let what = format!("its plan cannot be carried out: {defect}");
             return Err(RunFileError::Damaged { path: path.to_owned(), what });
         }
-        let run = RunFile { connection, path: path.to_owned(), format, head, budget };
+        let decoder = RefCell::new(Decoder::new(untrusted::unpacked_at_most(path)));
+        let run = RunFile { connection, path: path.to_owned(), format, head, budget, decoder };
         run.check_steps()?;
         Ok(run)
     }

@@ -1,8 +1,10 @@
 //! The plan of a run as text: time, bytes and wear first, then the steps.
 
+use super::overview;
 use crate::arguments::PlanOptions;
 use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
+use crate::terminal::width;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
@@ -13,7 +15,8 @@ use ssdgauge_lab::{
 /// Chosen: a ladder of queue depths and eleven mixes are listed in full.
 const FOLDED_FROM: usize = 16;
 
-/// Returns the plan as text; `all` steps one by one, otherwise similar ones are folded.
+/// Returns the plan as text: its tests as a table, and with `all` every step of each. Of a single test the
+/// steps are listed in any case; without `all` similar ones are folded.
 /// `refusal` is the reason for which a run would be refused whatever is confirmed.
 pub(super) fn to_text(
     plan: &Plan,
@@ -38,10 +41,15 @@ pub(super) fn to_text(
     // The plan lists the most repetitions. The first one has the preparation of the suite, and all
     // later ones are equal.
     let listed = plan.repeat_until.map_or(u32::MAX, |_| 2);
-    for test in plan.tests.iter().filter(|test| test.repetition <= listed) {
-        text.push_str(&test_text(plan, test, listed, all, |alone| {
-            estimate(alone, drive.capacity, &rates)
-        }));
+    let cost_of = |test: &Test| estimate(&alone(plan, test), drive.capacity, &rates);
+    let tests = plan.tests.iter().filter(|test| test.repetition <= listed);
+    if all || plan.tests.iter().all(|test| test.id == plan.tests[0].id) {
+        for test in tests {
+            text.push_str(&test_text(test, cost_of(test), listed, all));
+        }
+    } else {
+        let tests: Vec<(&Test, Estimate)> = tests.map(|test| (test, cost_of(test))).collect();
+        text.push_str(&overview::table(&tests, width::columns()));
     }
     let (suite, target) = (&plan.suite.id, &drive.target);
     let verify = if plan.verify { " --verify" } else { "" };
@@ -157,14 +165,13 @@ fn rates_text(rates: &AssumedRates) -> String {
     )
 }
 
+/// Returns the plan of one test alone.
+fn alone(plan: &Plan, test: &Test) -> Plan {
+    Plan { tests: vec![test.clone()], repeat_until: None, verify: false, ..plan.clone() }
+}
+
 /// Returns a test with its cost alone, its steps, and the values that the source does not state.
-fn test_text(
-    plan: &Plan,
-    test: &Test,
-    listed: u32,
-    all: bool,
-    estimate: impl Fn(&Plan) -> Estimate,
-) -> String {
+fn test_text(test: &Test, cost: Estimate, listed: u32, all: bool) -> String {
     let repetition = match test.repetition {
         1 => String::new(),
         number if number == listed => ", each further repetition".to_owned(),
@@ -172,9 +179,7 @@ fn test_text(
     };
     let (id, revision, title) = (&test.id, test.revision, &test.title);
     let mut text = format!("\n{id} (revision {revision}){repetition}: {title}\n");
-    let alone =
-        Plan { tests: vec![test.clone()], repeat_until: None, verify: false, ..plan.clone() };
-    let Estimate { time, written } = estimate(&alone);
+    let Estimate { time, written } = cost;
     let (time, written) = (time.expected.about(), written.expected.about());
     text.push_str(&format!("  expected  {time}, writes {written}\n"));
     for phase in &test.phases {

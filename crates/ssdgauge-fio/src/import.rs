@@ -1,0 +1,356 @@
+//! Results of fio as a plan with samples.
+//!
+//! Jobs that ran at the same time are the streams of one step. Counts, bytes, means, minima and maxima
+//! are those of fio; the latencies are those of its bins, 64 for each octave, so a percentile differs by
+//! up to 0.8 % from the exact one. It must never state what fio does not: the course in time is not
+//! known, and what the plan cannot express is a finding.
+
+use crate::import_error::{ImportError, MAX_GROUPS};
+use crate::output::{Job, Options, Output};
+use crate::samples::{check_limits, interval_of};
+use crate::stream::stream_of;
+use ssdgauge_core::{
+    Action, Bytes, Direction, DriveInfo, Engine, EngineReport, Figure, Finding, FindingKind,
+    Interval, Metric, Nanos, Phase, PhaseKind, Plan, Rest, Restart, Score, Severity, Step, Stream,
+    SuiteIdentity, TargetKind, Test, Until, Workload,
+};
+use std::collections::BTreeMap;
+
+/// The longest name of a version.
+const MAX_VERSION: usize = 40;
+/// The most jobs of a group.
+const MAX_JOBS: usize = 1_000;
+/// Requests from which on a score in bytes per second says more than one in requests: as in reviews.
+const LARGE: u64 = 64 << 10;
+
+/// The options of a job that the plan or the drive expresses, or that move no number.
+const EXPRESSED: [&str; 24] = [
+    "name",
+    "filename",
+    "directory",
+    "size",
+    "io_size",
+    "rw",
+    "readwrite",
+    "rwmixread",
+    "rwmixwrite",
+    "bs",
+    "blocksize",
+    "iodepth",
+    "ioengine",
+    "numjobs",
+    "runtime",
+    "time_based",
+    "direct",
+    "group_reporting",
+    "stonewall",
+    "new_group",
+    "thread",
+    "description",
+    "percentile_list",
+    "lat_percentiles",
+];
+/// The engines of fio with one request in flight for each job.
+const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+
+/// A result of fio.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The program, such as `fio-3.33`.
+    pub program: String,
+    /// When the load ended, in milliseconds since 1970 (UTC); 0 where it is not known.
+    pub ended_unix_ms: i64,
+    /// The plan that does the same work, as far as a plan can express it.
+    pub plan: Plan,
+    /// What fio states about the target.
+    pub drive: DriveInfo,
+    /// The measured step of each test, in the order of the plan.
+    pub steps: Vec<ImportedStep>,
+    /// The findings about the whole result.
+    pub findings: Vec<Finding>,
+}
+
+/// The samples of one step.
+#[derive(Clone, Debug)]
+pub struct ImportedStep {
+    /// The duration: the longest of the jobs.
+    pub elapsed: Nanos,
+    /// One interval over the whole step for each stream and direction.
+    pub intervals: Vec<Interval>,
+    /// The engine, as fio names it.
+    pub report: EngineReport,
+    /// The findings about this step.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads `text`, the output of `fio --output-format=json+`. Lines before the JSON are skipped.
+///
+/// # Errors
+/// A text that is not such an output, was written by another version, or contradicts itself.
+pub fn import(text: &str) -> Result<Imported, ImportError> {
+    let begin = text.lines().find(|line| line.starts_with('{'));
+    let begin = begin.ok_or_else(|| ImportError::NoOutput("no line begins with '{'".into()))?;
+    let begin = begin.as_ptr() as usize - text.as_ptr() as usize;
+    // fio may print a line behind its JSON too.
+    let mut documents = serde_json::Deserializer::from_str(&text[begin..]).into_iter();
+    let output: Output = match documents.next() {
+        Some(Ok(output)) => output,
+        Some(Err(error)) => return Err(no_output(text, begin, &error)),
+        None => return Err(ImportError::NoOutput("it is empty".into())),
+    };
+    // Development versions have the commit behind the number: fio-3.33-12-g1234.
+    if !output.version.starts_with("fio-3.") || output.version.len() > MAX_VERSION {
+        return Err(ImportError::Version(output.version.chars().take(MAX_VERSION).collect()));
+    }
+    if !output.client_stats.is_empty() {
+        return Err(ImportError::Clients);
+    }
+    let mut groups: BTreeMap<u32, Vec<&Job>> = BTreeMap::new();
+    output.jobs.iter().for_each(|job| groups.entry(job.groupid).or_default().push(job));
+    if groups.is_empty() || groups.len() > MAX_GROUPS {
+        return Err(ImportError::Groups(groups.len()));
+    }
+    let mut tests: Vec<Test> = Vec::new();
+    let mut steps = Vec::new();
+    for jobs in groups.values() {
+        let (mut test, step) = import_group(jobs, &output)?;
+        let same = tests.iter().filter(|other| other.title == test.title).count();
+        if same > 0 {
+            test.id = format!("{}-{}", test.id, same + 1);
+        }
+        tests.push(test);
+        steps.push(step);
+    }
+    let drive = drive_of(&output, &tests);
+    let plan = Plan {
+        suite: SuiteIdentity { id: "fio".into(), revision: 1, title: "Jobs of fio".into() },
+        shortened: 1,
+        span_scaled: false,
+        seed: 0,
+        tests,
+        repeat_until: None,
+        verify: false,
+    };
+    if let Some(what) = plan.defect(drive.capacity) {
+        return Err(ImportError::unfit(&plan.tests[0].title, what));
+    }
+    let findings = vec![imported_finding(&output)];
+    let ended_unix_ms = output.timestamp_ms;
+    Ok(Imported { program: output.version, ended_unix_ms, plan, drive, steps, findings })
+}
+
+/// Returns the error of JSON that is not read: by its version where it has one.
+fn no_output(text: &str, begin: usize, error: &serde_json::Error) -> ImportError {
+    let version = text[begin..].split_once("\"fio version\"").and_then(|(_, rest)| {
+        let version = rest.split('"').nth(1)?;
+        Some(version.chars().take(MAX_VERSION).collect::<String>())
+    });
+    match version {
+        Some(version) if !version.starts_with("fio-3.") => ImportError::Version(version),
+        Some(_) | None => ImportError::NoOutput(error.to_string()),
+    }
+}
+
+fn imported_finding(output: &Output) -> Finding {
+    Finding::new(
+        FindingKind::Imported,
+        Severity::Warning,
+        format!(
+            "these numbers were measured by {}, not by ssdgauge: percentiles follow from its bins (64 \
+             for each octave), and the course in time is not known",
+            output.version
+        ),
+        "run the same load with `ssdgauge run` for seconds, intervals and conditions of the drive",
+    )
+}
+
+/// Returns the test of jobs that ran at the same time, and its samples.
+fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), ImportError> {
+    for job in jobs {
+        check_limits(job)?;
+    }
+    if jobs.len() > MAX_JOBS {
+        let what = format!("{} jobs ran at the same time", jobs.len());
+        return Err(ImportError::unfit(&jobs[0].jobname, what));
+    }
+    let mut streams: Vec<Stream> = Vec::new();
+    let mut intervals: Vec<Interval> = Vec::new();
+    let mut findings = Vec::new();
+    let sides = |job: &Job| job.read.runtime.max(job.write.runtime);
+    let elapsed = jobs.iter().map(|job| sides(job)).max().unwrap_or(0);
+    if elapsed == 0 {
+        return Err(ImportError::contradiction(&jobs[0].jobname, "it took no time"));
+    }
+    let elapsed = Nanos(elapsed.saturating_mul(1_000_000));
+    let mut depth = 0u32;
+    for job in jobs {
+        let options = merged(&output.options, &job.options);
+        let stream = stream_of(job, &options)?;
+        // fio reports the jobs of `numjobs` one by one, without `group_reporting`.
+        let known = streams.iter().position(|other| other.name == stream.name);
+        let index = known.unwrap_or(streams.len());
+        depth = depth.saturating_add(match known {
+            Some(_) => 0,
+            None => stream.queue_depth.saturating_mul(stream.threads),
+        });
+        for (direction, side) in [(Direction::Read, &job.read), (Direction::Write, &job.write)] {
+            let Some(interval) = interval_of(job, index as u16, direction, side, elapsed)? else {
+                continue;
+            };
+            let same = |other: &&mut Interval| {
+                (other.stream, other.direction) == (interval.stream, direction)
+            };
+            match intervals.iter_mut().find(same) {
+                Some(other) => {
+                    other.ios += interval.ios;
+                    other.bytes += interval.bytes;
+                    other.errors += interval.errors;
+                    other.latency.merge(&interval.latency);
+                }
+                None => intervals.push(interval),
+            }
+        }
+        findings.extend(findings_of(job, &options));
+        if known.is_none() {
+            streams.push(stream);
+        }
+    }
+    intervals.sort_by_key(|interval| (interval.stream, interval.direction as usize));
+    findings.dedup();
+    let engine = jobs[0].options.get("ioengine").or_else(|| output.options.get("ioengine"));
+    let engine = engine.map_or("engine not stated", String::as_str);
+    let report = EngineReport {
+        engine: format!("{} {engine}", output.version),
+        setup: "imported".into(),
+        in_flight_asked: depth,
+        clock: "that of fio".into(),
+        ..EngineReport::default()
+    };
+    let test = test_of(jobs, streams, engine, elapsed);
+    Ok((test, ImportedStep { elapsed, intervals, report, findings }))
+}
+
+fn test_of(jobs: &[&Job], streams: Vec<Stream>, engine: &str, elapsed: Nanos) -> Test {
+    let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+    let title = names.join(", ");
+    let is_large = streams.iter().all(|stream| stream.block_size.0 >= LARGE);
+    let engine = match SYNCHRONOUS.contains(&engine) {
+        true => Engine::Synchronous,
+        false => Engine::IoUring,
+    };
+    let workload = Workload { engine, streams };
+    let until = Until { time: Some(elapsed), bytes: None };
+    let step = Step {
+        label: jobs[0].jobname.clone(),
+        position: 1.0,
+        action: Action::Run { workload, until, steady: None },
+        rest: Rest::None,
+    };
+    Test {
+        id: id_of(&title),
+        revision: 1,
+        title,
+        source: "a job of fio".into(),
+        score: Score::MeanOf(if is_large { Metric::ThroughputMbS } else { Metric::Iops }),
+        also: vec![Score::MeanOf(Metric::LatP99Us)],
+        figures: vec![Figure::Ranking, Figure::Distribution],
+        chosen: Vec::new(),
+        deviations: Vec::new(),
+        restart: Restart::Step,
+        phases: vec![Phase { kind: PhaseKind::Measure, steps: vec![step] }],
+        search: None,
+        rounds: None,
+        repetition: 1,
+    }
+}
+
+/// Returns the id of a test with `title`: lower-case letters, digits and hyphens.
+fn id_of(title: &str) -> String {
+    let kept = title.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { ' ' });
+    let words: String = kept.collect::<String>().to_lowercase();
+    let id = words.split_whitespace().collect::<Vec<_>>().join("-");
+    let id: String = id.chars().take(60).collect();
+    if id.is_empty() { "job".into() } else { id }
+}
+
+/// Returns the options of a job over the global ones.
+fn merged(global: &Options, own: &Options) -> Options {
+    global.iter().chain(own).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// Returns what is to be said of a job: errors, and what the plan does not express.
+fn findings_of(job: &Job, options: &Options) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let name = &job.jobname;
+    if job.error != 0 || job.total_err > 0 {
+        let text = match job.error {
+            0 => {
+                format!("{} requests of job '{name}' failed; they are in no number", job.total_err)
+            }
+            error => format!("job '{name}' ended with error {error} (errno)"),
+        };
+        let advice = "see the messages of fio and the kernel log (dmesg)";
+        findings.push(Finding::new(FindingKind::Faults, Severity::Warning, text, advice));
+    }
+    let mut missing: Vec<String> = options
+        .iter()
+        .filter(|(key, _)| !EXPRESSED.contains(&key.as_str()))
+        .map(|(key, value)| if value.is_empty() { key.clone() } else { format!("{key}={value}") })
+        .collect();
+    let engine = options.get("ioengine").map(String::as_str);
+    if let Some(engine) = engine.filter(|one| *one != "io_uring" && !SYNCHRONOUS.contains(one)) {
+        missing.push(format!("ioengine={engine} (the plan shows io_uring)"));
+    }
+    if job.trim.as_ref().is_some_and(|trim| trim.total_ios > 0) {
+        missing.push("its trims".into());
+    }
+    let (ios, bytes) =
+        (job.read.total_ios + job.write.total_ios, job.read.io_bytes + job.write.io_bytes);
+    if ios > 0 && bytes % ios != 0 {
+        missing.push("its several block sizes (the plan shows their mean)".into());
+    }
+    for side in [&job.read, &job.write].into_iter().filter(|side| side.total_ios > 0) {
+        let whole = side.lat_ns.as_ref().and_then(|latency| latency.bins.as_ref());
+        if whole.is_none_or(BTreeMap::is_empty) {
+            missing.push("the time before the submission, which clat excludes".into());
+            break;
+        }
+    }
+    if !missing.is_empty() {
+        findings.push(Finding::new(
+            FindingKind::Imported,
+            Severity::Note,
+            format!(
+                "the plan and the latencies of job '{name}' do not express: {}",
+                missing.join(", ")
+            ),
+            "compare it only with results of the same job; for whole latencies run fio with \
+             lat_percentiles=1",
+        ));
+    }
+    findings
+}
+
+/// Returns what fio states about the target: its name, and the range that the jobs addressed.
+fn drive_of(output: &Output, tests: &[Test]) -> DriveInfo {
+    let stated = |key: &str| {
+        let own = output.jobs.iter().find_map(|job| job.options.get(key));
+        own.or_else(|| output.options.get(key)).cloned()
+    };
+    let target = stated("filename").or_else(|| stated("directory")).unwrap_or("not stated".into());
+    let workloads = tests.iter().flat_map(|test| &test.phases).flat_map(|phase| &phase.steps);
+    let streams = workloads.filter_map(|step| step.action.workload()).flat_map(|one| &one.streams);
+    let capacity = streams.map(|stream| stream.span.0).max().unwrap_or(0);
+    let is_device = target.starts_with("/dev/");
+    DriveInfo {
+        kind: if is_device { TargetKind::Block } else { TargetKind::File },
+        target,
+        model: None,
+        serial: None,
+        firmware: None,
+        capacity: Bytes(capacity),
+        logical_block: Bytes(512),
+        physical_block: Bytes(512),
+        details: BTreeMap::from([("capacity_from".into(), "the largest span of a job".into())]),
+    }
+}

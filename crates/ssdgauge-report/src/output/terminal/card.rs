@@ -1,0 +1,45 @@
+//! The words of a card: what the run shows, the state of the drive and the trust in the numbers.
+
+use crate::analysis::quick_look::{self, Tile};
+use crate::analysis::trust;
+use crate::model::Run;
+use crate::output::terminal::style::Style;
+use crate::text::number;
+
+/// The indent of the lines below a name.
+const NAME: &str = "health    ";
+
+/// Returns what a quick run shows, in sentences.
+pub(super) fn verdict(run: &Run, style: &Style) -> Vec<String> {
+    let mut text = format!("{}.", quick_look::headline(run));
+    if let Some(fall) = quick_look::fall(run) {
+        let (gb, behind) = (number::text(fall.gb), number::text(fall.behind));
+        text.push_str(&format!(" It is full after {gb} GB; then it writes at {behind} MB/s."));
+    }
+    style.folded("", &text)
+}
+
+/// Returns the state of the drive, and what was not checked.
+pub(super) fn health(run: &Run, style: &Style) -> Vec<String> {
+    let tiles = quick_look::tiles(run);
+    // The firmware is in the header, and is not judged.
+    let judged = |tile: &&Tile| tile.is_good.is_some();
+    let state = |tile: &Tile| {
+        let word = if tile.is_good == Some(true) { "good" } else { "see the findings" };
+        format!("{} {}: {word}", tile.name.to_lowercase(), tile.value)
+    };
+    let mut parts: Vec<String> = tiles.iter().filter(judged).map(state).collect();
+    let open = tiles.iter().filter(|tile| !judged(tile) && tile.value == number::NOTHING);
+    let open: Vec<&str> = open.map(|tile| tile.name).collect();
+    if !open.is_empty() {
+        parts.push(format!("not checked: {}", open.join(", ")));
+    }
+    style.folded(NAME, &parts.join("; "))
+}
+
+/// Returns the grade of trust with its reasons.
+pub(super) fn trust(run: &Run, style: &Style) -> Vec<String> {
+    let trust = trust::grade(&[run], |_| true);
+    let text = format!("{}: {}", trust.grade.letter(), trust.in_words());
+    style.folded("trust     ", &text)
+}

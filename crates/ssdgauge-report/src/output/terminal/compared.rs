@@ -1,0 +1,157 @@
+//! A comparison on a terminal: how many numbers differ, then each of them, the worst first.
+
+use crate::analysis::compare::{Comparison, Difference, TestComparison};
+use crate::output::terminal::NARROWEST;
+use crate::output::terminal::style::Style;
+use crate::text::number;
+
+/// The columns of a table, each with the space before it.
+const VERDICT: usize = 14;
+const VALUE: usize = 11;
+const CHANGE: usize = 10;
+const INTERVAL: usize = 20;
+const UNIT: usize = 8;
+/// The least width of a title beside the numbers. Chosen: two words of a title fit.
+const TITLE: usize = 24;
+
+impl Comparison {
+    /// Returns the comparison in at most `width` columns, in plain ASCII without `colour`.
+    ///
+    /// A narrow table omits the intervals, then the values; the differences stay.
+    pub fn text(&self, width: usize, colour: bool) -> String {
+        let style = Style { colour, width: width.max(NARROWEST) };
+        let mut lines = Vec::new();
+        for (letter, name, id) in
+            [("A", &self.names[0], &self.ids[0]), ("B", &self.names[1], &self.ids[1])]
+        {
+            lines.extend(style.folded("   ", &format!("{name}, run {id}")));
+            let last = lines.len() - 1;
+            lines[last] = lines[last].replacen("   ", &format!("{letter}  "), 1);
+        }
+        lines.extend((!self.marks.is_empty()).then(|| style.alarm(&self.marks.join(" · "))));
+        lines.push(String::new());
+        lines.extend(style.folded("", &self.count()));
+        lines.push(String::new());
+        lines.extend(table(self, &style));
+        lines.push(String::new());
+        lines.extend(style.folded("", &self.basis()));
+        lines.extend(self.gate_words().map(|words| style.strong(&words)));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    /// Returns how many numbers of B are better, worse, equal and not judged.
+    fn count(&self) -> String {
+        let of = |wanted: &dyn Fn(&Difference) -> bool| {
+            self.tests.iter().filter(|test| wanted(&test.difference)).count()
+        };
+        let worse = of(&|one| *one == Difference::Worse);
+        let better = of(&|one| *one == Difference::Better);
+        let noise = of(&|one| *one == Difference::WithinNoise);
+        let rest = self.tests.len() - worse - better - noise;
+        let numbers = match self.tests.len() {
+            1 => "1 number".to_owned(),
+            count => format!("{count} numbers"),
+        };
+        format!(
+            "B is worse in {worse} of {numbers}, better in {better}; {noise} within noise, {rest} not \
+             judged"
+        )
+    }
+}
+
+/// Returns the place of a difference in the table: worse, better, within noise, not judged.
+fn place(difference: &Difference) -> u8 {
+    match difference {
+        Difference::Worse => 0,
+        Difference::Better => 1,
+        Difference::WithinNoise => 2,
+        Difference::Unknown(_) => 3,
+    }
+}
+
+fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
+    let with_values = style.width >= VERDICT + TITLE + CHANGE + UNIT + 2 * VALUE;
+    let with_interval = style.width >= VERDICT + TITLE + CHANGE + UNIT + 2 * VALUE + INTERVAL;
+    let numbers = |[a, b, change, interval]: [&str; 4]| {
+        let mut cells = String::new();
+        if with_values {
+            cells.push_str(&style.right(a, VALUE));
+            cells.push_str(&style.right(b, VALUE));
+        }
+        cells.push_str(&style.right(change, CHANGE));
+        if with_interval {
+            cells.push_str(&style.right(interval, INTERVAL));
+        }
+        cells
+    };
+    let head = numbers(["A", "B", "B to A", "95 % interval"]);
+    let room = style.width - VERDICT - UNIT - head.chars().count();
+    let title = style.left("number", room);
+    let mut lines = vec![style.faint(&format!("{:<VERDICT$}{title}{head}  unit", ""))];
+    let mut tests: Vec<&TestComparison> = comparison.tests.iter().collect();
+    let distance = |test: &TestComparison| test.ratio.map_or(0.0, |ratio| ratio.value.ln().abs());
+    tests.sort_by(|a, b| {
+        let far = || distance(b).total_cmp(&distance(a));
+        place(&a.difference).cmp(&place(&b.difference)).then_with(far)
+    });
+    for test in tests {
+        let value = |value: Option<f64>| number::optional(value);
+        let interval = test.ratio.and_then(|ratio| ratio.interval);
+        let cells = numbers([
+            &value(test.values[0]),
+            &value(test.values[1]),
+            &test.ratio.map_or(number::NOTHING.to_owned(), |ratio| change(ratio.value)),
+            &interval.map_or(number::NOTHING.to_owned(), |(low, high)| {
+                format!("{} to {}", change(low), change(high))
+            }),
+        ]);
+        let narrow = Style { width: room.saturating_sub(2), ..*style };
+        let mut titles = narrow.folded("", &test.title).into_iter();
+        let title = style.left(&titles.next().unwrap_or_default(), room);
+        let unit = style.left(test.metric.unit(), UNIT - 2);
+        let line = format!("{}{title}{cells}  {unit}", verdict(test, style));
+        lines.push(line.trim_end().to_owned());
+        lines.extend(titles.map(|more| format!("{:VERDICT$}{more}", "")));
+        if let Difference::Unknown(reason) = &test.difference {
+            lines.extend(style.folded(&" ".repeat(VERDICT), reason));
+        }
+    }
+    lines
+}
+
+/// Returns the verdict in a cell, in the colour of its meaning.
+fn verdict(test: &TestComparison, style: &Style) -> String {
+    let cell = |word: &str| format!("{word:<VERDICT$}");
+    match &test.difference {
+        Difference::Better => style.good(&cell("better")),
+        Difference::Worse => style.bad(&cell("worse")),
+        Difference::WithinNoise => style.faint(&cell("within noise")),
+        // Both were measured, and their difference cannot be judged.
+        Difference::Unknown(_) if test.ratio.is_some() => cell("not judged"),
+        Difference::Unknown(_) => cell("not compared"),
+    }
+}
+
+/// Returns a ratio as a change: `+7.1 %`.
+fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    let text =
+        if percent.abs() < 99.95 { format!("{percent:+.1}") } else { format!("{percent:+.0}") };
+    format!("{} %", if matches!(&*text, "+0.0" | "-0.0") { "0.0" } else { &*text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_has_a_sign_and_no_negative_zero() {
+        let check = |ratio, expected: &str| assert_eq!(change(ratio), expected);
+        check(0.929, "-7.1 %");
+        check(1.071, "+7.1 %");
+        check(1.0, "0.0 %");
+        check(0.9999, "0.0 %");
+        check(3.641, "+264 %");
+    }
+}

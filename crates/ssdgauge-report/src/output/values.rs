@@ -1,0 +1,67 @@
+//! Every measured value of a run as one row: what tables for other programs contain.
+
+use crate::analysis::workload_text;
+use crate::model::metrics;
+use crate::model::{PointRun, Run, TestRun};
+use ssdgauge_core::{Headline, Metric};
+
+/// One measured value.
+#[derive(Clone, Debug)]
+pub struct Value<'a> {
+    /// The test.
+    pub test: &'a TestRun,
+    /// The label of the step; `headline` for the headline of the test, with its rule behind it for a
+    /// further one.
+    pub place: String,
+    /// The value of the swept key; `None` for a headline.
+    pub position: Option<f64>,
+    /// The metric.
+    pub metric: Metric,
+    /// Its key, with the direction before it where it is of one: `read_lat_p99_us`.
+    pub key: String,
+    /// The value; `None` where it was not measured.
+    pub value: Option<f64>,
+    /// The ends of its 95 % interval; `None` where there is none.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Returns every value of `run`, in the order of the plan: headlines first, then each measured step.
+pub fn values(run: &Run) -> Vec<Value<'_>> {
+    let mut values = Vec::new();
+    for test in &run.tests {
+        values.push(of_headline(test, "headline".into(), &test.headline));
+        for (score, headline) in test.test.also.iter().zip(&test.also) {
+            let place = format!("headline: {}", workload_text::rule(&test.test, score));
+            values.push(of_headline(test, place, headline));
+        }
+        values.extend(test.points.iter().flat_map(|point| of_point(test, point)));
+    }
+    values
+}
+
+fn of_headline<'a>(test: &'a TestRun, place: String, headline: &Headline) -> Value<'a> {
+    Value {
+        test,
+        place,
+        position: None,
+        metric: headline.metric,
+        key: headline.metric.key().to_owned(),
+        value: headline.value,
+        interval: headline.interval.ends(),
+    }
+}
+
+fn of_point<'a>(test: &'a TestRun, point: &'a PointRun) -> impl Iterator<Item = Value<'a>> {
+    metrics::shown(point).into_iter().map(move |(metric, scope, key, value)| {
+        let is_own = value.is_some() && point.has_own_intervals(scope);
+        Value {
+            test,
+            place: point.point.label.clone(),
+            position: Some(point.point.position),
+            metric,
+            key,
+            value,
+            interval: is_own.then(|| point.interval(metric, scope)).and_then(|found| found.ends()),
+        }
+    })
+}

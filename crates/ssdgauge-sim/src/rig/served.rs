@@ -1,0 +1,193 @@
+//! A virtual drive that serves the commands of another program, one at a time.
+//!
+//! The caller owns the clock: it states when each command arrives and delivers the reply at the
+//! time that is returned. The drive must never complete a command before it arrived. As in a run, a
+//! request that fails by an injected fault takes the time and the flash operations of one that does
+//! not.
+
+use super::{TRIM_BYTES, TRIM_TIME, VirtualRig};
+use crate::drive::Damage;
+use crate::ftl::GroundTruth;
+use crate::profile::PAGE;
+use crate::time::SimTime;
+use ssdgauge_core::{Bytes, Direction, DriveInfo, Nanos, Request, Rig};
+
+/// A command of a host. `Write` and `WriteZeroes` have `sync` where the data has to outlive a loss
+/// of power before the command completes (NVMe: forced unit access).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServedCommand {
+    /// Reads a range.
+    Read,
+    /// Writes a range.
+    Write {
+        /// Forced unit access.
+        sync: bool,
+    },
+    /// Overwrites a range with zeros.
+    WriteZeroes {
+        /// Forced unit access.
+        sync: bool,
+        /// Whether the range may be deallocated instead of written.
+        may_deallocate: bool,
+    },
+    /// Deallocates a range.
+    Trim,
+    /// Makes everything that was written before durable; its range is not used.
+    Flush,
+}
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServedOutcome {
+    /// It was carried out.
+    Done,
+    /// It was acknowledged and its data dropped, by an injected fault.
+    Dropped,
+    /// It was carried out, and one bit of its data is stored changed, by an injected fault.
+    Flipped,
+    /// It failed, by an injected fault: its data is not stored.
+    Failed,
+}
+
+/// The completion of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServedCompletion {
+    /// When it is due, from the creation of the drive.
+    pub at: Nanos,
+    /// What became of the command.
+    pub outcome: ServedOutcome,
+}
+
+/// A virtual drive that serves single commands.
+#[derive(Clone, Debug)]
+pub struct ServedDrive {
+    rig: VirtualRig,
+    /// When the current second ends: power and temperature advance once a second, as in a run.
+    second_end: SimTime,
+}
+
+impl ServedDrive {
+    /// Takes over a drive that has carried out no step. Its time begins at 0.
+    pub fn new(mut rig: VirtualRig) -> ServedDrive {
+        assert_eq!(rig.now, 0, "the drive has carried out no step");
+        // The host decides how many commands it keeps in flight.
+        rig.drive.begin_step(usize::MAX);
+        ServedDrive { rig, second_end: Nanos::SECOND.0 }
+    }
+
+    /// Returns identity and geometry of the drive.
+    pub fn info(&self) -> &DriveInfo {
+        self.rig.drive()
+    }
+
+    /// Returns whether the drive has a write cache that loses its data with the power.
+    pub fn has_volatile_cache(&self) -> bool {
+        !self.rig.spec.profile.host_interface.buffer_is_safe
+    }
+
+    /// Returns the ground truth since the drive was created.
+    pub fn ground_truth(&self) -> GroundTruth {
+        self.rig.ground_truth()
+    }
+
+    /// Ends the time of the drive at `now`; returns its ground truth and its energy in joules, both
+    /// since its creation.
+    pub fn end(mut self, now: Nanos) -> (GroundTruth, f64) {
+        self.advance(now);
+        let drive = &mut self.rig.drive;
+        drive.idle_until(now.0);
+        drive.advance_power_thermal(now.0);
+        (drive.ftl.media.truth, drive.power_thermal.energy_j())
+    }
+
+    /// Lets the time up to `now` pass: to be called about once a second, so that the idle time of
+    /// hours is not caught up on at the next command.
+    pub fn advance(&mut self, now: Nanos) {
+        while self.second_end <= now.0 {
+            self.rig.drive.idle_until(self.second_end);
+            self.rig.drive.advance_power_thermal(self.second_end);
+            self.second_end += Nanos::SECOND.0;
+        }
+    }
+
+    /// Submits `command` for the range of `length` bytes from `offset` at `now`, which must not be
+    /// before an earlier command. The range must not be empty, except for a flush, and must lie within
+    /// the capacity.
+    pub fn submit(
+        &mut self,
+        now: Nanos,
+        command: ServedCommand,
+        offset: Bytes,
+        length: Bytes,
+    ) -> ServedCompletion {
+        let is_flush = command == ServedCommand::Flush;
+        let end = offset.0.checked_add(length.0);
+        assert!(
+            is_flush || (length.0 > 0 && end.is_some_and(|end| end <= self.rig.info.capacity.0)),
+            "the range lies within the drive"
+        );
+        self.advance(now);
+        let failed =
+            |at: SimTime| ServedCompletion { at: Nanos(at), outcome: ServedOutcome::Failed };
+        if self.rig.faults.is_gone(now.0) {
+            return failed(now.0);
+        }
+        self.rig.drive.end_idle(now.0);
+        let (done, outcome) = match command {
+            ServedCommand::Read => self.transfer(now.0, Direction::Read, false, offset.0, length.0),
+            ServedCommand::Write { sync }
+            | ServedCommand::WriteZeroes { sync, may_deallocate: false } => {
+                self.transfer(now.0, Direction::Write, sync, offset.0, length.0)
+            }
+            ServedCommand::WriteZeroes { may_deallocate: true, .. } | ServedCommand::Trim => {
+                (self.deallocate(now.0, offset.0, length.0), ServedOutcome::Done)
+            }
+            ServedCommand::Flush => match self.rig.faults.flush_fails {
+                true => (now.0, ServedOutcome::Failed),
+                false => (self.rig.drive.ftl.durable_at(now.0), ServedOutcome::Done),
+            },
+        };
+        let at = self.rig.faults.delay(done);
+        match self.rig.faults.gone_at() {
+            Some(gone) if at >= gone => failed(gone),
+            Some(_) | None => ServedCompletion { at: Nanos(at), outcome },
+        }
+    }
+
+    /// Reads or writes a range; returns when it is completed and what became of it.
+    fn transfer(
+        &mut self,
+        now: SimTime,
+        direction: Direction,
+        sync: bool,
+        offset: u64,
+        length: u64,
+    ) -> (SimTime, ServedOutcome) {
+        let VirtualRig { drive, faults, .. } = &mut self.rig;
+        let request = Request { direction, offset };
+        drive.constrain(now, sync);
+        let damage = faults.damage(request, now);
+        let done = match damage {
+            None => drive.submit(now, request, length),
+            Some(damage) => drive.damage_write(now, request, length, damage),
+        };
+        let outcome = match (faults.fails(request, length), damage) {
+            (true, _) => ServedOutcome::Failed,
+            (false, Some(Damage::Dropped)) => ServedOutcome::Dropped,
+            (false, Some(Damage::Flipped)) => ServedOutcome::Flipped,
+            (false, None) => ServedOutcome::Done,
+        };
+        (done, outcome)
+    }
+
+    /// Deallocates the whole pages of a range; returns when the command is completed.
+    fn deallocate(&mut self, now: SimTime, offset: u64, length: u64) -> SimTime {
+        let first = offset.div_ceil(PAGE);
+        let end = (offset + length) / PAGE;
+        let drive = &mut self.rig.drive;
+        drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
+        let done = now + length.div_ceil(TRIM_BYTES) * TRIM_TIME.0;
+        drive.occupy_until(done);
+        done
+    }
+}

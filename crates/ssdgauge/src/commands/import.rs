@@ -1,0 +1,137 @@
+//! `ssdgauge import`: a result of another program as a run file.
+
+use crate::arguments::ImportArguments;
+use crate::build_identity;
+use crate::failure::{Failure, FailureKind};
+use crate::process;
+use crate::terminal;
+use ssdgauge_core::{DriveInfo, EndedBy, Finding};
+use ssdgauge_fio::{ImportError, Imported, ImportedStep};
+use ssdgauge_runfile::{
+    FindingRecord, Head, Opening, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
+};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The largest output that is read, in bytes: that of a thousand jobs has some 20 MiB.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Writes the run file of a result of fio.
+///
+/// # Errors
+///
+/// Fails where the input is not an output of fio 3, and where the run file exists or cannot be written.
+pub(crate) fn execute(arguments: &ImportArguments) -> Result<(), Failure> {
+    let name = arguments.fio.display();
+    let text = read(&arguments.fio)?;
+    let imported = ssdgauge_fio::import(&text).map_err(|error| {
+        Failure::new(FailureKind::Usage, format!("{name}: {error}"), hint_of(&error))
+    })?;
+    let out = arguments.output.clone().unwrap_or_else(|| arguments.fio.with_extension("ssdg"));
+    if out.extension().is_none_or(|suffix| suffix != "ssdg") {
+        return Err(Failure::new(
+            FailureKind::Usage,
+            format!("{} is not the name of a run file", out.display()),
+            "nothing was written; run files end in .ssdg",
+        ));
+    }
+    write(&out, arguments, &imported, crc32fast::hash(text.as_bytes())).map_err(Failure::from)?;
+    let (program, tests) = (&imported.program, imported.steps.len());
+    let tests = if tests == 1 { "1 test".into() } else { format!("{tests} tests") };
+    let out = out.display();
+    terminal::print_message(&format!("{out}: {tests}, imported from {program}"));
+    for finding in imported.findings.iter().chain(imported.steps.iter().flat_map(|s| &s.findings)) {
+        terminal::print_message(&format!("warning: {}", finding.text));
+    }
+    Ok(())
+}
+
+/// Reads the input, which can be a pipe.
+fn read(path: &Path) -> Result<String, Failure> {
+    let failure = |text: String| {
+        let hint = "nothing was written; name an output of fio --output-format=json+";
+        Failure::new(FailureKind::Usage, format!("{}: {text}", path.display()), hint)
+    };
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| failure(error.to_string()))?;
+    file.take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| failure(error.to_string()))?;
+    match text.len() as u64 > MAX_BYTES {
+        true => Err(failure("it is longer than 64 MiB".into())),
+        false => Ok(text),
+    }
+}
+
+fn hint_of(error: &ImportError) -> &'static str {
+    match error {
+        ImportError::NoOutput(_) | ImportError::NoBins(_) => {
+            "nothing was written; run fio with --output-format=json+ --output=FILE"
+        }
+        ImportError::Version(_) => "nothing was written; run the job again with fio 3",
+        ImportError::Clients => "nothing was written; import the output of each machine alone",
+        ImportError::Groups(_) => "nothing was written; divide the job file",
+        ImportError::Contradiction { .. } => {
+            "nothing was written; the file was changed or cut, or is of a version that is not known"
+        }
+        ImportError::Unfit { .. } => "nothing was written; leave this job out of the job file",
+    }
+}
+
+/// Writes the run file: one finished step for each test. The id of the run follows from the time of the
+/// load and the `checksum` of the input, so that one result has one id.
+fn write(
+    out: &Path,
+    arguments: &ImportArguments,
+    imported: &Imported,
+    checksum: u32,
+) -> Result<(), RunFileError> {
+    let now = process::unix_ms();
+    let total: u64 = imported.steps.iter().map(|step| step.elapsed.0 / 1_000_000).sum();
+    let ended = if imported.ended_unix_ms > 0 { imported.ended_unix_ms } else { now };
+    let begun = ended.saturating_sub(i64::try_from(total).unwrap_or(0));
+    let label = arguments.label.iter().map(|label| ("label".to_owned(), label.clone()));
+    let origin = (Head::IMPORTED_FROM.to_owned(), imported.program.clone());
+    let environment: Vec<(String, String)> = label.chain([origin]).collect();
+    let drive = DriveInfo { model: arguments.model.clone(), ..imported.drive.clone() };
+    let id = format!("{}-{checksum:08x}", process::file_timestamp(begun));
+    let opening = Opening {
+        id: &id,
+        program: &build_identity::program(),
+        unix_ms: begun,
+        plan: &imported.plan,
+        drive: &drive,
+        environment: &environment,
+        properties: &[],
+    };
+    let mut writer = Writer::create(out, &opening)?;
+    let mut at = begun;
+    let record = |writer: &mut Writer, step: Option<StepId>, finding: &Finding| {
+        writer.finding(&FindingRecord { step, unix_ms: now, finding: finding.clone() })
+    };
+    for finding in &imported.findings {
+        record(&mut writer, None, finding)?;
+    }
+    for (test, step) in imported.steps.iter().enumerate() {
+        let ImportedStep { elapsed, intervals, report, findings } = step;
+        let place = StepPlace { test, phase: 0, step: 0 };
+        let id = writer.begin_step(place, 1, &imported.plan, at)?;
+        for interval in intervals {
+            writer.interval(id, interval)?;
+        }
+        for finding in findings {
+            record(&mut writer, Some(id), finding)?;
+        }
+        at = at.saturating_add((elapsed.0 / 1_000_000) as i64);
+        let end = StepEnd {
+            state: StepState::Finished,
+            unix_ms: at,
+            elapsed: *elapsed,
+            ended_by: EndedBy::Time.name().into(),
+            report: serde_json::to_string(report).expect("reports always serialise"),
+        };
+        writer.finish_step(id, &end)?;
+    }
+    writer.commit()
+}

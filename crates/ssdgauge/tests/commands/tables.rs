@@ -1,0 +1,131 @@
+//! `export --parquet` and `export --jsonl`.
+
+use crate::support::{Bench, text};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Two runs on different virtual drives.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("runs")).unwrap();
+    for (name, seed) in [("a", "1"), ("b", "2")] {
+        let target = "sim:tiny";
+        let out = format!("runs/{name}.ssdg");
+        bench.print(&["quick", target, "--shorten", "5", "--seed", seed, "--out", &out]);
+    }
+    bench
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(self::files(&path)),
+            false => files.push(path),
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Returns the 99th percentile of the merged histograms of `steps`, in nanoseconds, as the documented
+/// query computes it.
+fn merged_p99(steps: &[&Value]) -> i64 {
+    let mut buckets: Vec<(i64, i64)> = Vec::new();
+    for step in steps {
+        let list = |key: &str| step[key].as_array().unwrap().iter().map(|n| n.as_i64().unwrap());
+        buckets.extend(list("bucket_ns").zip(list("bucket_requests")));
+    }
+    buckets.sort_unstable();
+    let total: i64 = buckets.iter().map(|(_, n)| n).sum();
+    let rank = (0.99 * total as f64).ceil() as i64;
+    let mut seen = 0;
+    let reaches = |(_, n): &&(i64, i64)| {
+        seen += n;
+        seen >= rank
+    };
+    let most = steps.iter().map(|step| step["max_ns"].as_i64().unwrap()).max().unwrap();
+    buckets.iter().find(reaches).unwrap().0.min(most)
+}
+
+#[test]
+fn rows_of_tables_have_the_numbers_of_the_report() {
+    let bench = bench();
+    let lines = bench.print(&["export", "--jsonl", "--seconds", "runs"]);
+    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows[0]["program"], "ssdgauge tables");
+    let of = |table: &str| rows.iter().filter(|row| row["table"] == table).collect::<Vec<_>>();
+    assert_eq!(of("run").len(), 2);
+    assert!(of("second").len() > 20);
+    assert!(rows[1..].iter().all(|row| row["model_data"] == "MODEL"));
+
+    let report = bench.print(&["report", "runs/a.ssdg", "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let run = &report["runs"][0];
+    let mut compared = 0;
+    for test in run["tests"].as_array().unwrap() {
+        for point in test["points"].as_array().unwrap() {
+            let is_here = |row: &&&Value| {
+                row["run_id"] == run["id"]
+                    && row["test_id"] == test["id"]
+                    && row["step"] == point["label"]
+            };
+            let values = of("value");
+            let p99 = values.iter().filter(is_here).find(|row| row["metric"] == "lat_p99_us");
+            let Some(p99) = p99.and_then(|row| row["value"].as_f64()) else { continue };
+            assert_eq!(point["metrics"]["lat_p99_us"].as_f64(), Some(p99));
+            let steps = of("step");
+            let steps: Vec<&Value> = steps.iter().filter(is_here).copied().collect();
+            assert_eq!(merged_p99(&steps) as f64 / 1e3, p99);
+            compared += 1;
+        }
+    }
+    assert!(compared >= 2, "only {compared} points were compared");
+}
+
+#[test]
+fn a_run_that_is_exported_again_replaces_its_own_files_alone() {
+    let bench = bench();
+    let export = ["export", "--parquet", "tables", "runs"];
+    bench.print(&export);
+    let written = files(&bench.path("tables"));
+    assert_eq!(written.len(), 8, "{written:?}");
+    bench.print(&export);
+    assert_eq!(files(&bench.path("tables")), written);
+
+    let output = bench.call(&["export", "--parquet", "/dev/tables", "runs"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("no file is created below /dev"));
+    assert!(!Path::new("/dev/tables").exists());
+
+    // A damaged run file and a foreign file cost their own run.
+    std::fs::write(bench.path("runs/c.ssdg"), "no run").unwrap();
+    let foreign = written.iter().find(|path| path.starts_with(bench.path("tables/run"))).unwrap();
+    std::fs::write(foreign, "a file of the user").unwrap();
+    let output = bench.call(&export);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("runs/c.ssdg: left out"), "{stderr}");
+    assert!(stderr.contains("was not written by ssdgauge"), "{stderr}");
+    assert!(stderr.contains("error: 2 of 3 runs were left out"), "{stderr}");
+    assert_eq!(std::fs::read(foreign).unwrap(), b"a file of the user");
+}
+
+#[test]
+fn a_wrong_form_of_export_is_refused() {
+    let bench = Bench::new();
+    let cases: [(&[&str], &str); 5] = [
+        (&["export", "a.ssdg"], "--fio|--parquet <FOLDER>|--jsonl"),
+        (&["export", "--fio", "--jsonl", "a.ssdg"], "cannot be used with"),
+        (&["export", "--jsonl", "-o", "x", "a.ssdg"], "cannot be used with"),
+        (&["export", "--jsonl", "."], "no run file is in the folder"),
+        (&["export", "--fio", "quick", "sim:tiny", "more"], "one source and one target"),
+    ];
+    for (line, expected) in cases {
+        let output = bench.call(line);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line:?}: {stderr}");
+        assert!(stderr.contains(expected), "{line:?}: {stderr}");
+    }
+}
