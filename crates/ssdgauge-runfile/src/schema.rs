@@ -112,9 +112,9 @@ pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
         |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
     let mut file = File::open(path).map_err(|cause| match cause.kind() {
         std::io::ErrorKind::NotFound => RunFileError::Missing(path.to_owned()),
-        _ => RunFileError::System { path: path.to_owned(), cause },
+        _ => unreadable(path, &cause),
     })?;
-    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
+    let system = |cause: std::io::Error| unreadable(path, &cause);
     if !file.metadata().map_err(system)?.is_file() {
         return foreign("it is not a regular file");
     }
@@ -136,13 +136,18 @@ pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
     if head[18..20] != [1, 1] {
         return foreign("it uses a write-ahead log; run files never do");
     }
+    // SQLite keeps it as a signed number.
+    if (format as i32) < 1 {
+        return foreign(&format!("its format number is {}", format as i32));
+    }
     if format > FORMAT {
         return Err(RunFileError::Newer { path: path.to_owned(), found: format, known: FORMAT });
     }
-    if format == 0 {
-        return foreign("its format number is 0");
-    }
     Ok(format)
+}
+
+fn unreadable(path: &Path, cause: &std::io::Error) -> RunFileError {
+    RunFileError::Unreadable { path: path.to_owned(), cause: cause.to_string() }
 }
 
 /// Opens `path` with the settings for untrusted files.

@@ -5,6 +5,7 @@ use crate::build_identity;
 use crate::commands::resume;
 use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
+use crate::output;
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
@@ -212,6 +213,7 @@ fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
     let page = page_file::page_beside(out);
     let files = [Some(out), Some(&page), log];
     for (index, path) in files.iter().flatten().enumerate() {
+        output::check_folder(path)?;
         if path.symlink_metadata().is_ok() {
             return Err(Failure::new(
                 FailureKind::Refused,
