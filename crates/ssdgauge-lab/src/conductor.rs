@@ -95,8 +95,12 @@ pub trait Watcher {
     /// Called at the end of a verification. The default shows nothing.
     fn verification_ended(&mut self, _verified: &Verified) {}
 
-    /// Called at the end of each step.
+    /// Called at the end of each step that is finished.
     fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
+
+    /// Called at the end of a step that a stop request ended; it is repeated by a resumed run. The default
+    /// shows nothing.
+    fn step_interrupted(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
 }
 
 /// The interval between commits within a step where the run file may lie on the drive under test: each
@@ -370,9 +374,11 @@ impl<'a> Conductor<'a> {
         if done.by == By::Limit(EndedBy::Faults) {
             return Err(ConductError::Faults(step.label.clone()));
         }
-        self.watcher.step_ended(test, step, done.elapsed);
         if state == StepState::Finished {
+            self.watcher.step_ended(test, step, done.elapsed);
             self.pause_after(step, id, done.elapsed)?;
+        } else {
+            self.watcher.step_interrupted(test, step, done.elapsed);
         }
         Ok(state == StepState::Finished)
     }

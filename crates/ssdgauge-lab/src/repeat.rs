@@ -9,6 +9,10 @@ use thiserror::Error;
 /// the plan.
 pub const MAX_REPETITIONS: u32 = 100;
 
+/// The narrowest half-width, a share of the mean. Chosen: far below what a drive reaches, and above the
+/// rounding of the values.
+const LEAST_HALF_WIDTH: f64 = 1e-8;
+
 /// How often every test of a run is carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Repeat {
@@ -27,6 +31,9 @@ pub enum RepeatError {
     /// The half-width, in percent of the mean, is not between 0 and 100.
     #[error("a half-width of {0} %: use one above 0 and below 100 %, such as until:2%")]
     HalfWidth(f64),
+    /// The half-width is below 0.000001 %.
+    #[error("a half-width below 0.000001 %: use one from there to below 100 %, such as until:2%")]
+    TooNarrow,
     /// The most repetitions are fewer than the fewest, or above the maximum of 100.
     #[error(
         "at most {0} repetitions: use {least} to {MAX_REPETITIONS}, such as until:2%,at-most=40",
@@ -77,6 +84,9 @@ impl Repeat {
             // NaN is in no range.
             Repeat::Until(until) if !(until.half_width > 0.0 && until.half_width < 1.0) => {
                 Err(RepeatError::HalfWidth(until.half_width_percent()))
+            }
+            Repeat::Until(until) if until.half_width < LEAST_HALF_WIDTH => {
+                Err(RepeatError::TooNarrow)
             }
             Repeat::Until(until)
                 if !(until.at_least..=MAX_REPETITIONS).contains(&until.at_most) =>

@@ -99,6 +99,14 @@ pub enum RunFileError {
         /// What exceeds the limits.
         what: &'static str,
     },
+    /// The file cannot be read.
+    #[error("{path} cannot be read: {cause}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        cause: String,
+    },
     /// The file system is full.
     #[error("no space left for {0}")]
     Full(PathBuf),

@@ -19,7 +19,10 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
     let foreign =
         |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
-    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
+    let system = |cause: io::Error| RunFileError::Unreadable {
+        path: path.to_owned(),
+        cause: cause.to_string(),
+    };
     let kind = std::fs::metadata(path).map_err(|cause| match cause.kind() {
         std::io::ErrorKind::NotFound => RunFileError::Missing(path.to_owned()),
         _ => system(cause),
@@ -49,11 +52,12 @@ pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
     if head[18..20] != [1, 1] {
         return foreign("it uses a write-ahead log; run files never do");
     }
+    // SQLite keeps it as a signed number.
+    if (format as i32) < 1 {
+        return foreign(&format!("its format number is {}", format as i32));
+    }
     if format > FORMAT {
         return Err(RunFileError::Newer { path: path.to_owned(), found: format, known: FORMAT });
-    }
-    if format == 0 {
-        return foreign("its format number is 0");
     }
     Ok(format)
 }

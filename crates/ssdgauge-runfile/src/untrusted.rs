@@ -188,7 +188,20 @@ pub(crate) fn error_of(path: &Path, cause: rusqlite::Error) -> RunFileError {
         Some(ErrorCode::TooBig) => {
             damaged(format!("a value is longer than {} MiB", LONGEST_VALUE >> 20))
         }
-        _ => RunFileError::from_sqlite(path, cause),
+        _ => while_reading(RunFileError::from_sqlite(path, cause)),
+    }
+}
+
+/// Returns `error` as one of reading, where it does not say what it is of.
+pub(crate) fn while_reading(error: RunFileError) -> RunFileError {
+    match error {
+        RunFileError::Sqlite { path, cause } => {
+            RunFileError::Unreadable { path, cause: cause.to_string() }
+        }
+        RunFileError::System { path, cause } => {
+            RunFileError::Unreadable { path, cause: cause.to_string() }
+        }
+        other => other,
     }
 }
 

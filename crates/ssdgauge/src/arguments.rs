@@ -22,7 +22,7 @@ use clap::{Args, Parser, Subcommand};
 use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use ssdgauge_lab::Repeat;
 use std::path::PathBuf;
-use values::{parse_endurance, parse_label, parse_percent, parse_rate, parse_share};
+use values::{parse_endurance, parse_label, parse_percent, parse_rate, parse_share, parse_size};
 
 /// SSD review lab: prepare a drive, run a suite, record every second, and write a report.
 #[derive(Debug, Parser)]
@@ -98,7 +98,7 @@ pub(crate) struct QuickArguments {
     pub(crate) target: String,
     /// Size of the scratch file, or of the tested range of another target [default: 4GiB].
     // No default for clap: a drive smaller than 4 GiB is accepted unless a size was given.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
     pub(crate) options: RunOptions,
@@ -111,7 +111,7 @@ pub(crate) struct RunArguments {
     /// Target to test.
     pub(crate) target: String,
     /// Size of the scratch file, or of the tested range of another target.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
     pub(crate) options: RunOptions,
@@ -124,7 +124,7 @@ pub(crate) struct PlanArguments {
     /// Target to plan for; it is not written.
     pub(crate) target: String,
     /// Size of the scratch file, or of the tested range of another target.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
     pub(crate) options: PlanOptions,
@@ -143,7 +143,7 @@ pub(crate) struct PlanOptions {
     #[arg(long = "test", value_name = "ID")]
     pub(crate) tests: Vec<String>,
     /// Divide all durations and byte limits by N, for test runs; the run is marked SHORTENED.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) shorten: u32,
     /// Scale the spans down to a target that is too small; the run is marked.
     #[arg(long)]
@@ -174,7 +174,7 @@ pub(crate) struct PlanOptions {
     #[arg(long)]
     pub(crate) verify: bool,
     /// Seed of all random numbers.
-    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }
 

@@ -297,6 +297,11 @@ fn from_refusal(refusal: &Refusal) -> Failure {
              in standby may answer a second call"
                 .into()
         }
+        Refusal::Denied { cause, .. } if cause.contains("(os error 5)") => {
+            "nothing was written; check the kernel log (dmesg), and what lies below the device: it may have \
+             become smaller"
+                .to_owned()
+        }
         Refusal::Denied { .. } => {
             "nothing was written; whole drives need root and exclusive access".to_owned()
         }
@@ -330,6 +335,12 @@ impl From<RunFileError> for Failure {
             RunFileError::BeingRead(_) => (
                 FailureKind::Interrupted,
                 "close that program, then continue with `ssdgauge resume`; finished steps are safe"
+                    .into(),
+            ),
+            RunFileError::Unreadable { .. } => (
+                FailureKind::Failed,
+                "the file was not changed; check that it is a run file that you may read, and what lies \
+                 beside it (a file that ends in -journal)"
                     .into(),
             ),
             RunFileError::Damaged { .. } => {

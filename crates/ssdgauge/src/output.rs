@@ -75,7 +75,30 @@ const PARTIAL: &str = ".partial";
 /// Refuses the name of a run file, an input, an existing file that ssdgauge did not write in this
 /// format, and a place among the device nodes.
 pub(crate) fn check(path: &Path, format: Format, inputs: &[&Path]) -> Result<(), Failure> {
+    check_folder(path)?;
     check_existing(path, format, inputs).map(drop)
+}
+
+/// Checks that the folder of the new file `path` exists, and that `path` is not the dash of other programs
+/// for the standard output.
+///
+/// # Errors
+///
+/// Fails with exit code 2 where either does not hold.
+pub(crate) fn check_folder(path: &Path) -> Result<(), Failure> {
+    let usage = |text: String, hint: &str| Err(Failure::new(FailureKind::Usage, text, hint));
+    if path == Path::new("-") {
+        let hint =
+            "nothing was written; name a file; `report` prints with --json, --csv or --markdown";
+        return usage("'-' is not a file".to_owned(), hint);
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            let hint = "nothing was written; create it, or name a file in another folder";
+            usage(format!("there is no folder {}", folder.display()), hint)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes `bytes` as a file of `format` at `path`; an existing one of the same format is replaced.

@@ -168,6 +168,14 @@ impl<'a> Progress<'a> {
         bar.tick();
     }
 
+    /// Returns the number of the step that ends, of all where that is known.
+    fn number(&self) -> String {
+        match self.steps {
+            Some(all) => format!("[{:>2}/{}{all}]", self.step, self.at_most()),
+            None => format!("[{:>2}]", self.step),
+        }
+    }
+
     /// Returns the words before a number of steps or a time that the whole plan takes.
     fn at_most(&self) -> &'static str {
         if self.plan.repeat_until.is_some() { "at most " } else { "" }
@@ -386,11 +394,14 @@ impl Watcher for Progress<'_> {
         self.print_line(&format!("verified {bytes}{time}: {wrong} wrong blocks"));
     }
 
+    fn step_interrupted(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
+        let (number, title) = (self.number(), &self.title);
+        let text = format!("{number} {title:<34}  interrupted after {}", elapsed.about());
+        self.print_line(&text);
+    }
+
     fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
-        let number = match self.steps {
-            Some(all) => format!("[{:>2}/{}{all}]", self.step, self.at_most()),
-            None => format!("[{:>2}]", self.step),
-        };
+        let number = self.number();
         let rates = match self.ios {
             0 => String::new(),
             ios => rates(ios, self.bytes, elapsed),

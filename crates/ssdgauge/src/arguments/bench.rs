@@ -1,7 +1,7 @@
 //! Arguments of `ssdgauge bench`.
 
 use super::ConsentOptions;
-use super::values::{parse_block_size, parse_per_second, parse_seconds};
+use super::values::{parse_block_size, parse_per_second, parse_seconds, parse_size};
 use clap::Args;
 use ssdgauge_core::Bytes;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) runs: u32,
     /// Size of the scratch file, or of the tested range of another target.
-    #[arg(long, default_value = "256MiB")]
+    #[arg(long, default_value = "256MiB", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Bytes,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,

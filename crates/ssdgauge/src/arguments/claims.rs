@@ -26,6 +26,6 @@ pub(crate) struct ClaimsArguments {
     #[arg(long, value_name = "REVIEW", conflicts_with_all = ["ids", "list"])]
     pub(crate) markdown: Option<String>,
     /// Seed of all random numbers.
-    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }

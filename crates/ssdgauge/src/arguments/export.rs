@@ -29,7 +29,7 @@ pub(crate) struct ExportArguments {
     #[arg(long, conflicts_with = "fio")]
     pub(crate) seconds: bool,
     /// Size of the scratch file, or of the tested range of another target.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", value_parser = super::parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     /// File that is written [default: the standard output].
     #[arg(short, long, value_name = "FILE")]

@@ -12,6 +12,15 @@ pub(super) fn parse_endurance(text: &str) -> Result<Bytes, String> {
     }
 }
 
+/// Parses the size of a scratch file or of a range.
+pub(super) fn parse_size(text: &str) -> Result<Bytes, String> {
+    match text.trim().parse::<Bytes>() {
+        Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
+        Ok(_) => Err("use a size above zero, such as 4GiB".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Parses a percentage that may exceed 100, such as a difference.
 pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
     parse_number(text, "%", |percent| (0.0..=1_000.0).contains(&percent))

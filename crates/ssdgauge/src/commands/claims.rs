@@ -134,6 +134,11 @@ fn collect(
         .map(|(_, _, need)| need)
         .collect();
     let folder = &arguments.runs;
+    if folder.exists() && !folder.is_dir() {
+        let text = format!("{} is not a folder", folder.display());
+        let hint = "nothing was run; name the folder of the run files with --runs";
+        return Err(Failure::new(FailureKind::Usage, text, hint));
+    }
     let mut needed = Vec::new();
     for need in needs {
         needed.push(plan(need, folder, arguments.seed)?);

@@ -21,20 +21,20 @@ const MAX_PAYLOAD: u64 = 16 << 20;
 /// damage are printed.
 pub(crate) fn print(path: &Path) -> Result<(), Failure> {
     let name = path.display();
-    let failure = |text: String| {
-        Failure::new(FailureKind::Failed, text, "name a file that `--log-ios` wrote")
-    };
-    let kind = path.metadata().map_err(|error| failure(format!("{name}: {error}")))?;
+    let hint = "name a file that `--log-ios` wrote";
+    let failure = |text: String| Failure::new(FailureKind::Failed, text, hint);
+    let no_log = |text: String| Failure::new(FailureKind::Usage, text, hint);
+    let kind = path.metadata().map_err(|error| no_log(format!("{name}: {error}")))?;
     // An open of a FIFO would wait for a writer.
     if !kind.is_file() {
-        return Err(failure(format!("{name} is not a regular file")));
+        return Err(no_log(format!("{name} is not a regular file")));
     }
-    let file = File::open(path).map_err(|error| failure(format!("{name}: {error}")))?;
+    let file = File::open(path).map_err(|error| no_log(format!("{name}: {error}")))?;
     let mut file = BufReader::with_capacity(1 << 20, file);
     let mut magic = [0; 8];
     let version = file.read_exact(&mut magic).ok().and_then(|()| Version::from_magic(magic));
     let Some(version) = version else {
-        return Err(failure(format!("{name} is not a request log of version 1 or 2")));
+        return Err(no_log(format!("{name} is not a request log of version 1 or 2")));
     };
     terminal::print("load,stream,thread,begin_ns,end_ns,lat_ns,direction,offset,length\n");
     let mut records = 0;

@@ -5,6 +5,7 @@ use crate::build_identity;
 use crate::commands::resume;
 use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
+use crate::output;
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
@@ -12,7 +13,7 @@ use crate::suite_options::{
     DEFAULT_SIZE, endurance_from, find_suite, planner_options_from, rates_from, size_for,
 };
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
-use crate::{meter_specs, output, terminal};
+use crate::{meter_specs, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_lab::{Outlook, Suite};
 use ssdgauge_runfile::{Opening, RunFile, Writer};
@@ -214,6 +215,7 @@ fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
     let files = [Some(out), Some(&page), log];
     for (index, path) in files.iter().flatten().enumerate() {
         output::check_place(path)?;
+        output::check_folder(path)?;
         if path.symlink_metadata().is_ok() {
             return Err(Failure::new(
                 FailureKind::Refused,

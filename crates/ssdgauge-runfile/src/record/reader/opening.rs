@@ -67,9 +67,9 @@ impl RunFile {
                 OpenFlags::SQLITE_OPEN_READ_WRITE
             }
         };
-        let mut connection = schema::open(path, flags)?;
+        let mut connection = schema::open(path, flags).map_err(untrusted::while_reading)?;
         let budget = untrusted::guard(&mut connection, path, format)?;
-        schema::check_structure(&connection, path)?;
+        schema::check_structure(&connection, path).map_err(untrusted::while_reading)?;
         let head = Rows { connection: &connection, path, budget: &budget }.head()?;
         if let Some(defect) = head.plan.defect(head.drive.capacity) {
             let what = format!("its plan cannot be carried out: {defect}");
