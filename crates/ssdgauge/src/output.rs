@@ -73,8 +73,9 @@ const PARTIAL: &str = ".partial";
 /// # Errors
 ///
 /// Refuses the name of a run file, an input, an existing file that ssdgauge did not write in this
-/// format, and a place among the device nodes.
+/// format, and a place among the device nodes; fails where the folder is missing.
 pub(crate) fn check(path: &Path, format: Format, inputs: &[&Path]) -> Result<(), Failure> {
+    check_place(path)?;
     check_folder(path)?;
     check_existing(path, format, inputs).map(drop)
 }

@@ -27,7 +27,7 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
     let kind = path.metadata().map_err(|error| no_log(format!("{name}: {error}")))?;
     // An open of a FIFO would wait for a writer.
     if !kind.is_file() {
-        return Err(no_log(format!("{name} is not a regular file")));
+        return Err(no_log(format!("{name} is not a request log: it is not a regular file")));
     }
     let file = File::open(path).map_err(|error| no_log(format!("{name}: {error}")))?;
     let mut file = BufReader::with_capacity(1 << 20, file);

@@ -51,7 +51,7 @@ fn write_table(folder: &Path, path: &Path, run: &Run, table: &Table) -> Result<(
     })?;
     let to = folder.join(ssdgauge_fleet::path(table, run));
     // No folder is created for a table that may not be written.
-    output::check(&to, Format::Parquet, &[path])?;
+    output::check_place(&to)?;
     let parent = to.parent().unwrap_or(folder);
     std::fs::create_dir_all(parent).map_err(|error| {
         let error = format!("cannot create the folder {}: {error}", parent.display());
