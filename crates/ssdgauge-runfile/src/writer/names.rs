@@ -5,13 +5,27 @@ use crate::neighbours::journal_of;
 use crate::temp_files::stale_temp_files;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Suffix of the temporary name, behind the number of the process.
 const OPENING: &str = ".opening";
 
+/// How long another process may hold the lock that has no reason to: the child of a killed run holds
+/// it from its fork to its exec. Chosen.
+const LOCKED_AT_MOST: Duration = Duration::from_secs(2);
+/// The interval between two attempts to take the lock.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(50);
+
 /// Takes the lock that keeps a second writer from the file.
 pub(super) fn lock(path: &Path, file: &File) -> Result<(), RunFileError> {
-    file.try_lock().map_err(|_| RunFileError::Busy(path.to_owned()))
+    let began = Instant::now();
+    while file.try_lock().is_err() {
+        if began.elapsed() > LOCKED_AT_MOST {
+            return Err(RunFileError::Busy(path.to_owned()));
+        }
+        std::thread::sleep(BETWEEN_ATTEMPTS);
+    }
+    Ok(())
 }
 
 /// Returns the temporary name of the run file `path`: `PATH.PID.opening`.
