@@ -10,8 +10,11 @@ use ssdgauge_os::memory::Region;
 use std::fs::File;
 use std::io;
 
-/// The bytes that are read at the head: the last signature, a second header of LUKS, lies at 4 MiB.
-const HEAD: u64 = (4 << 20) + (64 << 10);
+/// The bytes that are read at the head: the last signature but one, VMFS, lies at 2 MiB.
+const HEAD: u64 = (2 << 20) + (64 << 10);
+/// The place of the last signature, a second header of LUKS. It is read by itself: a drive with a defective
+/// place before it can be tested.
+const LAST_PLACE: u64 = 4 << 20;
 /// The bytes that are read at the tail: the two last labels of ZFS take 512 KiB.
 const TAIL: u64 = 1 << 20;
 /// The bytes at either end that have to be zero for a drive without a label to count as empty.
@@ -159,7 +162,7 @@ pub(crate) enum Owner {
 /// # Errors
 /// The device cannot be read: its contents are then unknown, and the drive is refused.
 pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner) -> io::Result<Vec<String>> {
-    let head = read(file, 0, size.0.min(HEAD))?;
+    let head = head(size.0, |offset, length| read(file, offset, length))?;
     let from = size.0.saturating_sub(TAIL) / 4_096 * 4_096;
     let tail = read(file, from, size.0 - from)?;
     let found = classify(&head, &tail, from, size.0, owner);
@@ -179,6 +182,22 @@ pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner) -> io::Result<Ve
         }
     }
     Ok(Vec::new())
+}
+
+/// Returns the head of a drive of `size` bytes, with the block at [`LAST_PLACE`] and zeros before it.
+fn head(size: u64, read: impl Fn(u64, u64) -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
+    let mut head = read(0, size.min(HEAD))?;
+    if size >= LAST_PLACE + BLOCK {
+        match read(LAST_PLACE, BLOCK) {
+            Ok(block) => {
+                head.resize(LAST_PLACE as usize, 0);
+                head.extend(block);
+            }
+            Err(error) if is_media_error(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(head)
 }
 
 /// Returns whether a read failed at its place, and not the whole device.
@@ -371,16 +390,31 @@ mod tests {
 
     const SIZE: usize = 8 << 20;
 
+    /// Returns the head of `drive`.
+    fn head_of(drive: &[u8]) -> Vec<u8> {
+        let read = |at: u64, length: u64| Ok(drive[at as usize..(at + length) as usize].to_vec());
+        head(drive.len() as u64, read).unwrap()
+    }
+
+    #[test]
+    fn a_defective_place_beyond_the_head_is_no_reason_to_refuse() {
+        let read = |at: u64, length: u64| match at {
+            LAST_PLACE => Err(io::Error::from_raw_os_error(libc::EIO)),
+            _ => Ok(vec![0; length as usize]),
+        };
+        assert_eq!(head(SIZE as u64, read).unwrap().len(), HEAD as usize);
+    }
+
     fn contents_of(drive: &[u8]) -> Vec<String> {
         let from = drive.len() - TAIL as usize;
-        let head = &drive[..HEAD as usize];
+        let head = &head_of(drive);
         classify(head, &drive[from..], from as u64, drive.len() as u64, &Owner::AnyRun)
     }
 
     fn contents_for(run_id: &str, drive: &[u8]) -> Vec<String> {
         let from = drive.len() - TAIL as usize;
         let owner = Owner::Run { confirmation: "S123".into(), run_id: run_id.into() };
-        let head = &drive[..HEAD as usize];
+        let head = &head_of(drive);
         classify(head, &drive[from..], from as u64, drive.len() as u64, &owner)
     }
 
