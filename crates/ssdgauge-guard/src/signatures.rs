@@ -4,11 +4,14 @@
 //! This module only reads. Offsets and magic bytes are those of the specifications of the formats
 //! and of libblkid (util-linux).
 
+mod table;
+
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::Bytes;
 use ssdgauge_os::memory::Region;
 use std::fs::File;
 use std::io;
+use table::{At, SIGNATURES};
 
 /// The bytes that are read at the head: the last signature but one, VMFS, lies at 2 MiB.
 const HEAD: u64 = (2 << 20) + (64 << 10);
@@ -29,121 +32,6 @@ const BLOCK: u64 = 4_096;
 /// The length of the ownership label, which is the first block of a drive under test.
 pub const LABEL_LENGTH: usize = 4_096;
 const LABEL: &[u8] = b"ssdgauge test data: nothing on this drive is worth keeping\n";
-
-/// The place of a signature.
-#[derive(Clone, Copy, Debug)]
-enum At {
-    /// Bytes from the start.
-    Head(u64),
-    /// Bytes before the end.
-    Tail(u64),
-    /// Bytes before the end, after the end was rounded down to this unit.
-    RoundedTail(u64, u64),
-}
-
-/// The signature of one format.
-struct Signature {
-    what: &'static str,
-    at: At,
-    bytes: &'static [u8],
-    /// The place of the user's volume label: bytes from the start of the drive, and its length.
-    label: Option<(u64, usize)>,
-}
-
-const fn signature(what: &'static str, at: u64, bytes: &'static [u8]) -> Signature {
-    Signature { what, at: At::Head(at), bytes, label: None }
-}
-
-const fn tail(what: &'static str, at: At, bytes: &'static [u8]) -> Signature {
-    Signature { what, at, bytes, label: None }
-}
-
-const fn labelled(
-    what: &'static str,
-    at: u64,
-    bytes: &'static [u8],
-    label: (u64, usize),
-) -> Signature {
-    Signature { what, at: At::Head(at), bytes, label: Some(label) }
-}
-
-const SECOND_LUKS: &str = "a LUKS volume (second header)";
-
-const MD: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
-
-/// The table. Signatures of two bytes come last: other formats contain such bytes by chance (an
-/// NTFS boot sector ends with that of an MBR), so they count only where no other signature matched.
-const SIGNATURES: &[Signature] = &[
-    signature("a partition table (GPT)", 512, b"EFI PART"),
-    signature("a partition table (GPT)", 4_096, b"EFI PART"),
-    tail("a backup partition table (GPT)", At::Tail(512), b"EFI PART"),
-    tail("a backup partition table (GPT)", At::Tail(4_096), b"EFI PART"),
-    signature("an LVM2 physical volume", 24, b"LVM2 001"),
-    signature("an LVM2 physical volume", 536, b"LVM2 001"),
-    signature("an LVM2 physical volume", 1_048, b"LVM2 001"),
-    signature("an LVM2 physical volume", 1_560, b"LVM2 001"),
-    signature("a LUKS volume", 0, b"LUKS\xba\xbe"),
-    // The places that cryptsetup searches: the first header has one of nine lengths (LUKS2 On-Disk
-    // Format Specification, chapter 2).
-    signature(SECOND_LUKS, 0x4000, b"SKUL\xba\xbe"),
-    signature(SECOND_LUKS, 0x8000, b"SKUL\xba\xbe"),
-    signature(SECOND_LUKS, 0x1_0000, b"SKUL\xba\xbe"),
-    signature(SECOND_LUKS, 0x2_0000, b"SKUL\xba\xbe"),
-    signature(SECOND_LUKS, 0x4_0000, b"SKUL\xba\xbe"),
-    signature(SECOND_LUKS, 0x8_0000, b"SKUL\xba\xbe"),
-    signature(SECOND_LUKS, 0x10_0000, b"SKUL\xba\xbe"),
-    signature(SECOND_LUKS, 0x20_0000, b"SKUL\xba\xbe"),
-    signature(SECOND_LUKS, 0x40_0000, b"SKUL\xba\xbe"),
-    signature("a RAID member (md 1.1)", 0, MD),
-    signature("a RAID member (md 1.2)", 4_096, MD),
-    tail("a RAID member (md 1.0)", At::RoundedTail(4_096, 8_192), MD),
-    tail("a RAID member (md 0.90)", At::RoundedTail(65_536, 65_536), MD),
-    tail("a RAID member (Intel)", At::Tail(1_024), b"Intel Raid ISM Cfg Sig. "),
-    tail("a RAID member (DDF)", At::Tail(512), &[0xde, 0x11, 0xde, 0x11]),
-    signature(
-        "a bcache device",
-        4_120,
-        &[
-            0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba,
-            0x6d, 0x81,
-        ],
-    ),
-    signature("swap space", 4_086, b"SWAPSPACE2"),
-    signature("swap space", 4_086, b"SWAP-SPACE"),
-    signature("swap space", 65_526, b"SWAPSPACE2"),
-    labelled("an XFS file system", 0, b"XFSB", (108, 12)),
-    labelled("a btrfs file system", 65_600, b"_BHRfS_M", (65_835, 256)),
-    labelled("an F2FS file system", 1_024, &[0x10, 0x20, 0xf5, 0xf2], (0, 0)),
-    signature("an EROFS file system", 1_024, &[0xe2, 0xe1, 0xf5, 0xe0]),
-    signature("a ReiserFS file system", 65_588, b"ReIsEr"),
-    signature("a JFS file system", 32_768, b"JFS1"),
-    signature("an ISO 9660 file system", 32_769, b"CD001"),
-    signature("a UDF file system", 32_769, b"BEA01"),
-    signature("a squashfs file system", 0, b"hsqs"),
-    signature("an APFS container", 32, b"NXSB"),
-    signature("a BitLocker volume", 3, b"-FVE-FS-"),
-    signature("an NTFS file system", 3, b"NTFS    "),
-    signature("an exFAT file system", 3, b"EXFAT   "),
-    labelled("a FAT file system", 82, b"FAT32   ", (71, 11)),
-    labelled("a FAT file system", 54, b"FAT16   ", (43, 11)),
-    labelled("a FAT file system", 54, b"FAT12   ", (43, 11)),
-    signature("a VMFS volume", 0x10_0000, &[0x0d, 0xd0, 0x01, 0xc0]),
-    signature("a VMFS file system", 0x20_0000, &[0x5e, 0xf1, 0xab, 0x2f]),
-    signature("a Ceph store", 0, b"bluestore block device"),
-    signature("an Oracle ASM disk", 32, b"ORCLDISK"),
-    signature("a Stratis member", 528, b"!Stra0tis"),
-    signature("a VDO volume", 0, b"dmvdo001"),
-    signature("a dm-integrity volume", 0, b"integrt\0"),
-    signature("a dm-verity volume", 0, b"verity\0\0"),
-    signature("a DRBD device", 0, b"DRBD"),
-    signature("a qcow image", 0, b"QFI\xfb"),
-    signature("an SQLite database", 0, b"SQLite format 3\0"),
-    labelled("an ext2, ext3 or ext4 file system", 1_080, &[0x53, 0xef], (1_144, 16)),
-    signature("an HFS+ file system", 1_024, b"H+\0"),
-    signature("an HFS+ file system", 1_024, b"HX\0"),
-    signature("a NILFS2 file system", 1_030, &[0x34, 0x34]),
-    signature("a boot sector or partition table (MBR)", 510, &[0x55, 0xaa]),
-];
 
 /// The run whose test data may be overwritten without `--erase`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

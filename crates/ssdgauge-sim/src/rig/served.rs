@@ -36,7 +36,7 @@ pub enum ServedCommand {
     Flush,
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServedOutcome {
     /// It was carried out.
@@ -54,7 +54,7 @@ pub enum ServedOutcome {
 pub struct ServedCompletion {
     /// When it is due, from the creation of the drive.
     pub at: Nanos,
-    /// What became of the command.
+    /// Its outcome.
     pub outcome: ServedOutcome,
 }
 
@@ -154,7 +154,7 @@ impl ServedDrive {
         }
     }
 
-    /// Reads or writes a range; returns when it is completed and what became of it.
+    /// Reads or writes a range; returns when it is completed, and its outcome.
     fn transfer(
         &mut self,
         now: SimTime,
