@@ -10,17 +10,21 @@ use std::time::{Duration, Instant};
 /// Suffix of the temporary name, behind the number of the process.
 const OPENING: &str = ".opening";
 
-/// How long another process may hold the lock that has no reason to: the child of a killed run holds
-/// it from its fork to its exec. Chosen.
+/// How long another process may hold the lock that has no reason to. Chosen: the child of a run that
+/// is killed between fork and exec holds it until the exec, and has no use for it.
 const LOCKED_AT_MOST: Duration = Duration::from_secs(2);
 /// The interval between two attempts to take the lock.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(50);
 
 /// Takes the lock that keeps a second writer from the file.
 pub(super) fn lock(path: &Path, file: &File) -> Result<(), RunFileError> {
+    lock_within(path, file, LOCKED_AT_MOST)
+}
+
+fn lock_within(path: &Path, file: &File, limit: Duration) -> Result<(), RunFileError> {
     let began = Instant::now();
     while file.try_lock().is_err() {
-        if began.elapsed() > LOCKED_AT_MOST {
+        if began.elapsed() > limit {
             return Err(RunFileError::Busy(path.to_owned()));
         }
         std::thread::sleep(BETWEEN_ATTEMPTS);
@@ -73,4 +77,29 @@ pub(super) fn give_name(temporary: &Path, path: &Path) -> Result<(), RunFileErro
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    // A test ends at the first error.
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_released_soon_is_awaited_and_another_one_is_busy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ssdg");
+        let holder = File::create(&path).unwrap();
+        let file = File::open(&path).unwrap();
+        holder.lock().unwrap();
+        let refused = lock_within(&path, &file, Duration::from_millis(1));
+        assert!(matches!(refused, Err(RunFileError::Busy(_))), "{refused:?}");
+        let release = std::thread::spawn(move || {
+            std::thread::sleep(2 * BETWEEN_ATTEMPTS);
+            drop(holder);
+        });
+        lock_within(&path, &file, Duration::from_secs(600)).unwrap();
+        release.join().unwrap();
+    }
 }

@@ -56,6 +56,11 @@ const SCENARIOS: &[Scenario] = &[
         let (_, image) = bench.drive()?;
         Some(Case::new(image.to_str()?, &image, "exists already"))
     }),
+    ("a loop device whose file has become smaller", |bench| {
+        let (device, image) = bench.drive()?;
+        std::fs::OpenOptions::new().write(true).open(&image).ok()?.set_len(0).ok()?;
+        Some(Case::new(&device, &image, "it may have become smaller"))
+    }),
     ("a confirmation that names another drive", |bench| {
         with_confirmation(bench, "loop99:16777216")
     }),

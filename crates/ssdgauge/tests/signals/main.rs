@@ -120,6 +120,13 @@ fn each_signal_stops_the_requests_at_once_and_leaves_no_process() {
                 "{}",
                 load.stderr()
             );
+            let stderr = load.stderr();
+            let steps: Vec<&str> = stderr.lines().filter(|line| line.contains("/2]")).collect();
+            assert!(
+                steps.len() == 2 && !steps[0].contains("interrupted after"),
+                "the line of the fill, {steps:?}"
+            );
+            assert!(steps[1].contains("interrupted after"), "the line of the load, {steps:?}");
             wait_for("the end of all processes that have the device open", || load.holders() == 0);
             let after = load.requests();
             let file = load.bench.path("a.ssdg");
