@@ -15,10 +15,10 @@ use std::path::Path;
 /// The error of the kernel: the device does not support discards, the range is not aligned to
 /// its logical blocks, or the descriptor is not writable.
 pub fn discard(file: &File, offset: u64, length: u64) -> io::Result<()> {
-    const BLKDISCARD: libc::c_ulong = 0x1277;
+    const BLKDISCARD: u32 = 0x1277;
     let range = [offset, length];
     // SAFETY: BLKDISCARD reads two u64 from the pointer, which is an array of two.
-    match unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD, range.as_ptr()) } {
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD as libc::Ioctl, range.as_ptr()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -29,10 +29,10 @@ pub fn discard(file: &File, offset: u64, length: u64) -> io::Result<()> {
 /// # Errors
 /// The error of the kernel, `ENOTTY` where `file` is no block device.
 pub fn is_read_only(file: &File) -> io::Result<bool> {
-    const BLKROGET: libc::c_ulong = 0x125e;
+    const BLKROGET: u32 = 0x125e;
     let mut read_only: libc::c_int = 0;
     // SAFETY: BLKROGET writes one int to the pointer.
-    match unsafe { libc::ioctl(file.as_raw_fd(), BLKROGET, &mut read_only) } {
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKROGET as libc::Ioctl, &mut read_only) } {
         0 => Ok(read_only != 0),
         _ => Err(io::Error::last_os_error()),
     }
@@ -43,10 +43,11 @@ pub fn is_read_only(file: &File) -> io::Result<bool> {
 ///
 /// It distinguishes two drives that had the same node one after the other.
 pub fn disk_sequence(file: &File) -> Option<u64> {
-    const BLKGETDISKSEQ: libc::c_ulong = 0x8008_1280;
+    const BLKGETDISKSEQ: u32 = 0x8008_1280;
     let mut sequence = 0u64;
     // SAFETY: BLKGETDISKSEQ writes one u64 to the pointer.
-    let status = unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ, &mut sequence) };
+    let status =
+        unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ as libc::Ioctl, &mut sequence) };
     (status == 0).then_some(sequence)
 }
 
@@ -55,10 +56,10 @@ pub fn disk_sequence(file: &File) -> Option<u64> {
 /// # Errors
 /// The error of the kernel, `ENOTTY` where `file` is no block device.
 pub fn device_size(file: &File) -> io::Result<u64> {
-    const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
+    const BLKGETSIZE64: u32 = 0x8008_1272;
     let mut size = 0u64;
     // SAFETY: BLKGETSIZE64 writes one u64 to the pointer.
-    match unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &mut size) } {
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64 as libc::Ioctl, &mut size) } {
         0 => Ok(size),
         _ => Err(io::Error::last_os_error()),
     }
@@ -77,13 +78,15 @@ pub fn is_locked(file: &File) -> bool {
 /// the inode of the file, and the number of the backing device, 0 where a file backs it. `None`
 /// where `node` cannot be opened or is no attached loop device.
 pub fn loop_backing(node: &Path) -> Option<[u64; 3]> {
-    const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
+    const LOOP_GET_STATUS64: u32 = 0x4c05;
     /// The length of `struct loop_info64`, in words.
     const WORDS: usize = 232 / 8;
     let file = File::open(node).ok()?;
     let mut status = [0u64; WORDS];
     // SAFETY: LOOP_GET_STATUS64 writes a structure of 232 bytes to the pointer.
-    let outcome = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, status.as_mut_ptr()) };
+    let outcome = unsafe {
+        libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64 as libc::Ioctl, status.as_mut_ptr())
+    };
     // The first three words are lo_device, lo_inode and lo_rdevice (linux/loop.h); the kernel
     // encodes device numbers as libc does where major and minor are below 2^20.
     (outcome == 0).then(|| [status[0], status[1], status[2]])

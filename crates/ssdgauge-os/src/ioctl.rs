@@ -55,7 +55,8 @@ pub fn nvme_admin(
     };
     // SAFETY: the structure is the one that the call is declared with; the kernel moves at most
     // `data_length` bytes to or from `data`, which lives until the call returns.
-    let status = unsafe { libc::ioctl(file.as_raw_fd(), NVME_ADMIN_COMMAND.into(), &mut command) };
+    let status =
+        unsafe { libc::ioctl(file.as_raw_fd(), NVME_ADMIN_COMMAND as libc::Ioctl, &mut command) };
     match u16::try_from(status) {
         Ok(status) => Ok((status, command.result)),
         Err(_) => Err(io::Error::last_os_error()),
@@ -153,7 +154,7 @@ pub fn scsi(
     };
     // SAFETY: the structure is the one that the call is declared with; command, data and sense
     // are as long as it says and live until the call returns.
-    match unsafe { libc::ioctl(file.as_raw_fd(), SCSI_COMMAND.into(), &mut request) } {
+    match unsafe { libc::ioctl(file.as_raw_fd(), SCSI_COMMAND as libc::Ioctl, &mut request) } {
         0 => {}
         _ => return Err(io::Error::last_os_error()),
     }

@@ -61,7 +61,7 @@ pub fn enter_ring(
         },
         Some(time) => {
             let time = libc::timespec {
-                tv_sec: time.as_secs() as libc::time_t,
+                tv_sec: time.as_secs() as i64,
                 tv_nsec: libc::c_long::from(time.subsec_nanos()),
             };
             let until =

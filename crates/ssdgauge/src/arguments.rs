@@ -4,6 +4,7 @@
 
 mod bench;
 mod claims;
+mod distribution;
 mod export;
 mod import;
 mod own_process;
@@ -12,6 +13,7 @@ mod values;
 
 pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
+pub(crate) use distribution::{CompletionsArguments, ManualArguments};
 pub(crate) use export::ExportArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
@@ -77,6 +79,11 @@ pub(crate) enum Command {
     Import(ImportArguments),
     /// Offer a virtual drive to other programs as a network block device.
     Serve(ServeArguments),
+    /// Print the completions for a shell.
+    Completions(CompletionsArguments),
+    /// Print the manual page of the program or of a command, in roff.
+    #[command(hide = true)]
+    Manual(ManualArguments),
     /// Measure the processor time of the engine per request.
     #[command(hide = true)]
     Bench(BenchArguments),

@@ -4,6 +4,7 @@ mod bench;
 mod claims;
 mod compare;
 mod demo;
+mod distribution;
 mod drive_description;
 mod drives;
 mod export;
@@ -53,6 +54,11 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Export(arguments) => export::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),
+        Command::Completions(arguments) => {
+            distribution::print_completions(&arguments);
+            Ok(())
+        }
+        Command::Manual(arguments) => distribution::print_manual(&arguments),
         Command::Log(arguments) => log::print(&arguments.file),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Look(arguments) => look::serve(&arguments),
