@@ -24,6 +24,7 @@ mod notes;
 mod outputs;
 mod plan;
 mod power_cuts;
+mod python;
 mod quick;
 mod review;
 mod serve;
