@@ -103,6 +103,15 @@ impl DriveInfo {
     /// change of the model that moves a result.
     pub const MODEL_REVISION: &str = "model_revision";
 
+    /// The key that states that the target does not support trims; it is missing where it does, or where
+    /// that is not known.
+    pub const WITHOUT_TRIM: &str = "without_trim";
+
+    /// Returns whether the target may support trims.
+    pub fn has_trim(&self) -> bool {
+        !self.details.contains_key(DriveInfo::WITHOUT_TRIM)
+    }
+
     /// Returns the revision of the model; `None` for a target that is not a model. Run files from
     /// before revisions have revision 1.
     pub fn model_revision(&self) -> Option<u32> {

@@ -359,7 +359,7 @@ fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
     };
     let time = sum(&|totals| totals.elapsed.as_secs_f64());
     let both = |field: fn(&DirectionTotals) -> f64| {
-        sum(&|totals| totals.directions.iter().map(field).sum())
+        sum(&|totals| totals.counted().iter().map(field).sum())
     };
     match metric {
         Metric::Iops => Some(both(|d| d.ios as f64) / time),
@@ -368,7 +368,10 @@ fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
             let ios = both(|d| d.latency.count() as f64);
             (ios > 0.0).then(|| both(|d| d.latency.sum() as f64) / ios / 1e3)
         }
-        Metric::InFlightMean => Some(both(|d| d.latency.sum() as f64) / 1e9 / time),
+        Metric::InFlightMean => {
+            let busy = |d: &DirectionTotals| d.latency.sum() as f64;
+            Some(sum(&|totals| totals.directions.iter().map(busy).sum()) / 1e9 / time)
+        }
         Metric::PowerW => {
             // A second without a reading in the narrowest scope makes the power unknown (NaN): a
             // meter of a wider scope must not replace it.

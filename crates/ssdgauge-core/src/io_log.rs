@@ -146,9 +146,9 @@ pub struct Record {
 impl Record {
     /// Returns the record as two words of version 2. First word: the time in the low half, the low 32
     /// bits of the latency in the high half. Second word: the high byte of the latency, two bits for
-    /// the direction (0 read, 1 write; 2 and 3 are reserved for flush and trim), nine bits for the
-    /// number of the length (0 is that of the frame; the others are reserved), 45 bits for the offset
-    /// in sectors of 512 bytes, which reach 16 PiB.
+    /// the direction (0 read, 1 write, 2 flush, 3 trim), nine bits for the number of the
+    /// length (0 is that of the frame; the others are reserved), 45 bits for the offset in sectors of
+    /// 512 bytes, which reach 16 PiB.
     #[inline]
     pub fn pack(&self) -> [u64; 2] {
         let latency = self.latency.min(LONGEST);
@@ -168,6 +168,8 @@ impl Record {
         let direction = match (direction, number) {
             (0, 0) => Direction::Read,
             (1, 0) => Direction::Write,
+            (2, 0) => Direction::Flush,
+            (3, 0) => Direction::Trim,
             _ => return None,
         };
         Some(Record {
@@ -185,7 +187,12 @@ mod tests {
     #[test]
     fn packed_records_and_frames_unpack_to_the_same() {
         for latency in [0, 1, 999, u64::from(u32::MAX), 1 << 33, LONGEST] {
-            for (direction, offset) in [(Direction::Read, 0), (Direction::Write, 1 << 53)] {
+            for (direction, offset) in [
+                (Direction::Read, 0),
+                (Direction::Write, 1 << 53),
+                (Direction::Flush, 0),
+                (Direction::Trim, 1 << 40),
+            ] {
                 let request = Request { direction, offset };
                 let record = Record { after: 77, latency, request };
                 assert_eq!(Record::unpack(record.pack(), Version::Two), Some(record));
@@ -216,7 +223,7 @@ mod tests {
         let request = Request { direction: Direction::Write, offset: 512 };
         let record = Record { after: 7, latency: 1_000, request };
         assert_eq!(Record::unpack(write_at_512, Version::One), Some(record));
-        for reserved in [2 << 8, 3 << 8, 1 << 10, 1 << 18] {
+        for reserved in [1 << 10, 1 << 18] {
             assert_eq!(Record::unpack([0, reserved], Version::Two), None);
         }
         for version in [Version::One, Version::Two] {

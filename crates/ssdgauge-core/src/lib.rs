@@ -76,5 +76,6 @@ pub use step_number::StepNumbers;
 pub use totals::{DirectionTotals, Totals};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{
-    Access, Arrival, BLOCK_SIZES, Data, Engine, LatencyClock, Rest, Stream, Until, Workload,
+    Access, Arrival, BLOCK_SIZES, Data, Engine, LatencyClock, Operation, Rest, Stream, Until,
+    Workload,
 };

@@ -295,7 +295,7 @@ impl OpenLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Access, Arrival, Data, LatencyClock};
+    use crate::workload::{Access, Arrival, Data};
 
     fn stream(arrival: Arrival, threads: u32) -> Stream {
         Stream {
@@ -310,8 +310,7 @@ mod tests {
             arrival,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         }
     }
 

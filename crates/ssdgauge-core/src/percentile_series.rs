@@ -44,11 +44,9 @@ impl PercentileSeries {
             return;
         }
         for (scope, series) in &mut self.scopes {
-            let of = |direction| &totals.directions[direction as usize].latency;
-            series.push(SparseHistogram::from(match scope {
-                Scope::All => all,
-                Scope::Read => of(Direction::Read),
-                Scope::Write => of(Direction::Write),
+            series.push(SparseHistogram::from(match scope.direction() {
+                None => all,
+                Some(direction) => &totals.directions[direction as usize].latency,
             }));
         }
     }

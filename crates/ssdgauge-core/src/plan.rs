@@ -354,7 +354,7 @@ impl Action {
     pub fn is_destructive(&self) -> bool {
         match self {
             Action::Prepare(preparation) => preparation.changes_data(),
-            Action::Run { workload, .. } => workload.writes(),
+            Action::Run { workload, .. } => workload.changes_data(),
             Action::Rest(_) | Action::Idle(_) => false,
         }
     }
@@ -414,7 +414,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::preparation::{PowerSaving, WriteCache};
-    use crate::workload::{Access, Arrival, Data, Engine, LatencyClock, Stream};
+    use crate::workload::{Access, Arrival, Data, Engine, Stream};
 
     fn stream(read_percent: u8) -> Stream {
         Stream {
@@ -429,8 +429,7 @@ mod tests {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         }
     }
 

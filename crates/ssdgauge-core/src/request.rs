@@ -2,14 +2,14 @@
 
 use crate::random::Random;
 use crate::sample::Direction;
-use crate::workload::{Access, Stream};
+use crate::workload::{Access, Operation, Stream};
 
 /// One request of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Whether it reads or writes.
+    /// Whether it reads, writes, flushes or trims.
     pub direction: Direction,
-    /// Its start on the target, in bytes.
+    /// Its start on the target, in bytes; 0 for a flush.
     pub offset: u64,
 }
 
@@ -39,6 +39,8 @@ pub struct RequestSource {
 /// The rule for the next block.
 #[derive(Clone, Debug)]
 enum AccessPattern {
+    /// Requests that address no block.
+    None,
     Sequential,
     Random,
     /// Every block exactly once per pass, in a random order.
@@ -73,12 +75,18 @@ impl RequestSource {
         let share = blocks / u64::from(stream.threads.max(1));
         let start = share * u64::from(thread);
         let reads = usize::from(stream.read_percent.min(100));
-        let mixed = reads > 0 && reads < 100;
+        let mixed = stream.reads() && stream.writes();
         let behind = if mixed { share.max(2) / 2 } else { 0 };
-        let card = |n| if n < reads { Direction::Read } else { Direction::Write };
+        let card = |n| match stream.operation {
+            Operation::Transfer if n < reads => Direction::Read,
+            Operation::Transfer => Direction::Write,
+            Operation::Flush => Direction::Flush,
+            Operation::Trim => Direction::Trim,
+        };
         RequestSource {
             random: Random::new(seed, u64::from(thread)),
             pattern: match stream.access {
+                _ if !stream.addresses() => AccessPattern::None,
                 Access::Sequential => AccessPattern::Sequential,
                 Access::Random => AccessPattern::Random,
             },
@@ -100,12 +108,13 @@ impl RequestSource {
         let block = match &mut self.pattern {
             AccessPattern::Random => self.random.below(self.blocks),
             AccessPattern::Sequential => {
-                let position = &mut self.position[direction as usize];
+                let position = &mut self.position[direction.side()];
                 advance(position, self.blocks)
             }
             AccessPattern::Covering { next, permutation } => {
                 permutation.at(advance(next, self.blocks))
             }
+            AccessPattern::None => return Request { direction, offset: 0 },
         };
         Request { direction, offset: self.offset + block * self.block_size }
     }
@@ -184,7 +193,7 @@ impl Permutation {
 mod tests {
     use super::*;
     use crate::units::Bytes;
-    use crate::workload::{Arrival, Data, LatencyClock};
+    use crate::workload::{Arrival, Data};
 
     fn stream(access: Access, read_percent: u8, threads: u32) -> Stream {
         Stream {
@@ -199,8 +208,7 @@ mod tests {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         }
     }
 

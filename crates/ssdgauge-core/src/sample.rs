@@ -4,7 +4,7 @@ use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// The direction of a transfer.
+/// The direction of a request: a transfer from or to the drive, or a command that moves no data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
@@ -13,18 +13,49 @@ pub enum Direction {
     Read = 0,
     /// To the drive.
     Write = 1,
+    /// A flush: what was written before is durable when it completes.
+    Flush = 2,
+    /// A trim: the drive deallocates a range.
+    Trim = 3,
 }
 
 impl Direction {
-    /// Both directions, in the order of their numbers.
-    pub const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
+    /// The number of directions.
+    pub const COUNT: usize = 4;
 
-    /// Returns `read` or `write`.
+    /// All directions, in the order of their numbers.
+    pub const ALL: [Direction; Direction::COUNT] =
+        [Direction::Read, Direction::Write, Direction::Flush, Direction::Trim];
+
+    /// The directions that move data.
+    pub const TRANSFERS: [Direction; 2] = [Direction::Read, Direction::Write];
+
+    /// Returns `read`, `write`, `flush` or `trim`.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Read => "read",
             Direction::Write => "write",
+            Direction::Flush => "flush",
+            Direction::Trim => "trim",
         }
+    }
+
+    /// Returns the direction called `name`.
+    pub fn from_name(name: &str) -> Option<Direction> {
+        Direction::ALL.into_iter().find(|direction| direction.name() == name)
+    }
+
+    /// Returns whether requests in the direction move data.
+    #[inline]
+    pub fn is_transfer(self) -> bool {
+        matches!(self, Direction::Read | Direction::Write)
+    }
+
+    /// Returns 0 for what comes from the drive, and 1 for everything that is sent to it: the index
+    /// into pairs of reads and writes.
+    #[inline]
+    pub fn side(self) -> usize {
+        usize::from(self != Direction::Read)
     }
 }
 

@@ -80,7 +80,7 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::units::Bytes;
-    use crate::workload::{Access, Data, LatencyClock};
+    use crate::workload::{Access, Data};
 
     fn stream(arrival: Arrival, threads: u32) -> Stream {
         Stream {
@@ -95,8 +95,7 @@ mod tests {
             arrival,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         }
     }
 

@@ -157,6 +157,7 @@ impl SecondAggregator {
             let (kept, late) = self.closed.split_at_mut(next);
             let (kept, late) = (&mut kept[last], &late[0]);
             kept.elapsed = kept.elapsed.max(late.elapsed);
+            kept.has_transfers |= late.has_transfers;
             for (to, from) in kept.directions.iter_mut().zip(&late.directions) {
                 to.add(from);
             }
@@ -187,15 +188,15 @@ impl SecondAggregator {
 
     fn close_first(&mut self) {
         let Some((number, mut totals)) = self.open.pop_first() else { return };
-        let [reads, writes] = &totals.directions;
+        let counted = totals.counted();
+        let mut used = counted.iter().filter(|one| one.latency.count() > 0);
         let mut merged = Histogram::default();
         // Most seconds have one direction, and nothing to merge.
-        let all = match (reads.latency.count(), writes.latency.count()) {
-            (_, 0) => &reads.latency,
-            (0, _) => &writes.latency,
-            _ => {
-                merged.merge(&reads.latency);
-                merged.merge(&writes.latency);
+        let all = match (used.next(), used.next()) {
+            (None, _) => &counted[0].latency,
+            (Some(only), None) => &only.latency,
+            (Some(_), Some(_)) => {
+                counted.iter().for_each(|one| merged.merge(&one.latency));
                 &merged
             }
         };

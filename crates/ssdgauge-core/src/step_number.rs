@@ -1,6 +1,6 @@
 //! Numbers of steps, from which the seeds of their random requests follow.
 
-use crate::workload::{Stream, Until, Workload};
+use crate::workload::{Operation, Stream, Until, Workload};
 use std::collections::BTreeMap;
 
 /// The numbers of the steps of a rig.
@@ -19,7 +19,16 @@ impl StepNumbers {
     pub fn next(&mut self, workload: &Workload, until: &Until) -> u64 {
         let requests = workload.streams.iter().map(|stream| {
             let Stream { access, block_size, read_percent, offset, span, arrival, .. } = stream;
-            format!("{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}")
+            // What is not a read or a write is stated behind the rest, so that the numbers of steps
+            // without it stay as they are.
+            let operation = match stream.operation {
+                Operation::Transfer => "",
+                Operation::Flush => " flush",
+                Operation::Trim => " trim",
+            };
+            format!(
+                "{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}{operation}"
+            )
         });
         let requests: Vec<String> = requests.collect();
         let digest = digest(&format!("{requests:?} {until:?}"));

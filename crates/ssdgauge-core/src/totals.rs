@@ -17,8 +17,11 @@ pub struct Totals {
     pub executions: u32,
     /// The bytes that they deallocated.
     pub trimmed: u64,
-    /// Reads and writes, indexed by [`Direction`].
-    pub directions: [DirectionTotals; 2],
+    /// The requests of each direction, indexed by [`Direction`].
+    pub directions: [DirectionTotals; Direction::COUNT],
+    /// Whether intervals of reads or writes are in it, also empty ones: a second without a completed
+    /// transfer counts the same requests as the others of its step.
+    pub(crate) has_transfers: bool,
     /// Sum and number of the readings of each quantity.
     pub(crate) readings: Readings,
 }
@@ -55,11 +58,22 @@ impl Totals {
     /// Adds the requests of `interval`. The caller sets `elapsed`, because the intervals of
     /// several streams and directions overlap in time.
     pub fn add(&mut self, interval: &Interval) {
+        self.has_transfers |= interval.direction.is_transfer();
         let totals = &mut self.directions[interval.direction as usize];
         totals.ios += interval.ios;
         totals.bytes += interval.bytes;
         totals.errors += interval.errors;
         totals.latency.merge(&interval.latency);
+    }
+
+    /// Returns the directions that a number over all of them counts: reads and writes, and the others
+    /// only where there are none. A flush or a trim moves no data, so neither is part of a throughput
+    /// beside transfers, nor of their latencies.
+    pub fn counted(&self) -> &[DirectionTotals] {
+        let (transfers, others) = self.directions.split_at(Direction::TRANSFERS.len());
+        let has_others = || others.iter().any(|totals| totals.ios + totals.errors > 0);
+        let sent = || transfers.iter().any(|totals| totals.ios + totals.errors > 0);
+        if self.has_transfers || sent() || !has_others() { transfers } else { others }
     }
 
     /// Returns the memory of the buckets, in bytes.
@@ -87,7 +101,7 @@ impl Totals {
     /// D2).
     pub fn latency(&self, scope: Scope) -> Histogram {
         let mut merged = Histogram::default();
-        self.in_scope(scope).for_each(|totals| merged.merge(&totals.latency));
+        self.in_scope(scope).iter().for_each(|totals| merged.merge(&totals.latency));
         merged
     }
 
@@ -122,7 +136,8 @@ impl Totals {
             Metric::EfficiencyMbSW => self.per_watt(Metric::ThroughputMbS),
             Metric::EfficiencyKiopsW => self.per_watt(Metric::Iops).map(|value| value / 1e3),
             Metric::InFlightMean => {
-                let busy = self.latency_sum(Scope::All) as f64;
+                let busy: u128 = self.directions.iter().map(|totals| totals.latency.sum()).sum();
+                let busy = busy as f64;
                 (self.elapsed.0 > 0).then(|| busy / self.elapsed.0 as f64)
             }
             Metric::WriteAmplification => self.reading("write_amplification"),
@@ -147,19 +162,19 @@ impl Totals {
         (self.elapsed.0 > 0).then(|| self.elapsed.as_secs_f64() / executions)
     }
 
-    fn in_scope(&self, scope: Scope) -> impl Iterator<Item = &DirectionTotals> {
-        Direction::BOTH
-            .into_iter()
-            .filter(move |direction| scope.includes(*direction))
-            .map(|direction| &self.directions[direction as usize])
+    fn in_scope(&self, scope: Scope) -> &[DirectionTotals] {
+        match scope.direction() {
+            Some(direction) => std::slice::from_ref(&self.directions[direction as usize]),
+            None => self.counted(),
+        }
     }
 
     fn sum(&self, scope: Scope, field: impl Fn(&DirectionTotals) -> u64) -> u64 {
-        self.in_scope(scope).map(field).sum()
+        self.in_scope(scope).iter().map(field).sum()
     }
 
     fn latency_sum(&self, scope: Scope) -> u128 {
-        self.in_scope(scope).map(|totals| totals.latency.sum()).sum()
+        self.in_scope(scope).iter().map(|totals| totals.latency.sum()).sum()
     }
 
     fn per_second(&self, count: u64) -> Option<f64> {
@@ -205,6 +220,22 @@ mod tests {
         assert_eq!(value(Metric::InFlightMean, Scope::All), Some(0.016));
         assert_eq!(value(Metric::LatP999Us, Scope::Write), None, "100 samples are too few");
         assert_eq!(value(Metric::PowerW, Scope::All), None);
+    }
+
+    #[test]
+    fn commands_count_in_a_number_over_all_requests_only_where_there_are_no_transfers() {
+        let iops = |directions: &[(Direction, &[u64])], scope| {
+            let mut totals = Totals::over(Nanos::SECOND);
+            directions.iter().for_each(|(direction, ns)| totals.add(&interval(*direction, ns)));
+            totals.value(Metric::Iops, scope).unwrap()
+        };
+        let (write, flush, trim) = (Direction::Write, Direction::Flush, Direction::Trim);
+        let commits: &[(Direction, &[u64])] = &[(write, &[5_000; 30]), (flush, &[90_000; 30])];
+        assert_eq!(iops(commits, Scope::All), 30.0);
+        assert_eq!(iops(commits, Scope::Flush), 30.0);
+        // A second in which no write completed counts as the others of its step.
+        assert_eq!(iops(&[(write, &[]), (flush, &[90_000; 7])], Scope::All), 0.0);
+        assert_eq!(iops(&[(trim, &[90_000; 7]), (flush, &[1_000; 2])], Scope::All), 9.0);
     }
 
     #[test]

@@ -27,8 +27,8 @@ impl Workload {
     /// Returns `bytes` rounded up to whole requests, of the largest length that a stream has: the
     /// most that a byte limit lets the workload transfer.
     pub fn whole_requests(&self, bytes: Bytes) -> Bytes {
-        let largest =
-            self.streams.iter().map(|stream| stream.block_size.0).max().unwrap_or(1).max(1);
+        let addressed = self.streams.iter().filter(|stream| stream.addresses());
+        let largest = addressed.map(|stream| stream.block_size.0).max().unwrap_or(1).max(1);
         Bytes(bytes.0.div_ceil(largest).saturating_mul(largest))
     }
 
@@ -43,13 +43,15 @@ impl Workload {
         self.streams.iter().any(Stream::writes)
     }
 
+    /// Returns whether any stream changes the data on the drive: by writes, or by trims.
+    pub fn changes_data(&self) -> bool {
+        self.streams.iter().any(|stream| stream.writes() || stream.trims())
+    }
+
     /// Returns the directions of its requests, reads first.
     pub fn directions(&self) -> Vec<Direction> {
-        let present = |direction: &Direction| match direction {
-            Direction::Read => self.streams.iter().any(Stream::reads),
-            Direction::Write => self.writes(),
-        };
-        Direction::BOTH.into_iter().filter(present).collect()
+        let present = |direction: &Direction| self.streams.iter().any(|one| one.sends(*direction));
+        Direction::ALL.into_iter().filter(present).collect()
     }
 
     /// Returns the streams in words for a printed plan.
@@ -64,11 +66,15 @@ impl Workload {
 pub struct Stream {
     /// Its name where a workload has several streams, such as `reads`.
     pub name: String,
+    /// The kind of its requests.
+    #[serde(default, skip_serializing_if = "Operation::is_transfer")]
+    pub operation: Operation,
     /// The order of the offsets.
     pub access: Access,
     /// The length of each request and the alignment of its offset (definition D10).
     pub block_size: Bytes,
-    /// The share of reads in percent, 0 to 100, exact over every 100 requests of a thread.
+    /// The share of reads in percent, 0 to 100, exact over every 100 requests of a thread; 0 where
+    /// the requests are no transfers.
     pub read_percent: u8,
     /// Requests in flight of each thread; the total is `queue_depth × threads`.
     pub queue_depth: u32,
@@ -95,6 +101,35 @@ pub struct Stream {
     pub clock: LatencyClock,
 }
 
+/// The kind of the requests of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Reads and writes.
+    #[default]
+    Transfer,
+    /// Flushes: each covers everything that was written before. They address no blocks.
+    Flush,
+    /// Trims: each deallocates one block of the stream.
+    Trim,
+}
+
+impl Operation {
+    /// Returns whether the requests are reads and writes.
+    pub fn is_transfer(&self) -> bool {
+        *self == Operation::Transfer
+    }
+
+    /// Returns the kind of requests of which `read_percent` are reads for labels, such as `70 % read`.
+    pub fn mix(self, read_percent: u8) -> String {
+        match self {
+            Operation::Transfer => format!("{read_percent} % read"),
+            Operation::Flush => "flushes".into(),
+            Operation::Trim => "trims".into(),
+        }
+    }
+}
+
 /// The start of the latencies of an open loop. In a closed loop they count from the submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -109,6 +144,28 @@ pub enum LatencyClock {
 impl LatencyClock {
     fn is_due(&self) -> bool {
         *self == LatencyClock::Due
+    }
+}
+
+impl Default for Stream {
+    /// Returns random reads of 4 KiB at a queue depth of 1, in a span of one block.
+    fn default() -> Self {
+        Stream {
+            name: "main".into(),
+            operation: Operation::Transfer,
+            access: Access::Random,
+            block_size: Bytes(4_096),
+            read_percent: 100,
+            queue_depth: 1,
+            threads: 1,
+            offset: Bytes(0),
+            span: Bytes(4_096),
+            arrival: Arrival::Closed,
+            data: Data::Incompressible,
+            sync: false,
+            in_flight_at_most: None,
+            clock: LatencyClock::Due,
+        }
     }
 }
 
@@ -131,12 +188,45 @@ impl Stream {
 
     /// Returns whether the stream writes.
     pub fn writes(&self) -> bool {
-        self.read_percent < 100
+        self.operation.is_transfer() && self.read_percent < 100
     }
 
     /// Returns whether the stream reads.
     pub fn reads(&self) -> bool {
-        self.read_percent > 0
+        self.operation.is_transfer() && self.read_percent > 0
+    }
+
+    /// Returns whether the stream deallocates blocks.
+    pub fn trims(&self) -> bool {
+        self.operation == Operation::Trim
+    }
+
+    /// Returns whether its requests address blocks; flushes do not.
+    pub fn addresses(&self) -> bool {
+        self.operation != Operation::Flush
+    }
+
+    /// Returns whether the stream has requests in `direction`.
+    pub fn sends(&self, direction: Direction) -> bool {
+        match direction {
+            Direction::Read => self.reads(),
+            Direction::Write => self.writes(),
+            Direction::Flush => self.operation == Operation::Flush,
+            Direction::Trim => self.trims(),
+        }
+    }
+
+    /// Returns the bytes of a request in `direction`, moved or deallocated; 0 for a flush.
+    pub fn bytes_each(&self, direction: Direction) -> Bytes {
+        match direction {
+            Direction::Read | Direction::Write | Direction::Trim => self.block_size,
+            Direction::Flush => Bytes(0),
+        }
+    }
+
+    /// Returns the kind of its requests for labels, such as `70 % read`.
+    pub fn mix(&self) -> String {
+        self.operation.mix(self.read_percent)
     }
 
     /// Returns the requests of the stream in words for a printed plan.
@@ -147,8 +237,13 @@ impl Stream {
             (None, _) => format!("QD{} × {}", self.queue_depth, self.threads),
         };
         let (access, size) = (self.access.name(), self.block_size.as_block());
-        let span = self.span.about();
-        format!("{access} {size}, {} % read, {load}, span {span}", self.read_percent)
+        let (mix, span) = (self.mix(), self.span.about());
+        match self.operation {
+            Operation::Transfer | Operation::Trim => {
+                format!("{access} {size}, {mix}, {load}, span {span}")
+            }
+            Operation::Flush => format!("{mix}, {load}"),
+        }
     }
 }
 

@@ -119,6 +119,7 @@ fn stream(arrival: Arrival, threads: u32, in_flight_at_most: Option<u32>) -> Str
         sync: false,
         in_flight_at_most,
         clock,
+        ..Stream::default()
     }
 }
 

@@ -6,7 +6,8 @@ use crate::outcome::Outcome;
 use crate::recorder::Fault;
 use crate::verification::Mismatch;
 use ssdgauge_core::{
-    Bytes, DriveInfo, EndedBy, Finding, FindingKind, RigError, Severity, Sink, TargetKind,
+    Bytes, Direction, DriveInfo, EndedBy, Finding, FindingKind, RigError, Severity, Sink,
+    TargetKind,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -22,6 +23,8 @@ enum ErrorClass {
     Medium,
     /// Fewer bytes than requested were transferred.
     Short,
+    /// The drive failed a flush.
+    Flush,
     /// Any other error, by its number.
     Other(i32),
 }
@@ -32,6 +35,7 @@ impl ErrorClass {
             Ok(0) | Err(libc::ENODEV | libc::ENXIO) => ErrorClass::Gone,
             Ok(_) => ErrorClass::Short,
             Err(libc::ENODATA | libc::EILSEQ) => ErrorClass::Medium,
+            Err(_) if fault.direction == Direction::Flush => ErrorClass::Flush,
             Err(number) => ErrorClass::Other(number),
         }
     }
@@ -41,6 +45,7 @@ impl ErrorClass {
             ErrorClass::Gone => FindingKind::DriveGone,
             ErrorClass::Medium => FindingKind::MediaError,
             ErrorClass::Short => FindingKind::ShortTransfer,
+            ErrorClass::Flush => FindingKind::FlushFailed,
             ErrorClass::Other(_) => FindingKind::Faults,
         }
     }
@@ -53,6 +58,10 @@ impl ErrorClass {
                  error log"
             }
             ErrorClass::Short => "a drive does not shorten requests: check the kernel log",
+            ErrorClass::Flush => {
+                "data that was written may not be on the drive: check the kernel log and the health of \
+                 the drive before you use any number"
+            }
             ErrorClass::Other(_) => {
                 "check the kernel log and the health of the drive before you use any number"
             }
@@ -186,13 +195,16 @@ fn describe(faults: &[&(u32, Fault)]) -> String {
         1 => "; 1 other failed in the same way".to_owned(),
         more => format!("; {more} others failed in the same way"),
     };
-    format!("a {direction} at byte {offset} in second {second} {what}{others}")
+    let place = match first.direction {
+        Direction::Flush => String::new(),
+        Direction::Read | Direction::Write | Direction::Trim => format!(" at byte {offset}"),
+    };
+    format!("a {direction}{place} in second {second} {what}{others}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::Direction;
 
     #[test]
     fn each_result_has_its_class_and_the_first_request_is_described() {

@@ -5,9 +5,10 @@ use crate::pool::Pool;
 use crate::request_log::Log;
 use crate::ring_flags::RingFlags;
 use crate::verification::{Expected, Verification, WriteBuffer};
-use ssdgauge_core::{Bytes, LatencyClock, RequestSource, Schedule, Until, Workload};
+use ssdgauge_core::{Bytes, LatencyClock, Operation, RequestSource, Schedule, Until, Workload};
 use ssdgauge_os::clock::Clock;
 use std::fs::File;
+use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -18,6 +19,18 @@ pub enum Device {
     File(Arc<File>),
     /// No target: NOP requests, to measure the maximum rate of the engine.
     Null,
+}
+
+impl Device {
+    /// Returns whether it is a block device.
+    pub(crate) fn is_block(&self) -> bool {
+        match self {
+            Device::File(file) => {
+                file.metadata().is_ok_and(|metadata| metadata.file_type().is_block_device())
+            }
+            Device::Null => false,
+        }
+    }
 }
 
 /// A load: a workload, its target and its limits.
@@ -99,6 +112,8 @@ pub(crate) struct RequestBudget {
     bytes: AtomicU64,
     /// The most requests that a thread claims at once.
     portion: u64,
+    /// The least bytes of a request; where fewer are left, flushes end too.
+    least: u64,
 }
 
 impl RequestBudget {
@@ -109,12 +124,17 @@ impl RequestBudget {
     /// requests that others would have sent long ago.
     pub(crate) fn new(workload: &Workload, bytes: Bytes) -> RequestBudget {
         let portion = if workload.streams.len() == 1 { 64 } else { 1 };
-        RequestBudget { bytes: AtomicU64::new(workload.whole_requests(bytes).0), portion }
+        let addressed = workload.streams.iter().filter(|stream| stream.addresses());
+        let least = addressed.map(|stream| stream.block_size.0).min().unwrap_or(0);
+        RequestBudget { bytes: AtomicU64::new(workload.whole_requests(bytes).0), portion, least }
     }
 
-    /// Claims requests of `block_size`; returns 0 if none is left. The rest of a large request is
-    /// left to streams with smaller ones.
+    /// Claims requests of `block_size`, 0 for those that move nothing; returns 0 if none is left. The
+    /// rest of a large request is left to streams with smaller ones.
     fn claim(&self, block_size: u64) -> u64 {
+        if block_size == 0 {
+            return u64::from(self.bytes.load(Ordering::Relaxed) >= self.least);
+        }
         let requests = |left: u64| (left / block_size).min(self.portion);
         let take = |left: u64| (requests(left) > 0).then(|| left - requests(left) * block_size);
         match self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
@@ -190,6 +210,10 @@ pub(crate) struct Assignment {
     pub(crate) latency_clock: LatencyClock,
     /// Whether writes must reach stable storage before they complete.
     pub(crate) sync: bool,
+    /// The kind of the requests.
+    pub(crate) operation: Operation,
+    /// Whether the target is a block device, which has discards; a file has holes.
+    pub(crate) is_block: bool,
 }
 
 impl Assignment {
@@ -197,6 +221,12 @@ impl Assignment {
     pub(crate) fn pace(&self) -> Option<Pace> {
         let (schedule, rate) = self.schedule.clone()?;
         Some(Pace::new(schedule, rate, self.clock, self.start))
+    }
+
+    /// Returns the share of the thread in the byte limit of the load.
+    pub(crate) fn allowance(&self) -> Allowance {
+        let each = if self.operation == Operation::Flush { 0 } else { self.block_size };
+        Allowance::new(self.budget.clone(), each)
     }
 }
 
@@ -218,8 +248,7 @@ mod tests {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         }
     }
 

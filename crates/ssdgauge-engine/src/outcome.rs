@@ -1,7 +1,7 @@
 //! The outcome of a workload.
 
 use crate::recorder::Fault;
-use ssdgauge_core::{EndedBy, EngineReport, Nanos};
+use ssdgauge_core::{Direction, EndedBy, EngineReport, Nanos};
 
 /// The outcome of a workload.
 #[derive(Debug)]
@@ -12,8 +12,8 @@ pub struct Outcome {
     pub elapsed: Nanos,
     /// How the engine was set up and what it achieved.
     pub report: EngineReport,
-    /// Completed reads and writes.
-    pub ios: [u64; 2],
+    /// Completed requests by direction.
+    pub ios: [u64; Direction::COUNT],
     /// The first faults, each with its second.
     pub faults: Vec<(u32, Fault)>,
     /// The time without a completion after which the workload was aborted; `None` where the drive

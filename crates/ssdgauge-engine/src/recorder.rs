@@ -15,9 +15,34 @@ use std::sync::mpsc::{Receiver, Sender};
 #[derive(Debug, Default)]
 pub(crate) struct IntervalRecord {
     /// Reads and writes.
-    pub(crate) directions: [DirectionRecord; 2],
+    pub(crate) transfers: [DirectionRecord; Direction::TRANSFERS.len()],
+    /// Flushes and trims; `None` until the first one, because a record takes 135 KB.
+    commands: Option<Box<[DirectionRecord; 2]>>,
     /// Further figures of an open loop; `None` in a closed one.
     pub(crate) open_loop: Option<Box<OpenLoopStats>>,
+}
+
+impl IntervalRecord {
+    /// Returns the record of `direction`.
+    #[inline]
+    pub(crate) fn of(&mut self, direction: Direction) -> &mut DirectionRecord {
+        match direction {
+            Direction::Read | Direction::Write => &mut self.transfers[direction.side()],
+            Direction::Flush | Direction::Trim => self.of_command(direction),
+        }
+    }
+
+    #[cold]
+    fn of_command(&mut self, direction: Direction) -> &mut DirectionRecord {
+        let number = direction as usize - Direction::TRANSFERS.len();
+        &mut self.commands.get_or_insert_default()[number]
+    }
+
+    /// Returns the records of all directions that have one.
+    pub(crate) fn used(&mut self) -> impl Iterator<Item = (Direction, &mut DirectionRecord)> {
+        let commands = self.commands.iter_mut().flat_map(|commands| commands.iter_mut());
+        Direction::ALL.into_iter().zip(self.transfers.iter_mut().chain(commands))
+    }
 }
 
 /// One direction of a record.
@@ -117,7 +142,7 @@ impl ThreadRecorder {
     pub(crate) fn completed(&mut self, request: Request, ticks: u64, end: u64) {
         debug_assert!(end < self.interval_end, "a completion belongs to the current second");
         let latency = self.clock.nanos(ticks);
-        self.record.directions[request.direction as usize].latency.record(latency);
+        self.record.of(request.direction).latency.record(latency);
         if let Some(log) = &mut self.log {
             log.record(request, latency, self.clock.nanos(end - self.start));
         }
@@ -147,7 +172,7 @@ impl ThreadRecorder {
     /// Records a fault; returns the number of faults so far.
     #[cold]
     pub(crate) fn failed(&mut self, fault: Fault) -> u64 {
-        self.record.directions[fault.direction as usize].errors += 1;
+        self.record.of(fault.direction).errors += 1;
         self.faults += 1;
         if self.faults <= crate::load::MAX_FAULTS {
             // The control thread may have abandoned this one.

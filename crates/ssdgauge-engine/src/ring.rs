@@ -6,9 +6,10 @@
 
 use crate::load::{Assignment, Device};
 use crate::ring_flags::RingFlags;
-use io_uring::IoUring;
+use io_uring::{IoUring, opcode, squeue, types};
 use ssdgauge_core::{MAX_SLOTS, Nanos};
 use ssdgauge_os::memory::Region;
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
@@ -136,4 +137,32 @@ fn build(depth: u32, flags: RingFlags, direct: bool) -> io::Result<IoUring> {
         RingFlags::Polled => builder.setup_iopoll(),
     };
     builder.build(depth.min(MAX_ENTRIES))
+}
+
+/// The command of a block device that discards a range (BLOCK_URING_CMD_DISCARD, Linux 6.12).
+const DISCARD: u32 = 0x1200;
+
+/// Returns the entry that discards `length` bytes from `offset` on; `None` as the file is the one that
+/// is registered.
+pub(crate) fn discard_entry(file: Option<i32>, offset: u64, length: u64) -> squeue::Entry {
+    let command = match file {
+        Some(file) => opcode::UringCmd16::new(types::Fd(file), DISCARD),
+        None => opcode::UringCmd16::new(types::Fixed(0), DISCARD),
+    };
+    let mut range = [0; 16];
+    range[..8].copy_from_slice(&length.to_ne_bytes());
+    command.addr(Some(offset)).cmd(range).build()
+}
+
+/// Returns whether a ring can discard ranges of the block device `file`: the kernel refuses an empty
+/// range as invalid then, and as not supported otherwise. Nothing is discarded.
+pub(crate) fn can_discard(file: &File) -> bool {
+    let empty = discard_entry(Some(file.as_raw_fd()), 0, 0);
+    let result = IoUring::new(1).and_then(|mut ring| {
+        // SAFETY: the entry refers to no memory.
+        unsafe { ring.submission().push(&empty) }.expect("the queue has one entry");
+        ring.submit_and_wait(1)?;
+        Ok(ring.completion().next().map(|completion| completion.result()))
+    });
+    result.is_ok_and(|result| result == Some(-libc::EINVAL))
 }

@@ -27,10 +27,9 @@ pub struct RingChoice {
 /// Returns whether `workload` is suitable for tuning: it runs on io_uring in closed loops, only
 /// reads, and lasts at least 10 s.
 pub fn tuning_pays(workload: &Workload, until: &Until) -> bool {
-    let reads = workload
-        .streams
-        .iter()
-        .all(|stream| stream.read_percent == 100 && matches!(stream.arrival, Arrival::Closed));
+    let reads = workload.streams.iter().all(|stream| {
+        !stream.writes() && stream.reads() && matches!(stream.arrival, Arrival::Closed)
+    });
     let long = until.time.is_some_and(|time| time >= SHORTEST_STEP);
     matches!(workload.engine, Engine::IoUring) && reads && long
 }

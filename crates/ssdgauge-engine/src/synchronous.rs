@@ -1,7 +1,7 @@
 //! The synchronous engine: one thread per request in flight, as the test plans of 2019 define
 //! queue depth.
 
-use crate::load::{Allowance, Assignment, Device, MAX_FAULTS, StopSignal};
+use crate::load::{Assignment, Device, MAX_FAULTS, StopSignal};
 use crate::pace::{Lag, Pace};
 use crate::recorder::{Fault, ThreadRecorder};
 use ssdgauge_core::{Direction, LatencyClock, Request};
@@ -25,8 +25,9 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             return recorder.finish(0, clock.now(), Some(failure), false);
         }
     };
+    let mut allowance = assignment.allowance();
+    let is_block = assignment.is_block;
     let mut source = assignment.source;
-    let mut allowance = Allowance::new(assignment.budget, assignment.block_size);
     let mut write_buffer = assignment.write_buffer;
     let expected = assignment.expected.filter(|_| matches!(assignment.device, Device::File(_)));
     let (mut enters, mut budget_exhausted) = (0, false);
@@ -61,10 +62,19 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         );
         let data = match (request.direction, &mut write_buffer) {
             (Direction::Write, Some(write_buffer)) => write_buffer.prepare(0, request.offset),
-            (Direction::Write | Direction::Read, _) => buffer.at(0),
+            (Direction::Read | Direction::Write | Direction::Flush | Direction::Trim, _) => {
+                buffer.at(0)
+            }
         };
         let result = match &assignment.device {
-            Device::File(file) => transfer(file, request, data, block_size, sync),
+            Device::File(file) => match request.direction {
+                Direction::Read | Direction::Write => {
+                    transfer(file, request, data, block_size, sync)
+                }
+                Direction::Flush | Direction::Trim => {
+                    command(file, request, block_size, is_block).map(|()| block_size)
+                }
+            },
             Device::Null => Ok(block_size),
         };
         enters += 1;
@@ -77,7 +87,7 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
                 // SAFETY: the buffer holds this many bytes, and no request is in flight.
                 unsafe { expected.check(data, request.offset, block_size as u64) }
             }
-            (Some(_) | None, Direction::Read | Direction::Write, _) => None,
+            (Some(_) | None, _, _) => None,
         };
         match result {
             Ok(n) if n == block_size && mismatch.is_none() => {
@@ -165,7 +175,7 @@ fn wait(
     }
 }
 
-/// Sends one request and waits for it; returns the bytes transferred.
+/// Sends one read or write and waits for it; returns the bytes transferred.
 fn transfer(
     file: &File,
     request: Request,
@@ -179,11 +189,34 @@ fn transfer(
             Direction::Write if sync => {
                 ssdgauge_os::file_io::write_durably_at(file, data, length, request.offset)
             }
-            Direction::Write => ssdgauge_os::file_io::write_at(file, data, length, request.offset),
+            Direction::Write | Direction::Flush | Direction::Trim => {
+                ssdgauge_os::file_io::write_at(file, data, length, request.offset)
+            }
         };
         match result {
             // A signal arrived before any byte was transferred: the drive has not failed, and the
             // time so far stays in the latency.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => return other,
+        }
+    }
+}
+
+/// Sends a flush, or a trim of `length` bytes, and waits for it.
+fn command(file: &File, request: Request, length: usize, is_block: bool) -> io::Result<()> {
+    let length = length as u64;
+    loop {
+        let result = match request.direction {
+            Direction::Trim if is_block => {
+                ssdgauge_os::block_device::discard(file, request.offset, length)
+            }
+            Direction::Trim => ssdgauge_os::file_io::punch_hole(file, request.offset, length),
+            Direction::Read | Direction::Write | Direction::Flush => {
+                ssdgauge_os::file_io::flush(file)
+            }
+        };
+        match result {
+            // As for transfers.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             other => return other,
         }

@@ -16,8 +16,8 @@ use crate::pace::{Lag, Pace};
 use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Resources, Ring};
 use crate::verification::{Expected, WriteBuffer};
-use io_uring::{opcode, squeue, types};
-use ssdgauge_core::{Direction, LatencyClock, Request};
+use io_uring::squeue;
+use ssdgauge_core::{Direction, LatencyClock, Operation, Request};
 use ssdgauge_os::clock::Clock;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -154,7 +154,7 @@ impl RingLoop {
         RingLoop {
             clock: assignment.clock,
             source: assignment.source.clone(),
-            allowance: Allowance::new(assignment.budget.clone(), assignment.block_size),
+            allowance: assignment.allowance(),
             write_buffer: assignment.write_buffer.take(),
             expected: assignment.expected,
             slots: vec![Slot { begin: 0, sent: FREE, request: unused }; depth],
@@ -162,7 +162,11 @@ impl RingLoop {
             file,
             block_size: assignment.block_size as u32,
             span_end: assignment.span_end,
-            full_length: if file.is_some() { assignment.block_size as i32 } else { 0 },
+            full_length: match (file, assignment.operation) {
+                (Some(_), Operation::Transfer) => assignment.block_size as i32,
+                // A discard returns 0.
+                (Some(_), Operation::Flush | Operation::Trim) | (None, _) => 0,
+            },
             write_flags: if assignment.sync { libc::RWF_DSYNC } else { 0 },
             batch: (depth / 8).clamp(1, max_batch),
             batch_when_idle: if assignment.sequential { max_batch } else { depth },
@@ -347,52 +351,6 @@ impl RingLoop {
         }
     }
 
-    /// Returns the submission entry of a request.
-    #[inline(always)]
-    fn entry(&mut self, resources: &Resources, slot: u16, request: Request) -> squeue::Entry {
-        let length = self.block_size;
-        let Some(file) = self.file else {
-            return opcode::Nop::new().build().user_data(u64::from(slot));
-        };
-        let buffer = match (request.direction, &mut self.write_buffer) {
-            (Direction::Write, Some(write_buffer)) => write_buffer.prepare(slot, request.offset),
-            (Direction::Write | Direction::Read, _) => {
-                resources.reads.at(usize::from(slot) * length as usize)
-            }
-        };
-        // Buffer 0 holds the reads, buffer 1 the data of the writes (`Ring::new`).
-        let index = request.direction as u16;
-        macro_rules! build {
-            ($descriptor:expr) => {
-                match (request.direction, resources.fixed[usize::from(index)]) {
-                    (Direction::Read, true) => {
-                        opcode::ReadFixed::new($descriptor, buffer, length, index)
-                            .offset(request.offset)
-                            .build()
-                    }
-                    (Direction::Read, false) => opcode::Read::new($descriptor, buffer, length)
-                        .offset(request.offset)
-                        .build(),
-                    (Direction::Write, true) => {
-                        opcode::WriteFixed::new($descriptor, buffer, length, index)
-                            .offset(request.offset)
-                            .rw_flags(self.write_flags)
-                            .build()
-                    }
-                    (Direction::Write, false) => opcode::Write::new($descriptor, buffer, length)
-                        .offset(request.offset)
-                        .rw_flags(self.write_flags)
-                        .build(),
-                }
-            };
-        }
-        let entry = match resources.fixed_file {
-            true => build!(types::Fixed(0)),
-            false => build!(types::Fd(file)),
-        };
-        entry.user_data(u64::from(slot))
-    }
-
     /// Submits the queued requests; waits for one completion if no slot is free.
     #[inline]
     fn enter(&mut self, ring: &Ring) -> io::Result<()> {
@@ -463,7 +421,7 @@ impl RingLoop {
                     // SAFETY: the slot holds this many bytes, and its request has completed.
                     unsafe { expected.check(data, request.offset, u64::from(self.block_size)) }
                 }
-                (Some(_) | None, Direction::Read | Direction::Write) => None,
+                (Some(_) | None, _) => None,
             };
             if length == self.full_length && mismatch.is_none() {
                 recorder.completed(request, end - begin, end);
@@ -490,5 +448,6 @@ impl RingLoop {
     }
 }
 
+mod entry;
 #[cfg(test)]
 mod tests;

@@ -139,7 +139,8 @@ impl Writer {
             Action::Run { workload, until, steady } => {
                 let mut sections = of_workload(workload, until);
                 let several = sections.len() > 1;
-                for (section, stream) in sections.iter_mut().zip(&workload.streams) {
+                let addressing = workload.streams.iter().filter(|stream| stream.addresses());
+                for (section, stream) in sections.iter_mut().zip(addressing) {
                     let stream = several.then_some(stream.name.as_str());
                     section.name = name(number, &test.id, &step.label, stream);
                 }
@@ -148,6 +149,9 @@ impl Writer {
                         "an earlier end, when {} is steady over five rounds (SNIA PTS)",
                         rule.metric.key()
                     ));
+                }
+                for stream in workload.streams.iter().filter(|stream| !stream.addresses()) {
+                    self.missing(&format!("the stream '{}' of flushes", one_line(&stream.name)));
                 }
                 self.sections(sections);
             }

@@ -63,9 +63,10 @@ pub(crate) fn of_preparation(preparation: &Preparation) -> Result<Section, Strin
     Ok(section)
 }
 
-/// Returns the sections of `workload`, one for each stream.
+/// Returns the sections of `workload`, one for each stream that addresses blocks: fio has no job of
+/// flushes alone.
 pub(crate) fn of_workload(workload: &Workload, until: &Until) -> Vec<Section> {
-    let streams = workload.streams.iter();
+    let streams = workload.streams.iter().filter(|stream| stream.addresses());
     let mut sections: Vec<Section> =
         streams.map(|stream| of_stream(stream, workload.engine, until)).collect();
     if let ([first, _, ..], Some(bytes)) = (sections.as_mut_slice(), until.bytes) {
@@ -76,6 +77,9 @@ pub(crate) fn of_workload(workload: &Workload, until: &Until) -> Vec<Section> {
 
 fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
     let mut section = Section::default();
+    // fio sends trims of every engine as system calls that wait, and times those of an asynchronous
+    // engine before they are sent: one job for each request in flight has their latencies.
+    let engine = if stream.trims() { Engine::Synchronous } else { engine };
     let jobs = match engine {
         Engine::IoUring => stream.threads,
         Engine::Synchronous => stream.total_depth(),
@@ -94,6 +98,9 @@ fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
     }
     section.set("numjobs", jobs);
     arrivals(&mut section, stream, jobs);
+    if stream.trims() {
+        section.missing.push("trim works on block devices only".into());
+    }
     if stream.writes() {
         match stream.data {
             Data::Incompressible => section.set("refill_buffers", 1),
@@ -123,6 +130,7 @@ fn depth(stream: &Stream, jobs: u32) -> u32 {
 /// Sets direction, order and range of the requests.
 fn addresses(section: &mut Section, stream: &Stream, jobs: u32) {
     let direction = match (stream.reads(), stream.writes()) {
+        _ if stream.trims() => "trim",
         (true, false) => "read",
         (false, _) => "write",
         (true, true) => "rw",

@@ -2,7 +2,7 @@
 
 use crate::import_error::ImportError;
 use crate::output::{Job, Options};
-use ssdgauge_core::{Access, Arrival, Bytes, Data, LatencyClock, Stream};
+use ssdgauge_core::{Access, Arrival, Bytes, Data, Stream};
 
 /// Returns the stream that does the work of `job`.
 pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportError> {
@@ -39,8 +39,7 @@ pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportEr
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::default(),
+        ..Stream::default()
     })
 }
 

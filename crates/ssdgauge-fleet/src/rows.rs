@@ -170,7 +170,7 @@ fn steps(run: &Run) -> impl Iterator<Item = (&TestRun, &PointRun)> {
 fn step_table(run: &Run, of_run: &[Cell]) -> Table {
     let mut table = Table::new("step", &[&OF_RUN, &STEP]);
     for (test, point) in steps(run) {
-        for direction in Direction::BOTH {
+        for direction in Direction::ALL {
             let totals = &point.point.totals.directions[direction as usize];
             if totals.ios == 0 && totals.errors == 0 {
                 continue;

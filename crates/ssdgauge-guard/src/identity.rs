@@ -4,7 +4,7 @@ use crate::refusal::Refusal;
 use crate::text::{printable, shown};
 use rustix::fs::{major, minor};
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::Bytes;
+use ssdgauge_core::{Bytes, DriveInfo};
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::device_facts;
 use ssdgauge_os::sysfs::{device_size, name_of, siblings, wwid};
@@ -66,13 +66,20 @@ impl TargetFacts {
             Some(serial) => confirmation_from_serial(serial, folder),
             None => format!("{name}:{}", size.0),
         };
+        // A partition has the queue of its disk.
+        let discard = |at: &str| number(&format!("{at}queue/discard_max_bytes"));
+        let mut details = facts.details;
+        if discard("").or_else(|| discard("../")) == Some(0) {
+            let reason = "the kernel reports discard_max_bytes 0".to_owned();
+            details.insert(DriveInfo::WITHOUT_TRIM.into(), reason);
+        }
         TargetFacts {
             folder: folder.to_owned(),
             logical_block: number("queue/logical_block_size").map_or(Bytes(512), Bytes),
             physical_block: number("queue/physical_block_size").map_or(Bytes(512), Bytes),
             model: facts.model,
             firmware: facts.firmware,
-            details: facts.details,
+            details,
             confirmation,
             identity,
         }

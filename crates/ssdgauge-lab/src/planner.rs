@@ -80,6 +80,16 @@ pub enum PlanError {
         /// Logical block size of the target.
         logical_block: Bytes,
     },
+    /// A stream trims, and the target has no trim.
+    #[error("{what} has the stream '{stream}' of trims; {target} does not support them")]
+    NoTrim {
+        /// The test, or the preparation.
+        what: String,
+        /// The stream.
+        stream: String,
+        /// The target.
+        target: String,
+    },
     /// The divisor of durations is 0.
     #[error("durations cannot be divided by {0}")]
     Shorten(u32),

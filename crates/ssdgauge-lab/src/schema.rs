@@ -4,7 +4,7 @@
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
 use ssdgauge_core::{
-    Access, Bytes, Data, Engine, Figure, LatencyClock, Metric, Nanos, PowerSaving,
+    Access, Bytes, Data, Engine, Figure, LatencyClock, Metric, Nanos, Operation, PowerSaving,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -109,9 +109,10 @@ impl Prepare {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stream {
     pub(crate) name: Option<Name>,
-    pub(crate) access: Access,
+    pub(crate) operation: Option<Spanned<Operation>>,
+    pub(crate) access: Option<Access>,
     pub(crate) block_size: Option<Text<Bytes>>,
-    pub(crate) read_percent: Option<Percent>,
+    pub(crate) read_percent: Option<Spanned<Percent>>,
     pub(crate) queue_depth: Option<Count>,
     pub(crate) threads: Option<Count>,
     pub(crate) span: Option<Span>,

@@ -3,7 +3,7 @@
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Chosen, Data, Deviation, Engine, Figure, LatencyClock, Metric, Nanos,
-    PowerSaving, Rest, Restart, Score, WriteCache,
+    Operation, PowerSaving, Rest, Restart, Score, WriteCache,
 };
 
 /// A protocol: tests with their rules, not yet bound to a drive.
@@ -158,6 +158,8 @@ pub struct SteadyUntil {
 pub struct StreamRule {
     /// Its name, which distinguishes the streams of a step.
     pub name: String,
+    /// Kind of its requests.
+    pub operation: Operation,
     /// Order of the offsets.
     pub access: Access,
     /// Length of each request.

@@ -4,6 +4,7 @@
 //! reference to them would promise what the kernel does not keep. No call is repeated here; a
 //! caller that wants a retry after `EINTR` does it itself.
 
+use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -43,6 +44,16 @@ pub fn flush(file: &File) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// Deallocates `length` bytes of the file `file` from `offset` on (FALLOC_FL_PUNCH_HOLE); its size
+/// stays. A file system that is mounted with `discard` passes it on to the drive.
+///
+/// # Errors
+/// The error of the kernel, `EINTR` included; `EOPNOTSUPP` where the file system has no holes.
+pub fn punch_hole(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    Ok(fallocate(file, mode, offset, length)?)
 }
 
 /// Writes as [`write_at`] does, and returns when the data is on stable storage (RWF_DSYNC: FUA,

@@ -7,8 +7,8 @@
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used)]
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, Finding, Interval, LatencyClock, Nanos, Preparation,
-    Random, Reading, Rig, Sink, Stream, Until, Workload,
+    Access, Arrival, Bytes, Data, Engine, Finding, Interval, Nanos, Preparation, Random, Reading,
+    Rig, Sink, Stream, Until, Workload,
 };
 use ssdgauge_sim::VirtualRig;
 
@@ -69,8 +69,7 @@ fn random_writes(capacity: Bytes) -> Workload {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         }],
     }
 }

@@ -86,7 +86,7 @@ impl Drive {
                 // Data that was read ahead is not returned before the command was processed.
                 self.ftl.read(at, first, pages).max(command.at)
             }
-            Direction::Write => {
+            Direction::Write | Direction::Flush | Direction::Trim => {
                 let truth = &mut self.ftl.media.truth;
                 truth.host_bytes += bytes;
                 truth.host_pages += u64::from(pages);
@@ -98,6 +98,38 @@ impl Drive {
         };
         let end = (done + command.transfer).max(command.link_free) + command.delay;
         debug_assert!(end >= now, "nothing completes before it was submitted");
+        self.host_interface.record_end(end);
+        self.busy_until = self.busy_until.max(end);
+        end
+    }
+
+    /// Submits a flush at `now` and returns when everything that was written before is durable. The
+    /// controller processes it as it does a write without data.
+    pub(crate) fn flush(&mut self, now: SimTime) -> SimTime {
+        let processed = self.process_command(now);
+        self.end_command(self.ftl.durable_at(processed).max(processed))
+    }
+
+    /// Submits a trim of `bytes` from `offset` on at `now`, which deallocates the whole pages in it and
+    /// takes `time`; returns when it is completed.
+    pub(crate) fn trim(&mut self, now: SimTime, offset: u64, bytes: u64, time: SimTime) -> SimTime {
+        let processed = self.process_command(now);
+        let (first, end) = (offset.div_ceil(PAGE), (offset + bytes) / PAGE);
+        self.ftl.trim(first as u32, end.saturating_sub(first) as u32);
+        // One trim at a time: it changes the mapping table.
+        self.host_interface.block_until(processed + time);
+        self.end_command(processed + time)
+    }
+
+    /// Processes a command without data and returns when that is done.
+    fn process_command(&mut self, now: SimTime) -> SimTime {
+        self.commands += 1;
+        let admitted = self.host_interface.admit(now);
+        let command = self.host_interface.process(admitted, Direction::Write, 0, 1);
+        command.at + command.delay
+    }
+
+    fn end_command(&mut self, end: SimTime) -> SimTime {
         self.host_interface.record_end(end);
         self.busy_until = self.busy_until.max(end);
         end

@@ -123,14 +123,14 @@ impl HostInterface {
         pages: u32,
     ) -> ProcessedCommand {
         let timing = &self.timing;
-        let cost = timing.command[direction as usize] + timing.page * u64::from(pages - 1);
+        let cost = timing.command[direction.side()] + timing.page * u64::from(pages - 1);
         let at = self.controller_free.max(now) + cost;
         self.controller_free = at;
         let transfer = bytes * timing.link_ps / 1_000;
-        let lane = if timing.half_duplex { 0 } else { direction as usize };
+        let lane = if timing.half_duplex { 0 } else { direction.side() };
         let link_free = self.link_free[lane].max(now) + transfer;
         self.link_free[lane] = link_free;
-        ProcessedCommand { at, link_free, transfer, delay: timing.delay[direction as usize] }
+        ProcessedCommand { at, link_free, transfer, delay: timing.delay[direction.side()] }
     }
 
     /// Returns when the drive accepts a command submitted at `now`.

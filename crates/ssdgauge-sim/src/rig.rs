@@ -458,6 +458,7 @@ impl Rig for VirtualRig {
             sink.finding(failed(load.failed, load.completed));
         }
         self.record_written(load.last_writes());
+        self.record_trims(workload);
         let limit = until.time.unwrap_or_default().0;
         let due_until = if by == EndedBy::Time { limit } else { 0 };
         let (open_loop, findings) = load.open_loops(workload, Nanos(elapsed), due_until);

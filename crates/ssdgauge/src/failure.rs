@@ -165,6 +165,12 @@ impl From<PlanError> for Failure {
                     "nothing was written; use block sizes that are multiples of {logical_block}"
                 ),
             ),
+            PlanError::NoTrim { .. } => (
+                FailureKind::Refused,
+                "nothing was written; test a drive with TRIM or deallocate (lsblk -D shows it), or leave \
+                 the test out with --test"
+                    .into(),
+            ),
             PlanError::Shorten(_) => (FailureKind::Usage, "use 1 for the full length".into()),
             PlanError::Repeat(_) => {
                 (FailureKind::Usage, "use --repeat 3, or --repeat until:2%".into())

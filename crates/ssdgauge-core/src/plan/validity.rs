@@ -84,7 +84,11 @@ impl Step {
             Action::Prepare(preparation) => defect_of_preparation(preparation, capacity),
             Action::Rest(duration) | Action::Idle(duration) => time(*duration),
             Action::Run { workload, until, .. } => {
-                defect_of_workload(workload, capacity).or_else(|| defect_of_limits(until))
+                let endless =
+                    until.time.is_none() && workload.streams.iter().all(|s| !s.addresses());
+                defect_of_workload(workload, capacity)
+                    .or_else(|| defect_of_limits(until))
+                    .or_else(|| endless.then(|| "its flushes move no bytes and have no end".into()))
             }
         })
     }
@@ -159,7 +163,7 @@ mod tests {
     use crate::plan::{Phase, Restart, SuiteIdentity};
     use crate::score::Score;
     use crate::search::{Limits, SearchRule};
-    use crate::workload::{Access, Arrival, Data, Engine, LatencyClock};
+    use crate::workload::{Access, Arrival, Data, Engine};
 
     const CAPACITY: Bytes = Bytes(1 << 30);
 
@@ -176,8 +180,7 @@ mod tests {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         };
         let action = Action::Run {
             workload: Workload { engine: Engine::IoUring, streams: vec![stream] },

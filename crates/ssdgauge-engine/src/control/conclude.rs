@@ -1,6 +1,6 @@
 //! The outcome of the I/O threads, and findings about conditions that affect its numbers.
 
-use super::io_threads::{IntervalBucket, IoThreads, ThreadEnd};
+use super::io_threads::{IntervalBuckets, IoThreads, ThreadEnd};
 use crate::outcome::Outcome;
 use crate::pace::Lag;
 use crate::request_log::{Log, LogOutcome};
@@ -157,7 +157,7 @@ impl IoThreads {
 ///
 /// The threads count seconds in whole ticks and `elapsed` is rounded to nanoseconds. A completion
 /// within a nanosecond of a full second may therefore be recorded in a second behind the last one.
-fn fold_into(pending: &mut BTreeMap<u32, Vec<[IntervalBucket; 2]>>, last: u32) {
+fn fold_into(pending: &mut BTreeMap<u32, Vec<IntervalBuckets>>, last: u32) {
     for (_, streams) in pending.split_off(&last.saturating_add(1)) {
         let Some(target) = pending.get_mut(&last) else {
             pending.insert(last, streams);
@@ -182,14 +182,14 @@ mod tests {
             for (second, value) in (first..=6).zip(1u64..) {
                 let mut recorder = Recorder::default();
                 recorder.record(value * 1_000);
-                let mut stream = <[IntervalBucket; 2]>::default();
+                let mut stream = IntervalBuckets::default();
                 recorder.drain_into(&mut stream[1].latency);
                 stream[0].errors = value;
                 pending.insert(second, vec![stream]);
             }
             fold_into(&mut pending, 4);
             let seconds = u64::from(6 - first) + 1;
-            let [reads, writes] = &pending[&4][0];
+            let [reads, writes, ..] = &pending[&4][0];
             assert_eq!(pending.len(), 1);
             assert_eq!(reads.errors, seconds * (seconds + 1) / 2);
             assert_eq!((reads.latency.count(), writes.latency.count()), (0, seconds));

@@ -3,7 +3,7 @@
 use crate::load::StopSignal;
 use crate::pace::Lag;
 use crate::recorder::{Fault, IntervalRecord, Message};
-use ssdgauge_core::{Histogram, Nanos, OpenLoopCount, Stream};
+use ssdgauge_core::{Direction, Histogram, Nanos, OpenLoopCount, Stream};
 use ssdgauge_os::clock::Clock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,13 +28,13 @@ pub(super) struct IoThreads {
     /// Why buffers could not be registered.
     pub(super) registration_error: Option<String>,
     /// Seconds that not every thread has passed, by stream and direction.
-    pub(super) pending: BTreeMap<u32, Vec<[IntervalBucket; 2]>>,
+    pub(super) pending: BTreeMap<u32, Vec<IntervalBuckets>>,
     /// Seconds handed to the sink: the number of the next one.
     pub(super) emitted: u32,
-    /// Completed reads and writes that the threads have handed over.
-    pub(super) received: [u64; 2],
-    /// Completed reads and writes in the emitted seconds.
-    pub(super) ios: [u64; 2],
+    /// Completed requests that the threads have handed over, by direction.
+    pub(super) received: [u64; Direction::COUNT],
+    /// Completed requests in the emitted seconds, by direction.
+    pub(super) ios: [u64; Direction::COUNT],
     /// The sum of their latencies, in nanoseconds.
     pub(super) latency_sum: u128,
     pub(super) faults: Vec<(u32, Fault)>,
@@ -77,8 +77,8 @@ impl IoThreads {
             registration_error: None,
             pending: BTreeMap::new(),
             emitted: 0,
-            received: [0; 2],
-            ios: [0; 2],
+            received: [0; Direction::COUNT],
+            ios: [0; Direction::COUNT],
             latency_sum: 0,
             faults: Vec::new(),
             open_loop_counts: Vec::new(),
@@ -91,6 +91,9 @@ impl IoThreads {
         }
     }
 }
+
+/// One second of one stream, by direction.
+pub(super) type IntervalBuckets = [IntervalBucket; Direction::COUNT];
 
 /// One second of one stream and direction, while threads still add to it.
 #[derive(Clone, Default)]

@@ -73,6 +73,7 @@ struct StreamShare<'a> {
     seed: u64,
     budget: Option<Arc<RequestBudget>>,
     expected: Option<Expected>,
+    is_block: bool,
 }
 
 impl<'a> StreamShare<'a> {
@@ -88,6 +89,7 @@ impl<'a> StreamShare<'a> {
             sized: Stream { threads, queue_depth, ..stream.clone() },
             seed: load.seed ^ (number as u64) << 32,
             budget: budget.clone(),
+            is_block: load.device.is_block(),
             expected: load
                 .verification
                 .expect(stream.offset.0, (stream.offset + stream.span).0)
@@ -138,6 +140,8 @@ impl<'a> StreamShare<'a> {
                 .zip(stream.arrival.per_second().map(|rate| rate / f64::from(sized.threads))),
             latency_clock: stream.clock,
             sync: stream.sync,
+            operation: stream.operation,
+            is_block: self.is_block,
             processor: None,
         }
     }
@@ -160,6 +164,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     let budget = limit.map(|bytes| Arc::new(RequestBudget::new(load.workload, bytes)));
     for (number, stream) in streams.iter().enumerate() {
         let share = StreamShare::new(load, (number, stream), sizing, &budget);
+        let engine = sizing.engine(stream);
         open_loop_counts[number].slots = share.sized.queue_depth * share.sized.threads;
         for member in 0..share.sized.threads {
             let thread = threads.len();
@@ -184,7 +189,11 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
                 )
             })?;
             let report = is_ready.recv().map_err(|_| "an I/O thread panicked".to_owned())?;
-            setup = report.setup.map_err(SpawnError::Ring)?;
+            // One of a ring states more than one of a thread that waits for each request.
+            let report_of_thread = report.setup.map_err(SpawnError::Ring)?;
+            if setup.is_empty() || engine == Engine::IoUring {
+                setup = report_of_thread;
+            }
             registration_error = registration_error.or(report.registration_error);
             gates.push(open_gate);
             threads.push(IoThread {

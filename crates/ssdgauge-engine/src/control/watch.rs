@@ -1,7 +1,7 @@
 //! Supervision of the I/O threads: receives their records, emits complete seconds, and enforces
 //! stops and time limits.
 
-use super::io_threads::{IntervalBucket, IoThread, IoThreads, ThreadEnd};
+use super::io_threads::{IntervalBuckets, IoThread, IoThreads, ThreadEnd};
 use crate::recorder::{IntervalRecord, Message};
 use ssdgauge_core::{Direction, Interval, Nanos, Sink};
 use std::sync::mpsc::RecvTimeoutError;
@@ -101,16 +101,13 @@ impl IoThreads {
         assert!(watermark > second, "thread {thread}: watermark {watermark} in second {second}");
         assert!(second >= self.emitted, "thread {thread}: second {second} was emitted");
         let streams = self.streams.len();
-        let buckets = self
-            .pending
-            .entry(second)
-            .or_insert_with(|| vec![<[IntervalBucket; 2]>::default(); streams]);
+        let buckets =
+            self.pending.entry(second).or_insert_with(|| vec![IntervalBuckets::default(); streams]);
         let buckets = &mut buckets[io_thread.stream];
         let mut finished = 0;
-        for (direction, (bucket, part)) in
-            buckets.iter_mut().zip(&mut record.directions).enumerate()
-        {
-            self.received[direction] += part.latency.count();
+        for (direction, part) in record.used() {
+            let bucket = &mut buckets[direction as usize];
+            self.received[direction as usize] += part.latency.count();
             finished += part.latency.count() + part.errors;
             part.latency.drain_into(&mut bucket.latency);
             bucket.errors += std::mem::take(&mut part.errors);
@@ -153,14 +150,10 @@ impl IoThreads {
         let mut buckets = self.pending.remove(&second).unwrap_or_default();
         buckets.resize(self.streams.len(), Default::default());
         for ((number, stream), directions) in self.streams.iter().enumerate().zip(buckets) {
-            for (direction, bucket) in Direction::BOTH.into_iter().zip(directions) {
-                let takes_part = match direction {
-                    Direction::Read => stream.reads(),
-                    Direction::Write => stream.writes(),
-                };
+            for (direction, bucket) in Direction::ALL.into_iter().zip(directions) {
                 let ios = bucket.latency.count();
-                if !takes_part {
-                    assert_eq!(ios, 0, "stream {number} sends no {}s", direction.name());
+                if !stream.sends(direction) {
+                    assert_eq!(ios, 0, "stream {number} sends no {}", direction.name());
                     continue;
                 }
                 self.ios[direction as usize] += ios;
@@ -174,7 +167,7 @@ impl IoThreads {
                     direction,
                     length,
                     ios,
-                    bytes: ios * stream.block_size.0,
+                    bytes: ios * stream.bytes_each(direction).0,
                     errors: bucket.errors,
                     latency: bucket.latency,
                 });

@@ -6,8 +6,8 @@ use crate::recorder::{Message, ThreadRecorder};
 use crate::ring::Ring;
 use crate::ring_flags::RingFlags;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, LatencyClock, OpenLoopCount, RequestSource, Schedule,
-    Stream, Workload,
+    Access, Arrival, Bytes, Data, Engine, LatencyClock, OpenLoopCount, Operation, RequestSource,
+    Schedule, Stream, Workload,
 };
 use ssdgauge_os::clock::Clock;
 use std::fs::File;
@@ -37,8 +37,7 @@ fn start(requests: u64) -> (impl Write, Receiver<Message>) {
         arrival: Arrival::Uniform { per_second: RATE },
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     };
     let (clock, (sender, messages)) = (Clock::best(), channel());
     let begin = clock.now();
@@ -63,6 +62,8 @@ fn start(requests: u64) -> (impl Write, Receiver<Message>) {
         processor: None,
         schedule: Schedule::new(&stream, 0, 1).zip(Some(RATE)),
         sync: false,
+        operation: Operation::Transfer,
+        is_block: false,
         latency_clock: LatencyClock::Due,
     };
     std::thread::spawn(move || {

@@ -32,6 +32,14 @@ impl Verification {
         }
     }
 
+    /// Expects nothing of the ranges that the current workload trims: a block in them is deallocated or
+    /// not, and a write to it may come before or behind a trim. To be called behind [`Self::write`].
+    pub fn trim(&mut self, workload: &Workload) {
+        for stream in workload.streams.iter().filter(|stream| stream.trims()) {
+            self.invalidate(stream.offset.0, (stream.offset + stream.span).0);
+        }
+    }
+
     /// Records that an earlier process of the run has carried out `workload`; where it was killed
     /// meanwhile, a block may hold a mixture of two writes.
     pub fn write_earlier(&mut self, workload: &Workload, is_finished: bool) {
@@ -47,6 +55,7 @@ impl Verification {
             }
         }
         self.write(workload, false);
+        self.trim(workload);
         if !is_finished {
             self.written.iter_mut().for_each(|range| range.overlaps = true);
         }

@@ -116,7 +116,9 @@ impl<'a> LatencyWatch<'a> {
 
 impl Sink for LatencyWatch<'_> {
     fn interval(&mut self, interval: &Interval) {
-        self.bytes[interval.direction as usize] += interval.bytes;
+        if interval.direction.is_transfer() {
+            self.bytes[interval.direction.side()] += interval.bytes;
+        }
         if let Some(nanos) = interval.latency.max()
             && self.longest.is_none_or(|(longest, ..)| nanos > longest)
         {

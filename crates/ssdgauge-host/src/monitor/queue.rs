@@ -116,7 +116,7 @@ pub(super) fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::{Access, Arrival, Bytes, Data, Engine, LatencyClock, Stream, Workload};
+    use ssdgauge_core::{Access, Arrival, Bytes, Data, Engine, Stream, Workload};
 
     fn workload(queue_depth: u32) -> Workload {
         let stream = Stream {
@@ -131,8 +131,7 @@ mod tests {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         };
         Workload { engine: Engine::IoUring, streams: vec![stream] }
     }

@@ -18,7 +18,7 @@ impl LinuxRig {
         covering: bool,
         sink: &mut dyn Sink,
     ) -> Result<Outcome, RigError> {
-        if workload.streams.iter().any(Stream::writes) {
+        if workload.changes_data() {
             self.budget.before_writing(&self.target, until.bytes, sink)?;
         }
         self.begin_verification(workload, covering);
@@ -95,6 +95,13 @@ impl LinuxRig {
         self.verification.advance();
         self.invalidate_zeros(workload);
         self.verification.write(workload, covering);
+        self.verification.trim(workload);
+        if !self.is_block() {
+            // Reads of a hole are completed by the file system.
+            let trims = workload.streams.iter().filter(|stream| stream.trims());
+            let first = trims.map(|stream| stream.offset.0).min().unwrap_or(u64::MAX);
+            self.filled_to = self.filled_to.min(first);
+        }
     }
 
     /// Expects nothing of the spans that `workload` overwrites with zeros.
@@ -145,12 +152,18 @@ impl LinuxRig {
     /// Refuses reads of unwritten blocks of a scratch file: the file system returns zeros for them
     /// without any request to the drive.
     pub(super) fn check_filled(&self, workload: &Workload) -> Result<(), RigError> {
+        let trims = workload.streams.iter().filter(|stream| stream.trims());
+        let trimmed_from = trims.map(|stream| stream.offset.0).min().unwrap_or(u64::MAX);
+        let filled_to = match self.is_block() {
+            true => self.filled_to,
+            false => self.filled_to.min(trimmed_from),
+        };
         let beyond =
-            |stream: &&Stream| stream.reads() && (stream.offset + stream.span).0 > self.filled_to;
+            |stream: &&Stream| stream.reads() && (stream.offset + stream.span).0 > filled_to;
         match workload.streams.iter().find(beyond) {
             Some(stream) => Err(RigError::Refused(format!(
                 "stream '{}' would read beyond byte {}, where the scratch file is not written",
-                stream.name, self.filled_to
+                stream.name, filled_to
             ))),
             None => Ok(()),
         }

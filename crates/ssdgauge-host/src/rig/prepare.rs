@@ -3,9 +3,8 @@
 use super::LinuxRig;
 use crate::preparation::{self, PurgeTarget};
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, EndedBy, Engine, Finding, FindingKind, LatencyClock, Nanos,
-    PowerSaving, Prepared, PurgeMethod, RigError, Severity, Sink, Stream, Until, Workload,
-    WriteCache,
+    Access, Arrival, Bytes, Data, EndedBy, Engine, Finding, FindingKind, Nanos, PowerSaving,
+    Prepared, PurgeMethod, RigError, Severity, Sink, Stream, Until, Workload, WriteCache,
 };
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::{OpenDevice, PassThrough};
@@ -164,8 +163,7 @@ pub(super) fn fill_workload(
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     };
     Workload { engine: Engine::IoUring, streams: vec![stream] }
 }

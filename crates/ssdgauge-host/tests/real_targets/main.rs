@@ -7,6 +7,7 @@
 // Tests freeze file systems and set up loop devices by calls that rustix does not have.
 #![allow(unsafe_code)]
 
+mod commands;
 mod durability;
 mod engines;
 mod faults;

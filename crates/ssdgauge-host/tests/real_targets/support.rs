@@ -1,8 +1,6 @@
 //! Real targets for tests: scratch folders and loop devices.
 
-use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, LatencyClock, Nanos, Stream, Until, Workload,
-};
+use ssdgauge_core::{Access, Arrival, Bytes, Data, Engine, Nanos, Stream, Until, Workload};
 use ssdgauge_guard::{Candidate, TargetError, TargetOptions};
 use ssdgauge_host::LinuxRig;
 use std::path::Path;
@@ -37,8 +35,7 @@ pub(crate) fn random(engine: Engine, read_percent: u8, depth: u32, span: Bytes) 
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     };
     Workload { engine, streams: vec![stream] }
 }

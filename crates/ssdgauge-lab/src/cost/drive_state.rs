@@ -8,7 +8,7 @@
 use super::rates::AssumedRates;
 use ssdgauge_core::statistics::spare_area;
 use ssdgauge_core::{
-    Access, Bytes, LatencyClock, MAX_LAG, Nanos, Preparation, Stream, Until, Workload,
+    Access, Bytes, LatencyClock, MAX_LAG, Nanos, Operation, Preparation, Stream, Until, Workload,
 };
 
 /// The unit in which flash is mapped: a smaller write rewrites all of it. 4 KiB in almost every drive.
@@ -75,7 +75,7 @@ pub(super) struct DriveState {
 struct Flow {
     /// Bytes written by the host.
     written: f64,
-    /// Bytes of reads and writes together.
+    /// Bytes of reads, writes and trims together.
     moved: f64,
     /// Bytes that the flash takes for the writes: at least a mapped unit for each request.
     programmed: f64,
@@ -267,7 +267,7 @@ impl DriveState {
         let (mut flow, mut reads) = (Flow::default(), 0.0);
         // The use of the drive by the streams whose requests have a due time.
         let (mut due, mut busy, mut reading_requests) = (0.0_f64, 0.0, 0.0);
-        let mut has_due = false;
+        let (mut has_due, mut trimmed) = (false, 0.0);
         for stream in &workload.streams {
             let [reading, writing] = shares(stream);
             let block = stream.block_size.0 as f64;
@@ -277,6 +277,9 @@ impl DriveState {
             reading_requests += per_second * reading / rates.read_iops;
             busy += per_second * (reading / rates.read_iops + writing / rates.write_iops);
             reads += per_second * reading * block;
+            if stream.trims() {
+                trimmed += per_second * block;
+            }
             flow.written += per_second * writing * block;
             flow.programmed += per_second * writing * block.max(MAPPED);
             if offered.is_finite() && stream.clock == LatencyClock::Due {
@@ -299,7 +302,7 @@ impl DriveState {
         Flow {
             reading,
             written: flow.written * share,
-            moved: (reads + flow.written) * share,
+            moved: (reads + flow.written + trimmed) * share,
             programmed: flow.programmed * share,
             served: has_due.then_some(share / due.max(1.0)),
             busy: if has_due { busy } else { 0.0 },
@@ -321,8 +324,13 @@ impl DriveState {
             true => rates.durable_write_lat_us + stream.block_size.0 as f64 / DIE_MB_S,
             false => rates.write_lat_us,
         };
-        let seconds =
-            (reading * (read_lat_us + transfer) + writing * (write_lat_us + transfer)) / 1e6;
+        let seconds = match stream.operation {
+            Operation::Transfer => {
+                (reading * (read_lat_us + transfer) + writing * (write_lat_us + transfer)) / 1e6
+            }
+            // Assumed: a command without data takes as long as a write to the cache.
+            Operation::Flush | Operation::Trim => write_lat_us / 1e6,
+        };
         let in_flight = match (stream.arrival.per_second(), stream.clock) {
             // A service thread waits for its request.
             (None, _) | (Some(_), LatencyClock::Submission) => Some(stream.total_depth()),
@@ -336,7 +344,10 @@ impl DriveState {
 /// Returns the shares of reads and of writes of a stream.
 fn shares(stream: &Stream) -> [f64; 2] {
     let reads = f64::from(stream.read_percent.min(100)) / 100.0;
-    [reads, 1.0 - reads]
+    match stream.operation {
+        Operation::Transfer => [reads, 1.0 - reads],
+        Operation::Flush | Operation::Trim => [0.0, 0.0],
+    }
 }
 
 /// Returns the write amplification of uniform random writes at `spare`, as a share of the data that is
@@ -410,8 +421,7 @@ mod tests {
             arrival,
             data: Data::Incompressible,
             sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
+            ..Stream::default()
         };
         Workload { engine: Engine::IoUring, streams: vec![stream] }
     }

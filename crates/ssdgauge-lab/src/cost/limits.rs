@@ -98,6 +98,9 @@ impl Limits {
 /// Returns the assumed write rate of `stream` in bytes per second, on a drive that writes
 /// `drive_rate` bytes per second in large requests.
 fn write_rate(stream: &Stream, drive_rate: Bytes) -> f64 {
+    if !stream.writes() {
+        return 0.0;
+    }
     let share = f64::from(100 - stream.read_percent.min(100)) / 100.0;
     let block = stream.block_size.0 as f64;
     let is_small = stream.access == Access::Random && stream.block_size < Bytes(64 << 10);

@@ -100,7 +100,8 @@ impl<'a> Outlook<'a> {
         match &self.step(place).action {
             Action::Prepare(preparation) => preparation.fill_span(),
             Action::Run { workload, until: Until { time: None, bytes }, steady: None } => {
-                let only_writes = workload.streams.iter().all(|stream| !stream.reads());
+                let only_writes =
+                    workload.streams.iter().all(|stream| stream.writes() && !stream.reads());
                 bytes.filter(|_| only_writes && kind == PhaseKind::Precondition)
             }
             Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,

@@ -6,9 +6,9 @@ use crate::suite::{
 };
 use ssdgauge_core::search::{self, Limits, Search};
 use ssdgauge_core::{
-    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, PowerSaving,
-    Preparation, Rest, Rounds, Score, SteadyRule, Step, Stream, Test, Until, Window, Workload,
-    WriteCache,
+    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Operation, Phase, PhaseKind,
+    PowerSaving, Preparation, Rest, Rounds, Score, SteadyRule, Step, Stream, Test, Until, Window,
+    Workload, WriteCache,
 };
 
 /// A drive and the options of the user, to which rules are bound.
@@ -143,7 +143,7 @@ impl Binder<'_> {
         let streams: Result<Vec<Stream>, PlanError> =
             point.streams.iter().map(|rule| self.stream(&what, engine, rule)).collect();
         let mut streams = streams?;
-        let (until, steady) = self.until(&point.until, &streams[0]);
+        let (until, steady) = self.until(&point.until, addressing(&streams));
         if let ([stream], Some(bytes)) = (streams.as_mut_slice(), until.bytes) {
             shift_repetition(stream, bytes, u64::from(point.turn));
         }
@@ -158,7 +158,16 @@ impl Binder<'_> {
         rule: &StreamRule,
     ) -> Result<Stream, PlanError> {
         let drive = self.drive;
-        if !rule.block_size.0.is_multiple_of(drive.logical_block.0) {
+        if rule.operation == Operation::Trim && !drive.has_trim() {
+            return Err(PlanError::NoTrim {
+                what: what.to_owned(),
+                stream: rule.name.clone(),
+                target: drive.target.clone(),
+            });
+        }
+        if rule.operation != Operation::Flush
+            && !rule.block_size.0.is_multiple_of(drive.logical_block.0)
+        {
             return Err(PlanError::Misaligned {
                 what: what.to_owned(),
                 block_size: rule.block_size,
@@ -166,15 +175,22 @@ impl Binder<'_> {
                 logical_block: drive.logical_block,
             });
         }
-        let span = self.span(what, rule.span, rule.block_size)?;
+        // Flushes address no block; the smallest range stands for it.
+        let (block_size, span) = match rule.operation {
+            Operation::Flush => (drive.logical_block, drive.logical_block),
+            Operation::Transfer | Operation::Trim => {
+                (rule.block_size, self.span(what, rule.span, rule.block_size)?)
+            }
+        };
         let queue_depth = match engine {
             Engine::IoUring => rule.queue_depth,
             Engine::Synchronous => 1,
         };
         Ok(Stream {
             name: rule.name.clone(),
+            operation: rule.operation,
             access: rule.access,
-            block_size: rule.block_size,
+            block_size,
             read_percent: rule.read_percent,
             queue_depth,
             threads: rule.threads,
@@ -361,6 +377,11 @@ fn bind_rounds(rule: &RoundsRule, phases: &[Phase]) -> Option<Rounds> {
     let phase = phases.len().checked_sub(1)?;
     let tracking = phases[phase].steps.iter().position(|step| step.label == rule.tracking)?;
     Some(Rounds { phase, at_most: rule.at_most, tracking, metric: rule.metric })
+}
+
+/// Returns the stream whose span counts for limits in passes: the first that addresses blocks.
+fn addressing(streams: &[Stream]) -> &Stream {
+    streams.iter().find(|stream| stream.addresses()).unwrap_or(&streams[0])
 }
 
 /// Moves each repetition of a sequential step to the next part of the span, from the start again

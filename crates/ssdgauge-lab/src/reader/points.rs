@@ -33,6 +33,7 @@ impl Reader<'_> {
             &axes,
         )?;
         let idle = test.idle.as_ref().map(|idle| self.idle_time(idle)).transpose()?;
+        self.check_end(&streams.rules, &until, test.id.span())?;
         let turns = test.repeat.as_ref().map_or(1, |count| count.0);
         let lengths = axes.iter().map(|axis| axis.values.len());
         let steps = lengths.fold(1, usize::saturating_mul);
@@ -131,7 +132,11 @@ impl Reader<'_> {
         let until = step.until.as_ref().map(|until| self.until(until)).transpose()?;
         let load = (step.stream.as_ref(), step.streams.as_ref());
         let (streams, until) = match (step.trim, until, load) {
-            (None, Some(until), _) => (self.streams(place, load, None, &[])?.rules, until),
+            (None, Some(until), _) => {
+                let rules = self.streams(place.clone(), load, None, &[])?.rules;
+                self.check_end(&rules, &until, place)?;
+                (rules, until)
+            }
             (Some(_), None, (None, None)) => (Vec::new(), UntilRule::default()),
             (None, None, _) => {
                 let hint = "add `until`, such as until = { time = \"60s\" }";
@@ -261,7 +266,7 @@ impl Reader<'_> {
         }
         if words.is_empty() {
             words.push(match rules.as_slice() {
-                [stream] => format!("{} % read", stream.read_percent),
+                [stream] => stream.operation.mix(stream.read_percent),
                 several => several.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(" + "),
             });
         }

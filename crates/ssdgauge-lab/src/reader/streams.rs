@@ -4,8 +4,8 @@ use super::axes::Axis;
 use super::{Reader, extent};
 use crate::error::SuiteError;
 use crate::schema::{self, ArrivalKind, Span};
-use crate::suite::StreamRule;
-use ssdgauge_core::{Arrival, Bytes, Data, LatencyClock};
+use crate::suite::{StreamRule, UntilRule};
+use ssdgauge_core::{Access, Arrival, Bytes, Data, LatencyClock, Operation};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -127,13 +127,23 @@ impl Reader<'_> {
             self.error(place.clone(), message, hint)
         };
         let swept = |key: &str| swept.contains(&key);
+        let operation = self.operation(stream, &swept)?;
+        let access = match keys.access {
+            Some(access) => access,
+            None if operation == Operation::Flush => Access::Sequential,
+            None => {
+                let hint = "add access = \"sequential\" or access = \"random\" to the stream";
+                return Err(self.error(place, "the stream has no access", hint));
+            }
+        };
         let block_size = match keys.block_size {
             Some(size) => size.0,
-            None if swept("block_size") => Bytes(4_096),
+            None if swept("block_size") || operation == Operation::Flush => Bytes(4_096),
             None => return Err(missing("block_size")),
         };
         let read_percent = match &keys.read_percent {
-            Some(percent) => percent.0,
+            Some(percent) => percent.get_ref().0,
+            None if operation != Operation::Transfer => 0,
             None if swept("read_percent") => 100,
             None => return Err(missing("read_percent")),
         };
@@ -142,7 +152,8 @@ impl Reader<'_> {
         self.check_open_loop_keys(keys, arrival)?;
         Ok(StreamRule {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
-            access: keys.access,
+            operation,
+            access,
             block_size,
             read_percent,
             queue_depth: keys.queue_depth.as_ref().map_or(1, |count| count.0),
@@ -154,6 +165,58 @@ impl Reader<'_> {
             in_flight_at_most: keys.in_flight_at_most.as_ref().map(|count| count.get_ref().0),
             clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
         })
+    }
+
+    /// Reads the kind of the requests, and refuses keys that it does not have.
+    fn operation(
+        &self,
+        stream: &Spanned<schema::Stream>,
+        swept: &dyn Fn(&str) -> bool,
+    ) -> Result<Operation, SuiteError> {
+        let keys = stream.get_ref();
+        let Some(named) = &keys.operation else { return Ok(Operation::Transfer) };
+        let operation = *named.get_ref();
+        let is_flush = operation == Operation::Flush;
+        let given = [
+            ("read_percent", keys.read_percent.is_some(), true),
+            ("data", keys.data.is_some(), true),
+            ("sync", keys.sync, true),
+            ("access", keys.access.is_some(), is_flush),
+            ("block_size", keys.block_size.is_some(), is_flush),
+            ("span", keys.span.is_some(), is_flush),
+        ];
+        let unused = |(key, is_given, is_unused): &(&'static str, bool, bool)| {
+            (*is_unused && (*is_given || swept(key))).then_some(*key)
+        };
+        match given.iter().filter(|_| !operation.is_transfer()).find_map(unused) {
+            None => Ok(operation),
+            Some(key) => {
+                let (what, why) = match is_flush {
+                    true => ("flushes", "a flush covers everything that was written before"),
+                    false => ("trims", "a trim moves no data"),
+                };
+                let message = format!("a stream of {what} has no {key}");
+                Err(self.error(named.span(), message, format!("remove `{key}`: {why}")))
+            }
+        }
+    }
+
+    /// Refuses a step of flushes alone without a limit of time: they move no bytes.
+    pub(super) fn check_end(
+        &self,
+        streams: &[StreamRule],
+        until: &UntilRule,
+        place: Range<usize>,
+    ) -> Result<(), SuiteError> {
+        let only_flushes = streams.iter().all(|stream| stream.operation == Operation::Flush);
+        match only_flushes && until.time.is_none() {
+            false => Ok(()),
+            true => Err(self.error(
+                place,
+                "a step of flushes alone ends by time",
+                "add `time` to its `until`, such as until = { time = \"10s\" }: flushes move no bytes",
+            )),
+        }
     }
 
     /// Reads the arrival process; `swept` means that the sweep sets the rate.

@@ -40,6 +40,20 @@ fn an_error_has_the_line_and_a_remedy() {
     check(&stream("block_size = \"4KiB\", read_percent = 101"), 9, &["101", "0 and 100"]);
     check(&stream("block_size = \"4KiB\", read_percent = 1, span = \"0%\""), 9, &["1% and 100%"]);
     check(&stream("blok_size = \"4KiB\""), 9, &["blok_size", "docs/suites.md"]);
+    let step = |keys: &str, until: &str| {
+        format!("stream = {{ {keys} }}\nuntil = {{ {until} }}\nscore = {{ best_of = \"iops\" }}\n")
+    };
+    let trim = "operation = \"trim\", access = \"random\", block_size = \"4KiB\"";
+    let flush = "operation = \"flush\"";
+    suite(&step(trim, "bytes = \"1GB\"")).unwrap();
+    suite(&step(flush, "time = \"5s\"")).unwrap();
+    check(&step("block_size = \"4k\"", "time = \"5s\""), 9, &["no access", "sequential"]);
+    let both = |keys: &str, more: &str| step(&format!("{keys}, {more}"), "time = \"5s\"");
+    check(&both(trim, "read_percent = 0"), 9, &["no read_percent", "moves no data"]);
+    check(&both(flush, "span = \"1GB\""), 9, &["no span", "remove `span`"]);
+    check(&both(flush, "sync = true"), 9, &["flushes has no sync"]);
+    check(&step(flush, "bytes = \"1GB\""), 6, &["ends by time", "move no bytes"]);
+    check(&both("operation = \"erase\"", "access = \"random\""), 9, &["erase", "trim"]);
     let rate = |keys: &str| stream(&format!("block_size = \"4k\", read_percent = 1, {keys}"));
     check(&rate("arrival = \"poisson\""), 9, &["needs a rate", "per_second"]);
     check(&rate("per_second = 0.5"), 9, &["0.5 requests", "10000000"]);

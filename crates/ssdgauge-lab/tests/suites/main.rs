@@ -23,4 +23,5 @@ mod streams;
 mod support;
 mod tasks;
 mod until;
+mod vocabulary;
 mod write_cache;

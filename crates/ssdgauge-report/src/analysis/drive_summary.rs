@@ -184,7 +184,9 @@ fn knee(test: &TestRun) -> Option<String> {
 fn weak_mix(test: &TestRun) -> Option<String> {
     let metric = test.headline.metric;
     let mix = |point: &PointRun| match point.workload.streams.as_slice() {
-        [stream] => Some((stream.read_percent, metrics::value(point, metric, Scope::All)?)),
+        [stream] if stream.operation.is_transfer() => {
+            Some((stream.read_percent, metrics::value(point, metric, Scope::All)?))
+        }
         [] | [_, ..] => None,
     };
     let mixes: Vec<(u8, f64)> = test.points.iter().map(mix).collect::<Option<_>>()?;

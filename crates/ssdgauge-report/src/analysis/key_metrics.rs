@@ -61,7 +61,7 @@ fn kind(group: &Group<'_>) -> Option<Kind> {
         .flat_map(|workload| &workload.streams)
         .collect();
     let access = streams.first()?.access;
-    if streams.iter().any(|stream| stream.access != access) {
+    if streams.iter().any(|one| one.access != access || !one.operation.is_transfer()) {
         return None;
     }
     let all = |read: u8| streams.iter().all(|stream| stream.read_percent == read);

@@ -132,11 +132,7 @@ struct TooFew {
 impl TooFew {
     fn add(&mut self, metric: Metric, scope: Scope, key: String, (needed, seen): (u64, u64)) {
         self.keys.push(key);
-        let of = match scope {
-            Scope::All => "",
-            Scope::Read => " of reads",
-            Scope::Write => " of writes",
-        };
+        let of = scope.requests().map_or_else(String::new, |requests| format!(" of {requests}"));
         if scope == Scope::All {
             self.of_all.push((metric, seen));
         } else if self.of_all.contains(&(metric, seen)) {

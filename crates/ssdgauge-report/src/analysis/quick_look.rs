@@ -86,7 +86,7 @@ pub(crate) fn figures(run: &Run, reads: bool) -> Vec<Figure> {
     for test in &run.tests {
         for point in &test.points {
             let [stream] = point.workload.streams.as_slice() else { continue };
-            let fits = if reads { stream.read_percent == 100 } else { stream.read_percent < 100 };
+            let fits = if reads { !stream.writes() && stream.reads() } else { stream.writes() };
             if fits && let Some(found) = figure(test, point, stream) {
                 figures.push(found);
             }
@@ -109,6 +109,9 @@ pub(crate) fn loads(run: &Run) -> Vec<Figure> {
 }
 
 fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figure)> {
+    if !stream.operation.is_transfer() {
+        return None;
+    }
     let depth = stream.total_depth();
     let is_mixed = stream.reads() && stream.writes();
     let (place, name, metric) = match (stream.access, is_mixed, depth) {
@@ -142,7 +145,7 @@ pub(crate) fn sequential_writes(run: &Run) -> Vec<(&PointRun, caches::Writes)> {
         .iter()
         .flat_map(|test| &test.points)
         .filter(|point| match point.workload.streams.as_slice() {
-            [stream] => stream.access == Access::Sequential && !stream.reads(),
+            [stream] => stream.access == Access::Sequential && stream.writes() && !stream.reads(),
             [] | [_, ..] => false,
         })
         .collect();

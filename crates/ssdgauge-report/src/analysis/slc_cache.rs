@@ -16,7 +16,8 @@ pub(crate) fn cache_edge(test: &TestRun) -> Option<Edge> {
 pub(crate) fn sequential_write(test: &TestRun) -> Option<&PointRun> {
     let [point] = test.points.as_slice() else { return None };
     let [stream] = point.workload.streams.as_slice() else { return None };
-    (stream.access == Access::Sequential && !stream.reads()).then_some(point)
+    let only_writes = stream.writes() && !stream.reads();
+    (stream.access == Access::Sequential && only_writes).then_some(point)
 }
 
 /// Returns where writing leaves the SLC cache, in the step `point`.

@@ -18,8 +18,13 @@ pub(crate) fn line(test: &Test) -> String {
     let mut add = |values: Vec<String>| parts.push(range(values));
     add(streams.iter().map(|stream| access(stream.access).to_owned()).collect());
     add(ordered(streams.iter().map(|stream| stream.block_size), |bytes| number::block(*bytes)));
-    let mixes = ordered(streams.iter().map(|stream| stream.read_percent), |n| n.to_string());
-    add(vec![format!("{} % reads", range(mixes))]);
+    let transfers = streams.iter().filter(|stream| stream.operation.is_transfer());
+    let mixes = ordered(transfers.map(|stream| stream.read_percent), |n| n.to_string());
+    if !mixes.is_empty() {
+        add(vec![format!("{} % reads", range(mixes))]);
+    }
+    let others = streams.iter().filter(|stream| !stream.operation.is_transfer());
+    add(others.map(|stream| stream.mix()).collect());
     let depths = streams.iter().map(|s| u64::from(s.queue_depth) * u64::from(s.threads));
     add(vec![format!("{} in flight", range(ordered(depths, |n| n.to_string())))]);
     add(vec![format!("span {}", range(ordered(streams.iter().map(|stream| stream.span), size)))]);

@@ -176,7 +176,7 @@ fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
         label: label.to_owned(),
         colour: drives.slot_of(member.index),
     };
-    let writes = point.workload.streams.iter().all(|stream| !stream.reads());
+    let writes = point.workload.streams.iter().all(|stream| stream.writes() && !stream.reads());
     if let Some(edge) = slc_cache::edge_in(point).filter(|_| writes) {
         let mut written = 0;
         let before = point.point.seconds.iter().take_while(|second| {

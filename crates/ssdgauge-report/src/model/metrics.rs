@@ -1,15 +1,11 @@
 //! The metrics of one measured step, and what its power meter saw.
 
 use crate::model::run::{PointRun, TestRun};
-use ssdgauge_core::{Direction, Metric, PowerScope, Scope};
+use ssdgauge_core::{Metric, PowerScope, Scope};
 
 /// Returns the scopes that are shown for `point`: all, and each direction that its workload has.
 pub(crate) fn scopes(point: &PointRun) -> Vec<Scope> {
-    let of = |direction| match direction {
-        Direction::Read => Scope::Read,
-        Direction::Write => Scope::Write,
-    };
-    [Scope::All].into_iter().chain(point.directions().into_iter().map(of)).collect()
+    [Scope::All].into_iter().chain(point.directions().into_iter().map(Scope::from)).collect()
 }
 
 /// Returns every metric that is shown for `point`, with its scope, key and value.

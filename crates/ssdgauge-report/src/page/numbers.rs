@@ -214,11 +214,7 @@ fn rows(
             tr {
                 th scope="row" {
                     (label)
-                    @match scope {
-                        Scope::All => {}
-                        Scope::Read => { ", reads" }
-                        Scope::Write => { ", writes" }
-                    }
+                    @if let Some(requests) = scope.requests() { ", " (requests) }
                     @if drives.count() > 1 { " · " (drives.short(drives.drive_of(member.index))) }
                 }
                 td.n { (number::text(point.point.totals.elapsed.as_secs_f64())) }

@@ -91,7 +91,7 @@ fn cells(member: &Member<'_>, drives: &ReportDrives) -> Markup {
     let points = &member.test.points;
     let stream = |point: &PointRun| {
         let [stream] = point.workload.streams.as_slice() else { return None };
-        Some((stream.block_size, stream.read_percent))
+        stream.operation.is_transfer().then_some((stream.block_size, stream.read_percent))
     };
     let places: Option<Vec<(Bytes, u8)>> = points.iter().map(stream).collect();
     let places = places.unwrap_or_default();

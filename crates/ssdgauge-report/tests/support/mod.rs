@@ -23,8 +23,7 @@ pub fn stream(access: Access, block_size: u64, read_percent: u8, queue_depth: u3
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     }
 }
 
@@ -306,10 +305,11 @@ fn run_step(
     for second in 0..seconds as u32 {
         for (number, stream) in workload.streams.iter().enumerate() {
             let pace = (recipe.pace)(stream, second);
-            for direction in Direction::BOTH {
+            for direction in Direction::TRANSFERS {
                 let share = match direction {
                     Direction::Read => u64::from(stream.read_percent),
                     Direction::Write => 100 - u64::from(stream.read_percent),
+                    Direction::Flush | Direction::Trim => 0,
                 };
                 if share == 0 {
                     continue;

@@ -167,11 +167,7 @@ impl RunFile {
                 take(Interval {
                     second: row.number(1)?,
                     stream: row.number(2)?,
-                    direction: match row.text(3)? {
-                        "read" => Direction::Read,
-                        "write" => Direction::Write,
-                        _ => return Err("an unknown direction"),
-                    },
+                    direction: Direction::from_name(row.text(3)?).ok_or("an unknown direction")?,
                     length: Nanos(row.number(4)?),
                     ios: row.number(5)?,
                     bytes: row.number(6)?,

@@ -2,9 +2,8 @@
 
 use ssdgauge_core::{
     Access, Action, Arrival, Bytes, Chosen, Data, Direction, DriveInfo, Engine, Figure, Finding,
-    FindingKind, Histogram, Interval, LatencyClock, Metric, Nanos, Phase, PhaseKind, Plan, Random,
-    Reading, Rest, Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until,
-    Workload,
+    FindingKind, Histogram, Interval, Metric, Nanos, Phase, PhaseKind, Plan, Random, Reading, Rest,
+    Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
 };
 use ssdgauge_runfile::{
     FindingRecord, Opening, PropertyRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace,
@@ -26,8 +25,7 @@ pub(crate) fn plan() -> Plan {
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     };
     let step = |label: &str| Step {
         label: label.into(),
@@ -123,7 +121,7 @@ pub(crate) fn write(path: &Path) {
     {
         let id = begin_step(&mut writer, step, 1);
         for second in 0..3 {
-            for direction in Direction::BOTH {
+            for direction in Direction::TRANSFERS {
                 writer.interval(id, &interval(&mut random, second, direction)).unwrap();
             }
             let reading = Reading {

@@ -55,6 +55,18 @@ impl VirtualRig {
         (read > 0).then_some(ReadBack { read, lost })
     }
 
+    /// Records that pages in the spans that `workload` trims may be deallocated: what they hold is no
+    /// longer verified. To be called behind the workload.
+    pub(super) fn record_trims(&mut self, workload: &Workload) {
+        for stream in workload.streams.iter().filter(|stream| stream.trims()) {
+            let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);
+            self.filled.remove(from, to);
+            self.reached.remove(from, to);
+            let pages = from / PAGE..to.div_ceil(PAGE);
+            self.written.retain(|page| !pages.contains(&u64::from(*page)));
+        }
+    }
+
     /// Records the spans that `workload` writes.
     pub(super) fn record_spans(&mut self, workload: &Workload) {
         for stream in workload.streams.iter().filter(|stream| stream.writes()) {

@@ -48,8 +48,11 @@ impl InjectedFaults {
     /// Returns whether a request of `bytes` fails.
     #[inline]
     pub(crate) fn fails(&self, request: Request, bytes: u64) -> bool {
+        if request.direction == Direction::Flush {
+            return self.flush_fails;
+        }
         self.errors.as_ref().is_some_and(|range| {
-            self.error_on[request.direction as usize]
+            self.error_on[request.direction.side()]
                 && request.offset < range.end
                 && request.offset + bytes > range.start
         })

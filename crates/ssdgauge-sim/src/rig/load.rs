@@ -6,6 +6,7 @@
 use crate::drive::Drive;
 use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
 use crate::rig::fault_injection::InjectedFaults;
+use crate::rig::{TRIM_BYTES, TRIM_TIME};
 use crate::time::SimTime;
 use ssdgauge_core::{
     Direction, Engine, Finding, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY,
@@ -26,7 +27,7 @@ pub(crate) fn stream_seed(seed: u64, run: u64, stream: u16) -> u64 {
 struct Thread {
     source: RequestSource,
     stream: u16,
-    /// Bytes of each request.
+    /// Bytes of each request, 0 for a flush.
     bytes: u64,
     /// Whether a write completes only when it is durable.
     sync: bool,
@@ -51,7 +52,8 @@ impl Thread {
     fn refill(&mut self, drive: &mut Drive) {
         self.next = 0;
         self.ahead.fill_with(|| self.source.deal());
-        self.ahead.iter().for_each(|request| drive.ftl.prefetch(request.offset));
+        let transfers = self.ahead.iter().filter(|request| request.direction.is_transfer());
+        transfers.for_each(|request| drive.ftl.prefetch(request.offset));
     }
 }
 
@@ -165,7 +167,7 @@ impl Load {
             self.threads.push(Thread {
                 source: RequestSource::new(stream, thread, seed),
                 stream: number,
-                bytes: stream.block_size.0,
+                bytes: if stream.addresses() { stream.block_size.0 } else { 0 },
                 sync: stream.sync,
                 ahead: [idle; AHEAD],
                 next: AHEAD,
@@ -178,14 +180,11 @@ impl Load {
                 None => self.slots.extend((0..depth).map(|_| InFlight::for_thread(index))),
             }
         }
-        self.records.extend(Direction::BOTH.map(|direction| Record {
+        self.records.extend(Direction::ALL.map(|direction| Record {
             stream: number,
             direction,
-            bytes_each: stream.block_size.0,
-            is_used: match direction {
-                Direction::Read => stream.reads(),
-                Direction::Write => stream.writes(),
-            },
+            bytes_each: stream.bytes_each(direction).0,
+            is_used: stream.sends(direction),
             latency: Recorder::default(),
             errors: 0,
         }));
@@ -345,7 +344,7 @@ impl Load {
         let request = self.slots[completion.slot];
         let thread = &self.threads[request.thread as usize];
         let stream = usize::from(thread.stream);
-        let record = &mut self.records[stream * 2 + request.direction as usize];
+        let record = &mut self.records[stream * Direction::COUNT + request.direction as usize];
         self.completed += 1;
         self.last = completion.at;
         self.held += u128::from(completion.at - request.submitted);
@@ -402,6 +401,7 @@ impl Load {
             drive.constrain(now, thread.sync);
         }
         let done = match faults.damage(request, now) {
+            _ if !request.direction.is_transfer() => command(now, request, thread.bytes, drive),
             None => drive.submit(now, request, thread.bytes),
             Some(damage) => drive.damage_write(now, request, thread.bytes, damage),
         };
@@ -442,5 +442,19 @@ impl Load {
                 latency,
             });
         }
+    }
+}
+
+/// Submits a flush or a trim at `now`; returns when it is completed.
+// Not inlined: few loads have them.
+#[cold]
+#[inline(never)]
+fn command(now: SimTime, request: Request, bytes: u64, drive: &mut Drive) -> SimTime {
+    match request.direction {
+        Direction::Trim => {
+            let time = bytes.div_ceil(TRIM_BYTES) * TRIM_TIME.0;
+            drive.trim(now, request.offset, bytes, time)
+        }
+        Direction::Read | Direction::Write | Direction::Flush => drive.flush(now),
     }
 }

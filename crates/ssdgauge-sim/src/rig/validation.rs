@@ -53,6 +53,9 @@ pub(crate) fn check_workload(
             "a step of the virtual drive lasts at most {MAX_STEP}"
         )));
     }
+    if until.time.is_none() && workload.streams.iter().all(|stream| !stream.addresses()) {
+        return refuse("flushes alone, without a limit of time");
+    }
     let mut depth = 0;
     for stream in &workload.streams {
         check_range(info, stream.offset, stream.span, stream.block_size)?;

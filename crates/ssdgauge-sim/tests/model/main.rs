@@ -3,6 +3,7 @@
 
 mod amplification;
 mod cache;
+mod commands;
 mod data;
 mod effects;
 mod idle;

@@ -24,6 +24,8 @@ fn serve_closed_loop(drive: &mut ServedDrive, stream: &Stream, seed: u64, count:
         let command = match request.direction {
             Direction::Read => READ,
             Direction::Write => ServedCommand::Write { sync: stream.sync },
+            Direction::Flush => ServedCommand::Flush,
+            Direction::Trim => ServedCommand::Trim,
         };
         let offset = Bytes(request.offset);
         let done = drive.submit(Nanos(now), command, offset, stream.block_size);

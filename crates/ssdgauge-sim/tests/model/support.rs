@@ -1,8 +1,8 @@
 //! A recording sink, short forms of workloads and limits, and random profiles.
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Direction, Engine, Finding, Interval, LatencyClock, Nanos,
-    Random, Reading, Sink, Stream, Until, Workload,
+    Access, Arrival, Bytes, Data, Direction, Engine, Finding, Interval, Nanos, Random, Reading,
+    Sink, Stream, Until, Workload,
 };
 
 /// Records everything that a rig emits.
@@ -100,8 +100,7 @@ pub(crate) fn stream(
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     }
 }
 

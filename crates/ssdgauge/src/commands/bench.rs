@@ -6,8 +6,8 @@ use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
-    KernelQueue, LatencyClock, Nanos, OpenLoop, Preparation, Reading, Rig, RigError, Sink, Stream,
-    Until, Workload,
+    KernelQueue, Nanos, OpenLoop, Preparation, Reading, Rig, RigError, Sink, Stream, Until,
+    Workload,
 };
 use ssdgauge_guard::{Candidate, LookPlace, TargetOptions, TargetPlace, check_answer};
 use ssdgauge_host::LinuxRig;
@@ -174,8 +174,7 @@ fn run_once(
         arrival,
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     };
     let engine = if arguments.synchronous { Engine::Synchronous } else { Engine::IoUring };
     let workload = Workload { engine, streams: vec![stream] };

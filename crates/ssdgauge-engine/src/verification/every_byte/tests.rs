@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::verification::WriteBuffer;
-use ssdgauge_core::{Access, Arrival, Data, Engine, LatencyClock, Stream, Workload};
+use ssdgauge_core::{Access, Arrival, Data, Engine, Stream, Workload};
 use std::os::unix::fs::FileExt;
 
 const END: u64 = 4 << 20;
@@ -28,8 +28,7 @@ fn stream(offset: u64, span: u64, block_size: u64, queue_depth: u32) -> Stream {
         arrival: Arrival::Closed,
         data: Data::Incompressible,
         sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     }
 }
 

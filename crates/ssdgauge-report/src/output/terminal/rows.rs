@@ -102,7 +102,7 @@ fn whole(point: Option<&PointRun>, scope: Scope) -> [Option<f64>; 3] {
 fn levels(point: &PointRun) -> Option<[[Option<f64>; 3]; 2]> {
     let StepLevels { metric, before, after, .. } = point.levels?;
     let [stream] = point.workload.streams.as_slice() else { return None };
-    if stream.reads() {
+    if stream.reads() || !stream.writes() {
         return None;
     }
     let block = stream.block_size.0 as f64;
@@ -138,6 +138,9 @@ fn place<'a>(
 ) {
     let reads = workload.streams.iter().any(Stream::reads);
     let writes = workload.streams.iter().any(Stream::writes);
+    if !reads && !writes {
+        return;
+    }
     let (label, order) = match workload.streams.as_slice() {
         [stream] => customary_name(stream),
         _ => (sanitize::prose(fallback), (true, true, Reverse(0), Reverse(0))),

@@ -1,0 +1,136 @@
+//! Requests that move no data: trims and flushes of a stream, on block devices and in files.
+
+use crate::support::{Loop, for_bytes, for_millis, open, random};
+use ssdgauge_core::{
+    Access, Bytes, Direction, EndedBy, Engine, Operation, Preparation, Recording, Rig, RigError,
+    Stream, Workload,
+};
+use ssdgauge_guard::Candidate;
+use ssdgauge_host::LinuxRig;
+
+const SIZE: u64 = 32 << 20;
+const HALF: u64 = SIZE / 2;
+const BLOCK: u64 = 64 << 10;
+const ENGINES: [Engine; 2] = [Engine::IoUring, Engine::Synchronous];
+
+fn fill(rig: &mut LinuxRig, span: u64) {
+    let (access, block_size) = (Access::Sequential, Bytes(1 << 20));
+    let fill = Preparation::Fill { access, block_size, offset: Bytes(0), span: Bytes(span) };
+    rig.prepare(&fill, &mut Recording::default()).unwrap();
+}
+
+/// A workload that trims each block of the upper half once.
+fn trims(engine: Engine) -> Workload {
+    let (queue_depth, threads) = if engine == Engine::IoUring { (4, 1) } else { (1, 4) };
+    let stream = Stream {
+        operation: Operation::Trim,
+        access: Access::Sequential,
+        block_size: Bytes(BLOCK),
+        read_percent: 0,
+        queue_depth,
+        threads,
+        offset: Bytes(HALF),
+        span: Bytes(HALF),
+        ..Stream::default()
+    };
+    Workload { engine, streams: vec![stream] }
+}
+
+fn flushes(engine: Engine, queue_depth: u32) -> Workload {
+    let (operation, read_percent) = (Operation::Flush, 0);
+    let stream = Stream { operation, queue_depth, read_percent, ..Stream::default() };
+    Workload { engine, streams: vec![stream] }
+}
+
+/// Returns the discards and the flushes that the kernel has counted for `device`.
+fn counted(device: &Loop) -> (u64, u64) {
+    let text = std::fs::read_to_string(format!("/sys/block/{}/stat", device.name())).unwrap();
+    let fields: Vec<u64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    (fields[11], fields[15])
+}
+
+#[test]
+fn trims_of_a_device_deallocate_their_blocks_in_their_own_direction() {
+    let Some(device) = Loop::in_memory(SIZE) else { return };
+    let mut rig = device.rig();
+    for engine in ENGINES {
+        fill(&mut rig, SIZE);
+        let before = std::fs::read(device.image()).unwrap();
+        let (discards, _) = counted(&device);
+        let mut seen = Recording::default();
+        let ended = rig.run(&trims(engine), &for_bytes(HALF), &mut seen).unwrap();
+        let blocks = HALF / BLOCK;
+        assert_eq!((seen.ios(Direction::Trim), seen.errors()), (blocks, 0), "{:?}", seen.findings);
+        assert_eq!(seen.intervals.iter().map(|one| one.bytes).sum::<u64>(), HALF);
+        assert!(seen.intervals.iter().all(|one| one.direction == Direction::Trim));
+        assert_eq!(counted(&device).0 - discards, blocks, "{engine:?}");
+        assert_eq!(ended.by, EndedBy::Bytes);
+        let latency = &seen.intervals[0].latency;
+        assert!(latency.min().unwrap() > 1_000, "a trim of a loop device waits for its worker");
+        let after = std::fs::read(device.image()).unwrap();
+        let half = HALF as usize;
+        assert!(after[half..].iter().all(|byte| *byte == 0), "{engine:?}");
+        assert!(after[4_096..half] == before[4_096..half], "{engine:?}: the rest is unchanged");
+        assert!(after[..half].iter().any(|byte| *byte != 0));
+    }
+}
+
+#[test]
+fn what_is_trimmed_is_verified_again_once_it_is_written() {
+    let Some(device) = Loop::in_memory(SIZE) else { return };
+    let mut rig = device.rig();
+    fill(&mut rig, SIZE);
+    let verify = |rig: &mut LinuxRig| {
+        let verified = rig.verify(&mut |_, _| true).unwrap().unwrap();
+        assert_eq!(verified.wrong, 0, "{:?}", verified.first);
+        verified.bytes
+    };
+    let whole = verify(&mut rig);
+    let mut both = trims(Engine::IoUring);
+    let writes = random(Engine::IoUring, 0, 4, Bytes(SIZE));
+    both.streams.push(Stream { name: "writes".into(), ..writes.streams[0].clone() });
+    rig.run(&both, &for_millis(300), &mut Recording::default()).unwrap();
+    let known = verify(&mut rig);
+    assert!(known <= HALF && known < whole, "{known} of {whole}");
+    let lost = rig.read_back(ssdgauge_core::Nanos::from_secs(30)).unwrap();
+    assert!(lost.is_none_or(|read_back| read_back.lost.is_empty()));
+    fill(&mut rig, SIZE);
+    assert_eq!(verify(&mut rig), whole);
+}
+
+#[test]
+fn a_trimmed_scratch_file_is_read_again_only_after_a_fill() {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let candidate = Candidate::find(folder.path().to_str().unwrap()).unwrap();
+    let mut rig = open(candidate.sized(Bytes(SIZE)).unwrap(), None, 1).unwrap();
+    for engine in ENGINES {
+        fill(&mut rig, SIZE);
+        let reads = random(engine, 100, 2, Bytes(SIZE));
+        let mut seen = Recording::default();
+        rig.run(&trims(engine), &for_bytes(HALF), &mut seen).unwrap();
+        assert_eq!((seen.ios(Direction::Trim), seen.errors()), (HALF / BLOCK, 0));
+        let refused = rig.run(&reads, &for_millis(100), &mut Recording::default());
+        assert!(matches!(&refused, Err(RigError::Refused(why)) if why.contains("16777216")));
+        let lower = random(engine, 100, 2, Bytes(HALF));
+        rig.run(&lower, &for_millis(100), &mut Recording::default()).unwrap();
+    }
+}
+
+#[test]
+fn a_stream_of_flushes_sends_as_many_as_it_records() {
+    let Some(device) = Loop::in_memory(SIZE) else { return };
+    let mut rig = device.rig();
+    for engine in ENGINES {
+        let (_, before) = counted(&device);
+        let mut seen = Recording::default();
+        rig.run(&flushes(engine, 1), &for_millis(200), &mut seen).unwrap();
+        let (sent, after) = (seen.ios(Direction::Flush), counted(&device).1);
+        assert!(sent > 10 && seen.errors() == 0, "{sent} {:?}", seen.findings);
+        assert_eq!(after - before, sent, "{engine:?}");
+        assert!(seen.intervals.iter().all(|one| one.bytes == 0));
+    }
+    // Two at a time: the kernel may answer both by one flush of the device.
+    let mut seen = Recording::default();
+    rig.run(&flushes(Engine::IoUring, 2), &for_millis(200), &mut seen).unwrap();
+    assert!(seen.ios(Direction::Flush) > 10);
+}

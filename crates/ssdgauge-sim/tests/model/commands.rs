@@ -1,0 +1,101 @@
+//! Trims and flushes of a stream on virtual drives.
+
+use crate::support::{Recording, bytes, seconds, stream, workload};
+use ssdgauge_core::{
+    Access, Bytes, Direction, EndedBy, Nanos, Operation, Preparation, Rig, Stream,
+};
+use ssdgauge_sim::VirtualRig;
+
+const MIB: u64 = 1 << 20;
+
+fn drive(keys: &str) -> VirtualRig {
+    VirtualRig::open(&format!("tlc-client?capacity=4GB&state=filled{keys}"), 1).unwrap()
+}
+
+fn flushes(queue_depth: u32) -> Stream {
+    Stream { operation: Operation::Flush, queue_depth, read_percent: 0, ..Stream::default() }
+}
+
+fn of(recording: &Recording, direction: Direction) -> (u64, u64) {
+    let of = recording.intervals.iter().filter(|one| one.direction == direction);
+    of.fold((0, 0), |sum, one| (sum.0 + one.ios, sum.1 + one.bytes))
+}
+
+#[test]
+fn a_stream_of_trims_deallocates_its_span_one_command_at_a_time() {
+    let mut rig = drive("");
+    let span = Bytes(64 * MIB);
+    let mut trims = stream(Access::Sequential, MIB, 0, 4, span);
+    trims.operation = Operation::Trim;
+    let mut seen = Recording::default();
+    let ended = rig.run(&workload(trims), &bytes(span.0), &mut seen).unwrap();
+    assert_eq!(ended.by, EndedBy::Bytes);
+    assert_eq!(of(&seen, Direction::Trim), (64, span.0));
+    assert_eq!(of(&seen, Direction::Write), (0, 0));
+    let mut read_us = |offset: Bytes| {
+        let reads = stream(Access::Random, 4_096, 100, 1, span);
+        let mut seen = Recording::default();
+        rig.run(&workload(Stream { offset, ..reads }), &seconds(1), &mut seen).unwrap();
+        seen.intervals[0].latency.mean().unwrap() / 1e3
+    };
+    let (trimmed, kept) = (read_us(Bytes(0)), read_us(span));
+    assert!(trimmed < 0.5 * kept, "reads of deallocated pages need no flash: {trimmed} {kept}");
+    // A millisecond each, four in flight.
+    let elapsed = ended.elapsed.as_secs_f64();
+    assert!((0.064..0.066).contains(&elapsed), "{elapsed}");
+    let verified = rig.verify(&mut |_, _| true).unwrap();
+    assert!(verified.is_none_or(|verified| verified.wrong == 0));
+}
+
+#[test]
+fn a_written_and_trimmed_page_is_neither_verified_nor_lost() {
+    let mut rig = drive("");
+    let span = Bytes(64 * MIB);
+    let fill = Preparation::Fill {
+        access: Access::Sequential,
+        block_size: Bytes(MIB),
+        offset: Bytes(0),
+        span,
+    };
+    rig.prepare(&fill, &mut Recording::default()).unwrap();
+    let mut load = workload(stream(Access::Random, 4_096, 0, 4, span));
+    let mut trims = stream(Access::Random, MIB, 0, 1, Bytes(32 * MIB));
+    trims.operation = Operation::Trim;
+    load.streams.push(trims);
+    rig.run(&load, &seconds(1), &mut Recording::default()).unwrap();
+    let verified = rig.verify(&mut |_, _| true).unwrap().unwrap();
+    assert_eq!((verified.wrong, verified.bytes), (0, 32 * MIB));
+    let read_back = rig.read_back(Nanos::SECOND).unwrap();
+    assert!(read_back.is_none_or(|read_back| read_back.lost.is_empty()));
+}
+
+#[test]
+fn a_flush_waits_for_what_was_written_before() {
+    let mean_us = |writes: bool, keys: &str| {
+        let mut rig = drive(keys);
+        let mut load = workload(flushes(1));
+        if writes {
+            load.streams.push(stream(Access::Random, 4_096, 0, 4, Bytes(1_000 * MIB)));
+        }
+        let mut seen = Recording::default();
+        rig.run(&load, &seconds(1), &mut seen).unwrap();
+        assert_eq!(of(&seen, Direction::Flush).1, 0, "a flush moves nothing");
+        let found = seen.intervals.iter().find(|one| one.direction == Direction::Flush);
+        found.unwrap().latency.mean().unwrap() / 1e3
+    };
+    let (idle, busy) = (mean_us(false, ""), mean_us(true, ""));
+    let program_us = drive("").profile().slc.t_prog_us;
+    assert!(idle < 0.5 * program_us && busy > program_us, "{idle} {busy} {program_us}");
+    let safe = mean_us(true, "&front.buffer_is_safe=true");
+    assert!(safe < 0.5 * program_us, "a buffer that outlives a loss of power: {safe}");
+}
+
+#[test]
+fn flushes_alone_need_a_limit_of_time_and_fail_where_that_fault_is_injected() {
+    let refused = drive("").run(&workload(flushes(1)), &bytes(MIB), &mut Recording::default());
+    assert!(refused.unwrap_err().to_string().contains("limit of time"));
+    let mut seen = Recording::default();
+    drive("&fault.flush_fails=true").run(&workload(flushes(2)), &seconds(1), &mut seen).unwrap();
+    assert_eq!(of(&seen, Direction::Flush).0, 0);
+    assert!(seen.intervals[0].errors > 100);
+}
