@@ -23,6 +23,7 @@ mod notes;
 mod outputs;
 mod plan;
 mod power_cuts;
+mod prove;
 mod quick;
 mod review;
 mod serve;
