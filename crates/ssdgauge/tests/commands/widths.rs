@@ -24,6 +24,7 @@ fn no_help_text_is_wider_than_the_terminal() {
     check(&bench, &["--help"]);
     for command in [
         "quick", "run", "plan", "drives", "suites", "report", "claims", "export", "import", "serve",
+        "prove",
     ] {
         check(&bench, &[command, "--help"]);
     }
