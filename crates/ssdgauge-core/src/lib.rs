@@ -22,6 +22,7 @@ mod phase;
 mod plan;
 mod point;
 mod preparation;
+pub mod proof;
 mod random;
 mod readings;
 mod recording;
@@ -65,7 +66,10 @@ pub use random::Random;
 pub use recording::{Recording, check_forwarding};
 pub use repeat_until::RepeatUntil;
 pub use request::{Request, RequestSource};
-pub use rig::{Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink};
+pub use rig::{
+    Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink, StampedBlocks, StampedReads,
+    Wrote,
+};
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{MAX_LAG, Schedule};
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};

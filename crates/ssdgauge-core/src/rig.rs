@@ -5,6 +5,7 @@ use crate::durability::{Flush, ReadBack, Verified};
 use crate::open_loop::OpenLoop;
 use crate::plan::Action;
 use crate::preparation::{Preparation, Prepared};
+use crate::proof::{Found, Stamp};
 use crate::sample::{Finding, Interval, Reading};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
@@ -84,6 +85,12 @@ pub trait Rig {
         Ok(None)
     }
 
+    /// Returns the access to blocks whose contents name their address, for the proof of a capacity;
+    /// `None` where reads do not reach a drive.
+    fn stamped_blocks(&mut self) -> Option<&mut dyn StampedBlocks> {
+        None
+    }
+
     /// Counts a step that an earlier part of the same run has carried out on another rig, so that the
     /// requests of later steps differ from its own, as in an uninterrupted run.
     fn count_earlier(&mut self, _workload: &Workload, _until: &Until) {}
@@ -107,6 +114,53 @@ pub trait Rig {
     fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
         self.rest(duration, sink)
     }
+}
+
+/// How a write of blocks ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrote {
+    /// Every block was written and flushed.
+    All,
+    /// The caller stopped it; any part was written.
+    Stopped,
+    /// A request failed, with the error of the system; any part was written.
+    Failed(String),
+}
+
+/// A drive of which blocks with a stamp are read, past every cache of the host.
+pub trait StampedReads {
+    /// Reads `ranges` of blocks (first, number) and returns what they hold in runs, in their order;
+    /// `None` where `go_on` stopped it. Data with another `tag` is foreign.
+    ///
+    /// # Errors
+    /// When the drive disappears or does not respond; see [`RigError`].
+    fn read(
+        &mut self,
+        tag: u64,
+        ranges: &[(u64, u64)],
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<Vec<Found>>, RigError>;
+}
+
+/// A drive on which blocks with a stamp are written as well.
+pub trait StampedBlocks: StampedReads {
+    /// Checks the target before writes of `planned` bytes.
+    ///
+    /// # Errors
+    /// The drive changed, is in use, or the write budget does not cover them; see [`RigError`].
+    fn begin_writing(&mut self, planned: Bytes, sink: &mut dyn Sink) -> Result<(), RigError>;
+
+    /// Writes `ranges` of blocks (first, number) with `stamp`, in their order, and flushes. `go_on`
+    /// takes the blocks written so far several times a second, and returns false to stop.
+    ///
+    /// # Errors
+    /// When the drive disappears or does not respond; see [`RigError`].
+    fn write(
+        &mut self,
+        stamp: Stamp,
+        ranges: &[(u64, u64)],
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Wrote, RigError>;
 }
 
 /// The receiver of the observations of a rig.

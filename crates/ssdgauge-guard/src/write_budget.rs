@@ -121,6 +121,20 @@ impl WriteBudget {
         }
     }
 
+    /// Adds `written` bytes of an operation without intervals on the drive called `drive`.
+    ///
+    /// # Errors
+    /// The run wrote more than its plan.
+    pub fn after_blocks(
+        &mut self,
+        drive: &str,
+        written: Bytes,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RigError> {
+        let most = self.limit.map_or(u64::MAX, with_tolerance).saturating_sub(self.written);
+        self.after_writing(drive, StepBytes { written: written.0, most }, sink)
+    }
+
     /// Records that a step failed: the state of the drive is unknown, and not even the ownership
     /// label is written to it again.
     pub fn record_failure(&mut self) {

@@ -18,9 +18,11 @@ mod preparation;
 mod privileges;
 mod rig;
 mod settings;
+mod stamp_io;
 mod system_calls;
 
 pub use environment::environment;
 pub use helper::search::serve as serve_as_search;
 pub use helper::server::serve as serve_as_helper;
 pub use rig::{LinuxRig, open_meters};
+pub use stamp_io::StampReader;

@@ -11,6 +11,7 @@ mod load;
 mod meters;
 mod open;
 mod prepare;
+mod stamped;
 
 pub use meters::open_meters;
 
@@ -20,7 +21,7 @@ use crate::settings::write_cache::CacheSwitch;
 use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, Nanos, Preparation, Prepared,
-    ReadBack, Rig, RigError, Severity, Sink, StepNumbers, Until, Verified, Workload,
+    ReadBack, Rig, RigError, Severity, Sink, StampedBlocks, StepNumbers, Until, Verified, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
@@ -215,6 +216,10 @@ impl Rig for LinuxRig {
         progress: &mut dyn FnMut(Bytes, Bytes) -> bool,
     ) -> Result<Option<Verified>, RigError> {
         self.verify_written(progress)
+    }
+
+    fn stamped_blocks(&mut self) -> Option<&mut dyn StampedBlocks> {
+        self.reaches_drive().then_some(self)
     }
 
     fn prepare(

@@ -4,7 +4,7 @@
 //! [`ssdgauge_core::Plan`]; [`estimate`] and [`wear`] state its cost before a byte is written,
 //! and an [`Outlook`] the rest of it during the run;
 //! [`conduct`] executes the plan on a rig and records the samples, and [`resume`] continues a run
-//! that was interrupted.
+//! that was interrupted. [`prove`] shows how much a drive stores, as far as it states.
 //!
 //! This crate must never depend on Linux or on the virtual drive: it sees a `&mut dyn Rig`. It
 //! opens no file, writes only through the [`ssdgauge_runfile::Writer`] that it is given, and reads
@@ -15,6 +15,7 @@ mod conductor;
 mod cost;
 mod error;
 mod planner;
+mod proof;
 mod reader;
 mod repeat;
 mod schema;
@@ -32,6 +33,10 @@ pub use cost::{
 };
 pub use error::SuiteError;
 pub use planner::{Options, PlanError, needed_span, plan};
+pub use proof::{
+    Depth, Event, Fate, Fated, Layout, PROOF_SUITE, ProofError, ProofWatcher, Proved, Recorded,
+    Set, Settings, What, proof_plan, prove, read_kept, review,
+};
 pub use repeat::{MAX_REPETITIONS, Repeat, RepeatError};
 pub use suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,

@@ -32,7 +32,8 @@
 //! Before its controller, `effects` of single drives stop it; `read_retries` lengthen reads. Beside the
 //! path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power state),
 //! `ftl::ground_truth` (the counts that an analysis is judged by) and [`mean_field`] (the theory that
-//! judges the model), from which `ftl::worn_in` derives the initial state of a worn-in drive.
+//! judges the model), from which `ftl::worn_in` derives the initial state of a worn-in drive. `fake` holds
+//! the addresses of blocks that a proof of the capacity writes, and drives that store fewer than they state.
 
 /// The revision of the model. It is raised with every change that moves a number of a virtual drive;
 /// runs of different revisions are runs of different drives, and are not compared.
@@ -42,6 +43,7 @@ pub const MODEL_REVISION: u32 = 2;
 
 mod drive;
 mod effects;
+mod fake;
 mod flash;
 mod ftl;
 mod host_interface;

@@ -4,6 +4,7 @@
 //! result without the word MODEL.
 
 mod completion_queue;
+mod deallocation;
 mod description;
 mod durability;
 mod fault_injection;
@@ -12,9 +13,11 @@ mod identity;
 mod instruments;
 mod load;
 pub(crate) mod served;
+mod stamped;
 mod validation;
 
 use crate::drive::Drive;
+use crate::fake::Contents;
 use crate::ftl::GroundTruth;
 use crate::operations::Work;
 use crate::profile::{Geometry, InitialState, PAGE, Profile, ProfileError, ProfileSpec};
@@ -25,8 +28,8 @@ use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, no
 use load::Load;
 use ssdgauge_core::{
     Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush,
-    MAX_LAG, Nanos, PowerSaving, Preparation, Prepared, ReadBack, Rig, RigError, Sink, StepNumbers,
-    Until, Verified, Workload, WriteCache,
+    MAX_LAG, Nanos, PowerSaving, Preparation, Prepared, ReadBack, Rig, RigError, Sink,
+    StampedBlocks, StepNumbers, Until, Verified, Workload, WriteCache,
 };
 use validation::{MAX_STEP, check_range, check_workload};
 
@@ -59,6 +62,8 @@ pub struct VirtualRig {
     /// The bytes that fills have written, and those that other requests may have written.
     filled: Extents,
     reached: Extents,
+    /// The stamped blocks of a proof, from its first write on.
+    contents: Option<Box<Contents>>,
 }
 
 impl VirtualRig {
@@ -109,6 +114,7 @@ impl VirtualRig {
             written: Vec::new(),
             filled: Extents::default(),
             reached: Extents::default(),
+            contents: None,
         })
     }
 
@@ -203,36 +209,6 @@ impl VirtualRig {
             elapsed: Nanos(self.now - begin),
             stopped,
         })
-    }
-
-    fn purge(&mut self) -> Prepared {
-        self.written.clear();
-        (self.filled, self.reached) = (Extents::default(), Extents::default());
-        let power_thermal = self.drive.power_thermal.clone();
-        let cache_is_on = self.drive.ftl.cache_is_on();
-        self.drive = Drive::new(self.spec.profile.clone(), self.geometry, self.seed);
-        self.drive.ftl.switch_cache(cache_is_on);
-        self.drive.inherit_power_thermal(power_thermal, self.now);
-        // All dies erase in parallel, each its blocks one after the other.
-        let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
-        let erase = self.spec.profile.nand.t_bers_us * 1e3 * f64::from(blocks);
-        let elapsed = Nanos(erase as u64);
-        self.pass_occupied(elapsed);
-        Prepared { method: "virtual purge".into(), written: Bytes(0), elapsed, stopped: false }
-    }
-
-    fn trim(&mut self, offset: Bytes, span: Bytes) -> Result<Prepared, RigError> {
-        check_range(&self.info, offset, span, Bytes(1))?;
-        // Only whole pages are deallocated; NVMe leaves the rest to the drive.
-        let first = offset.0.div_ceil(PAGE);
-        let end = (offset.0 + span.0) / PAGE;
-        self.drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
-        self.written.retain(|page| !(first..end).contains(&u64::from(*page)));
-        self.filled.remove(first * PAGE, end * PAGE);
-        self.reached.remove(first * PAGE, end * PAGE);
-        let elapsed = Nanos(span.0.div_ceil(TRIM_BYTES) * TRIM_TIME.0);
-        self.pass_occupied(elapsed);
-        Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
     }
 
     /// Lets `elapsed` pass while the drive executes a command that is not a request.
@@ -397,6 +373,10 @@ impl Rig for VirtualRig {
 
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
         self.flush_drive(sink).map(Some)
+    }
+
+    fn stamped_blocks(&mut self) -> Option<&mut dyn StampedBlocks> {
+        Some(self)
     }
 
     fn read_back(&mut self, _: Nanos) -> Result<Option<ReadBack>, RigError> {

@@ -8,6 +8,7 @@ mod distribution;
 mod export;
 mod import;
 mod own_process;
+mod prove;
 mod serve;
 mod values;
 
@@ -17,6 +18,7 @@ pub(crate) use distribution::{CompletionsArguments, ManualArguments};
 pub(crate) use export::ExportArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
+pub(crate) use prove::ProveArguments;
 pub(crate) use serve::ServeArguments;
 
 use crate::terminal::colour::ColourChoice;
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Continue a run that was interrupted.
     Resume(ResumeArguments),
+    /// Prove how much of its stated capacity a drive stores, with the evidence.
+    Prove(ProveArguments),
     /// List the suites, or the tests of one suite.
     Suites(SuitesArguments),
     /// List the drives and which may be tested, or describe one drive.

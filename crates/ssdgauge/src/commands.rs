@@ -14,6 +14,7 @@ mod look;
 mod meters;
 mod plan;
 mod profiles;
+mod prove;
 mod report;
 mod resume;
 mod run;
@@ -34,6 +35,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Plan(arguments) => plan::execute(&arguments),
         Command::Resume(arguments) => resume::execute(&arguments),
+        Command::Prove(arguments) => prove::execute(&arguments),
         Command::Suites(arguments) => suites::execute(&arguments),
         Command::Drives(arguments) => match arguments.target.as_deref() {
             Some("sim:") => {

@@ -7,7 +7,7 @@ use crate::suggestion;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::RigError;
 use ssdgauge_guard::{Refusal, TargetError};
-use ssdgauge_lab::{ConductError, PlanError, SuiteError, WearError};
+use ssdgauge_lab::{ConductError, PlanError, ProofError, SuiteError, WearError};
 use ssdgauge_meter::MeterError;
 use ssdgauge_report::{CompareError, InputError, ReportError};
 use ssdgauge_runfile::RunFileError;
@@ -416,6 +416,37 @@ impl From<ConductError> for Failure {
                 error.to_string(),
                 "nothing was written; attach the drive that the run was started on; a model is resumed \
                  by a program with the same model revision",
+            ),
+        }
+    }
+}
+
+impl From<ProofError> for Failure {
+    fn from(error: ProofError) -> Failure {
+        match error {
+            ProofError::RunFile(error) => error.into(),
+            ProofError::Rig(RigError::NotKept { .. }) | ProofError::Differs => {
+                let hint = "do not store data on this drive; check the layers above it, and whether \
+                            another program writes to it";
+                Failure::new(FailureKind::Failed, error.to_string(), hint)
+            }
+            ProofError::NoBlocks(_) => Failure::new(
+                FailureKind::Refused,
+                error.to_string(),
+                "nothing was written; name a drive, or a folder on a file system with O_DIRECT, such as \
+                 ext4 or xfs",
+            ),
+            ProofError::TooSmall { .. } => Failure::new(
+                FailureKind::Refused,
+                error.to_string(),
+                "nothing was written; name another target, or a larger --size",
+            ),
+            ProofError::Rig(_) | ProofError::WriteFailed(_) => Failure::new(
+                FailureKind::Failed,
+                error.to_string(),
+                "check the kernel log (dmesg) and the health of the drive; the evidence is safe: \
+                 continue with `ssdgauge resume FILE`, or read what is kept with `ssdgauge prove \
+                 --read FILE TARGET`",
             ),
         }
     }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Drives below device-mapper: error regions, outages, requests that never complete, dropped writes, failing
-# flushes.
-# vm: --nvme 64M --copy dmsetup --module dm_mod --module dm_flakey
+# flushes, mappings that store less than they state.
+# vm: --nvme 64M --copy dmsetup --module dm_mod --module dm_flakey --module dm_zero
 . /usr/bin/expect.sh
 
 # node MAPPING: prints its kernel name.
@@ -139,7 +139,29 @@ a_drive_that_keeps_its_data_is_flushed_and_read_back() {
     is 'the number of lost writes' "$(sql a.ssdg "SELECT count(*) FROM finding WHERE kind='lost-writes'")" 0
 }
 
+# stores MAPPING: proves the capacity of a mapping that stores less than it states; prints how much at most.
+stores() {
+    dm=$(node "$1")
+    gauge 4 prove "/dev/$dm" --confirm "$dm:67108864" --out "$1.ssdg" --json
+    sed -n 's/.*"most_bytes": *\([0-9]*\).*/\1/p' out
+    dmsetup remove "$1"
+}
+
+a_mapping_that_stores_less_than_it_states_is_found() {
+    blank /dev/nvme0n1
+    # Its second half is the first one.
+    printf '0 65536 linear /dev/nvme0n1 0\n65536 65536 linear /dev/nvme0n1 0\n' | dmsetup create wrap
+    is 'the bytes that it stores' "$(stores wrap)" 33554432
+    blank /dev/nvme0n1
+    # Its last quarter drops writes and returns zeros.
+    printf '0 98304 linear /dev/nvme0n1 0\n98304 32768 zero\n' | dmsetup create tail
+    at_most=$(stores tail)
+    at_least 'the bytes that it stores' "$at_most" 49828331
+    at_least 'the end of its stored bytes' 50834964 "$at_most"
+}
+
 scenarios an_error_region_fails_with_its_place \
+    a_mapping_that_stores_less_than_it_states_is_found \
     an_outage_of_two_seconds_ends_the_step_with_its_moment \
     a_signal_is_honoured_while_the_drive_hangs \
     a_drive_that_never_answers_is_given_up_after_thirty_seconds \

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod carrying_out;
+mod proof;
 mod resuming;
 mod support;
 mod verification;

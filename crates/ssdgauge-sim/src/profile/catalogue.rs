@@ -2,6 +2,7 @@
 //!
 //! It must never open a file: the text of a user's own profile is passed in.
 
+use crate::fake::Fake;
 use crate::profile::figures::Profile;
 use ssdgauge_core::Bytes;
 use thiserror::Error;
@@ -117,6 +118,8 @@ pub(crate) struct ProfileSpec {
     pub(crate) initial_state: InitialState,
     /// The seed, where the text names one.
     pub(crate) seed: Option<u64>,
+    /// How the drive stores less than it states.
+    pub(crate) fake: Fake,
 }
 
 /// Why a virtual drive cannot be created. No drive was created.
@@ -240,6 +243,7 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
         unused: query_keys.unused,
         initial_state: query_keys.initial_state,
         seed: query_keys.seed,
+        fake: query_keys.fake,
     })
 }
 
@@ -281,9 +285,10 @@ struct QueryKeys {
     unused: f64,
     initial_state: InitialState,
     seed: Option<u64>,
+    fake: Fake,
 }
 
-const QUERY_KEYS: [&str; 5] = ["capacity", "over_provisioning", "unused", "state", "seed"];
+const QUERY_KEYS: [&str; 6] = ["capacity", "over_provisioning", "unused", "state", "seed", "fake"];
 
 impl QueryKeys {
     /// Sets `key` to `value`, in `table` where it is a key of the TOML text.
@@ -307,6 +312,7 @@ impl QueryKeys {
             "seed" => {
                 self.seed = Some(value.parse().map_err(|e| wrong(format!("{e}")))?);
             }
+            "fake" => self.fake = Fake::parse(value).map_err(wrong)?,
             _ => replace(table, key, value)?,
         }
         Ok(())

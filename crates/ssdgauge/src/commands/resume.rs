@@ -2,6 +2,7 @@
 
 use crate::arguments;
 use crate::build_identity;
+use crate::commands::prove;
 use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::{self, finish_run};
@@ -11,7 +12,7 @@ use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::Continued;
-use ssdgauge_lab::{Outlook, assumed_rates};
+use ssdgauge_lab::{Outlook, Recorded, assumed_rates};
 use ssdgauge_runfile::{FindingRecord, Writer};
 
 /// Continues a run.
@@ -38,6 +39,9 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
             format!("{} was imported from {program}, and has no rest", arguments.file.display()),
             "the file was not changed; run the load with `ssdgauge run`, or import another result",
         ));
+    }
+    if let Some(recorded) = Recorded::read(&run)? {
+        return prove::resume(writer, &run, &recorded, arguments);
     }
     let plan = &head.plan;
     let stop = StopFlag::new();

@@ -25,6 +25,7 @@ mod outputs;
 mod plan;
 mod power_cuts;
 mod python;
+mod prove;
 mod quick;
 mod review;
 mod serve;

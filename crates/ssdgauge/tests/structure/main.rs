@@ -24,7 +24,8 @@ const HOST: &[(&str, &[&str])] = &[
     ("preparation", &[]),
     ("helper", &["capabilities", "paths", "settings", "system_calls"]),
     ("privileges", &["helper", "paths", "system_calls"]),
-    ("rig", &["monitor", "preparation", "privileges", "settings"]),
+    ("stamp_io", &[]),
+    ("rig", &["monitor", "preparation", "privileges", "settings", "stamp_io"]),
 ];
 
 /// The same of `ssdgauge-guard`.

@@ -1,0 +1,352 @@
+//! The verdict of a proof: a pure function of what the drive answered.
+
+use super::answer::{Answer, Observation};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The least number of aliases whose greatest common distance counts as the real capacity. Each
+/// distance is a multiple of it; where the multiples are random, all of eight share a factor of two
+/// with a probability of 2^-8, and fewer drives need a multiple at all: a drive that states less than
+/// twice its capacity has none.
+const ALIASES: usize = 8;
+/// The least number of lost places behind which all others count as missing. Chosen: fewer are damage.
+const LOST_PLACES: usize = 4;
+/// The most by which the smallest distance between aliases may exceed their common divisor. Beyond it
+/// the distances have no period.
+const MOST_MULTIPLE: u64 = 4_096;
+/// The highest probability with which lost places at random would all lie above the boundary. Chosen.
+const CHANCE: f64 = 1e-6;
+/// The most passes with a loss that are looked at, from the last one on. A proof has some thirty.
+const PASSES: usize = 64;
+
+/// What follows from the answers of a drive, in blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Nothing was read.
+    Untested,
+    /// Every block that was read held what was written there last.
+    Holds,
+    /// Addresses at a distance of `period`, or of a multiple, share one place.
+    Wraps {
+        /// The blocks that the drive stores at least.
+        least: u64,
+        /// The distance of addresses that share a place: the most blocks that it stores.
+        period: u64,
+    },
+    /// The drive stores blocks up to an address between `least` and `most`, and few or none behind it.
+    Ends {
+        /// The end of the stored blocks at least.
+        least: u64,
+        /// The first block that was not stored.
+        most: u64,
+    },
+    /// Blocks were not stored, at addresses that show no boundary.
+    Damaged,
+}
+
+impl Verdict {
+    /// Returns the least and the most blocks that the drive stores, where they are less than stated.
+    pub fn capacity(self) -> Option<(u64, u64)> {
+        match self {
+            Verdict::Wraps { least, period } => Some((least, period)),
+            Verdict::Ends { least, most } => Some((least, most)),
+            Verdict::Untested | Verdict::Holds | Verdict::Damaged => None,
+        }
+    }
+
+    /// Returns whether the drive stores less than it states, and how much it stores is known within
+    /// 1 %: further writes would not change the answer.
+    pub fn is_conclusive(self) -> bool {
+        self.capacity().is_some_and(|(least, most)| most - least <= most / 100 + 1)
+    }
+
+    /// Returns whether blocks were not stored.
+    pub fn is_bad(self) -> bool {
+        match self {
+            Verdict::Untested | Verdict::Holds => false,
+            Verdict::Wraps { .. } | Verdict::Ends { .. } | Verdict::Damaged => true,
+        }
+    }
+}
+
+/// The blocks that were read, by their answer. A block that was read in several passes counts in each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tally {
+    /// [`Answer::Own`].
+    pub own: u64,
+    /// [`Answer::OtherAddress`].
+    pub other_address: u64,
+    /// [`Answer::OldGeneration`].
+    pub old_generation: u64,
+    /// [`Answer::Torn`].
+    pub torn: u64,
+    /// [`Answer::Zeros`].
+    pub zeros: u64,
+    /// [`Answer::Ones`].
+    pub ones: u64,
+    /// [`Answer::Foreign`].
+    pub foreign: u64,
+    /// [`Answer::Error`].
+    pub error: u64,
+}
+
+impl Tally {
+    /// Returns the sums of `observations`.
+    pub fn new(observations: &[Observation]) -> Tally {
+        let mut tally = Tally::default();
+        for one in observations {
+            *tally.count_of(one.answer) += one.blocks;
+        }
+        tally
+    }
+
+    fn count_of(&mut self, answer: Answer) -> &mut u64 {
+        match answer {
+            Answer::Own => &mut self.own,
+            Answer::OtherAddress(_) => &mut self.other_address,
+            Answer::OldGeneration(_) => &mut self.old_generation,
+            Answer::Torn => &mut self.torn,
+            Answer::Zeros => &mut self.zeros,
+            Answer::Ones => &mut self.ones,
+            Answer::Foreign => &mut self.foreign,
+            Answer::Error => &mut self.error,
+        }
+    }
+
+    /// Returns all blocks that were read.
+    pub fn read(&self) -> u64 {
+        self.own + self.bad()
+    }
+
+    /// Returns the blocks that did not hold what was written there last.
+    pub fn bad(&self) -> u64 {
+        self.other_address
+            + self.old_generation
+            + self.torn
+            + self.zeros
+            + self.ones
+            + self.foreign
+            + self.error
+    }
+}
+
+/// Returns the verdict on a drive that states `capacity` blocks, by its answers in the order of their
+/// passes.
+pub fn judge(observations: &[Observation], capacity: u64) -> Verdict {
+    if observations.is_empty() {
+        return Verdict::Untested;
+    }
+    let passes: BTreeSet<u32> =
+        observations.iter().filter(|one| is_bad(one)).map(|one| one.pass).collect();
+    if passes.is_empty() {
+        return Verdict::Holds;
+    }
+    // Each pass reads places all over the drive. The last one with a loss has the oldest data; one that
+    // was cut short may lack what an earlier one has.
+    let verdict = passes.into_iter().rev().take(PASSES).find_map(|number| {
+        let of_pass = observations.iter().copied().filter(|one| one.pass == number);
+        let pass: Vec<Observation> = of_pass.collect();
+        wraps(observations, &pass).or_else(|| ends(&pass, capacity))
+    });
+    verdict.unwrap_or(Verdict::Damaged)
+}
+
+fn is_bad(observation: &Observation) -> bool {
+    observation.answer != Answer::Own
+}
+
+/// Returns the verdict of addresses that share their places at one distance.
+fn wraps(observations: &[Observation], pass: &[Observation]) -> Option<Verdict> {
+    let distances = observations.iter().filter_map(|one| match one.answer {
+        Answer::OtherAddress(address) => Some(address.abs_diff(one.first)),
+        Answer::Own
+        | Answer::OldGeneration(_)
+        | Answer::Torn
+        | Answer::Zeros
+        | Answer::Ones
+        | Answer::Foreign
+        | Answer::Error => None,
+    });
+    let distances: Vec<u64> = distances.filter(|distance| *distance > 0).collect();
+    let nearest = *distances.iter().min()?;
+    let period = distances.iter().fold(0, |divisor, distance| gcd(divisor, *distance));
+    // Two addresses of one place cannot both hold their own content in one pass.
+    if nearest / period > MOST_MULTIPLE || shares_a_place(pass, period) {
+        return None;
+    }
+    let least = if distances.len() >= ALIASES { period } else { 0 };
+    Some(Verdict::Wraps { least, period })
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Returns whether two blocks with their own content would lie in one place if addresses at a distance
+/// of `period` share it.
+fn shares_a_place(pass: &[Observation], period: u64) -> bool {
+    let mut places = Vec::new();
+    for one in pass.iter().filter(|one| one.answer == Answer::Own) {
+        if one.blocks > period {
+            return true;
+        }
+        let begin = one.first % period;
+        let end = begin + one.blocks;
+        places.push((begin, end.min(period), one.first));
+        if end > period {
+            places.push((0, end - period, one.first));
+        }
+    }
+    places.sort_unstable();
+    // A block may be read twice in a pass, as a sample and as part of a range.
+    let overlap = |pair: &[(u64, u64, u64)]| {
+        let [(begin, end, first), (next, _, other)] = [pair[0], pair[1]];
+        next < end && next - begin + first != other
+    };
+    places.windows(2).any(overlap)
+}
+
+/// Returns the verdict of blocks that are lost from an address on.
+fn ends(pass: &[Observation], capacity: u64) -> Option<Verdict> {
+    let lost = || pass.iter().filter(|one| is_bad(one));
+    let most = lost().map(|one| one.first).min()?;
+    let last = lost().map(Observation::end).max()?;
+    let own = || pass.iter().filter(|one| !is_bad(one));
+    let below = own().filter(|one| one.first < most);
+    let least = below.map(|one| one.end().min(most)).max().unwrap_or(0);
+    let blocks_above = |one: &Observation| one.end().saturating_sub(one.first.max(most));
+    let own_above: u64 = own().map(blocks_above).sum();
+    let lost_above: u64 = lost().map(blocks_above).sum();
+    let all: u64 = pass.iter().map(|one| one.blocks).sum();
+    let share = (own_above + lost_above) as f64 / all.max(1) as f64;
+    // A cache may still return what was written last behind the boundary: then the places of the
+    // losses decide. At random they would also lie below it.
+    let by_chance = share.powf(lost().count() as f64);
+    let is_most = lost_above >= own_above;
+    let reaches_end = last >= capacity - capacity.saturating_sub(most) / 8;
+    let is_boundary = reaches_end && (is_most || by_chance < CHANCE);
+    let is_enough = lost().count() >= LOST_PLACES || lost_above >= 256 * LOST_PLACES as u64;
+    (is_boundary && is_enough).then_some(Verdict::Ends { least, most })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAPACITY: u64 = 100_000;
+
+    /// Returns what a drive answers in `pass` for every 50th block, by `answer`.
+    fn pass(pass: u32, answer: impl Fn(u64) -> Answer) -> Vec<Observation> {
+        (0..CAPACITY)
+            .step_by(50)
+            .map(|first| Observation { pass, first, blocks: 1, answer: answer(first) })
+            .collect()
+    }
+
+    fn one(first: u64, blocks: u64, answer: Answer) -> Observation {
+        Observation { pass: 1, first, blocks, answer }
+    }
+
+    #[test]
+    fn nothing_is_said_without_a_read_and_nothing_bad_without_a_loss() {
+        assert_eq!(judge(&[], CAPACITY), Verdict::Untested);
+        assert_eq!(judge(&pass(0, |_| Answer::Own), CAPACITY), Verdict::Holds);
+    }
+
+    #[test]
+    fn the_period_of_a_wrap_is_the_common_divisor_of_its_distances() {
+        // Blocks below 40,000 hold what was written last at a multiple of 20,000 behind them.
+        let seen = pass(0, |place| match place {
+            0..20_000 => Answer::OtherAddress(place + 60_000),
+            20_000..40_000 => Answer::OtherAddress(place + 40_000),
+            40_000..80_000 => Answer::OtherAddress(place % 20_000 + 80_000),
+            _ => Answer::Own,
+        });
+        let verdict = judge(&seen, CAPACITY);
+        assert_eq!(verdict, Verdict::Wraps { least: 20_000, period: 20_000 });
+        assert!(verdict.is_conclusive());
+    }
+
+    #[test]
+    fn few_aliases_state_only_the_most() {
+        let seen = [one(5, 1, Answer::OtherAddress(40_005)), one(9, 1, Answer::Own)];
+        let verdict = judge(&seen, CAPACITY);
+        assert_eq!(verdict, Verdict::Wraps { least: 0, period: 40_000 });
+        assert!(!verdict.is_conclusive());
+    }
+
+    #[test]
+    fn misplaced_blocks_without_a_period_are_damage() {
+        let seen = pass(0, |place| match place {
+            500 => Answer::OtherAddress(70_301),
+            9_000 => Answer::OtherAddress(22_017),
+            60_000 => Answer::OtherAddress(3),
+            _ => Answer::Own,
+        });
+        assert_eq!(judge(&seen, CAPACITY), Verdict::Damaged);
+    }
+
+    #[test]
+    fn a_boundary_lies_between_the_last_kept_block_and_the_first_lost_one() {
+        for lost in [Answer::Zeros, Answer::Ones, Answer::Foreign, Answer::OldGeneration(1)] {
+            let seen = pass(2, |place| if place < 31_400 { Answer::Own } else { lost });
+            let verdict = Verdict::Ends { least: 31_351, most: 31_400 };
+            assert_eq!(judge(&seen, CAPACITY), verdict, "{lost:?}");
+        }
+    }
+
+    #[test]
+    fn a_cache_that_returns_most_of_the_latest_writes_does_not_hide_the_boundary() {
+        let seen = pass(2, |place| match place {
+            0..50_000 => Answer::Own,
+            _ if place.is_multiple_of(200) => Answer::Zeros,
+            _ => Answer::Own,
+        });
+        assert_eq!(judge(&seen, CAPACITY), Verdict::Ends { least: 49_951, most: 50_000 });
+    }
+
+    #[test]
+    fn a_damaged_region_is_no_boundary() {
+        let seen = pass(0, |place| match place {
+            50_000..51_500 => Answer::Zeros,
+            _ => Answer::Own,
+        });
+        assert_eq!(judge(&seen, CAPACITY), Verdict::Damaged);
+        // Nor is one lost block at the end.
+        let seen = pass(0, |place| if place == 99_950 { Answer::Torn } else { Answer::Own });
+        assert_eq!(judge(&seen, CAPACITY), Verdict::Damaged);
+    }
+
+    #[test]
+    fn losses_all_over_the_drive_are_damage() {
+        let lost = |place: u64| if place % 700 == 0 { Answer::Zeros } else { Answer::Own };
+        assert_eq!(judge(&pass(0, lost), CAPACITY), Verdict::Damaged);
+    }
+
+    #[test]
+    fn a_loss_of_an_earlier_pass_stays_one() {
+        let mut seen = pass(0, |place| if place < 50_000 { Answer::Own } else { Answer::Zeros });
+        seen.extend(pass(1, |_| Answer::Own));
+        assert_eq!(judge(&seen, CAPACITY), Verdict::Ends { least: 49_951, most: 50_000 });
+    }
+
+    #[test]
+    fn a_last_pass_that_was_cut_short_does_not_replace_an_earlier_one() {
+        let mut seen = pass(0, |place| if place < 50_000 { Answer::Own } else { Answer::Zeros });
+        seen.push(one(600, 1, Answer::Own));
+        seen.push(one(70_000, 1, Answer::Error));
+        assert_eq!(judge(&seen, CAPACITY), Verdict::Ends { least: 49_951, most: 50_000 });
+    }
+
+    #[test]
+    fn the_tally_counts_every_block_once_for_each_read() {
+        let seen = [one(0, 10, Answer::Own), one(10, 3, Answer::OtherAddress(4))];
+        let tally = Tally::new(&seen);
+        assert_eq!((tally.own, tally.other_address, tally.bad(), tally.read()), (10, 3, 3, 13));
+    }
+}

@@ -1,0 +1,75 @@
+//! Blocks with a stamp on a real target, for the proof of a capacity.
+
+use super::LinuxRig;
+use crate::stamp_io::{self, StampError};
+use ssdgauge_core::proof::{Found, PROOF_BLOCK, Stamp};
+use ssdgauge_core::{Bytes, Recording, RigError, Sink, StampedBlocks, StampedReads, Wrote};
+
+impl LinuxRig {
+    /// Returns whether reads reach a drive: not without one, nor through the page cache, which returns
+    /// what was written whatever the drive holds.
+    pub(super) fn reaches_drive(&self) -> bool {
+        self.file().is_some() && self.page_cache_reason.is_none()
+    }
+
+    /// Returns the error of the drive that `error` means; `None` where a single request failed.
+    fn drive_error(&mut self, error: &StampError) -> Option<RigError> {
+        self.budget.record_failure();
+        let drive = self.info.target.clone();
+        match error {
+            StampError::Hung(silence) => Some(RigError::Hung { drive, silence: *silence }),
+            StampError::Io { is_gone: true, .. } => Some(RigError::Gone(drive)),
+            StampError::Io { .. } if self.has_vanished() => Some(RigError::Gone(drive)),
+            StampError::Io { .. } => None,
+        }
+    }
+
+    fn has_vanished(&self) -> bool {
+        self.is_block() && self.current_size().is_none_or(|size| size == Bytes(0))
+    }
+}
+
+impl StampedBlocks for LinuxRig {
+    fn begin_writing(&mut self, planned: Bytes, sink: &mut dyn Sink) -> Result<(), RigError> {
+        self.budget.before_writing(&self.target, Some(planned), sink)
+    }
+
+    fn write(
+        &mut self,
+        stamp: Stamp,
+        ranges: &[(u64, u64)],
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Wrote, RigError> {
+        let Some(file) = self.file().cloned() else {
+            return Err(RigError::Refused(format!("{} stores no blocks", self.info.target)));
+        };
+        let blocks: u64 = ranges.iter().map(|(_, blocks)| blocks).sum();
+        match stamp_io::write(&file, stamp, ranges, go_on) {
+            Ok(is_whole) => {
+                let written = PROOF_BLOCK * blocks;
+                self.budget.after_blocks(&self.info.target, written, &mut Recording::default())?;
+                Ok(if is_whole { Wrote::All } else { Wrote::Stopped })
+            }
+            Err(error) => match self.drive_error(&error) {
+                Some(error) => Err(error),
+                None => Ok(Wrote::Failed(error.to_string())),
+            },
+        }
+    }
+}
+
+impl StampedReads for LinuxRig {
+    fn read(
+        &mut self,
+        tag: u64,
+        ranges: &[(u64, u64)],
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<Vec<Found>>, RigError> {
+        let Some(file) = self.file().cloned() else { return Ok(None) };
+        stamp_io::read(&file, tag, ranges, go_on).map_err(|error| {
+            let what = format!("cannot read {}", self.info.target);
+            let system = RigError::System { what, cause: error.to_string() };
+            self.drive_error(&error).unwrap_or(system)
+        })
+    }
+}

@@ -1,0 +1,603 @@
+//! Proof of a capacity: blocks that name their address are written all over the drive and read back, in
+//! rounds of doubling size.
+//!
+//! The order is a function of the answers so far, so a run that was interrupted continues where its
+//! records end; a virtual drive repeats them. It must never write a block whose record it does not make
+//! durable before the next operation.
+
+mod event;
+mod kept;
+mod layout;
+mod plan;
+
+pub use event::{Event, Recorded, Settings, What};
+pub use kept::{Fate, Fated, read_kept};
+pub use layout::{Depth, Layout, Set};
+pub use plan::{PROOF_SUITE, proof_plan};
+
+use event::EVENT;
+use layout::Progress;
+use ssdgauge_core::proof::{Answer, Found, Observation, PROOF_BLOCK, Stamp, Tally, Verdict, judge};
+use ssdgauge_core::{
+    Bytes, Finding, FindingKind, Nanos, Recording, Rig, RigError, Severity, StampedBlocks, Wrote,
+};
+use ssdgauge_runfile::{FindingRecord, RunFileError, Writer};
+use std::collections::{BTreeSet, VecDeque};
+use thiserror::Error;
+
+/// The runs of wrong blocks behind which reading everything ends: more would add nothing but records.
+/// Chosen: some 2 MB of text.
+const MOST_BAD: u64 = 20_000;
+
+/// The observer of a proof, who may end it.
+pub trait ProofWatcher {
+    /// Returns the time of day in milliseconds since 1970 (UTC).
+    fn unix_ms(&mut self) -> i64;
+
+    /// Returns whether the proof has to stop; called several times a second.
+    fn stop(&mut self) -> bool;
+
+    /// Takes what is done, and the progress of the whole proof: bytes written and read, and the most
+    /// that will be.
+    fn progress(&mut self, doing: &str, done: Bytes, most: Bytes);
+
+    /// Takes a finding as it is recorded.
+    fn finding(&mut self, finding: &Finding);
+
+    /// Waits a moment for a reader of the run file; returns false to end the proof instead.
+    fn wait_for_reader(&mut self) -> bool;
+}
+
+/// Error that ends a proof. Its records so far are durable in the run file.
+#[derive(Debug, Error)]
+pub enum ProofError {
+    /// The drive or the host failed.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    /// A write failed.
+    #[error("{0}")]
+    WriteFailed(String),
+    /// Reads of the target do not reach a drive.
+    #[error("blocks of {0} cannot be read past the page cache")]
+    NoBlocks(String),
+    /// The drive is too small.
+    #[error("{drive} has {capacity}; a proof needs {}", Layout::LEAST)]
+    TooSmall {
+        /// The target.
+        drive: String,
+        /// Its capacity.
+        capacity: Bytes,
+    },
+    /// The virtual drive does not repeat the recorded part of the proof.
+    #[error("the virtual drive does not repeat the recorded part of the proof")]
+    Differs,
+    /// The run file could not be written.
+    #[error(transparent)]
+    RunFile(#[from] RunFileError),
+}
+
+/// What a proof has shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proved {
+    /// The settings.
+    pub settings: Settings,
+    /// What follows from the answers.
+    pub verdict: Verdict,
+    /// Whether every operation was carried out that the verdict leaves to do.
+    pub is_complete: bool,
+    /// The blocks that were read, by their answer.
+    pub tally: Tally,
+    /// The number of reading passes.
+    pub passes: u32,
+    /// Whether reading everything ended early, because so many runs of blocks were wrong.
+    pub is_cut_short: bool,
+    /// The blocks that hold data of the proof, if the drive holds them.
+    pub tested: u64,
+    /// The bytes that were written.
+    pub written: Bytes,
+    /// The first answers of each kind that were not the own block.
+    pub evidence: Vec<Observation>,
+}
+
+/// Carries out the proof of `settings` on `rig`, from the end of the `recorded` events on.
+///
+/// # Errors
+/// [`ProofError`]; what was shown until then is in the run file, and [`review`] returns it.
+pub fn prove(
+    recorded: &Recorded,
+    rig: &mut dyn Rig,
+    writer: &mut Writer,
+    watcher: &mut dyn ProofWatcher,
+) -> Result<Proved, ProofError> {
+    let (drive, is_model) = (rig.drive().target.clone(), rig.drive().is_model());
+    let mut findings = rig.conditions();
+    if is_model {
+        findings.push(Finding::new(
+            FindingKind::Model,
+            Severity::Note,
+            "all figures are results of a virtual drive, not measurements",
+            "do not quote them as results of a product",
+        ));
+    }
+    if let Some(last) = recorded.last_unix_ms() {
+        // The time of day may have been set meanwhile: a negative pause counts as none.
+        let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
+        let text = format!("the run was resumed after a pause of {pause}");
+        findings = vec![Finding::new(FindingKind::Resumed, Severity::Note, text, "")];
+    }
+    let is_over = recorded.is_over();
+    let blocks = rig.stamped_blocks().ok_or(ProofError::NoBlocks(drive))?;
+    let mut proof = Proof {
+        state: State::new(recorded.settings),
+        repeats: is_model,
+        recorded: recorded.operations(),
+        blocks,
+        writer,
+        watcher,
+    };
+    if !is_over {
+        findings.into_iter().try_for_each(|finding| proof.find(finding))?;
+    }
+    let result = proof.execute();
+    match result {
+        Ok(is_complete) => {
+            let proved = proof.state.proved(is_complete);
+            if is_complete {
+                proof.conclude(recorded, &proved)?;
+            }
+            Ok(proved)
+        }
+        Err(error) => {
+            let failed = !matches!(error, ProofError::RunFile(_) | ProofError::Differs);
+            if failed {
+                proof.record(What::Failed { error: error.to_string() })?;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Returns what the `recorded` events show, without a drive.
+pub fn review(recorded: &Recorded) -> Proved {
+    let mut state = State::new(recorded.settings);
+    let operations = recorded.operations();
+    operations.iter().for_each(|operation| state.take(operation));
+    state.proved(recorded.is_over())
+}
+
+impl Recorded {
+    /// Returns the records of a proof that has not begun.
+    pub fn none(settings: Settings) -> Recorded {
+        Recorded { settings, events: Vec::new() }
+    }
+
+    /// Returns the operations that were carried out.
+    fn operations(&self) -> VecDeque<What> {
+        let carried_out =
+            |event: &&Event| matches!(event.what, What::Written { .. } | What::Read { .. });
+        self.events.iter().filter(carried_out).map(|event| event.what.clone()).collect()
+    }
+
+    /// Returns whether the proof ended.
+    pub fn is_over(&self) -> bool {
+        self.events.iter().any(|event| matches!(event.what, What::Ended { .. }))
+    }
+
+    /// Returns when the last event was recorded, in milliseconds since 1970 (UTC).
+    pub fn last_unix_ms(&self) -> Option<i64> {
+        self.events.iter().map(|event| event.unix_ms).max()
+    }
+}
+
+/// What the operations so far have written and found.
+struct State {
+    settings: Settings,
+    layout: Layout,
+    progress: Progress,
+    observations: Vec<Observation>,
+    written: u64,
+    read: u64,
+    passes: u32,
+    /// Runs of wrong blocks.
+    bad_runs: u64,
+}
+
+impl State {
+    fn new(settings: Settings) -> State {
+        State {
+            layout: settings.layout(),
+            settings,
+            progress: Progress::default(),
+            observations: Vec::new(),
+            written: 0,
+            read: 0,
+            passes: 0,
+            bad_runs: 0,
+        }
+    }
+
+    /// Takes an operation that was carried out.
+    fn take(&mut self, operation: &What) {
+        match operation {
+            What::Written { set, from, to } => {
+                self.written += self.layout.bytes(*set, *from, *to).0 / PROOF_BLOCK.0;
+                self.progress.record(*set, *to);
+            }
+            What::Read { pass, set, from, to, bad } => {
+                self.passes = self.passes.max(pass.saturating_add(1));
+                self.bad_runs += bad.len() as u64;
+                let ranges = self.layout.ranges(*set, (*from, *to), *pass, &self.progress);
+                let mut bad = bad.iter().copied().peekable();
+                for (first, blocks) in ranges {
+                    self.read += blocks;
+                    let mut at = first;
+                    while let Some(one) =
+                        bad.next_if(|one| (at..first + blocks).contains(&one.first))
+                    {
+                        self.add_own(*pass, at, one.first);
+                        self.observations.push(Observation { pass: *pass, ..one });
+                        at = one.end();
+                    }
+                    self.add_own(*pass, at, first + blocks);
+                }
+            }
+            What::Failed { .. } | What::Ended { .. } => {}
+        }
+    }
+
+    fn add_own(&mut self, pass: u32, first: u64, end: u64) {
+        if first < end {
+            let blocks = end - first;
+            self.observations.push(Observation { pass, first, blocks, answer: Answer::Own });
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        judge(&self.observations, self.layout.capacity)
+    }
+
+    /// Returns whether `blocks` more would exceed the most that the drive can store by `verdict`: what
+    /// is written altogether then stays below twice that.
+    fn exceeds(&self, verdict: Verdict, blocks: u64) -> bool {
+        verdict.capacity().is_some_and(|(_, most)| self.written + blocks > most)
+    }
+
+    fn proved(&self, is_complete: bool) -> Proved {
+        let layout = &self.layout;
+        let segments = layout.bytes(Set::Segments, 0, self.progress.segments).0;
+        let heads = layout.bytes(
+            Set::Heads,
+            self.progress.segments.min(self.progress.heads),
+            self.progress.heads,
+        );
+        let marks = layout.ranges(Set::Marks, (0, self.progress.marks), 0, &self.progress);
+        let single = marks.iter().filter(|(mark, _)| {
+            matches!(layout.writer(*mark, &self.progress), Some((Set::Marks, _)))
+        });
+        Proved {
+            settings: self.settings,
+            verdict: self.verdict(),
+            is_complete,
+            tally: Tally::new(&self.observations),
+            passes: self.passes,
+            is_cut_short: self.bad_runs > MOST_BAD,
+            tested: (segments + heads.0) / PROOF_BLOCK.0 + single.count() as u64,
+            written: PROOF_BLOCK * self.written,
+            evidence: evidence(&self.observations),
+        }
+    }
+}
+
+/// The most answers of one kind in the evidence.
+const EVIDENCE: usize = 4;
+
+/// Returns the first wrong answers of each kind, those of the last pass first.
+fn evidence(observations: &[Observation]) -> Vec<Observation> {
+    let mut found: Vec<Observation> = Vec::new();
+    for one in observations.iter().rev().filter(|one| one.answer != Answer::Own) {
+        let is_same = |other: &&Observation| {
+            std::mem::discriminant(&other.answer) == std::mem::discriminant(&one.answer)
+        };
+        if found.iter().filter(is_same).count() < EVIDENCE {
+            found.push(*one);
+        }
+    }
+    found.sort_by_key(|one| (one.answer, one.first));
+    found
+}
+
+/// A proof in progress.
+struct Proof<'a> {
+    state: State,
+    /// Whether recorded operations are carried out again: a virtual drive ends with its process.
+    repeats: bool,
+    /// The recorded operations that lie ahead.
+    recorded: VecDeque<What>,
+    blocks: &'a mut dyn StampedBlocks,
+    writer: &'a mut Writer,
+    watcher: &'a mut dyn ProofWatcher,
+}
+
+impl Proof<'_> {
+    /// Carries out all operations; returns false after a stop.
+    fn execute(&mut self) -> Result<bool, ProofError> {
+        let marks = self.state.layout.count(Set::Marks);
+        if !self.write(Set::Marks, 0, marks)? || !self.read(Set::Marks, 0, marks)? {
+            return Ok(false);
+        }
+        let sets: &[Set] = match self.state.layout.depth {
+            Depth::Quick => &[Set::Heads],
+            Depth::Full => &[Set::Heads, Set::Segments],
+        };
+        for set in sets {
+            let mut from = 0;
+            for to in self.state.layout.rounds(*set) {
+                let verdict = self.state.verdict();
+                let blocks = self.state.layout.bytes(*set, from, to).0 / PROOF_BLOCK.0;
+                if verdict.is_conclusive() || self.state.exceeds(verdict, blocks) {
+                    return self.read_again();
+                }
+                if !self.write(*set, from, to)? || !self.read_pass()? {
+                    return Ok(false);
+                }
+                from = to;
+            }
+        }
+        let verdict = self.state.verdict();
+        if verdict.is_conclusive() {
+            return self.read_again();
+        }
+        self.read_everything()
+    }
+
+    /// Reads all marks and a sample of each segment with a written part, in a new pass.
+    fn read_pass(&mut self) -> Result<bool, ProofError> {
+        self.state.passes += 1;
+        let (marks, samples) = (self.state.progress.marks, self.state.progress.heads);
+        Ok(self.read(Set::Marks, 0, marks)? && self.read(Set::Samples, 0, samples)?)
+    }
+
+    /// Reads the marks once more behind a verdict that ends the proof: it must not rest on one read.
+    fn read_again(&mut self) -> Result<bool, ProofError> {
+        self.read_pass()
+    }
+
+    /// Reads everything that was written, the oldest data first.
+    fn read_everything(&mut self) -> Result<bool, ProofError> {
+        self.state.passes += 1;
+        let marks = self.state.progress.marks;
+        let set = match self.state.layout.depth {
+            Depth::Quick => Set::Heads,
+            Depth::Full => Set::Segments,
+        };
+        let count = self.state.progress.of(set);
+        Ok(self.read(Set::Marks, 0, marks)? && self.read(set, 0, count)?)
+    }
+
+    /// Writes members `from` to `to` of `set`.
+    fn write(&mut self, set: Set, from: u64, to: u64) -> Result<bool, ProofError> {
+        let mut admitted = false;
+        let mut at = from;
+        while at < to {
+            let end = self.state.layout.operation_end(set, at, to);
+            // A generation belongs to a round, and an operation lies within one.
+            let stamp = Stamp {
+                tag: self.state.settings.tag,
+                generation: self.state.layout.generation(set, at),
+            };
+            let operation = What::Written { set, from: at, to: end };
+            let is_recorded = self.is_next(&operation);
+            if !is_recorded && !admitted {
+                let planned = self.state.layout.bytes(set, at, to);
+                self.admit(planned)?;
+                admitted = true;
+            }
+            if !is_recorded || self.repeats {
+                let ranges = self.state.layout.ranges(set, (at, end), 0, &self.state.progress);
+                let mut go_on = go_on(&mut *self.watcher, &self.state, writing(set));
+                match self.blocks.write(stamp, &ranges, &mut go_on)? {
+                    Wrote::All => {}
+                    Wrote::Stopped => return Ok(false),
+                    Wrote::Failed(error) => return Err(ProofError::WriteFailed(error)),
+                }
+            }
+            self.end_operation(operation, is_recorded)?;
+            at = end;
+        }
+        Ok(true)
+    }
+
+    /// Reads members `from` to `to` of `set` in the current pass.
+    fn read(&mut self, set: Set, from: u64, to: u64) -> Result<bool, ProofError> {
+        // The first pass has number 0, before any other has begun.
+        let pass = self.state.passes.max(1) - 1;
+        let is_everything = matches!(set, Set::Heads | Set::Segments);
+        let mut at = from;
+        while at < to && !(is_everything && self.state.bad_runs > MOST_BAD) {
+            let end = self.state.layout.operation_end(set, at, to);
+            let next = self.recorded.front().filter(|next| is_read(next, pass, set, (at, end)));
+            let recorded = next.cloned();
+            let is_recorded = recorded.is_some();
+            let operation = match recorded {
+                Some(recorded) if !self.repeats => recorded,
+                other => {
+                    let Some(bad) = self.read_operation(set, (at, end), pass)? else {
+                        return Ok(false);
+                    };
+                    let read = What::Read { pass, set, from: at, to: end, bad };
+                    if other.is_some_and(|other| other != read) {
+                        return Err(ProofError::Differs);
+                    }
+                    read
+                }
+            };
+            self.end_operation(operation, is_recorded)?;
+            at = end;
+        }
+        Ok(true)
+    }
+
+    /// Reads the members of one operation; returns the runs that did not hold their blocks, and `None`
+    /// after a stop.
+    fn read_operation(
+        &mut self,
+        set: Set,
+        members: (u64, u64),
+        pass: u32,
+    ) -> Result<Option<Vec<Observation>>, ProofError> {
+        let State { layout, progress, settings, .. } = &self.state;
+        let ranges = layout.ranges(set, members, pass, progress);
+        let mut go_on = go_on(&mut *self.watcher, &self.state, reading(set));
+        let Some(found) = self.blocks.read(settings.tag, &ranges, &mut go_on)? else {
+            return Ok(None);
+        };
+        Ok(Some(bad_runs(&found, &ranges, layout, progress, pass)))
+    }
+
+    /// Returns whether `operation` is the next recorded one.
+    fn is_next(&self, operation: &What) -> bool {
+        self.recorded.front() == Some(operation)
+    }
+
+    /// Takes an operation that was carried out, and records it where it is not recorded.
+    fn end_operation(&mut self, operation: What, is_recorded: bool) -> Result<(), ProofError> {
+        self.state.take(&operation);
+        match is_recorded {
+            true => {
+                self.recorded.pop_front();
+                Ok(())
+            }
+            // A file whose next record is another operation was begun by another program.
+            false if !self.recorded.is_empty() => Err(ProofError::Differs),
+            false => self.record(operation),
+        }
+    }
+
+    /// Checks the drive before it is written.
+    fn admit(&mut self, planned: Bytes) -> Result<(), ProofError> {
+        let mut sink = Recording::default();
+        let result = self.blocks.begin_writing(planned, &mut sink);
+        sink.findings.into_iter().try_for_each(|finding| self.find(finding))?;
+        Ok(result?)
+    }
+
+    /// Records `what` durably.
+    fn record(&mut self, what: What) -> Result<(), ProofError> {
+        let event = Event { unix_ms: self.watcher.unix_ms(), what };
+        let text = serde_json::to_string(&event).expect("plain data always serialises");
+        self.writer.property(None, EVENT, &text)?;
+        self.commit()
+    }
+
+    fn commit(&mut self) -> Result<(), ProofError> {
+        loop {
+            match self.writer.commit() {
+                Err(RunFileError::BeingRead(path)) => {
+                    if !self.watcher.wait_for_reader() {
+                        return Err(RunFileError::BeingRead(path).into());
+                    }
+                }
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// Records a finding of the run; it becomes durable with the next event.
+    fn find(&mut self, finding: Finding) -> Result<(), ProofError> {
+        self.watcher.finding(&finding);
+        let unix_ms = self.watcher.unix_ms();
+        Ok(self.writer.finding(&FindingRecord { step: None, unix_ms, finding })?)
+    }
+
+    /// Records the verdict, once.
+    fn conclude(&mut self, recorded: &Recorded, proved: &Proved) -> Result<(), ProofError> {
+        if recorded.is_over() {
+            return Ok(());
+        }
+        if proved.verdict.is_bad() {
+            let bad = proved.tally.bad();
+            self.find(Finding::new(
+                FindingKind::NotKept,
+                Severity::Invalid,
+                format!("{bad} reads of blocks did not return what was written there"),
+                "`ssdgauge prove --read` shows which; keep no data on this drive",
+            ))?;
+        }
+        self.record(What::Ended { verdict: proved.verdict })
+    }
+}
+
+fn is_read(next: &What, in_pass: u32, of: Set, (at, end): (u64, u64)) -> bool {
+    match next {
+        What::Read { pass, set, from, to, .. } => {
+            (*pass, *set, *from, *to) == (in_pass, of, at, end)
+        }
+        What::Written { .. } | What::Failed { .. } | What::Ended { .. } => false,
+    }
+}
+
+fn writing(set: Set) -> &'static str {
+    match set {
+        Set::Marks => "writing single blocks at all distances",
+        Set::Heads => "writing a part of each segment",
+        Set::Segments | Set::Samples => "writing whole segments",
+    }
+}
+
+fn reading(set: Set) -> &'static str {
+    match set {
+        Set::Marks | Set::Samples => "reading samples",
+        Set::Heads | Set::Segments => "reading everything",
+    }
+}
+
+/// Returns the function that shows the progress of an operation and ends it after a stop.
+fn go_on<'a>(
+    watcher: &'a mut dyn ProofWatcher,
+    state: &State,
+    doing: &'static str,
+) -> impl FnMut(u64) -> bool + use<'a> {
+    let before = state.written + state.read;
+    let most = state.layout.written() + state.layout.read();
+    move |blocks| {
+        watcher.progress(doing, PROOF_BLOCK * (before + blocks), most);
+        !watcher.stop()
+    }
+}
+
+/// Returns the runs of `found` that are not what was written there last. Each lies in one of `ranges`.
+fn bad_runs(
+    found: &[Found],
+    ranges: &[(u64, u64)],
+    layout: &Layout,
+    progress: &Progress,
+    pass: u32,
+) -> Vec<Observation> {
+    let begins: BTreeSet<u64> = ranges.iter().map(|(first, _)| *first).collect();
+    let mut bad: Vec<Observation> = Vec::new();
+    for run in found {
+        let mut done = 0;
+        while done < run.blocks {
+            let first = run.first + done;
+            let expected = layout.expected(first, progress);
+            let next = begins.range(first + 1..).next().map_or(u64::MAX, |next| next - first);
+            let blocks = expected.blocks.min(run.blocks - done).min(next);
+            let answer = Answer::new(first, expected.generation, run.content.at(done));
+            done += blocks;
+            if answer == Answer::Own {
+                continue;
+            }
+            match bad.last_mut() {
+                Some(last)
+                    if last.end() == first
+                        && last.answer.at(last.blocks) == answer
+                        && !begins.contains(&first) =>
+                {
+                    last.blocks += blocks;
+                }
+                Some(_) | None => bad.push(Observation { pass, first, blocks, answer }),
+            }
+        }
+    }
+    bad
+}

@@ -1,0 +1,126 @@
+//! Blocks with a stamp on the virtual drive, for the proof of a capacity.
+
+use super::VirtualRig;
+use crate::drive::Damage;
+use crate::fake::{Contents, Kept};
+use ssdgauge_core::proof::{Content, Found, PROOF_BLOCK, Stamp};
+use ssdgauge_core::{
+    Bytes, Direction, Nanos, Request, RigError, Sink, StampedBlocks, StampedReads, Wrote,
+};
+
+/// The most blocks of one request: 128 KiB.
+const REQUEST_BLOCKS: u64 = 32;
+/// The requests between two calls of `go_on`. Chosen: some milliseconds.
+const REQUESTS_PER_CALL: u64 = 4_096;
+
+impl VirtualRig {
+    fn contents(&mut self) -> &mut Contents {
+        let (spec, capacity) = (&self.spec, self.info.capacity.0 / PROOF_BLOCK.0);
+        self.contents.get_or_insert_with(|| Box::new(Contents::new(&spec.fake, capacity)))
+    }
+
+    /// Lets the drive carry out a request; returns `None` where it fails, and otherwise what becomes of
+    /// the data of a write.
+    fn transfer(
+        &mut self,
+        direction: Direction,
+        first: u64,
+        blocks: u64,
+    ) -> Result<Option<Kept>, RigError> {
+        self.check_gone(self.now)?;
+        let (offset, bytes) = (first * PROOF_BLOCK.0, blocks * PROOF_BLOCK.0);
+        let request = Request { direction, offset };
+        let (now, second) = (self.now, self.now / Nanos::SECOND.0);
+        self.drive.end_idle(now);
+        if self.drive.is_constrained(false) {
+            self.drive.constrain(now, false);
+        }
+        let damage = self.faults.damage(request, now);
+        let done = match damage {
+            None => self.drive.submit(now, request, bytes),
+            Some(damage) => self.drive.damage_write(now, request, bytes, damage),
+        };
+        self.now = self.faults.delay(done);
+        if self.now / Nanos::SECOND.0 != second {
+            self.drive.advance_power_thermal(self.now);
+        }
+        self.check_gone(self.now)?;
+        if self.faults.fails(request, bytes) || self.contents().is_dead() {
+            return Ok(None);
+        }
+        Ok(Some(match damage {
+            None => Kept::Whole,
+            Some(Damage::Dropped) => Kept::Dropped,
+            Some(Damage::Flipped) => Kept::Changed,
+        }))
+    }
+}
+
+/// Divides `ranges` of blocks into requests.
+fn requests(ranges: &[(u64, u64)]) -> impl Iterator<Item = (u64, u64)> {
+    ranges.iter().flat_map(|&(first, blocks)| {
+        let starts = (0..blocks).step_by(REQUEST_BLOCKS as usize);
+        starts.map(move |from| (first + from, REQUEST_BLOCKS.min(blocks - from)))
+    })
+}
+
+impl StampedBlocks for VirtualRig {
+    fn begin_writing(&mut self, _planned: Bytes, _sink: &mut dyn Sink) -> Result<(), RigError> {
+        self.check_gone(self.now)
+    }
+
+    fn write(
+        &mut self,
+        stamp: Stamp,
+        ranges: &[(u64, u64)],
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Wrote, RigError> {
+        let mut done = 0;
+        for (number, (first, blocks)) in (0u64..).zip(requests(ranges)) {
+            if number.is_multiple_of(REQUESTS_PER_CALL) && !go_on(done) {
+                return Ok(Wrote::Stopped);
+            }
+            let failed = || Wrote::Failed(format!("write of block {first}: injected fault"));
+            match self.transfer(Direction::Write, first, blocks)? {
+                Some(kept) => self.contents().write(first, blocks, stamp, kept),
+                None => return Ok(failed()),
+            }
+            if self.contents().is_dead() {
+                return Ok(failed());
+            }
+            done += blocks;
+        }
+        Ok(Wrote::All)
+    }
+}
+
+impl StampedReads for VirtualRig {
+    fn read(
+        &mut self,
+        tag: u64,
+        ranges: &[(u64, u64)],
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<Vec<Found>>, RigError> {
+        let mut found = Vec::new();
+        let mut done = 0;
+        for (number, (first, blocks)) in (0u64..).zip(requests(ranges)) {
+            if number.is_multiple_of(REQUESTS_PER_CALL) && !go_on(done) {
+                return Ok(None);
+            }
+            match self.transfer(Direction::Read, first, blocks)? {
+                Some(_) => self.contents().read(first, blocks, tag, &mut found),
+                // As on a real drive: the host repeats a failed read block by block.
+                None => {
+                    for block in first..first + blocks {
+                        match self.transfer(Direction::Read, block, 1)? {
+                            Some(_) => self.contents().read(block, 1, tag, &mut found),
+                            None => Found::append(&mut found, block, Content::Unreadable),
+                        }
+                    }
+                }
+            }
+            done += blocks;
+        }
+        Ok(Some(found))
+    }
+}

@@ -1,0 +1,210 @@
+//! `ssdgauge prove`: how much of its stated capacity a drive stores, with the evidence.
+
+mod card;
+mod progress;
+mod read;
+
+use crate::arguments::{ProveArguments, ResumeArguments};
+use crate::build_identity;
+use crate::failure::{Failure, FailureKind};
+use crate::output;
+use crate::process::{self, StopFlag};
+use crate::suite_options::DEFAULT_SIZE;
+use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
+use crate::terminal;
+use progress::ProveProgress;
+use ssdgauge_core::{DriveInfo, Plan, TargetKind};
+use ssdgauge_guard::Continued;
+use ssdgauge_lab::{Depth, ProofError, Recorded, Settings, assumed_rates};
+use ssdgauge_runfile::{Opening, RunFile, Writer};
+use std::path::{Path, PathBuf};
+
+/// Proves a drive, or reads what an earlier proof wrote.
+///
+/// # Errors
+///
+/// Refuses invalid input, existing outputs and targets that may not be written; fails where the drive
+/// does not store what it states, the proof fails, or is interrupted.
+pub(crate) fn execute(arguments: &ProveArguments) -> Result<(), Failure> {
+    match &arguments.read {
+        Some(file) => read::execute(file, &arguments.target, arguments.json),
+        None => process::retry_while_busy(arguments.wait, || start(arguments)),
+    }
+}
+
+fn start(arguments: &ProveArguments) -> Result<(), Failure> {
+    let seed = 1;
+    let size = SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: None };
+    let target = Target::find(&arguments.target, size, seed)?;
+    check_target(target.info(), arguments)?;
+    let depth = if arguments.quick { Depth::Quick } else { Depth::Full };
+    let plan = ssdgauge_lab::proof_plan(target.info(), depth, seed);
+    let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
+    target.check_free_space()?;
+    let now = process::unix_ms();
+    let name = || PathBuf::from(format!("prove-{}.ssdg", process::file_timestamp(now)));
+    let out = arguments.out.clone().unwrap_or_else(name);
+    check_output(&out)?;
+    let id = process::run_id(now)?;
+    let context = RunContext { run_id: &id, results: &out, continues: None };
+    let expected = expectation(&plan, target.info());
+    let consent = target.ask(&plan, &arguments.consent, context, &expected)?;
+    let stop = StopFlag::new();
+    let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
+    let OpenedRig { mut rig, privileges, .. } =
+        target.open(&plan, &consent, context, seed, extras)?;
+    // Until here nothing is written, and a signal ends the process at once.
+    stop.listen()?;
+    if rig.stamped_blocks().is_none() {
+        return Err(ProofError::NoBlocks(rig.drive().target.clone()).into());
+    }
+    let settings = Settings::new(&id, rig.drive().capacity, depth);
+    let opening = Opening {
+        id: &id,
+        program: &build_identity::program(),
+        unix_ms: now,
+        plan: &plan,
+        drive: rig.drive(),
+        environment: &ssdgauge_host::environment(privileges.as_deref()),
+        properties: &[settings.property()],
+    };
+    let mut writer = Writer::create(&out, &opening).map_err(Failure::before_the_run)?;
+    let name = rig.drive().name().to_owned();
+    terminal::print_message(&format!("prove on {name} -> {}\n{expected}", out.display()));
+    let mut progress = ProveProgress::new(stop);
+    let recorded = Recorded::none(settings);
+    let result = ssdgauge_lab::prove(&recorded, rig.as_mut(), &mut writer, &mut progress);
+    progress.finish();
+    let drive = rig.drive().clone();
+    drop((writer, rig));
+    finish(result.map(drop), &drive, &out, arguments.json)
+}
+
+/// Continues the proof of `run`, which `writer` has open.
+///
+/// # Errors
+///
+/// Fails where the drive is refused or is another one, and as [`execute`].
+pub(crate) fn resume(
+    mut writer: Writer,
+    run: &RunFile,
+    recorded: &Recorded,
+    arguments: &ResumeArguments,
+) -> Result<(), Failure> {
+    let head = run.head();
+    let stop = StopFlag::new();
+    let size = SizeRequest {
+        exact: Some(head.drive.capacity),
+        scratch: head.drive.capacity,
+        at_most: None,
+    };
+    if head.drive.kind == TargetKind::File {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("the scratch file of {} ended with its run", arguments.file.display()),
+            "nothing was written; begin a new proof with `ssdgauge prove`",
+        ));
+    }
+    let target = Target::find(&head.drive.target, size, head.plan.seed)?;
+    let continued = Continued {
+        disk_sequence: head.drive.details.get("disk_sequence").cloned(),
+        boot_id: head.environment.get("boot_id").cloned(),
+        steps: 0,
+    };
+    let context =
+        RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
+    let expected = "the rest of an interrupted proof";
+    let consent = target.ask(&head.plan, &arguments.consent, context, expected)?;
+    let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
+    let OpenedRig { mut rig, .. } =
+        target.open(&head.plan, &consent, context, head.plan.seed, extras)?;
+    stop.listen()?;
+    let (began_with, now) = (head.drive.fingerprint(), rig.drive().fingerprint());
+    if began_with != now {
+        return Err(ssdgauge_lab::ConductError::OtherDrive { began_with, now }.into());
+    }
+    let mut progress = ProveProgress::new(stop);
+    let result = ssdgauge_lab::prove(recorded, rig.as_mut(), &mut writer, &mut progress);
+    progress.finish();
+    let drive = rig.drive().clone();
+    drop((writer, rig));
+    finish(result.map(drop), &drive, &arguments.file, arguments.json)
+}
+
+/// Prints what the run file shows, and returns the failure that follows: of the drive where it does not
+/// store what it states, otherwise of the run.
+fn finish(
+    result: Result<(), ProofError>,
+    drive: &DriveInfo,
+    file: &Path,
+    json: bool,
+) -> Result<(), Failure> {
+    let run = RunFile::open(file)?;
+    let Some(recorded) = Recorded::read(&run)? else {
+        return result.map_err(Failure::from);
+    };
+    drop(run);
+    let proved = ssdgauge_lab::review(&recorded);
+    card::print(&proved, drive, file, json);
+    let failure = result.err().map(|error| {
+        let mut failure = Failure::from(error);
+        failure.hint = failure.hint.replace("FILE", &file.display().to_string());
+        failure
+    });
+    if proved.verdict.is_bad() {
+        let cause = failure.map_or(String::new(), |failure| format!("; {}", failure.error));
+        return Err(Failure::new(
+            FailureKind::Criterion,
+            format!("{} does not store all that it states{cause}", drive.target),
+            "keep no data on it; see the causes above before you return or report it",
+        ));
+    }
+    match failure {
+        Some(failure) => Err(failure),
+        None if proved.is_complete => Ok(()),
+        None => Err(Failure::new(
+            FailureKind::Interrupted,
+            "interrupted",
+            format!("the evidence is safe; continue with `ssdgauge resume {}`", file.display()),
+        )),
+    }
+}
+
+/// Refuses targets that have no capacity of their own to prove.
+fn check_target(drive: &DriveInfo, arguments: &ProveArguments) -> Result<(), Failure> {
+    let refuse = |error: &str, hint: &str| {
+        Err(Failure::new(FailureKind::Usage, error, format!("nothing was written; {hint}")))
+    };
+    match drive.kind {
+        TargetKind::Null => refuse("null: stores nothing", "name a drive, or a folder on one"),
+        TargetKind::Block | TargetKind::Virtual if arguments.size.is_some() => refuse(
+            "--size limits the scratch file of a folder; a drive is proved as a whole",
+            "omit --size; --quick writes at most an eighth of the drive",
+        ),
+        TargetKind::Block | TargetKind::Virtual | TargetKind::File => Ok(()),
+    }
+}
+
+/// Refuses a run file that exists already or lies among the device nodes.
+fn check_output(out: &Path) -> Result<(), Failure> {
+    output::check_place(out)?;
+    output::check_folder(out)?;
+    if out.symlink_metadata().is_ok() {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("{} exists already", out.display()),
+            "nothing was written; name another --out, or continue the proof with `ssdgauge resume`",
+        ));
+    }
+    Ok(ssdgauge_runfile::check_new(out)?)
+}
+
+/// Returns what the proof is expected to take and to write, as one line.
+fn expectation(plan: &Plan, drive: &DriveInfo) -> String {
+    let cost = ssdgauge_lab::estimate(plan, drive.capacity, &assumed_rates(drive));
+    format!(
+        "expected: {}, writes at most {}; less where the drive stores less than it states",
+        cost.time.expected.about(),
+        cost.written.at_most.about()
+    )
+}

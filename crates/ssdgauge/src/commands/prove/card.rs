@@ -1,0 +1,218 @@
+//! The result of a proof, as text and as JSON.
+
+use crate::terminal;
+use serde_json::json;
+use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict};
+use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_lab::{Depth, Proved};
+use std::path::Path;
+
+/// The width of the column of labels.
+const LABEL: usize = 16;
+
+/// Prints the result of a proof of `drive` whose evidence is in `file`.
+pub(super) fn print(proved: &Proved, drive: &DriveInfo, file: &Path, as_json: bool) {
+    match as_json {
+        true => terminal::print_json(&json(proved, drive, file)),
+        false => terminal::print_text(&text(proved, drive)),
+    }
+    terminal::print_message(&format!("run file: {}", file.display()));
+}
+
+/// Returns lines of a label and its text.
+pub(super) fn lines(facts: &[(&str, String)]) -> String {
+    let line = |(label, text): &(&str, String)| format!("{label:<LABEL$}  {text}");
+    facts.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn text(proved: &Proved, drive: &DriveInfo) -> String {
+    let stated = drive.capacity;
+    let is_file = drive.kind == TargetKind::File;
+    let states = match is_file {
+        true => {
+            format!("{} of a scratch file; nothing is said about the whole drive", stated.about())
+        }
+        false => format!("{} ({stated})", stated.about()),
+    };
+    let mut facts = vec![
+        ("target", drive.name().to_owned()),
+        ("states", states),
+        ("result", result(proved, stated)),
+        ("tested", tested(proved)),
+        ("answers", answers(&proved.tally)),
+    ];
+    facts.extend(proved.evidence.iter().map(|one| ("evidence", evidence(one))));
+    facts.extend(causes(proved.verdict).map(|causes| ("possible causes", causes.to_owned())));
+    facts.push(("not tested", limits(proved).to_owned()));
+    lines(&facts)
+}
+
+/// Returns what was found, in one sentence.
+fn result(proved: &Proved, stated: Bytes) -> String {
+    let text = match proved.verdict {
+        Verdict::Untested => "nothing was read back".to_owned(),
+        Verdict::Holds => "every block that was read held what was written there".to_owned(),
+        Verdict::Wraps { least: 0, period } => format!(
+            "stores at most {} of {}: some addresses share one place",
+            size(period),
+            stated.about()
+        ),
+        Verdict::Wraps { period, .. } => format!(
+            "stores {} of {}: addresses at that distance share one place",
+            size(period),
+            stated.about()
+        ),
+        Verdict::Ends { least, most } => format!(
+            "stores {} of {}: blocks are kept up to byte {}, and not from byte {} on",
+            size(least),
+            stated.about(),
+            least * PROOF_BLOCK.0,
+            most * PROOF_BLOCK.0
+        ),
+        Verdict::Damaged => format!(
+            "{} of {} reads of a block did not return what was written there, at addresses that show \
+             no boundary",
+            proved.tally.bad(),
+            proved.tally.read()
+        ),
+    };
+    match proved.is_complete {
+        true => text,
+        false => format!("{text} (so far: the proof is not complete)"),
+    }
+}
+
+fn size(blocks: u64) -> String {
+    (PROOF_BLOCK * blocks).about()
+}
+
+fn tested(proved: &Proved) -> String {
+    let share = proved.tested as f64 * PROOF_BLOCK.0 as f64 * 100.0
+        / proved.settings.capacity_bytes.max(1) as f64;
+    format!(
+        "{} in {} blocks of 4 KiB ({share:.3} % of the addresses), read in {} passes; {} written",
+        size(proved.tested),
+        proved.tested,
+        proved.passes,
+        proved.written.about()
+    )
+}
+
+fn answers(tally: &Tally) -> String {
+    let kinds = [
+        (tally.own, "own block"),
+        (tally.other_address, "block of another address"),
+        (tally.old_generation, "what was written there before"),
+        (tally.torn, "a part of the block"),
+        (tally.zeros, "zeros"),
+        (tally.ones, "ones"),
+        (tally.foreign, "foreign data"),
+        (tally.error, "an error"),
+    ];
+    let shown = kinds.iter().filter(|(count, _)| *count > 0);
+    let texts: Vec<String> = shown.map(|(count, kind)| format!("{count} × {kind}")).collect();
+    match texts.is_empty() {
+        true => "none".into(),
+        false => texts.join(", "),
+    }
+}
+
+fn evidence(one: &Observation) -> String {
+    let at = one.first * PROOF_BLOCK.0;
+    let blocks = match one.blocks {
+        1 => String::new(),
+        blocks => format!(" and the {} blocks behind it", blocks - 1),
+    };
+    let answer = match one.answer {
+        Answer::Own => "its own block".to_owned(),
+        Answer::OtherAddress(other) => {
+            format!("the block of byte {}", other.wrapping_mul(PROOF_BLOCK.0))
+        }
+        Answer::OldGeneration(pass) => format!("what was written there before, as number {pass}"),
+        Answer::Torn => "a part of the block".to_owned(),
+        Answer::Zeros => "zeros".to_owned(),
+        Answer::Ones => "ones".to_owned(),
+        Answer::Foreign => "data that the proof never wrote".to_owned(),
+        Answer::Error => "an error".to_owned(),
+    };
+    format!("byte {at}{blocks} returned {answer} (pass {})", one.pass + 1)
+}
+
+fn causes(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Untested | Verdict::Holds => None,
+        Verdict::Wraps { .. } => Some(
+            "a capacity that is stated too large; an adapter or a layer that cuts addresses off (at \
+             2 TiB with 32 bits); a fault of the address tables of the drive",
+        ),
+        Verdict::Ends { .. } => Some(
+            "a capacity that is stated too large; a defective drive that no longer writes; a layer that \
+             drops writes; another program that wrote to or discarded these blocks meanwhile",
+        ),
+        Verdict::Damaged => Some(
+            "a defective drive, cable, adapter or memory; another program that wrote to these blocks \
+             meanwhile",
+        ),
+    }
+}
+
+fn limits(proved: &Proved) -> &'static str {
+    match (proved.settings.depth, proved.is_complete) {
+        _ if proved.is_cut_short => {
+            "reading ended early, because so many blocks were wrong: there may be more"
+        }
+        (_, false) => "the rest: the proof was not completed",
+        (Depth::Quick, true) => {
+            "the blocks between the tested ones; a cache larger than what was written; --full tests \
+             every block"
+        }
+        (Depth::Full, true) => {
+            "the first block, which holds the ownership label; whether data is kept without power or \
+             for weeks (`ssdgauge prove --read`); identity, speed and endurance"
+        }
+    }
+}
+
+fn json(proved: &Proved, drive: &DriveInfo, file: &Path) -> serde_json::Value {
+    let stores = proved.verdict.capacity().map(|(least, most)| {
+        json!({ "least_bytes": least * PROOF_BLOCK.0, "most_bytes": most * PROOF_BLOCK.0 })
+    });
+    let evidence: Vec<_> = proved.evidence.iter().map(evidence_json).collect();
+    json!({
+        "target": drive.target,
+        "name": drive.name(),
+        "serial": drive.serial,
+        "is_model": drive.is_model(),
+        "states_bytes": drive.capacity.0,
+        "depth": proved.settings.depth,
+        "complete": proved.is_complete,
+        "cut_short": proved.is_cut_short,
+        "verdict": proved.verdict,
+        "stores": stores,
+        "tested_bytes": proved.tested * PROOF_BLOCK.0,
+        "written_bytes": proved.written.0,
+        "passes": proved.passes,
+        "answers": proved.tally,
+        "evidence": evidence,
+        "possible_causes": causes(proved.verdict),
+        "not_tested": limits(proved),
+        "run_file": file.display().to_string(),
+    })
+}
+
+fn evidence_json(one: &Observation) -> serde_json::Value {
+    let other = match one.answer {
+        Answer::OtherAddress(other) => Some(other.wrapping_mul(PROOF_BLOCK.0)),
+        Answer::Own
+        | Answer::OldGeneration(_)
+        | Answer::Torn
+        | Answer::Zeros
+        | Answer::Ones
+        | Answer::Foreign
+        | Answer::Error => None,
+    };
+    json!({
+        "pass": one.pass, "offset": one.first * PROOF_BLOCK.0,
+        "length": one.blocks * PROOF_BLOCK.0, "answer": one.answer, "block_of_offset": other,
+    })
+}

@@ -1,0 +1,134 @@
+//! `ssdgauge prove --read`: what a drive, or an image of it, still holds of an earlier proof.
+
+use super::card;
+use super::progress::ProveProgress;
+use crate::failure::{Failure, FailureKind};
+use crate::process::{self, StopFlag};
+use crate::terminal;
+use serde_json::json;
+use ssdgauge_core::proof::PROOF_BLOCK;
+use ssdgauge_core::{Bytes, Nanos, TargetKind};
+use ssdgauge_host::StampReader;
+use ssdgauge_lab::{Fate, Fated, Recorded};
+use ssdgauge_runfile::RunFile;
+use std::path::Path;
+
+/// Reads what the proof in `file` wrote to `target`. Nothing is written.
+///
+/// # Errors
+///
+/// Fails where `file` is no proof, `target` cannot be read or has another size, blocks are lost, or the
+/// read is interrupted.
+pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Failure> {
+    let run = RunFile::open(file)?;
+    let usage = |error: String, hint: &str| Failure::new(FailureKind::Usage, error, hint);
+    let Some(recorded) = Recorded::read(&run)? else {
+        let error = format!("{} is not the run file of a proof", file.display());
+        return Err(usage(error, "name the file that `ssdgauge prove` wrote"));
+    };
+    if run.head().drive.kind != TargetKind::Block {
+        let error = format!("{} is no proof of a drive", file.display());
+        return Err(usage(error, "a virtual drive and a scratch file end with their run"));
+    }
+    let mut reader = StampReader::open(Path::new(target)).map_err(|error| {
+        let text = format!("cannot read {target}: {error}");
+        usage(text, "nothing was written; name the drive of the proof, or an image of it")
+    })?;
+    let stated = Bytes(recorded.settings.capacity_bytes);
+    if reader.size() != stated {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("{target} has {}; the proof wrote to a drive of {stated}", reader.size()),
+            "nothing was written; name the drive of the proof, or a whole image of it",
+        ));
+    }
+    let stop = StopFlag::new();
+    stop.listen()?;
+    let mut progress = ProveProgress::new(stop);
+    let result = ssdgauge_lab::read_kept(&recorded, &mut reader, &mut progress);
+    progress.finish();
+    let now = process::unix_ms();
+    let Some(fates) = result? else {
+        let hint = "nothing was written; read again from the start with the same command";
+        return Err(Failure::new(FailureKind::Interrupted, "interrupted", hint));
+    };
+    match as_json {
+        true => terminal::print_json(&json_of(&fates, target, file, now)),
+        false => terminal::print_text(&text_of(&fates, target, reader.is_block(), now)),
+    }
+    judge(&fates, target)
+}
+
+/// Returns the failure of a target that does not hold what was written.
+fn judge(fates: &[Fated], target: &str) -> Result<(), Failure> {
+    let sum = |is_counted: fn(Fate) -> bool| -> u64 {
+        fates.iter().filter(|one| is_counted(one.fate)).map(|one| one.blocks).sum()
+    };
+    let lost = sum(Fate::is_loss);
+    let all = sum(|_| true);
+    match lost {
+        0 => Ok(()),
+        lost => Err(Failure::new(
+            FailureKind::Criterion,
+            format!("{lost} of {all} blocks on {target} do not hold what was written there"),
+            "other causes than the drive: another program wrote to it, or it is another drive",
+        )),
+    }
+}
+
+fn text_of(fates: &[Fated], target: &str, is_block: bool, now: i64) -> String {
+    let kind = if is_block { "block device" } else { "image" };
+    let mut facts = vec![("target", format!("{target} ({kind}), read only"))];
+    if fates.is_empty() {
+        facts.push(("result", "the proof had written nothing".to_owned()));
+    }
+    for one in fates {
+        let (label, meaning) = meaning(one.fate);
+        facts.push((
+            label,
+            format!(
+                "{} blocks of 4 KiB, {}; the first at byte {}; {meaning}",
+                one.blocks,
+                age(one, now),
+                one.first * PROOF_BLOCK.0
+            ),
+        ));
+    }
+    card::lines(&facts)
+}
+
+fn meaning(fate: Fate) -> (&'static str, &'static str) {
+    match fate {
+        Fate::Kept => ("kept", "as written last"),
+        Fate::Lost => ("lost", "zeros, ones or foreign data"),
+        Fate::Torn => ("torn", "a part of what was written"),
+        Fate::Stale => ("stale", "what was written there before"),
+        Fate::Misplaced => ("misplaced", "the block of another address"),
+        Fate::Unreadable => ("unreadable", "the read failed"),
+        Fate::Unsettled => ("unsettled", "being written as the proof ended, so not counted"),
+    }
+}
+
+/// Returns how long ago the blocks were written.
+fn age(one: &Fated, now: i64) -> String {
+    let since = |written: i64| Nanos((now - written).max(0) as u64 * 1_000_000).about();
+    let (oldest, newest) = one.written_unix_ms;
+    match (since(oldest), since(newest)) {
+        (oldest, newest) if oldest == newest => format!("written {oldest} ago"),
+        (oldest, newest) => format!("written {newest} to {oldest} ago"),
+    }
+}
+
+fn json_of(fates: &[Fated], target: &str, file: &Path, now: i64) -> serde_json::Value {
+    let list: Vec<_> = fates
+        .iter()
+        .map(|one| {
+            let (oldest, newest) = one.written_unix_ms;
+            json!({
+                "fate": one.fate, "blocks": one.blocks, "first_offset": one.first * PROOF_BLOCK.0,
+                "written_unix_ms": [oldest, newest], "age_ms": [now - newest, now - oldest],
+            })
+        })
+        .collect();
+    json!({ "target": target, "run_file": file.display().to_string(), "blocks": list })
+}
