@@ -3,10 +3,13 @@
 //!
 //! fio cannot express everything that a plan does. What it cannot is a comment in the job file, at the
 //! place where it would happen: a job file without such comments does the same work. In the other
-//! direction, what a plan cannot express is a finding.
+//! direction, what a plan cannot express is a finding. Where both programs ran a step in turn, the
+//! verdict whether they agree is a function of their repetitions.
 //!
 //! This crate never runs a program and never opens a file.
 
+mod agreement;
+mod check_job;
 mod import;
 mod import_error;
 mod job_file;
@@ -16,6 +19,10 @@ mod samples;
 mod section;
 mod stream;
 
+pub use agreement::{
+    Agreement, Comparison, LEAST_TURNS, Quantity, Repetition, compare, verdict,
+};
+pub use check_job::{check_job, limitations};
 pub use import::{Imported, ImportedStep, import};
 pub use import_error::ImportError;
 pub use job_file::{JobTarget, MARK, job_file};
