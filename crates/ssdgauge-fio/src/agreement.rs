@@ -136,6 +136,18 @@ pub struct Comparison {
     pub agreement: Agreement,
 }
 
+impl Comparison {
+    /// Returns the median of fio.
+    pub fn fio_median(&self) -> f64 {
+        median(&self.fio)
+    }
+
+    /// Returns the median of ssdgauge.
+    pub fn ssdgauge_median(&self) -> f64 {
+        median(&self.ssdgauge)
+    }
+}
+
 /// Compares the repetitions of `fio` with those of `ssdgauge`: every quantity of every direction that all
 /// of them have. Empty with fewer than [`LEAST_TURNS`] of one.
 pub fn compare(fio: &[Vec<Repetition>], ssdgauge: &[Vec<Repetition>]) -> Vec<Comparison> {

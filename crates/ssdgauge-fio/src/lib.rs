@@ -19,9 +19,7 @@ mod samples;
 mod section;
 mod stream;
 
-pub use agreement::{
-    Agreement, Comparison, LEAST_TURNS, Quantity, Repetition, compare, verdict,
-};
+pub use agreement::{Agreement, Comparison, LEAST_TURNS, Quantity, Repetition, compare, verdict};
 pub use check_job::{check_job, limitations};
 pub use import::{Imported, ImportedStep, import};
 pub use import_error::ImportError;

@@ -3,6 +3,7 @@
 mod bench;
 mod claims;
 mod compare;
+mod crosscheck;
 mod demo;
 mod drive_description;
 mod drives;
@@ -52,6 +53,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
+        Command::Crosscheck(arguments) => crosscheck::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),
         Command::Log(arguments) => log::print(&arguments.file),
         Command::Bench(arguments) => bench::execute(&arguments),

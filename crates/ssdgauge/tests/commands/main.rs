@@ -7,6 +7,7 @@ mod bench;
 mod claims;
 mod cohort;
 mod colours;
+mod crosscheck;
 mod drive_description;
 mod durability;
 mod engine;
