@@ -16,8 +16,8 @@ use fio_process::Job;
 use output::{CheckResult, Conditions};
 use selection::{CheckedStep, Selection, Wanted};
 use ssdgauge_core::{
-    Access, Bytes, DriveInfo, EndedBy, FindingKind, Preparation, Recording, Rig, RigError, Sink,
-    TargetKind,
+    Access, Bytes, DriveInfo, EndedBy, FindingKind, Nanos, Preparation, Recording, Rig, RigError,
+    Sink, TargetKind,
 };
 use ssdgauge_fio::{Agreement, JobTarget, Repetition};
 use ssdgauge_guard::{Continued, TargetOptions};
@@ -28,6 +28,8 @@ use std::time::Duration;
 
 /// The blocks of the fill of a scratch file, and the unit of its size.
 const FILL_BLOCK: Bytes = Bytes(1 << 20);
+/// The time without load before each repetition, so that all begin on an idle drive.
+const PAUSE: Nanos = Nanos(500_000_000);
 
 /// Runs steps again and prints whether both programs agree.
 ///
@@ -245,7 +247,11 @@ fn check<'a>(
     for turn in 1..=arguments.turns {
         let name = step.name();
         terminal::print_message(&format!("{name}: {turn} of {}", arguments.turns));
+        rig.rest(PAUSE, &mut sink).map_err(rig_failure)?;
+        interrupted(stop)?;
         theirs.push(by_fio(rig, &step, arguments, stop, &mut sink)?);
+        rig.rest(PAUSE, &mut sink).map_err(rig_failure)?;
+        interrupted(stop)?;
         sink.intervals.clear();
         let ended = rig.run(step.workload, &step.until, &mut sink).map_err(rig_failure)?;
         interrupted(stop)?;

@@ -143,7 +143,7 @@ pub(crate) struct Throttle {
 }
 
 impl Throttle {
-    /// Limits `device` to `rate` reads a second for programs inside the group; prints why where that is
+    /// Limits `device` to `rate` reads and `rate` writes a second for programs inside the group; prints why where that is
     /// not possible.
     pub(crate) fn new(device: &Loop, rate: u64) -> Option<Throttle> {
         let throttle = Throttle::limit(device, rate);
@@ -163,7 +163,10 @@ impl Throttle {
         std::fs::create_dir(&folder).ok()?;
         let throttle = Throttle { folder };
         let limit = format!("{} {rate}", number.trim());
-        std::fs::write(throttle.folder.join("blkio.throttle.read_iops_device"), limit).ok()?;
+        for direction in ["read", "write"] {
+            let file = format!("blkio.throttle.{direction}_iops_device");
+            std::fs::write(throttle.folder.join(file), &limit).ok()?;
+        }
         Some(throttle)
     }
 
