@@ -11,8 +11,8 @@ use crate::samples::{check_limits, interval_of};
 use crate::stream::stream_of;
 use ssdgauge_core::{
     Action, Bytes, Direction, DriveInfo, Engine, EngineReport, Figure, Finding, FindingKind,
-    Interval, Metric, Nanos, Phase, PhaseKind, Plan, Rest, Restart, Score, Severity, Step, Stream,
-    SuiteIdentity, TargetKind, Test, Until, Workload,
+    Interval, Metric, Nanos, Phase, PhaseKind, Plan, Reading, Rest, Restart, Score, Severity, Step,
+    Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
 };
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ const EXPRESSED: [&str; 24] = [
 /// The engines of fio with one request in flight for each job.
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
-/// A result of fio.
+/// A result of another program.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The program, such as `fio-3.33`.
@@ -62,7 +62,7 @@ pub struct Imported {
     pub ended_unix_ms: i64,
     /// The plan that does the same work, as far as a plan can express it.
     pub plan: Plan,
-    /// What fio states about the target.
+    /// What the program states about the target.
     pub drive: DriveInfo,
     /// The measured step of each test, in the order of the plan.
     pub steps: Vec<ImportedStep>,
@@ -77,6 +77,8 @@ pub struct ImportedStep {
     pub elapsed: Nanos,
     /// One interval over the whole step for each stream and direction.
     pub intervals: Vec<Interval>,
+    /// Values that the other program computed from more than the intervals.
+    pub readings: Vec<Reading>,
     /// The engine, as fio names it.
     pub report: EngineReport,
     /// The findings about this step.
@@ -227,7 +229,7 @@ fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), 
         ..EngineReport::default()
     };
     let test = test_of(jobs, streams, engine, elapsed);
-    Ok((test, ImportedStep { elapsed, intervals, report, findings }))
+    Ok((test, ImportedStep { elapsed, intervals, readings: Vec::new(), report, findings }))
 }
 
 fn test_of(jobs: &[&Job], streams: Vec<Stream>, engine: &str, elapsed: Nanos) -> Test {

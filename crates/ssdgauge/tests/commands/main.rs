@@ -17,6 +17,7 @@ mod failing_calls;
 mod fio;
 mod hostile_files;
 mod import;
+mod import_act;
 mod interruption;
 mod large_files;
 mod meters;
