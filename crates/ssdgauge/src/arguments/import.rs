@@ -13,6 +13,10 @@ pub(crate) struct ImportArguments {
     /// Output of fio 3 with --output-format=json+.
     #[arg(long, group = "source", value_name = "FILE")]
     pub(crate) fio: Option<PathBuf>,
+    /// Histogram log of the one job (write_hist_log with log_hist_msec=1000), for the course in time;
+    /// may be repeated, once for each thread.
+    #[arg(long, requires = "fio", value_name = "FILE")]
+    pub(crate) hist_log: Vec<PathBuf>,
     /// Log of the Aerospike Certification Tool 5 or 6: the output of act_storage.
     #[arg(long, group = "source", value_name = "LOG")]
     pub(crate) act: Option<PathBuf>,

@@ -14,9 +14,10 @@ use ssdgauge_runfile::{
 };
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The largest output that is read, in bytes: that of a thousand jobs has some 20 MiB.
+/// The largest output or log that is read, in bytes: an output of a thousand jobs has some 20 MiB, a log of
+/// an hour 14 MiB.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Writes the run file of a result of fio or of ACT.
@@ -28,7 +29,7 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(crate) fn execute(arguments: &ImportArguments) -> Result<(), Failure> {
     match (&arguments.fio, &arguments.act) {
         (Some(input), _) => {
-            let (imported, checksum) = import_fio(input)?;
+            let (imported, checksum) = import_fio(input, &arguments.hist_log)?;
             store(arguments, input, &imported, checksum)
         }
         (None, Some(input)) => {
@@ -39,14 +40,18 @@ pub(crate) fn execute(arguments: &ImportArguments) -> Result<(), Failure> {
     }
 }
 
-/// Returns a result of fio, and the checksum of its text.
-fn import_fio(input: &Path) -> Result<(Imported, u32), Failure> {
+/// Returns a result of fio with the course in time of its `logs`, and the checksum of all texts.
+fn import_fio(input: &Path, logs: &[PathBuf]) -> Result<(Imported, u32), Failure> {
     let text = read(input)?;
-    let imported = ssdgauge_fio::import(&text).map_err(|error| {
+    let logs: Vec<String> = logs.iter().map(|log| read(log)).collect::<Result<_, Failure>>()?;
+    let imported = ssdgauge_fio::import_with_logs(&text, &logs).map_err(|error| {
         let name = input.display();
         Failure::new(FailureKind::Usage, format!("{name}: {error}"), hint_of(&error))
     })?;
-    Ok((imported, crc32fast::hash(text.as_bytes())))
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(text.as_bytes());
+    logs.iter().for_each(|log| checksum.update(log.as_bytes()));
+    Ok((imported, checksum.finalize()))
 }
 
 /// Writes the run file, and prints what was imported with its findings.

@@ -47,6 +47,13 @@ fn run_in_folder(bench: &Bench) {
     bench.print(&["run", "check.toml", ".", "--size", "16MiB", "--out", "run.ssdg"]);
 }
 
+/// Returns the JSON that a check printed.
+#[track_caller]
+fn parse(output: &Output) -> Value {
+    let json = serde_json::from_slice(&output.stdout);
+    json.unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
+}
+
 #[track_caller]
 fn refuses(output: &Output, code: i32, parts: &[&str]) {
     let messages = unfolded(&text(&output.stderr));
@@ -84,7 +91,7 @@ fn a_throttled_device_agrees_and_another_queue_depth_differs() {
     let mut verdicts = Vec::new();
     for _ in 0..3 {
         let agrees = call(&check);
-        let json: Value = serde_json::from_slice(&agrees.stdout).expect(&text(&agrees.stderr));
+        let json: Value = parse(&agrees);
         assert!(json["steps"][0]["comparisons"].as_array().unwrap().len() == 2, "{json:#}");
         assert_ne!(json["verdict"], "differs", "{json:#}");
         verdicts.push((json["verdict"] == "agrees", agrees.status.code()));
@@ -104,7 +111,7 @@ fn a_throttled_device_agrees_and_another_queue_depth_differs() {
     std::fs::write(&other, script).unwrap();
     std::fs::set_permissions(&other, PermissionsExt::from_mode(0o755)).unwrap();
     let differs = call(&format!("{check} --fio {}", other.display()));
-    let json: Value = serde_json::from_slice(&differs.stdout).unwrap();
+    let json: Value = parse(&differs);
     refuses(&differs, 4, &["ssdgauge and fio differ"]);
     assert_eq!(json["verdict"], "differs");
     let mean = &json["steps"][0]["comparisons"][1];
@@ -136,7 +143,7 @@ fn steps_in_a_folder_are_checked_on_a_new_scratch_file_and_writes_need_their_opt
             println!("skipped: no O_DIRECT in {}", bench.folder.path().display());
             return;
         }
-        let json: Value = serde_json::from_slice(&output.stdout).expect(&messages);
+        let json: Value = parse(&output);
         let names = |list: &Value| {
             let steps = list.as_array().unwrap().iter();
             steps
