@@ -12,6 +12,8 @@ pub mod ata;
 mod byte_reader;
 pub mod controller;
 mod description;
+#[cfg(test)]
+mod differential_tests;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixture;
 pub mod health;

@@ -11,8 +11,8 @@ use crate::samples::{check_limits, interval_of};
 use crate::stream::stream_of;
 use ssdgauge_core::{
     Action, Bytes, Direction, DriveInfo, Engine, EngineReport, Figure, Finding, FindingKind,
-    Interval, Metric, Nanos, Phase, PhaseKind, Plan, Rest, Restart, Score, Severity, Step, Stream,
-    SuiteIdentity, TargetKind, Test, Until, Workload,
+    Interval, Metric, Nanos, Phase, PhaseKind, Plan, Reading, Rest, Restart, Score, Severity, Step,
+    Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
 };
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ const MAX_JOBS: usize = 1_000;
 const LARGE: u64 = 64 << 10;
 
 /// The options of a job that the plan or the drive expresses, or that move no number.
-const EXPRESSED: [&str; 24] = [
+const EXPRESSED: [&str; 26] = [
     "name",
     "filename",
     "directory",
@@ -49,11 +49,13 @@ const EXPRESSED: [&str; 24] = [
     "description",
     "percentile_list",
     "lat_percentiles",
+    "write_hist_log",
+    "log_hist_msec",
 ];
 /// The engines of fio with one request in flight for each job.
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
-/// A result of fio.
+/// A result of another program.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The program, such as `fio-3.33`.
@@ -62,7 +64,7 @@ pub struct Imported {
     pub ended_unix_ms: i64,
     /// The plan that does the same work, as far as a plan can express it.
     pub plan: Plan,
-    /// What fio states about the target.
+    /// What the program states about the target.
     pub drive: DriveInfo,
     /// The measured step of each test, in the order of the plan.
     pub steps: Vec<ImportedStep>,
@@ -77,6 +79,8 @@ pub struct ImportedStep {
     pub elapsed: Nanos,
     /// One interval over the whole step for each stream and direction.
     pub intervals: Vec<Interval>,
+    /// Values that the other program computed from more than the intervals.
+    pub readings: Vec<Reading>,
     /// The engine, as fio names it.
     pub report: EngineReport,
     /// The findings about this step.
@@ -88,6 +92,15 @@ pub struct ImportedStep {
 /// # Errors
 /// A text that is not such an output, was written by another version, or contradicts itself.
 pub fn import(text: &str) -> Result<Imported, ImportError> {
+    import_with_logs(text, &[])
+}
+
+/// Reads `text` as [`import`] does, and the course in time from the histogram logs of its one job
+/// (`write_hist_log`), one for each thread. All totals and percentiles stay those of `text`.
+///
+/// # Errors
+/// The same; logs of another result, and a result with several jobs.
+pub fn import_with_logs(text: &str, logs: &[String]) -> Result<Imported, ImportError> {
     let begin = text.lines().find(|line| line.starts_with('{'));
     let begin = begin.ok_or_else(|| ImportError::NoOutput("no line begins with '{'".into()))?;
     let begin = begin.as_ptr() as usize - text.as_ptr() as usize;
@@ -122,7 +135,7 @@ pub fn import(text: &str) -> Result<Imported, ImportError> {
         steps.push(step);
     }
     let drive = drive_of(&output, &tests);
-    let plan = Plan {
+    let mut plan = Plan {
         suite: SuiteIdentity { id: "fio".into(), revision: 1, title: "Jobs of fio".into() },
         shortened: 1,
         span_scaled: false,
@@ -134,7 +147,10 @@ pub fn import(text: &str) -> Result<Imported, ImportError> {
     if let Some(what) = plan.defect(drive.capacity) {
         return Err(ImportError::unfit(&plan.tests[0].title, what));
     }
-    let findings = vec![imported_finding(&output)];
+    if !logs.is_empty() {
+        add_course(&output, logs, &mut steps, &mut plan)?;
+    }
+    let findings = vec![imported_finding(&output, !logs.is_empty())];
     let ended_unix_ms = output.timestamp_ms;
     Ok(Imported { program: output.version, ended_unix_ms, plan, drive, steps, findings })
 }
@@ -151,13 +167,36 @@ fn no_output(text: &str, begin: usize, error: &serde_json::Error) -> ImportError
     }
 }
 
-fn imported_finding(output: &Output) -> Finding {
+/// Divides the one step into the seconds of its histogram logs.
+fn add_course(
+    output: &Output,
+    logs: &[String],
+    steps: &mut [ImportedStep],
+    plan: &mut Plan,
+) -> Result<(), ImportError> {
+    let ([job], [step], [test]) = (output.jobs.as_slice(), steps, plan.tests.as_mut_slice()) else {
+        let what = "histogram logs need a result with one job (group_reporting for its threads)";
+        return Err(ImportError::unfit(&output.jobs[0].jobname, what));
+    };
+    let window = job.options.get("log_hist_msec").or_else(|| output.options.get("log_hist_msec"));
+    let course = crate::hist_log::course(job, window, logs, step.elapsed)?;
+    step.intervals = course.intervals;
+    step.findings.extend(course.findings);
+    test.figures.push(Figure::Timeline);
+    Ok(())
+}
+
+fn imported_finding(output: &Output, has_course: bool) -> Finding {
+    let course = match has_course {
+        true => "the course in time is that of its histogram log",
+        false => "the course in time is not known",
+    };
     Finding::new(
         FindingKind::Imported,
         Severity::Warning,
         format!(
             "these numbers were measured by {}, not by ssdgauge: percentiles follow from its bins (64 \
-             for each octave), and the course in time is not known",
+             for each octave), and {course}",
             output.version
         ),
         "run the same load with `ssdgauge run` for seconds, intervals and conditions of the drive",
@@ -227,7 +266,7 @@ fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), 
         ..EngineReport::default()
     };
     let test = test_of(jobs, streams, engine, elapsed);
-    Ok((test, ImportedStep { elapsed, intervals, report, findings }))
+    Ok((test, ImportedStep { elapsed, intervals, readings: Vec::new(), report, findings }))
 }
 
 fn test_of(jobs: &[&Job], streams: Vec<Stream>, engine: &str, elapsed: Nanos) -> Test {

@@ -15,7 +15,7 @@ pub enum JobTarget {
 
 impl JobTarget {
     /// Returns the value of `filename`.
-    fn filename(&self) -> Result<String, NameError> {
+    pub(crate) fn filename(&self) -> Result<String, NameError> {
         match self {
             JobTarget::Path(path) => file_name(path),
             JobTarget::Variable => Ok("${TARGET}".into()),

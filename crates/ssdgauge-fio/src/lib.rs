@@ -1,12 +1,18 @@
 //! Plans as job files of fio, so that a result can be reproduced with another program; results of fio
-//! as a plan with samples, so that they stand beside runs.
+//! and of the Aerospike Certification Tool as a plan with samples, so that they stand beside runs.
 //!
 //! fio cannot express everything that a plan does. What it cannot is a comment in the job file, at the
 //! place where it would happen: a job file without such comments does the same work. In the other
-//! direction, what a plan cannot express is a finding.
+//! direction, what a plan cannot express is a finding. Where both programs ran a step in turn, the
+//! verdict whether they agree is a function of their repetitions.
 //!
 //! This crate never runs a program and never opens a file.
 
+mod act_log;
+mod act_plan;
+mod agreement;
+mod check_job;
+mod hist_log;
 mod import;
 mod import_error;
 mod job_file;
@@ -16,7 +22,11 @@ mod samples;
 mod section;
 mod stream;
 
-pub use import::{Imported, ImportedStep, import};
+pub use act_log::{ActError, ActForm, ActLog, BinUnit, Bins, read_act_log};
+pub use act_plan::ASSUMED_CAPACITY;
+pub use agreement::{Agreement, Comparison, LEAST_TURNS, Quantity, Repetition, compare, verdict};
+pub use check_job::{check_job, limitations};
+pub use import::{Imported, ImportedStep, import, import_with_logs};
 pub use import_error::ImportError;
 pub use job_file::{JobTarget, MARK, job_file};
 pub use line::NameError;

@@ -4,6 +4,8 @@
 //! This module only reads. Offsets and magic bytes are those of the specifications of the formats
 //! and of libblkid (util-linux).
 
+#[cfg(test)]
+mod blkid_tests;
 mod table;
 
 use serde::{Deserialize, Serialize};

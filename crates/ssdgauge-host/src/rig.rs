@@ -7,6 +7,7 @@
 
 mod durability;
 mod instruments;
+mod lend;
 mod load;
 mod meters;
 mod open;

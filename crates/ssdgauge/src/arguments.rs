@@ -4,6 +4,7 @@
 
 mod bench;
 mod claims;
+mod crosscheck;
 mod distribution;
 mod export;
 mod import;
@@ -14,6 +15,7 @@ mod values;
 
 pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
+pub(crate) use crosscheck::CrosscheckArguments;
 pub(crate) use distribution::{CompletionsArguments, ManualArguments};
 pub(crate) use export::ExportArguments;
 pub(crate) use import::ImportArguments;
@@ -47,7 +49,7 @@ device such as /dev/nvme0n1 (all data on it is lost; its serial must be confirme
 sim:PROFILE[?KEY=VALUE&...] (a virtual drive), null: (no device, to measure the engine).
 
 Exit codes: 0 done, 1 the run failed, 2 usage, 3 refused and nothing written, 4 a criterion was \
-not met, 75 interrupted and resumable, or busy with another run.";
+not met, 75 interrupted and resumable, busy with another run, or too noisy to tell (crosscheck).";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -79,8 +81,10 @@ pub(crate) enum Command {
     Log(LogArguments),
     /// Print a suite or a run as a job file of fio.
     Export(ExportArguments),
-    /// Store a result of fio as a run file, marked as imported.
+    /// Store a result of another program as a run file, marked as imported.
     Import(ImportArguments),
+    /// Run finished steps again by ssdgauge and by fio in turn, and judge whether they agree.
+    Crosscheck(CrosscheckArguments),
     /// Offer a virtual drive to other programs as a network block device.
     Serve(ServeArguments),
     /// Print the completions for a shell.

@@ -3,6 +3,7 @@
 mod bench;
 mod claims;
 mod compare;
+mod crosscheck;
 mod demo;
 mod distribution;
 mod drive_description;
@@ -55,6 +56,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
+        Command::Crosscheck(arguments) => crosscheck::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),
         Command::Completions(arguments) => {
             distribution::print_completions(&arguments);

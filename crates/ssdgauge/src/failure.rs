@@ -29,6 +29,8 @@ pub(crate) enum FailureKind {
     Interrupted,
     /// Another run uses the drive or the run file; nothing was written.
     Busy,
+    /// The repetitions differ too much for a verdict.
+    Undecided,
 }
 
 /// A failure of a command, as it is printed.
@@ -49,7 +51,7 @@ impl FailureKind {
             FailureKind::Usage => 2,
             FailureKind::Refused => 3,
             FailureKind::Criterion => 4,
-            FailureKind::Interrupted | FailureKind::Busy => 75,
+            FailureKind::Interrupted | FailureKind::Busy | FailureKind::Undecided => 75,
         }
     }
 }

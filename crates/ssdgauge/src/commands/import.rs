@@ -1,5 +1,7 @@
 //! `ssdgauge import`: a result of another program as a run file.
 
+mod act;
+
 use crate::arguments::ImportArguments;
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
@@ -12,23 +14,54 @@ use ssdgauge_runfile::{
 };
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The largest output that is read, in bytes: that of a thousand jobs has some 20 MiB.
+/// The largest output or log that is read, in bytes: an output of a thousand jobs has some 20 MiB, a log of
+/// an hour 14 MiB.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Writes the run file of a result of fio.
+/// Writes the run file of a result of fio or of ACT.
 ///
 /// # Errors
 ///
-/// Fails where the input is not an output of fio 3, and where the run file exists or cannot be written.
+/// Fails where the input is not a result that is known, and where the run file exists or cannot be
+/// written.
 pub(crate) fn execute(arguments: &ImportArguments) -> Result<(), Failure> {
-    let name = arguments.fio.display();
-    let text = read(&arguments.fio)?;
-    let imported = ssdgauge_fio::import(&text).map_err(|error| {
+    match (&arguments.fio, &arguments.act) {
+        (Some(input), _) => {
+            let (imported, checksum) = import_fio(input, &arguments.hist_log)?;
+            store(arguments, input, &imported, checksum)
+        }
+        (None, Some(input)) => {
+            let (imported, checksum) = act::import(input, arguments.size)?;
+            store(arguments, input, &imported, checksum)
+        }
+        (None, None) => unreachable!("clap requires one of them"),
+    }
+}
+
+/// Returns a result of fio with the course in time of its `logs`, and the checksum of all texts.
+fn import_fio(input: &Path, logs: &[PathBuf]) -> Result<(Imported, u32), Failure> {
+    let text = read(input)?;
+    let logs: Vec<String> = logs.iter().map(|log| read(log)).collect::<Result<_, Failure>>()?;
+    let imported = ssdgauge_fio::import_with_logs(&text, &logs).map_err(|error| {
+        let name = input.display();
         Failure::new(FailureKind::Usage, format!("{name}: {error}"), hint_of(&error))
     })?;
-    let out = arguments.output.clone().unwrap_or_else(|| arguments.fio.with_extension("ssdg"));
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(text.as_bytes());
+    logs.iter().for_each(|log| checksum.update(log.as_bytes()));
+    Ok((imported, checksum.finalize()))
+}
+
+/// Writes the run file, and prints what was imported with its findings.
+fn store(
+    arguments: &ImportArguments,
+    input: &Path,
+    imported: &Imported,
+    checksum: u32,
+) -> Result<(), Failure> {
+    let out = arguments.output.clone().unwrap_or_else(|| input.with_extension("ssdg"));
     if out.extension().is_none_or(|suffix| suffix != "ssdg") {
         return Err(Failure::new(
             FailureKind::Usage,
@@ -36,7 +69,7 @@ pub(crate) fn execute(arguments: &ImportArguments) -> Result<(), Failure> {
             "nothing was written; run files end in .ssdg",
         ));
     }
-    write(&out, arguments, &imported, crc32fast::hash(text.as_bytes())).map_err(Failure::from)?;
+    write(&out, arguments, imported, checksum).map_err(Failure::from)?;
     let (program, tests) = (&imported.program, imported.steps.len());
     let tests = if tests == 1 { "1 test".into() } else { format!("{tests} tests") };
     let out = out.display();
@@ -114,11 +147,14 @@ fn write(
         record(&mut writer, None, finding)?;
     }
     for (test, step) in imported.steps.iter().enumerate() {
-        let ImportedStep { elapsed, intervals, report, findings } = step;
+        let ImportedStep { elapsed, intervals, readings, report, findings } = step;
         let place = StepPlace { test, phase: 0, step: 0 };
         let id = writer.begin_step(place, 1, &imported.plan, at)?;
         for interval in intervals {
             writer.interval(id, interval)?;
+        }
+        for reading in readings {
+            writer.reading(id, reading)?;
         }
         for finding in findings {
             record(&mut writer, Some(id), finding)?;

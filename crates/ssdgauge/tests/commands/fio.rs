@@ -1,8 +1,8 @@
 //! Agreement with fio on a device with a known rate.
 
-use crate::support::{Bench, Loop, text};
+use crate::support::{Bench, Loop, Throttle, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 const SIZE: u64 = 64 << 20;
@@ -14,37 +14,6 @@ const RATE: u64 = 500;
 /// for a processor loses no request.
 const DEPTH: u64 = 160;
 
-/// A control group that throttles one block device, removed when it is dropped.
-struct Throttle {
-    folder: PathBuf,
-}
-
-impl Throttle {
-    fn new(device: &Loop) -> Option<Throttle> {
-        let folder = PathBuf::from(format!("/sys/fs/cgroup/blkio/ssdgauge-{}", std::process::id()));
-        let number = std::fs::read_to_string(format!("/sys/block/{}/dev", device.name())).ok()?;
-        std::fs::create_dir(&folder).ok()?;
-        let throttle = Throttle { folder };
-        let limit = format!("{} {RATE}", number.trim());
-        std::fs::write(throttle.folder.join("blkio.throttle.read_iops_device"), limit).ok()?;
-        Some(throttle)
-    }
-
-    /// Returns a shell that runs `program` inside the group.
-    fn inside(&self, program: &str) -> Command {
-        let mut command = Command::new("sh");
-        let tasks = self.folder.join("tasks");
-        command.args(["-c", &format!("echo $$ > {}; exec {program}", tasks.display())]);
-        command
-    }
-}
-
-impl Drop for Throttle {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.folder);
-    }
-}
-
 #[test]
 fn throughput_agrees_with_fio_within_five_percent_on_one_throttled_device() {
     if Command::new("fio").arg("--version").output().is_err() {
@@ -53,10 +22,7 @@ fn throughput_agrees_with_fio_within_five_percent_on_one_throttled_device() {
     }
     let bench = Bench::new();
     let Some(device) = Loop::attach(bench.folder.path(), SIZE) else { return };
-    let Some(throttle) = Throttle::new(&device) else {
-        println!("skipped: no control group that throttles block devices (cgroup v1 blkio)");
-        return;
-    };
+    let Some(throttle) = Throttle::new(&device, RATE) else { return };
     let suite = SUITE.replace("DEPTH", &DEPTH.to_string());
     std::fs::write(bench.path("read.toml"), suite).unwrap();
     // In turn, three times, and the median of each: one delay by other programs has no effect.

@@ -213,3 +213,121 @@ fn what_a_plan_does_not_express_is_a_finding_by_its_option() {
     // Written to a drive, and not by this program: no flush is missing.
     assert_eq!(report(&bench, "fio.ssdg")["runs"][0]["complete"], true);
 }
+
+/// A result of one job with 3 s, and its log: in each second `count` reads in the bin of 258 ns.
+fn logged(count: u64, seconds: &[u64]) -> (Value, String) {
+    let mut result = output("fio-3.33");
+    let total = count * 3;
+    let latency =
+        json!({ "min": 257, "max": 259, "mean": 258.0, "N": total, "bins": { "258": total } });
+    let side = json!({ "io_bytes": total * 4096, "runtime": 3_004, "total_ios": total, "clat_ns": latency });
+    result["jobs"][0]["read"] = side;
+    result["jobs"][0]["job options"]["log_hist_msec"] = "1000".into();
+    let line = |second: &u64| {
+        let bins: Vec<String> =
+            (0..1_856).map(|bin| if bin == 192 { count } else { 0 }.to_string()).collect();
+        format!("{}, 0, 4096, {}\n", second * 1_000 + 3, bins.join(", "))
+    };
+    (result, seconds.iter().map(line).collect())
+}
+
+fn import_logged(bench: &Bench, result: &Value, log: &str) -> std::process::Output {
+    std::fs::write(bench.path("out.json"), result.to_string()).unwrap();
+    std::fs::write(bench.path("hist.log"), log).unwrap();
+    bench.call(&["import", "--fio", "out.json", "--hist-log", "hist.log", "-o", "fio.ssdg"])
+}
+
+#[test]
+fn a_histogram_log_adds_the_seconds_and_what_it_lacks_is_a_finding_with_the_count() {
+    for (seconds, lacks) in [(&[1, 2, 3][..], 0), (&[1, 2], 5_000), (&[1, 3], 5_000)] {
+        let bench = Bench::new();
+        let (result, log) = logged(5_000, seconds);
+        let call = import_logged(&bench, &result, &log);
+        let messages = text(&call.stderr);
+        assert_eq!(call.status.code(), Some(0), "{messages}");
+        let part = "lacks 5000 of 15000 reads (33.3 %)";
+        assert_eq!(messages.contains(part), lacks > 0, "{seconds:?}: {messages}");
+        let file = bench.path("fio.ssdg");
+        assert_eq!(query(&file, "SELECT sum(ios) FROM interval"), 15_000);
+        assert_eq!(query(&file, "SELECT sum(lat_sum_ns) FROM interval"), 15_000 * 258);
+        assert_eq!(query(&file, "SELECT min(lat_min_ns) FROM interval"), 257);
+        assert_eq!(query(&file, "SELECT max(lat_max_ns) FROM interval"), 259);
+        for second in 0..3 {
+            let in_log = seconds.contains(&(second + 1));
+            let sql = format!("SELECT coalesce(sum(ios), 0) FROM interval WHERE second = {second}");
+            let is_rest = !in_log && second == 2;
+            assert_eq!(
+                query(&file, &sql),
+                if in_log || is_rest { 5_000 } else { 0 },
+                "{seconds:?}"
+            );
+        }
+        let point = &report(&bench, "fio.ssdg")["runs"][0]["tests"][0]["points"][0]["metrics"];
+        agrees(&point["iops"], 15_000.0 / 3.004, 1e-3, "IOPS of the JSON");
+    }
+}
+
+#[test]
+fn logs_that_do_not_belong_to_the_result_are_refused() {
+    let (result, log) = logged(5_000, &[1, 2, 3]);
+    let refuses = |result: &Value, log: &str, part: &str| {
+        let bench = Bench::new();
+        let call = import_logged(&bench, result, log);
+        let messages = text(&call.stderr);
+        assert_eq!(call.status.code(), Some(2), "{part}: {messages}");
+        assert!(messages.contains(part), "'{part}' is not in: {messages}");
+        assert_eq!(bench.names(), ["hist.log", "out.json"]);
+    };
+    refuses(&result, &log.replace("5000", "5001"), "more requests at 258 ns");
+    refuses(&result, &log.replacen("1003, 0", "1003, 1", 1), "its log has writes, its JSON none");
+    refuses(&result, "", "has no line of direction read");
+    refuses(&result, "1003, 0, 4096, 1, 2\n", "line 1 of its histogram log has 2 bins");
+    refuses(
+        &result,
+        &format!("{log}fio\n"),
+        "line 4 of its histogram log is not a list of numbers",
+    );
+    refuses(
+        &result,
+        &log.replace("1003,", "99999999999,"),
+        "line 1 of its histogram log is later than a day",
+    );
+    let mut other = result.clone();
+    other["jobs"][0]["job options"]["log_hist_msec"] = "5000".into();
+    refuses(&other, &log, "log_hist_msec=1000 or less");
+    let mut other = result.clone();
+    other["jobs"][0]["read"]["lat_ns"] = other["jobs"][0]["read"]["clat_ns"].clone();
+    refuses(&other, &log, "lat_percentiles=1");
+    let mut other = result.clone();
+    let second = other["jobs"][0].clone();
+    other["jobs"].as_array_mut().unwrap().push(second);
+    refuses(&other, &log, "a result with one job");
+}
+
+#[test]
+fn a_log_that_fio_wrote_has_no_more_requests_than_its_result() {
+    let bench = Bench::new();
+    let job = "[reads]\nrw=randrw\nbs=4k\nsize=4m\nioengine=psync\ntime_based=1\nruntime=2\n\
+        rate_iops=2000\nwrite_hist_log=h\nlog_hist_msec=1000\n";
+    std::fs::write(bench.path("job.fio"), job).unwrap();
+    let fio = Command::new("fio")
+        .args(["--output-format=json+", "--output=out.json", "job.fio"])
+        .current_dir(bench.folder.path())
+        .output();
+    let Ok(fio) = fio else {
+        println!("skipped: no fio");
+        return;
+    };
+    assert!(fio.status.success(), "{}", text(&fio.stderr));
+    let log = "h_clat_hist.1.log";
+    let call = bench.call(&["import", "--fio", "out.json", "--hist-log", log, "-o", "fio.ssdg"]);
+    assert_eq!(call.status.code(), Some(0), "{}", text(&call.stderr));
+    let output = std::fs::read_to_string(bench.path("out.json")).unwrap();
+    let output: Value = serde_json::from_str(&output[output.find('{').unwrap()..]).unwrap();
+    for direction in ["read", "write"] {
+        let sql = format!("SELECT sum(ios) FROM interval WHERE direction = '{direction}'");
+        let total = output["jobs"][0][direction]["total_ios"].as_i64().unwrap();
+        assert_eq!(query(&bench.path("fio.ssdg"), &sql), total, "{direction}");
+    }
+    assert!(query(&bench.path("fio.ssdg"), "SELECT max(second) FROM interval") >= 1);
+}

@@ -136,3 +136,51 @@ impl Drop for Loop {
         let _ = Command::new("losetup").args(["-d", &self.path]).status();
     }
 }
+
+/// A control group that throttles one block device, removed when it is dropped.
+pub(crate) struct Throttle {
+    folder: PathBuf,
+}
+
+impl Throttle {
+    /// Limits `device` to `rate` reads and `rate` writes a second for programs inside the group; prints why where that is
+    /// not possible.
+    pub(crate) fn new(device: &Loop, rate: u64) -> Option<Throttle> {
+        let throttle = Throttle::limit(device, rate);
+        if throttle.is_none() {
+            println!("skipped: no control group that throttles block devices (cgroup v1 blkio)");
+        }
+        throttle
+    }
+
+    fn limit(device: &Loop, rate: u64) -> Option<Throttle> {
+        let folder = PathBuf::from(format!(
+            "/sys/fs/cgroup/blkio/ssdgauge-{}-{}",
+            std::process::id(),
+            device.name()
+        ));
+        let number = std::fs::read_to_string(format!("/sys/block/{}/dev", device.name())).ok()?;
+        std::fs::create_dir(&folder).ok()?;
+        let throttle = Throttle { folder };
+        let limit = format!("{} {rate}", number.trim());
+        for direction in ["read", "write"] {
+            let file = format!("blkio.throttle.{direction}_iops_device");
+            std::fs::write(throttle.folder.join(file), &limit).ok()?;
+        }
+        Some(throttle)
+    }
+
+    /// Returns a shell that runs `program` inside the group.
+    pub(crate) fn inside(&self, program: &str) -> Command {
+        let mut command = Command::new("sh");
+        let tasks = self.folder.join("tasks");
+        command.args(["-c", &format!("echo $$ > {}; exec {program}", tasks.display())]);
+        command
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
