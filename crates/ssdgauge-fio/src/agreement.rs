@@ -105,7 +105,7 @@ impl Repetition {
                 lat_p99_us: p99.map(|ns| ns as f64 / 1e3),
             })
         };
-        Direction::BOTH.into_iter().filter_map(of_direction).collect()
+        Direction::TRANSFERS.into_iter().filter_map(of_direction).collect()
     }
 
     fn value(&self, quantity: Quantity) -> Option<f64> {
@@ -152,7 +152,7 @@ impl Comparison {
 /// of them have. Empty with fewer than [`LEAST_TURNS`] of one.
 pub fn compare(fio: &[Vec<Repetition>], ssdgauge: &[Vec<Repetition>]) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    for direction in Direction::BOTH {
+    for direction in Direction::TRANSFERS {
         for quantity in Quantity::ALL {
             let fio = values(fio, direction, quantity);
             let ssdgauge = values(ssdgauge, direction, quantity);

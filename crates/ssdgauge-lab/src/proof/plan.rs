@@ -4,8 +4,8 @@
 use super::ProofError;
 use super::layout::{Depth, Layout};
 use ssdgauge_core::{
-    Access, Action, Arrival, Bytes, Data, DriveInfo, Engine, LatencyClock, Metric, Phase,
-    PhaseKind, Plan, Rest, Restart, Score, Step, Stream, SuiteIdentity, Test, Until, Workload,
+    Access, Action, Bytes, DriveInfo, Engine, Metric, Phase, PhaseKind, Plan, Rest, Restart, Score,
+    Step, Stream, SuiteIdentity, Test, Until, Workload,
 };
 
 /// The id of the suite in the run file of a proof.
@@ -61,19 +61,11 @@ pub fn proof_plan(drive: &DriveInfo, depth: Depth, seed: u64) -> Result<Plan, Pr
 
 fn step(label: &str, read_percent: u8, capacity: Bytes, bytes: Bytes) -> Step {
     let stream = Stream {
-        name: "main".into(),
         access: Access::Sequential,
         block_size: REQUEST,
         read_percent,
-        queue_depth: 1,
-        threads: 1,
-        offset: Bytes(0),
         span: capacity,
-        arrival: Arrival::Closed,
-        data: Data::Incompressible,
-        sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     };
     let workload = Workload { engine: Engine::Synchronous, streams: vec![stream] };
     let until = Until { time: None, bytes: Some(bytes) };
