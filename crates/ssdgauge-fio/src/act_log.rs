@@ -14,6 +14,8 @@ const MAX_LINE: u64 = 4_096;
 const MAX_LINES: usize = 9_000_000;
 /// The most entries of a configuration, and the most characters of one.
 const MAX_ENTRIES: usize = 100;
+/// The most histograms of a block: two for each of a hundred devices, and those of all.
+const MAX_HISTOGRAMS: usize = 210;
 /// The bins of a histogram.
 const BINS: usize = 64;
 /// The most requests of a histogram: no drive reaches them.
@@ -328,6 +330,10 @@ impl<R: BufRead> Lines<R> {
             if let Some((line, name, bins)) = current.take() {
                 check_total(line, &name, &bins)?;
                 block.insert(name, bins);
+                if block.len() > MAX_HISTOGRAMS {
+                    let what = format!("its block has more than {MAX_HISTOGRAMS} histograms");
+                    return Err(ActError::Line { line, what });
+                }
             }
             if text.is_empty() {
                 return Ok(Some(block));

@@ -78,3 +78,81 @@ fn damaged_outputs_are_imported_or_refused() {
     assert!(imported > tries / 50 && refused > tries / 50);
     assert!(ssdgauge_fio::import(OUTPUT).is_ok());
 }
+
+const ACT_LOG: &str = "ACT version 6.4\n\nACT-STORAGE CONFIGURATION\nread-reqs-per-sec: 2000\n\n\
+    HISTOGRAM NAMES\nreads\n\nafter 3600 sec:\nreads (100 total)\n (00: 0000000090) (01: 0000000010)\n\n\
+    after 7200 sec:\nreads (200 total)\n (00: 0000000150) (01: 0000000040) (07: 0000000010)\n\n";
+
+#[test]
+fn damaged_logs_of_act_are_read_or_refused() {
+    let seed = 20_261_124;
+    println!("seed {seed}");
+    let mut random = Random::new(seed, 0);
+    let tries = if std::env::var_os("SSDGAUGE_LONG").is_some() { 1_000_000 } else { 20_000 };
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..tries {
+        let mut text = with_other_number(ACT_LOG, &mut random);
+        if random.below(3) == 0 {
+            text.truncate(random.below(text.len() as u64) as usize);
+        }
+        match ssdgauge_fio::read_act_log(text.as_bytes()) {
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+            Ok(log) => {
+                for slice in &log.slices {
+                    let (least, most) = slice.share_above(1_000_000, log.unit);
+                    assert!((0.0..=100.0).contains(&least) && least <= most && most <= 100.0);
+                }
+                read += 1;
+            }
+        }
+    }
+    println!("{read} read, {refused} refused");
+    assert!(read > tries / 50 && refused > tries / 50);
+    let whole = ssdgauge_fio::read_act_log(ACT_LOG.as_bytes()).unwrap();
+    let shares: Vec<(f64, f64)> =
+        whole.slices.iter().map(|slice| slice.share_above(1_000_000, whole.unit)).collect();
+    assert_eq!(shares, [(10.0, 10.0), (40.0, 40.0)]);
+}
+
+#[test]
+fn damaged_histogram_logs_are_imported_or_refused() {
+    let seed = 20_261_125;
+    println!("seed {seed}");
+    let mut random = Random::new(seed, 0);
+    let one = &OUTPUT[..OUTPUT.find("{ \"jobname\": \"b\"").unwrap()];
+    let output = format!("{} ] }}", one.trim_end().trim_end_matches(','));
+    let output = output.replace("\"size\"", "\"log_hist_msec\": \"1000\", \"size\"");
+    // Keys that fio prints: the values of bins 45, 100 and 440.
+    let output =
+        output.replace("\"90\": 1, \"200\": 1, \"404\": 1", "\"90\": 1, \"201\": 1, \"402\": 1");
+    let line = |direction: u32, bins: &[usize]| {
+        let counts: Vec<&str> =
+            (0..1_856).map(|bin| if bins.contains(&bin) { "1" } else { "0" }).collect();
+        format!("1000, {direction}, 4096, {}\n", counts.join(", "))
+    };
+    let log = format!("{}{}", line(0, &[90]), line(1, &[429]));
+    let tries = if std::env::var_os("SSDGAUGE_LONG").is_some() { 20_000 } else { 300 };
+    let (mut imported, mut refused) = (0, 0);
+    for _ in 0..tries {
+        let mut text = with_other_number(&log, &mut random);
+        if random.below(3) == 0 {
+            text = text.replacen("1, 0", "0, 0", 1 + random.below(2) as usize);
+        }
+        match ssdgauge_fio::import_with_logs(&output, &[text]) {
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+            Ok(result) => {
+                let ios: u64 = result.steps[0].intervals.iter().map(|one| one.ios).sum();
+                assert_eq!(ios, 4, "the requests of the JSON");
+                imported += 1;
+            }
+        }
+    }
+    println!("{imported} imported, {refused} refused");
+    assert!(imported > 0 && refused > 0, "{imported} {refused}");
+}

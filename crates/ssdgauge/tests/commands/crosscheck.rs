@@ -1,6 +1,6 @@
 //! Steps of a run again by fio and by ssdgauge in turn, on one target.
 
-use crate::support::{Bench, Loop, Throttle, text, unfolded};
+use crate::support::{Bench, Loop, Throttle, signal, text, unfolded, wait_for};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
@@ -202,4 +202,45 @@ fn what_cannot_be_checked_is_refused_by_name_before_anything_is_written() {
     if !text(&failed.stderr).contains("page cache") {
         refuses(&failed, 1, &["fio failed: out of luck"]);
     }
+}
+
+#[test]
+fn a_stopped_check_ends_fio_and_keeps_nothing() {
+    let bench = Bench::new();
+    run_in_folder(&bench);
+    let endless = bench.path("endless-fio");
+    std::fs::write(
+        &endless,
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo fio-3.99 && exit\nexec sleep 600\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&endless, PermissionsExt::from_mode(0o755)).unwrap();
+    let before = bench.names();
+    let fio = endless.to_str().unwrap().to_owned();
+    let mut command = bench.command(&["crosscheck", "run.ssdg", "--step", "reads", "--fio", &fio]);
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    let mut started = None;
+    let mut ended = false;
+    wait_for("fio", || {
+        ended = child.try_wait().unwrap().is_some();
+        let pids = std::fs::read_to_string(&children).unwrap_or_default();
+        let is_fio = |pid: &&str| {
+            std::fs::read_to_string(format!("/proc/{pid}/comm"))
+                .is_ok_and(|name| name.trim() == "sleep")
+        };
+        started = pids.split_whitespace().find(is_fio).map(str::to_owned);
+        ended || started.is_some()
+    });
+    let Some(pid) = started else {
+        let output = child.wait_with_output().unwrap();
+        assert!(text(&output.stderr).contains("page cache"), "{}", text(&output.stderr));
+        println!("skipped: no O_DIRECT in {}", bench.folder.path().display());
+        return;
+    };
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    refuses(&output, 75, &["error: interrupted", "keeps no results"]);
+    wait_for("the end of fio", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
+    assert_eq!(bench.names(), before);
 }

@@ -16,6 +16,7 @@ mod errors;
 mod export;
 mod failing_calls;
 mod fio;
+mod fio_page;
 mod hostile_files;
 mod import;
 mod import_act;
