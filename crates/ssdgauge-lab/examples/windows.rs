@@ -40,7 +40,12 @@ fn main() -> ExitCode {
 
 fn print(path: &Path) -> Result<(), RunFileError> {
     let run = RunFile::open(path)?;
-    for step in run.steps()?.iter().filter(|step| step.phase_kind == PhaseKind::Measure) {
+    for step in &run.steps()? {
+        // A plan that opens has every step that its file records.
+        let test = &run.head().plan.tests[step.place.test];
+        if test.phases[step.place.phase].kind != PhaseKind::Measure {
+            continue;
+        }
         let mut seconds: Vec<Second> = Vec::new();
         run.sums(step.id, |interval| {
             let index = interval.second as usize;
@@ -55,7 +60,7 @@ fn print(path: &Path) -> Result<(), RunFileError> {
         let rate = |part: &[Second]| (of(part, |s| s.requests), vec![1.0; part.len()]);
         let latency =
             |part: &[Second]| (of(part, |s| s.latency_ns / 1e3), of(part, |s| s.requests));
-        let name = &step.test_id;
+        let name = &test.id;
         print_rows(name, &seconds, "IOPS", true, rate);
         print_rows(name, &seconds, "mean latency", false, latency);
     }
@@ -74,7 +79,9 @@ fn print_rows(
     };
     let whole = values(seconds);
     let truth = ratio(&whole);
-    let each: Vec<f64> = whole.0.iter().zip(&whole.1).map(|(above, below)| above / below).collect();
+    // A second without a request has no latency.
+    let each = whole.0.iter().zip(&whole.1).filter(|(_, below)| **below > 0.0);
+    let each: Vec<f64> = each.map(|(above, below)| above / below).collect();
     for n in LENGTHS {
         let (mut within, mut settling) = (0, 0);
         let (mut halves, mut means) = (Vec::new(), Vec::new());
