@@ -206,7 +206,8 @@ impl ActLog {
                 FindingKind::Imported,
                 Severity::Warning,
                 format!(
-                    "whether load {} passed is not known: the bins of microseconds have no border at its limits",
+                    "whether load {} passed is not known: the bins of microseconds have no border \
+                     at its limits",
                     step.label
                 ),
                 "run ACT without microsecond-histograms",
@@ -253,9 +254,9 @@ impl ActLog {
             FindingKind::Imported,
             Severity::Warning,
             format!(
-                "these numbers were measured by ACT {}, not by ssdgauge: the shares of slow reads of {slices} are \
-                 known from bins of powers of two, but no mean and no percentile; the preparation is not known \
-                 (capacity: {capacity})",
+                "these numbers were measured by ACT {}, not by ssdgauge: the shares of slow reads of \
+                 {slices} are known from bins of powers of two, but no mean and no percentile; the \
+                 preparation is not known (capacity: {capacity})",
                 self.version
             ),
             "run the suite `act` with `ssdgauge run` for latencies, seconds and conditions of the drive",

@@ -235,8 +235,8 @@ fn lost_finding(job: &Job, direction: Direction, lost: u64, of: u64) -> Finding 
         FindingKind::Imported,
         Severity::Warning,
         format!(
-            "the histogram log of job '{}' lacks {lost} of {of} {name}s ({share:.1} %): the course in time is \
-             that of the others; totals and percentiles are those of the JSON",
+            "the histogram log of job '{}' lacks {lost} of {of} {name}s ({share:.1} %): the course \
+             in time is that of the others; totals and percentiles are those of the JSON",
             job.jobname
         ),
         "fio loses windows of this log; a run of ssdgauge records every second",

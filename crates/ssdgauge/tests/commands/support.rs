@@ -143,8 +143,8 @@ pub(crate) struct Throttle {
 }
 
 impl Throttle {
-    /// Limits `device` to `rate` reads and `rate` writes a second for programs inside the group; prints why where that is
-    /// not possible.
+    /// Limits `device` to `rate` reads and `rate` writes a second for programs inside the group;
+    /// prints why where that is not possible.
     pub(crate) fn new(device: &Loop, rate: u64) -> Option<Throttle> {
         let throttle = Throttle::limit(device, rate);
         if throttle.is_none() {
