@@ -23,8 +23,8 @@ fn no_help_text_is_wider_than_the_terminal() {
     let bench = Bench::new();
     check(&bench, &["--help"]);
     for command in [
-        "quick", "run", "plan", "drives", "suites", "report", "claims", "export", "import", "serve",
-        "prove",
+        "quick", "run", "plan", "drives", "suites", "report", "claims", "export", "import",
+        "serve", "prove",
     ] {
         check(&bench, &[command, "--help"]);
     }
