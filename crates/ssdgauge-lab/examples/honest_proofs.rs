@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let profiles = ["tiny", "tlc-client", "mlc-client", "qlc-client", "sata-datacentre"];
         let profile = profiles[random.below(profiles.len() as u64) as usize];
         let state = ["fresh", "filled", "steady"][random.below(3) as usize];
-        let (capacity, seed) = (64 + random.below(16_000), random.next_u64());
+        let (capacity, seed) = (1_000 + random.below(15_000), random.next_u64());
         let depth = if random.below(4) == 0 { Depth::Full } else { Depth::Quick };
         let target = format!("{profile}?capacity={capacity}MB&state={state}&seed={seed}");
         let mut rig = VirtualRig::open(&target, 1)?;

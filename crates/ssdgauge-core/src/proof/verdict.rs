@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn losses_all_over_the_drive_are_damage() {
-        let lost = |place: u64| if place % 700 == 0 { Answer::Zeros } else { Answer::Own };
+        let lost = |place: u64| if place.is_multiple_of(700) { Answer::Zeros } else { Answer::Own };
         assert_eq!(judge(&pass(0, lost), CAPACITY), Verdict::Damaged);
     }
 

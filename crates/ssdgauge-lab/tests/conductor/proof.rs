@@ -124,7 +124,7 @@ fn no_honest_drive_is_accused() {
     let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 500 } else { 6 };
     let mut random = Random::new(7, 0);
     for number in 0..drives {
-        let (capacity, seed) = (64 + random.below(400), random.next_u64());
+        let (capacity, seed) = (500 + random.below(1_000), random.next_u64());
         let profile = ["tiny", "tlc-client", "qlc-client"][random.below(3) as usize];
         let depth = if number % 3 == 0 { Depth::Full } else { Depth::Quick };
         let target = format!("{profile}?capacity={capacity}MB&seed={seed}");

@@ -13,7 +13,7 @@ pub(crate) struct ProveArguments {
     /// Write at most an eighth of the drive, spread over all addresses.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Write every block but the first [default].
+    /// Write every block but the first; the default.
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
     /// Write nothing: read what the proof in this run file wrote, and list what is kept, lost, torn,

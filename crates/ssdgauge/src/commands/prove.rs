@@ -131,6 +131,18 @@ pub(crate) fn resume(
     finish(result.map(drop), &drive, &arguments.file, arguments.json)
 }
 
+/// Prints the result of the proof in `file`; returns false where it is the run file of another kind.
+///
+/// # Errors
+///
+/// Fails where the file cannot be read, or its records are damaged.
+pub(crate) fn print_recorded(file: &Path, json: bool) -> Result<bool, Failure> {
+    let run = RunFile::open(file)?;
+    let Some(recorded) = Recorded::read(&run)? else { return Ok(false) };
+    card::print(&ssdgauge_lab::review(&recorded), &run.head().drive, file, json);
+    Ok(true)
+}
+
 /// Prints what the run file shows, and returns the failure that follows: of the drive where it does not
 /// store what it states, otherwise of the run.
 fn finish(

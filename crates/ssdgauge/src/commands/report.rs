@@ -4,6 +4,7 @@ mod cohort;
 mod notes;
 
 use crate::arguments;
+use crate::commands::prove;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::page_file::{page_beside, write_page};
@@ -46,6 +47,13 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         output::check(image, Format::Png, &inputs)?;
     }
     let mut runs = ssdgauge_report::read_all(&arguments.files)?;
+    // A proof of the capacity has no measurements for a page: its card is printed.
+    if let ([file], [run]) = (arguments.files.as_slice(), runs.as_slice())
+        && run.head.plan.suite.id == ssdgauge_lab::PROOF_SUITE
+        && prove::print_recorded(file, arguments.json)?
+    {
+        return Ok(());
+    }
     if let Some(percent) = arguments.fill_level {
         runs = at_fill_level(runs, percent)?;
     }

@@ -48,6 +48,9 @@ fn the_exit_code_says_whether_a_drive_stores_what_it_states() {
     // A name that exists is kept.
     let output = bench.call(&["prove", "sim:tiny?capacity=256MB", "--quick", "--out", "0.ssdg"]);
     assert_eq!(output.status.code(), Some(3));
+    // The run file alone prints the same result.
+    let again = bench.print(&["report", "1.ssdg", "--json"]);
+    assert_eq!(json(again.as_bytes())["verdict"]["result"], "wraps");
     // The text of the card accuses no maker, and names other causes.
     let output =
         bench.call(&["prove", "sim:tiny?capacity=256MB&fake=limbo:99MB", "--out", "a.ssdg"]);

@@ -35,6 +35,7 @@ fn no_help_text_is_wider_than_the_terminal() {
         "serve",
         "prove",
         "completions",
+        "crosscheck",
     ] {
         check(&bench, &[command, "--help"]);
     }
