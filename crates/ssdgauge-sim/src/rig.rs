@@ -3,6 +3,7 @@
 //! Its clock advances only with calls. It must never record a second twice, omit one, or return a
 //! result without the word MODEL.
 
+mod commits;
 mod completion_queue;
 mod description;
 mod durability;
@@ -301,8 +302,7 @@ impl VirtualRig {
         let limit = until.time.map_or(MAX_STEP.0, |time| time.0);
         let bytes = until.bytes.map_or(u64::MAX, |bytes| bytes.0);
         let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
-        let mut ended = None;
-        let (mut last, mut quiet_until) = (0, 0);
+        let (mut ended, mut last, mut quiet_until) = (None, 0, 0);
         // Constant, and in a register of the loop over requests.
         let is_open = load.is_open();
         load.begin(&mut self.drive, &self.faults, bytes);
@@ -352,7 +352,7 @@ impl VirtualRig {
             if ended.is_none() {
                 if completion.at >= limit {
                     ended = Some(EndedBy::Time);
-                } else if load.submitted_bytes >= bytes {
+                } else if load.has_submitted(bytes, &completion) {
                     ended = Some(EndedBy::Bytes);
                 } else {
                     load.submit_next(&completion, &mut self.drive, &self.faults);
