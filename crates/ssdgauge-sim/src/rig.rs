@@ -3,6 +3,7 @@
 //! Its clock advances only with calls. It must never record a second twice, omit one, or return a
 //! result without the word MODEL.
 
+mod between_flushes;
 mod commits;
 mod completion_queue;
 mod description;
@@ -15,7 +16,7 @@ mod load;
 pub(crate) mod served;
 mod validation;
 
-use crate::drive::Drive;
+use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
 use crate::ftl::GroundTruth;
 use crate::operations::Work;
 use crate::profile::{Geometry, InitialState, PAGE, Profile, ProfileError, ProfileSpec};
@@ -38,9 +39,6 @@ const POLL_STOP_AFTER: u64 = 65_536;
 const FINE_PAUSE: Nanos = Nanos::from_secs(1_000);
 /// A stall from this length on is a finding.
 const LONG_STALL: Nanos = Nanos::from_secs(30);
-/// Bytes that one TRIM command covers, and the time that it takes.
-const TRIM_BYTES: u64 = 2 << 30;
-const TRIM_TIME: Nanos = Nanos(1_000_000);
 
 /// A virtual drive together with its instruments.
 #[derive(Clone, Debug)]

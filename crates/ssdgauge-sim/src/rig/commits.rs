@@ -1,25 +1,17 @@
-//! Flushes that follow every so many writes of a thread: it waits for its requests in flight, sends the
-//! flush, and waits for that.
-//!
-//! Nothing here runs for a load without such flushes.
+//! The state of a thread that sends a flush after every so many writes.
 
-use super::completion_queue::Completion;
-use super::fault_injection::InjectedFaults;
-use super::load::Load;
-use crate::drive::Drive;
-use crate::time::SimTime;
-use ssdgauge_core::{Direction, Request, Stream};
+use ssdgauge_core::Stream;
 
 /// The state of a thread whose writes are flushed.
 pub(super) struct Commits {
     /// The writes between two flushes.
-    every: u32,
+    pub(super) every: u32,
     /// The writes since the last flush.
-    unflushed: u32,
+    pub(super) unflushed: u32,
     /// The requests of the thread in flight, a flush among them.
-    in_flight: u32,
+    pub(super) in_flight: u32,
     /// The slots that wait for the flush, or for the requests before it.
-    held: Vec<usize>,
+    pub(super) held: Vec<usize>,
 }
 
 impl Commits {
@@ -27,91 +19,5 @@ impl Commits {
     pub(super) fn new(stream: &Stream) -> Option<Box<Commits>> {
         let every = stream.flush_every.filter(|_| stream.writes())?;
         Some(Box::new(Commits { every, unflushed: 0, in_flight: 0, held: Vec::new() }))
-    }
-}
-
-impl Load {
-    /// Submits the next request behind `completion`, in a load of which some threads flush.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn submit_behind(
-        &mut self,
-        completion: &Completion,
-        drive: &mut Drive,
-        faults: &InjectedFaults,
-    ) {
-        let thread = &mut self.threads[self.slots[completion.slot].thread as usize];
-        if let Some(commits) = &mut thread.commits {
-            commits.in_flight -= 1;
-        }
-        if thread.schedule.is_none() {
-            self.submit_between_flushes(completion.slot, completion.at, drive, faults);
-        }
-    }
-
-    /// Returns whether the thread of `completion` sends a flush before it ends for a limit of bytes.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn owes_flush(&self, completion: &Completion) -> bool {
-        let thread = &self.threads[self.slots[completion.slot].thread as usize];
-        thread.commits.as_ref().is_some_and(|commits| commits.unflushed == commits.every)
-    }
-
-    /// Submits a request in `slot` at `at`, and in the slots that wait, or the flush that is due.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn submit_between_flushes(
-        &mut self,
-        slot: usize,
-        at: SimTime,
-        drive: &mut Drive,
-        faults: &InjectedFaults,
-    ) {
-        let number = self.slots[slot].thread as usize;
-        if self.threads[number].commits.is_none() {
-            if self.submitted_bytes < self.most_bytes {
-                self.submit(slot, at, drive, faults);
-            }
-            return;
-        }
-        let mut next = Some(slot);
-        while let Some(slot) = next {
-            let Some(commits) = &mut self.threads[number].commits else { return };
-            if commits.unflushed == commits.every {
-                commits.held.push(slot);
-                if commits.in_flight == 0 {
-                    self.submit_flush(number, at, drive, faults);
-                }
-                return;
-            }
-            if self.submitted_bytes >= self.most_bytes {
-                return;
-            }
-            commits.in_flight += 1;
-            self.submit(slot, at, drive, faults);
-            let is_write = self.slots[slot].direction == Direction::Write;
-            let Some(commits) = &mut self.threads[number].commits else { return };
-            commits.unflushed += u32::from(is_write);
-            next = commits.held.pop();
-        }
-    }
-
-    /// Submits the flush of thread `number`, in one of the slots that wait for it.
-    fn submit_flush(
-        &mut self,
-        number: usize,
-        at: SimTime,
-        drive: &mut Drive,
-        faults: &InjectedFaults,
-    ) {
-        let Some(commits) = &mut self.threads[number].commits else { return };
-        let Some(slot) = commits.held.pop() else { return };
-        (commits.unflushed, commits.in_flight) = (0, 1);
-        let request = Request { direction: Direction::Flush, offset: 0 };
-        let end = faults.delay(drive.flush(self.begin + at));
-        let in_flight = &mut self.slots[slot];
-        (in_flight.due, in_flight.submitted) = (at, at);
-        (in_flight.direction, in_flight.failed) = (request.direction, faults.fails(request, 0));
-        self.queue.push(end - self.begin, slot);
     }
 }

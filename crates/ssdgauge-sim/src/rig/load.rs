@@ -3,11 +3,10 @@
 //! A closed loop submits a request for each one that completes; an open loop submits each at its due
 //! time. The load must never submit a request at or after the time limit, and never lose one.
 
-use crate::drive::Drive;
+use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
 use crate::rig::commits::Commits;
 use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
 use crate::rig::fault_injection::InjectedFaults;
-use crate::rig::{TRIM_BYTES, TRIM_TIME};
 use crate::time::SimTime;
 use ssdgauge_core::{
     Direction, Engine, Finding, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY,
