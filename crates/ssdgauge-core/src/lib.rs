@@ -8,16 +8,19 @@
 //! on every machine.
 
 mod confidence;
+mod distribution;
 mod drive;
 mod drive_change;
 mod drive_description;
 mod durability;
 mod extents;
 mod headline;
+mod hot_blocks;
 pub mod io_log;
 mod metric;
 mod open_loop;
 mod percentile_series;
+mod permutation;
 mod phase;
 mod plan;
 mod point;
@@ -44,6 +47,7 @@ mod units;
 mod workload;
 
 pub use confidence::{ConfidenceInterval, WithinRun};
+pub use distribution::{Distribution, Zone};
 pub use drive::{DriveInfo, TargetKind};
 pub use drive_change::DriveChange;
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};

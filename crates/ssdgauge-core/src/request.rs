@@ -1,5 +1,7 @@
 //! The sequence of requests: the same for a real engine and a virtual drive.
 
+use crate::hot_blocks::HotBlocks;
+use crate::permutation::Permutation;
 use crate::random::Random;
 use crate::sample::Direction;
 use crate::workload::{Access, Operation, Stream};
@@ -34,6 +36,12 @@ pub struct RequestSource {
     dealt: usize,
     /// Whether there are both reads and writes.
     mixed: bool,
+    /// Whether every request has one direction and writes need not be counted.
+    uniform: bool,
+    /// The writes between two flushes; 0 where there is no flush.
+    flush_every: u32,
+    /// The writes since the last flush.
+    unflushed: u32,
 }
 
 /// The rule for the next block.
@@ -43,6 +51,8 @@ enum AccessPattern {
     None,
     Sequential,
     Random,
+    /// Some blocks more often than others.
+    Hot(Box<HotBlocks>),
     /// Every block exactly once per pass, in a random order.
     Covering {
         next: u64,
@@ -77,6 +87,7 @@ impl RequestSource {
         let reads = usize::from(stream.read_percent.min(100));
         let mixed = stream.reads() && stream.writes();
         let behind = if mixed { share.max(2) / 2 } else { 0 };
+        let flush_every = stream.flush_every.filter(|_| stream.writes()).unwrap_or(0);
         let card = |n| match stream.operation {
             Operation::Transfer if n < reads => Direction::Read,
             Operation::Transfer => Direction::Write,
@@ -88,7 +99,10 @@ impl RequestSource {
             pattern: match stream.access {
                 _ if !stream.addresses() => AccessPattern::None,
                 Access::Sequential => AccessPattern::Sequential,
-                Access::Random => AccessPattern::Random,
+                Access::Random => match HotBlocks::new(&stream.distribution, blocks) {
+                    None => AccessPattern::Random,
+                    Some(hot) => AccessPattern::Hot(Box::new(hot)),
+                },
             },
             offset: stream.offset.0,
             block_size: stream.block_size.0,
@@ -98,15 +112,19 @@ impl RequestSource {
             // As if all were dealt: the first draw shuffles.
             dealt: 100,
             mixed,
+            uniform: !mixed && flush_every == 0,
+            flush_every,
+            unflushed: 0,
         }
     }
 
     /// Returns the next request.
     #[inline]
     pub fn deal(&mut self) -> Request {
-        let direction = if self.mixed { self.draw() } else { self.deck[0] };
+        let direction = if self.uniform { self.deck[0] } else { self.draw() };
         let block = match &mut self.pattern {
             AccessPattern::Random => self.random.below(self.blocks),
+            AccessPattern::Hot(hot) => hot.draw(&mut self.random),
             AccessPattern::Sequential => {
                 let position = &mut self.position[direction.side()];
                 advance(position, self.blocks)
@@ -119,8 +137,26 @@ impl RequestSource {
         Request { direction, offset: self.offset + block * self.block_size }
     }
 
+    /// Returns the flush that is due before the next request: as many writes were dealt as it covers. A
+    /// thread sends it when these have completed, and nothing else meanwhile.
+    #[inline]
+    pub fn take_flush(&mut self) -> Option<Request> {
+        if self.flush_every == 0 || self.unflushed < self.flush_every {
+            return None;
+        }
+        self.unflushed = 0;
+        Some(Request { direction: Direction::Flush, offset: 0 })
+    }
+
     #[inline]
     fn draw(&mut self) -> Direction {
+        let direction = if self.mixed { self.draw_card() } else { self.deck[0] };
+        self.unflushed += u32::from(direction == Direction::Write);
+        direction
+    }
+
+    #[inline]
+    fn draw_card(&mut self) -> Direction {
         if self.dealt == self.deck.len() {
             self.random.shuffle(&mut self.deck);
             self.dealt = 0;
@@ -136,57 +172,6 @@ fn advance(position: &mut u64, blocks: u64) -> u64 {
     let here = *position;
     *position = if here + 1 == blocks { 0 } else { here + 1 };
     here
-}
-
-/// A pseudorandom permutation of `0..count` without a table: a Feistel network over the next power
-/// of four, applied repeatedly until the value is below `count` (cycle walking: Black and Rogaway,
-/// "Ciphers with Arbitrary Finite Domains", CT-RSA 2002).
-///
-/// A table for a drive of 8 TB in 4 KiB blocks would need 16 GB. Four rounds make the order
-/// pseudorandom (Luby and Rackoff, 1988); it need not resist an attacker.
-#[derive(Clone, Debug)]
-struct Permutation {
-    count: u64,
-    /// The bits of each half of a value.
-    half: u32,
-    keys: [u64; 4],
-}
-
-impl Permutation {
-    fn new(count: u64, random: &mut Random) -> Self {
-        assert!(count > 0, "a permutation has at least one element");
-        let bits = 64 - (count - 1).leading_zeros();
-        // Both halves have the same width, so the domain is below four times the count.
-        let half = bits.div_ceil(2).max(1);
-        Permutation { count, half, keys: std::array::from_fn(|_| random.next_u64()) }
-    }
-
-    /// Returns the image of `index`, which must be below the count. Fewer than four steps on
-    /// average, because the domain is less than four times the count.
-    fn at(&self, index: u64) -> u64 {
-        debug_assert!(index < self.count, "{index} is outside of the permutation");
-        let mut value = index;
-        loop {
-            value = self.mix(value);
-            if value < self.count {
-                return value;
-            }
-        }
-    }
-
-    /// Returns the image of `value` under the Feistel network, a bijection for any round function.
-    ///
-    /// The round function multiplies by 2^64 ÷ the golden ratio (Fibonacci hashing) and drops the
-    /// low bits, because those of a product depend on few bits of its factors.
-    fn mix(&self, value: u64) -> u64 {
-        let mask = (1u64 << self.half) - 1;
-        let (mut left, mut right) = (value >> self.half, value & mask);
-        for key in self.keys {
-            let hash = (right ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (left, right) = (right, left ^ ((hash ^ hash >> 29) >> 17 & mask));
-        }
-        left << self.half | right
-    }
 }
 
 #[cfg(test)]
@@ -246,6 +231,23 @@ mod tests {
             let neighbours = order.windows(2).filter(|pair| pair[0] + 1 == pair[1]).count();
             assert!(blocks < 100 || neighbours < 10, "{blocks}: {neighbours}");
         }
+    }
+
+    #[test]
+    fn a_flush_is_due_after_every_so_many_writes() {
+        let mut stream = stream(Access::Random, 30, 1);
+        stream.flush_every = Some(7);
+        let (mut source, mut writes) = (RequestSource::new(&stream, 0, 9), 0);
+        let mut flushes = 0;
+        for _ in 0..1_000 {
+            if let Some(flush) = source.take_flush() {
+                assert_eq!((flush.direction, writes), (Direction::Flush, 7));
+                (writes, flushes) = (0, flushes + 1);
+            }
+            writes += u32::from(source.deal().direction == Direction::Write);
+        }
+        assert_eq!(flushes, 700 / 7 - u32::from(writes == 7));
+        assert_eq!(RequestSource::new(&Stream::default(), 0, 9).take_flush(), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Numbers of steps, from which the seeds of their random requests follow.
 
+use crate::distribution::Distribution;
 use crate::workload::{Operation, Stream, Until, Workload};
 use std::collections::BTreeMap;
 
@@ -26,8 +27,12 @@ impl StepNumbers {
                 Operation::Flush => " flush",
                 Operation::Trim => " trim",
             };
+            let distribution = match &stream.distribution {
+                Distribution::Uniform => String::new(),
+                other => format!(" {other:?}"),
+            };
             format!(
-                "{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}{operation}"
+                "{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}{operation}{distribution}"
             )
         });
         let requests: Vec<String> = requests.collect();

@@ -1,5 +1,6 @@
 //! Workloads: streams of requests, their limits, and the time without load after them.
 
+use crate::distribution::Distribution;
 use crate::sample::Direction;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,9 @@ pub struct Stream {
     pub operation: Operation,
     /// The order of the offsets.
     pub access: Access,
+    /// How often a block is addressed, where the order is random.
+    #[serde(default, skip_serializing_if = "Distribution::is_uniform")]
+    pub distribution: Distribution,
     /// The length of each request and the alignment of its offset (definition D10).
     pub block_size: Bytes,
     /// The share of reads in percent, 0 to 100, exact over every 100 requests of a thread; 0 where
@@ -92,6 +96,10 @@ pub struct Stream {
     /// virtual drive, which models none of the caches that this bypasses.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sync: bool,
+    /// The writes of a thread after which it waits for them, sends a flush and waits for that; `None` for
+    /// no flush.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_every: Option<u32>,
     /// The most requests in flight of an open loop, all threads together; later ones wait for a
     /// completion. `None` for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,6 +162,7 @@ impl Default for Stream {
             name: "main".into(),
             operation: Operation::Transfer,
             access: Access::Random,
+            distribution: Distribution::Uniform,
             block_size: Bytes(4_096),
             read_percent: 100,
             queue_depth: 1,
@@ -163,6 +172,7 @@ impl Default for Stream {
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
+            flush_every: None,
             in_flight_at_most: None,
             clock: LatencyClock::Due,
         }
@@ -211,7 +221,9 @@ impl Stream {
         match direction {
             Direction::Read => self.reads(),
             Direction::Write => self.writes(),
-            Direction::Flush => self.operation == Operation::Flush,
+            Direction::Flush => {
+                self.operation == Operation::Flush || (self.flush_every.is_some() && self.writes())
+            }
             Direction::Trim => self.trims(),
         }
     }
@@ -221,6 +233,14 @@ impl Stream {
         match direction {
             Direction::Read | Direction::Write | Direction::Trim => self.block_size,
             Direction::Flush => Bytes(0),
+        }
+    }
+
+    /// Returns the order of its requests in words, such as `random (Zipf 0.8)`.
+    pub fn order(&self) -> String {
+        match &self.distribution {
+            Distribution::Uniform => self.access.name().to_owned(),
+            shaped => format!("{} ({})", self.access.name(), shaped.describe()),
         }
     }
 
@@ -236,8 +256,13 @@ impl Stream {
             (Some(rate), Some(limit)) => format!("{rate:.2} requests/s, at most QD{limit}"),
             (None, _) => format!("QD{} × {}", self.queue_depth, self.threads),
         };
-        let (access, size) = (self.access.name(), self.block_size.as_block());
-        let (mix, span) = (self.mix(), self.span.about());
+        let (access, size) = (self.order(), self.block_size.as_block());
+        let flushes = match self.flush_every {
+            Some(1) => ", a flush after each write".to_owned(),
+            Some(writes) => format!(", a flush after {writes} writes"),
+            None => String::new(),
+        };
+        let (mix, span) = (self.mix() + &flushes, self.span.about());
         match self.operation {
             Operation::Transfer | Operation::Trim => {
                 format!("{access} {size}, {mix}, {load}, span {span}")

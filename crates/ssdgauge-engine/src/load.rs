@@ -210,6 +210,8 @@ pub(crate) struct Assignment {
     pub(crate) latency_clock: LatencyClock,
     /// Whether writes must reach stable storage before they complete.
     pub(crate) sync: bool,
+    /// Whether a flush follows every so many writes.
+    pub(crate) commits: bool,
     /// The kind of the requests.
     pub(crate) operation: Operation,
     /// Whether the target is a block device, which has discards; a file has holes.

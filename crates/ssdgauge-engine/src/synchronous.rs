@@ -47,14 +47,15 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             begin = sent;
             break;
         }
-        if !allowance.take() {
+        let flush = source.take_flush();
+        if flush.is_none() && !allowance.take() {
             budget_exhausted = true;
             break;
         }
         if pace.is_some() {
             record_lateness(was_free, sent - begin, &mut recorder);
         }
-        let request = source.deal();
+        let request = flush.unwrap_or_else(|| source.deal());
         debug_assert!(
             request.offset + block_size as u64 <= span_end,
             "a request at byte {} exceeds the span",
@@ -199,6 +200,16 @@ fn transfer(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             other => return other,
         }
+    }
+}
+
+/// Sends a flush to `device` and waits for it.
+pub(crate) fn flush(device: &Device) -> io::Result<()> {
+    match device {
+        Device::File(file) => {
+            command(file, Request { direction: Direction::Flush, offset: 0 }, 0, false)
+        }
+        Device::Null => Ok(()),
     }
 }
 

@@ -52,6 +52,10 @@ pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: Thre
             true => state.queue_due(&assignment, &mut ring, &mut recorder),
             false => state.queue_batch(&assignment, &mut ring),
         }
+        if state.flush_due.is_some() && state.in_flight == 0 && !state.stopping {
+            state.flush(&assignment, &mut recorder);
+            continue;
+        }
         if state.in_flight == 0 && (state.stopping || state.pace.is_none()) {
             break None;
         }
@@ -138,6 +142,10 @@ struct RingLoop {
     next_age_check: u64,
     lag: Option<Lag>,
     timed_out: bool,
+    /// Whether a flush follows every so many writes.
+    commits: bool,
+    /// The flush that is sent once nothing is in flight.
+    flush_due: Option<Request>,
 }
 
 impl RingLoop {
@@ -184,6 +192,8 @@ impl RingLoop {
             next_age_check: 0,
             lag: None,
             timed_out: false,
+            commits: assignment.commits,
+            flush_due: None,
         }
     }
 
@@ -332,15 +342,22 @@ impl RingLoop {
     fn queue_batch(&mut self, assignment: &Assignment, ring: &mut Ring) {
         let now = self.clock.now();
         self.stopping |= now >= assignment.deadline || assignment.stop_signal.is_stopping();
-        if self.stopping {
+        if self.stopping || self.flush_due.is_some() {
             return;
         }
+        let commits = self.commits;
         let batch = match self.inline_calls == INLINE_CALLS && self.in_flight == 0 {
             true => self.batch_when_idle,
             false => self.batch,
         };
         let mut queue = ring.queues.submission();
         for _ in 0..batch {
+            if commits {
+                self.flush_due = self.source.take_flush();
+                if self.flush_due.is_some() {
+                    break;
+                }
+            }
             let Some(slot) = self.free.pop() else { break };
             if !self.allowance.take() {
                 self.free.push(slot);
@@ -356,7 +373,7 @@ impl RingLoop {
     fn enter(&mut self, ring: &Ring) -> io::Result<()> {
         // Without a wait, a target that no longer completes within the call is detected: requests
         // are then in flight after the reap.
-        let must_wait = self.free.is_empty() || self.stopping;
+        let must_wait = self.free.is_empty() || self.stopping || self.flush_due.is_some();
         self.waited = must_wait && !(self.inline_calls == INLINE_CALLS && self.queued > 0);
         let result = ring.enter(self.queued, u32::from(self.waited), None);
         self.enters += 1;

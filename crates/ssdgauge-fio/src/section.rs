@@ -2,7 +2,8 @@
 
 use crate::line::one_line;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, LatencyClock, Preparation, Stream, Until, Workload,
+    Access, Arrival, Bytes, Data, Distribution, Engine, LatencyClock, Preparation, Stream, Until,
+    Workload, Zone,
 };
 
 /// A section: its options in their order, and what fio cannot do of it.
@@ -109,6 +110,15 @@ fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
         if stream.sync {
             section.set("sync", "dsync");
         }
+        if let Some(writes) = stream.flush_every {
+            section.set("fdatasync", writes);
+            if jobs < stream.total_depth() {
+                section.missing.push(
+                    "flushes alone: fio keeps other requests of the job in flight beside them"
+                        .into(),
+                );
+            }
+        }
     }
     limits(&mut section, until, jobs);
     section
@@ -146,6 +156,7 @@ fn addresses(section: &mut Section, stream: &Stream, jobs: u32) {
         ));
     }
     section.set("bs", stream.block_size.0);
+    distribution(section, &stream.distribution);
     if is_random {
         // Requests are independent of each other: no block is left out because it was met before.
         section.set("norandommap", 1);
@@ -161,6 +172,25 @@ fn addresses(section: &mut Section, stream: &Stream, jobs: u32) {
     section.set("offset", stream.offset.0);
     section.set("offset_increment", share);
     section.set("size", share);
+}
+
+/// Sets how often each block is addressed. fio counts zones in percent, up to two places.
+fn distribution(section: &mut Section, distribution: &Distribution) {
+    let percent = |share: f64| (share * 1e4).round() / 1e2;
+    match distribution {
+        Distribution::Uniform => {}
+        Distribution::Zipf(exponent) => {
+            section.set("random_distribution", format!("zipf:{exponent}"));
+        }
+        Distribution::Zones(zones) => {
+            let zone = |zone: &Zone| format!("{}/{}", percent(zone.accesses), percent(zone.space));
+            let zones: Vec<String> = zones.iter().map(zone).collect();
+            section.set("random_distribution", format!("zoned:{}", zones.join(":")));
+            section
+                .missing
+                .push("zones over shuffled blocks: those of fio lie side by side".into());
+        }
+    }
 }
 
 /// Sets the rate of an open loop.

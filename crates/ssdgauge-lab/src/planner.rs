@@ -90,6 +90,18 @@ pub enum PlanError {
         /// The target.
         target: String,
     },
+    /// A stream has more zones than blocks.
+    #[error("{what} has the stream '{stream}' with {zones} zones, and fewer blocks in {span}")]
+    FewBlocks {
+        /// The test, or the preparation.
+        what: String,
+        /// The stream.
+        stream: String,
+        /// The number of its zones.
+        zones: usize,
+        /// Its span.
+        span: Bytes,
+    },
     /// The divisor of durations is 0.
     #[error("durations cannot be divided by {0}")]
     Shorten(u32),

@@ -110,7 +110,7 @@ impl Prepare {
 pub(crate) struct Stream {
     pub(crate) name: Option<Name>,
     pub(crate) operation: Option<Spanned<Operation>>,
-    pub(crate) access: Option<Access>,
+    pub(crate) access: Option<Spanned<StreamAccess>>,
     pub(crate) block_size: Option<Text<Bytes>>,
     pub(crate) read_percent: Option<Spanned<Percent>>,
     pub(crate) queue_depth: Option<Count>,
@@ -121,8 +121,36 @@ pub(crate) struct Stream {
     pub(crate) arrival: Option<Spanned<ArrivalKind>>,
     #[serde(default)]
     pub(crate) sync: bool,
+    #[serde(default)]
+    pub(crate) fua: bool,
+    pub(crate) flush_every: Option<Spanned<Count>>,
     pub(crate) in_flight_at_most: Option<Spanned<Count>>,
     pub(crate) clock: Option<Spanned<LatencyClock>>,
+}
+
+/// The order of the requests of a stream: a word, or random requests that prefer some blocks.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "\"sequential\", \"random\", { zipf = 0.8 }, or { zones = [[0.8, 0.2], [0.2, 0.8]] }: \
+                 pairs of a share of the requests and a share of the blocks"
+)]
+pub(crate) enum StreamAccess {
+    Order(Access),
+    Zones(Zones),
+    Zipf(Zipf),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Zones {
+    pub(crate) zones: Vec<(f64, f64)>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Zipf {
+    pub(crate) zipf: f64,
 }
 
 /// A setting that is on or off.

@@ -2,8 +2,8 @@
 
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Chosen, Data, Deviation, Engine, Figure, LatencyClock, Metric, Nanos,
-    Operation, PowerSaving, Rest, Restart, Score, WriteCache,
+    Access, Arrival, Bytes, Chosen, Data, Deviation, Distribution, Engine, Figure, LatencyClock,
+    Metric, Nanos, Operation, PowerSaving, Rest, Restart, Score, WriteCache,
 };
 
 /// A protocol: tests with their rules, not yet bound to a drive.
@@ -162,6 +162,8 @@ pub struct StreamRule {
     pub operation: Operation,
     /// Order of the offsets.
     pub access: Access,
+    /// How often each block is addressed, in random order.
+    pub distribution: Distribution,
     /// Length of each request.
     pub block_size: Bytes,
     /// Share of reads in percent.
@@ -178,6 +180,8 @@ pub struct StreamRule {
     pub data: Data,
     /// Whether writes are synchronous: durable at completion (`O_DSYNC`, FUA).
     pub sync: bool,
+    /// The writes of a thread behind which it sends a flush.
+    pub flush_every: Option<u32>,
     /// The most requests in flight of an open loop, all threads together.
     pub in_flight_at_most: Option<u32>,
     /// The start of the latencies of an open loop.

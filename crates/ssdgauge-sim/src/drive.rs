@@ -11,12 +11,17 @@ use crate::operations::Work;
 use crate::power_thermal::{PowerThermal, PowerThermalSample};
 use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
-use ssdgauge_core::{Direction, PowerSaving, Request};
+use ssdgauge_core::{Direction, Nanos, PowerSaving, Request};
 use std::collections::BTreeMap;
 
 /// The time without a command after which background work begins, in nanoseconds. Chosen: longer
 /// than the gaps of a load, short against the rests between steps.
 const BACKGROUND_AFTER: SimTime = 10_000_000;
+
+/// The bytes that one TRIM command covers.
+pub(crate) const TRIM_BYTES: u64 = 2 << 30;
+/// The time that a TRIM command takes.
+pub(crate) const TRIM_TIME: Nanos = Nanos(1_000_000);
 
 /// A virtual drive.
 #[derive(Clone, Debug)]

@@ -3,6 +3,8 @@
 //! Its clock advances only with calls. It must never record a second twice, omit one, or return a
 //! result without the word MODEL.
 
+mod between_flushes;
+mod commits;
 mod completion_queue;
 mod deallocation;
 mod description;
@@ -16,7 +18,7 @@ pub(crate) mod served;
 mod stamped;
 mod validation;
 
-use crate::drive::Drive;
+use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
 use crate::fake::Contents;
 use crate::ftl::GroundTruth;
 use crate::operations::Work;
@@ -40,9 +42,6 @@ const POLL_STOP_AFTER: u64 = 65_536;
 const FINE_PAUSE: Nanos = Nanos::from_secs(1_000);
 /// A stall from this length on is a finding.
 const LONG_STALL: Nanos = Nanos::from_secs(30);
-/// Bytes that one TRIM command covers, and the time that it takes.
-const TRIM_BYTES: u64 = 2 << 30;
-const TRIM_TIME: Nanos = Nanos(1_000_000);
 
 /// A virtual drive together with its instruments.
 #[derive(Clone, Debug)]
@@ -277,8 +276,7 @@ impl VirtualRig {
         let limit = until.time.map_or(MAX_STEP.0, |time| time.0);
         let bytes = until.bytes.map_or(u64::MAX, |bytes| bytes.0);
         let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
-        let mut ended = None;
-        let (mut last, mut quiet_until) = (0, 0);
+        let (mut ended, mut last, mut quiet_until) = (None, 0, 0);
         // Constant, and in a register of the loop over requests.
         let is_open = load.is_open();
         load.begin(&mut self.drive, &self.faults, bytes);
@@ -328,7 +326,7 @@ impl VirtualRig {
             if ended.is_none() {
                 if completion.at >= limit {
                     ended = Some(EndedBy::Time);
-                } else if load.submitted_bytes >= bytes {
+                } else if load.has_submitted(bytes, &completion) {
                     ended = Some(EndedBy::Bytes);
                 } else {
                     load.submit_next(&completion, &mut self.drive, &self.faults);

@@ -167,6 +167,10 @@ impl From<PlanError> for Failure {
                     "nothing was written; use block sizes that are multiples of {logical_block}"
                 ),
             ),
+            PlanError::FewBlocks { .. } => (
+                FailureKind::Usage,
+                "give the stream a longer span, smaller requests or fewer zones".into(),
+            ),
             PlanError::NoTrim { .. } => (
                 FailureKind::Refused,
                 "nothing was written; test a drive with TRIM or deallocate (lsblk -D shows it), or leave \

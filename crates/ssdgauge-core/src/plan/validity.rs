@@ -133,6 +133,17 @@ fn defect_of_stream(stream: &Stream, capacity: Bytes) -> Option<String> {
     if stream.in_flight_at_most == Some(0) {
         return Some("it may have no request in flight".into());
     }
+    if let Some(defect) = stream.distribution.defect() {
+        return Some(format!("in its distribution, {defect}"));
+    }
+    if stream.distribution.zones() as u64 > stream.span.blocks_of(stream.block_size) {
+        return Some("its span has fewer blocks than zones".into());
+    }
+    if stream.flush_every == Some(0)
+        || (stream.flush_every.is_some() && stream.arrival.per_second().is_some())
+    {
+        return Some("its flushes follow no write, or an open loop".into());
+    }
     if stream.read_percent > 100 {
         return Some(format!("it reads {} percent", stream.read_percent));
     }

@@ -140,6 +140,7 @@ impl<'a> StreamShare<'a> {
                 .zip(stream.arrival.per_second().map(|rate| rate / f64::from(sized.threads))),
             latency_clock: stream.clock,
             sync: stream.sync,
+            commits: stream.flush_every.is_some() && stream.writes(),
             operation: stream.operation,
             is_block: self.is_block,
             processor: None,

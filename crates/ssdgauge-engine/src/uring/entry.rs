@@ -1,6 +1,8 @@
-//! The entries of a ring: one for each request.
+//! The entries of a ring, one for each request, and the flushes between them.
 
 use super::RingLoop;
+use crate::load::{Assignment, MAX_FAULTS};
+use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Resources, discard_entry};
 use io_uring::{opcode, squeue, types};
 use ssdgauge_core::{Direction, Request};
@@ -54,6 +56,31 @@ impl RingLoop {
             false => build!(types::Fd(file)),
         };
         entry.user_data(u64::from(slot))
+    }
+}
+
+impl RingLoop {
+    /// Sends the flush that is due and waits for it. Nothing is in flight, so the call blocks nothing;
+    /// through the ring, the kernel would pass it to a worker thread, whose start would be part of the
+    /// latency.
+    #[cold]
+    pub(super) fn flush(&mut self, assignment: &Assignment, recorder: &mut ThreadRecorder) {
+        debug_assert_eq!(self.in_flight, 0, "a flush follows the completion of the writes");
+        let Some(request) = self.flush_due.take() else { return };
+        let begin = self.clock.now();
+        let result = crate::synchronous::flush(&assignment.device);
+        let end = self.clock.now();
+        recorder.advance_to(end);
+        self.last_completion = end;
+        match result {
+            Ok(()) => recorder.completed(request, end - begin, end),
+            Err(error) => {
+                let result = Err(error.raw_os_error().unwrap_or(0));
+                let Request { direction, offset } = request;
+                let fault = Fault { direction, offset, result, mismatch: None };
+                self.stopping |= recorder.failed(fault) > MAX_FAULTS;
+            }
+        }
     }
 }
 

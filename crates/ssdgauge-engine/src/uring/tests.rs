@@ -62,6 +62,7 @@ fn start(requests: u64) -> (impl Write, Receiver<Message>) {
         processor: None,
         schedule: Schedule::new(&stream, 0, 1).zip(Some(RATE)),
         sync: false,
+        commits: false,
         operation: Operation::Transfer,
         is_block: false,
         latency_clock: LatencyClock::Due,

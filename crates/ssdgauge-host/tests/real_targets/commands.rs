@@ -2,8 +2,8 @@
 
 use crate::support::{Loop, for_bytes, for_millis, open, random};
 use ssdgauge_core::{
-    Access, Bytes, Direction, EndedBy, Engine, Operation, Preparation, Recording, Rig, RigError,
-    Stream, Workload,
+    Access, Bytes, Direction, Distribution, EndedBy, Engine, Operation, Preparation, Recording,
+    Rig, RigError, Stream, Workload, Zone,
 };
 use ssdgauge_guard::Candidate;
 use ssdgauge_host::LinuxRig;
@@ -133,4 +133,51 @@ fn a_stream_of_flushes_sends_as_many_as_it_records() {
     let mut seen = Recording::default();
     rig.run(&flushes(Engine::IoUring, 2), &for_millis(200), &mut seen).unwrap();
     assert!(seen.ios(Direction::Flush) > 10);
+}
+
+#[test]
+fn a_flush_follows_every_so_many_writes_of_a_thread_and_nothing_is_beside_it() {
+    let Some(device) = Loop::in_memory(SIZE) else { return };
+    let mut rig = device.rig();
+    for (engine, depth, every) in [
+        (Engine::IoUring, 1, 1),
+        (Engine::IoUring, 4, 8),
+        (Engine::Synchronous, 1, 1),
+        (Engine::Synchronous, 2, 5),
+    ] {
+        let mut load = random(engine, 0, depth, Bytes(SIZE));
+        load.streams[0].flush_every = Some(every);
+        let (_, before) = counted(&device);
+        let (requests, mut seen) = (400, Recording::default());
+        let ended = rig.run(&load, &for_bytes(requests * 4_096), &mut seen).unwrap();
+        assert_eq!(ended.by, EndedBy::Bytes);
+        assert_eq!(seen.ios(Direction::Write), requests, "{engine:?} {:?}", seen.findings);
+        // Of several threads, each has a rest of its own.
+        let threads = u64::from(load.streams[0].threads);
+        let (sent, most) = (seen.ios(Direction::Flush), requests / u64::from(every));
+        assert!(sent <= most && sent + threads > most, "{sent} of {most}");
+        let flushed = counted(&device).1 - before;
+        match threads {
+            1 => assert_eq!(flushed, sent, "{engine:?} every {every}"),
+            // The kernel answers flushes of two threads at one time by one of the device.
+            _ => assert!(flushed > 0 && flushed <= sent, "{flushed} {sent}"),
+        }
+        let all: Vec<Direction> = seen.intervals.iter().map(|one| one.direction).collect();
+        assert!(all.contains(&Direction::Write) && all.contains(&Direction::Flush));
+    }
+}
+
+#[test]
+fn hot_blocks_are_written_as_often_as_their_zone_says() {
+    let Some(device) = Loop::in_memory(SIZE) else { return };
+    let mut rig = device.rig();
+    let mut load = random(Engine::IoUring, 0, 4, Bytes(SIZE));
+    let zone = |accesses, space| Zone { accesses, space };
+    load.streams[0].distribution = Distribution::Zones(vec![zone(0.99, 0.01), zone(0.01, 0.99)]);
+    rig.run(&load, &for_bytes(4_000 * 4_096), &mut Recording::default()).unwrap();
+    let image = std::fs::read(device.image()).unwrap();
+    let written = image.chunks(4_096).filter(|block| block.iter().any(|byte| *byte != 0)).count();
+    // 82 hot blocks, about 40 of the others, and that of the label.
+    assert!((82..180).contains(&written), "{written} of 8,192 blocks");
+    assert_eq!(rig.verify(&mut |_, _| true).unwrap().unwrap().wrong, 0);
 }

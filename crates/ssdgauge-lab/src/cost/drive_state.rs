@@ -326,7 +326,12 @@ impl DriveState {
         };
         let seconds = match stream.operation {
             Operation::Transfer => {
-                (reading * (read_lat_us + transfer) + writing * (write_lat_us + transfer)) / 1e6
+                let flush_us = match stream.flush_every {
+                    Some(every) => rates.durable_write_lat_us / f64::from(every.max(1)),
+                    None => 0.0,
+                };
+                let write_us = write_lat_us + transfer + flush_us;
+                (reading * (read_lat_us + transfer) + writing * write_us) / 1e6
             }
             // Assumed: a command without data takes as long as a write to the cache.
             Operation::Flush | Operation::Trim => write_lat_us / 1e6,

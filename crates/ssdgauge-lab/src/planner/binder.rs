@@ -182,6 +182,14 @@ impl Binder<'_> {
                 (rule.block_size, self.span(what, rule.span, rule.block_size)?)
             }
         };
+        if rule.distribution.zones() as u64 > span.blocks_of(block_size) {
+            return Err(PlanError::FewBlocks {
+                what: what.to_owned(),
+                stream: rule.name.clone(),
+                zones: rule.distribution.zones(),
+                span,
+            });
+        }
         let queue_depth = match engine {
             Engine::IoUring => rule.queue_depth,
             Engine::Synchronous => 1,
@@ -190,6 +198,7 @@ impl Binder<'_> {
             name: rule.name.clone(),
             operation: rule.operation,
             access: rule.access,
+            distribution: rule.distribution.clone(),
             block_size,
             read_percent: rule.read_percent,
             queue_depth,
@@ -199,6 +208,7 @@ impl Binder<'_> {
             arrival: rule.arrival,
             data: rule.data,
             sync: rule.sync,
+            flush_every: rule.flush_every,
             in_flight_at_most: rule.in_flight_at_most,
             clock: rule.clock,
         })

@@ -5,7 +5,7 @@ use super::{Reader, extent};
 use crate::error::SuiteError;
 use crate::schema::{self, ArrivalKind, Span};
 use crate::suite::{StreamRule, UntilRule};
-use ssdgauge_core::{Access, Arrival, Bytes, Data, LatencyClock, Operation};
+use ssdgauge_core::{Access, Arrival, Bytes, Data, Distribution, LatencyClock, Operation, Zone};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -128,9 +128,9 @@ impl Reader<'_> {
         };
         let swept = |key: &str| swept.contains(&key);
         let operation = self.operation(stream, &swept)?;
-        let access = match keys.access {
-            Some(access) => access,
-            None if operation == Operation::Flush => Access::Sequential,
+        let (access, distribution) = match &keys.access {
+            Some(access) => self.access(access)?,
+            None if operation == Operation::Flush => (Access::Sequential, Distribution::Uniform),
             None => {
                 let hint = "add access = \"sequential\" or access = \"random\" to the stream";
                 return Err(self.error(place, "the stream has no access", hint));
@@ -150,10 +150,12 @@ impl Reader<'_> {
         self.check_block_size(block_size, place)?;
         let arrival = self.arrival(stream, swept("per_second"))?;
         self.check_open_loop_keys(keys, arrival)?;
+        self.check_flushes(keys, read_percent, arrival)?;
         Ok(StreamRule {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
             operation,
             access,
+            distribution,
             block_size,
             read_percent,
             queue_depth: keys.queue_depth.as_ref().map_or(1, |count| count.0),
@@ -161,7 +163,9 @@ impl Reader<'_> {
             span: extent(keys.span.unwrap_or(Span::Percent(100))),
             arrival,
             data: keys.data.unwrap_or(Data::Incompressible),
-            sync: keys.sync,
+            // The kernel has one flag for both: a write that completes when it is durable.
+            sync: keys.sync || keys.fua,
+            flush_every: keys.flush_every.as_ref().map(|count| count.get_ref().0),
             in_flight_at_most: keys.in_flight_at_most.as_ref().map(|count| count.get_ref().0),
             clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
         })
@@ -181,6 +185,8 @@ impl Reader<'_> {
             ("read_percent", keys.read_percent.is_some(), true),
             ("data", keys.data.is_some(), true),
             ("sync", keys.sync, true),
+            ("fua", keys.fua, true),
+            ("flush_every", keys.flush_every.is_some(), true),
             ("access", keys.access.is_some(), is_flush),
             ("block_size", keys.block_size.is_some(), is_flush),
             ("span", keys.span.is_some(), is_flush),
@@ -199,6 +205,50 @@ impl Reader<'_> {
                 Err(self.error(named.span(), message, format!("remove `{key}`: {why}")))
             }
         }
+    }
+
+    /// Reads the order of the requests, and how often each block is addressed.
+    fn access(
+        &self,
+        access: &Spanned<schema::StreamAccess>,
+    ) -> Result<(Access, Distribution), SuiteError> {
+        let distribution = match access.get_ref() {
+            schema::StreamAccess::Order(access) => return Ok((*access, Distribution::Uniform)),
+            schema::StreamAccess::Zipf(schema::Zipf { zipf }) => Distribution::Zipf(*zipf),
+            schema::StreamAccess::Zones(schema::Zones { zones }) => {
+                let zone = |&(accesses, space): &(f64, f64)| Zone { accesses, space };
+                Distribution::Zones(zones.iter().map(zone).collect())
+            }
+        };
+        let hint = "write access = { zipf = 0.8 } with an exponent of 0.01 to 5, or \
+                    access = { zones = [[0.8, 0.2], [0.2, 0.8]] }, pairs of a share of the requests \
+                    and a share of the blocks, each of which add up to 1";
+        match distribution.defect() {
+            None => Ok((Access::Random, distribution)),
+            Some(defect) => Err(self.error(access.span(), defect, hint)),
+        }
+    }
+
+    /// Refuses flushes behind the writes of a stream that has none, or that does not wait for them.
+    fn check_flushes(
+        &self,
+        keys: &schema::Stream,
+        read_percent: u8,
+        arrival: Arrival,
+    ) -> Result<(), SuiteError> {
+        let Some(every) = &keys.flush_every else { return Ok(()) };
+        let is_open = arrival.per_second().is_some();
+        let (message, hint) = match (is_open, read_percent) {
+            (true, _) => (
+                "flush_every belongs to a closed loop",
+                "remove the rate; a second stream of operation = \"flush\" may have one",
+            ),
+            (false, 100) => {
+                ("no flush follows the writes of a stream that only reads", "remove it")
+            }
+            (false, _) => return Ok(()),
+        };
+        Err(self.error(every.span(), message, hint))
     }
 
     /// Refuses a step of flushes alone without a limit of time: they move no bytes.

@@ -54,6 +54,24 @@ fn an_error_has_the_line_and_a_remedy() {
     check(&both(flush, "sync = true"), 9, &["flushes has no sync"]);
     check(&step(flush, "bytes = \"1GB\""), 6, &["ends by time", "move no bytes"]);
     check(&both("operation = \"erase\"", "access = \"random\""), 9, &["erase", "trim"]);
+    let access = |access: &str| {
+        both(&format!("access = {access}, block_size = \"4KiB\""), "read_percent = 0")
+    };
+    suite(&access("{ zipf = 1.2 }")).unwrap();
+    suite(&access("{ zones = [[0.7, 0.1], [0.3, 0.9]] }")).unwrap();
+    check(&access("{ zipf = 0 }"), 9, &["of 0 is not between", "zipf = 0.8"]);
+    check(&access("{ zipf = 5.5 }"), 9, &["5.5 is not between 0.01 and 5"]);
+    check(&access("{ zones = [[0.7, 0.1], [0.2, 0.9]] }"), 9, &["accesses add up to 0.9"]);
+    check(&access("{ zones = [[0.7, 0.5], [0.3, 0.6]] }"), 9, &["space add up to 1.1"]);
+    check(&access("{ zones = [[1.0, 0.0], [0.0, 1.0]] }"), 9, &["not above 0"]);
+    check(&access("{ zones = [] }"), 9, &["there are 0 zones"]);
+    check(&access("{ pareto = 0.8 }"), 9, &["zones = [["]);
+    let flushed = "access = \"random\", block_size = \"4KiB\", flush_every = 4";
+    suite(&both(flushed, "read_percent = 50")).unwrap();
+    check(&both(flushed, "read_percent = 100"), 9, &["only reads"]);
+    check(&both(flushed, "read_percent = 0, per_second = 5"), 9, &["closed loop", "remove"]);
+    check(&both(trim, "flush_every = 1"), 9, &["trims has no flush_every"]);
+    check(&both(flushed, "read_percent = 0, fua = 1"), 9, &["boolean"]);
     let rate = |keys: &str| stream(&format!("block_size = \"4k\", read_percent = 1, {keys}"));
     check(&rate("arrival = \"poisson\""), 9, &["needs a rate", "per_second"]);
     check(&rate("per_second = 0.5"), 9, &["0.5 requests", "10000000"]);

@@ -43,3 +43,28 @@ fn flushes_and_trims_have_their_own_numbers_beside_reads_and_writes() {
         assert!(text.contains(key), "{key}");
     }
 }
+
+#[test]
+fn commits_have_a_flush_behind_every_so_many_writes() {
+    let run = example("commits");
+    let ios = |step: usize, direction: Direction| {
+        run.tests[0].points[step].point.totals.directions[direction as usize].ios
+    };
+    assert!(ios(0, Direction::Write).abs_diff(ios(0, Direction::Flush)) <= 1);
+    assert_eq!((ios(1, Direction::Write), ios(1, Direction::Flush)), (8_192, 1_024));
+    assert_eq!(ios(2, Direction::Flush), 0);
+    assert!(run.tests[0].points[2].workload.streams[0].sync);
+}
+
+#[test]
+fn hot_blocks_are_planned_and_carried_out() {
+    let run = example("hot-blocks");
+    let points = &run.tests[0].points;
+    let distributions: Vec<String> =
+        points.iter().map(|point| point.workload.streams[0].distribution.describe()).collect();
+    assert_eq!(distributions, ["uniform", "zones 80/20 20/80", "Zipf 0.8"]);
+    let amplification = |step: usize| {
+        points[step].point.totals.value(Metric::WriteAmplification, Scope::All).unwrap()
+    };
+    assert!((0..3).all(|step| amplification(step) >= 1.0));
+}

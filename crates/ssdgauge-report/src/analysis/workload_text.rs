@@ -3,9 +3,7 @@
 use crate::model::plan::measured_steps;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Nanos, PhaseKind, Score, Stream, Test, Until, Workload,
-};
+use ssdgauge_core::{Arrival, Bytes, Data, Nanos, PhaseKind, Score, Stream, Test, Until, Workload};
 
 /// Returns the settings of `test`, as planned.
 pub(crate) fn line(test: &Test) -> String {
@@ -16,7 +14,8 @@ pub(crate) fn line(test: &Test) -> String {
     let streams: Vec<&Stream> =
         measured(test).flat_map(|(workload, _)| &workload.streams).collect();
     let mut add = |values: Vec<String>| parts.push(range(values));
-    add(streams.iter().map(|stream| access(stream.access).to_owned()).collect());
+    add(streams.iter().map(|stream| stream.order()).collect());
+    add(streams.iter().filter_map(|stream| flushes(stream)).collect());
     add(ordered(streams.iter().map(|stream| stream.block_size), |bytes| number::block(*bytes)));
     let transfers = streams.iter().filter(|stream| stream.operation.is_transfer());
     let mixes = ordered(transfers.map(|stream| stream.read_percent), |n| n.to_string());
@@ -65,11 +64,8 @@ fn size(bytes: &Bytes) -> String {
     number::capacity(bytes.0)
 }
 
-fn access(access: Access) -> &'static str {
-    match access {
-        Access::Sequential => "sequential",
-        Access::Random => "random",
-    }
+fn flushes(stream: &Stream) -> Option<String> {
+    Some(format!("a flush after every {} writes", stream.flush_every?))
 }
 
 fn data(data: Data) -> &'static str {
@@ -136,7 +132,7 @@ pub(crate) fn short(test: &Test) -> String {
         _ => String::new(),
     };
     let blocks = streams.iter().map(|stream| number::block(stream.block_size)).collect();
-    let accesses = streams.iter().map(|stream| access(stream.access).to_owned()).collect();
+    let accesses = streams.iter().map(|stream| stream.order()).collect();
     let depths = streams.iter().map(|stream| format!("QD{}", stream.total_depth())).collect();
     let load = [one(blocks), one(accesses)].join(" ");
     let window = test.score.last_part().map(|(_, window)| number::spaced(&window.to_string()));

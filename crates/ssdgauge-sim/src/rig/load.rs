@@ -3,10 +3,10 @@
 //! A closed loop submits a request for each one that completes; an open loop submits each at its due
 //! time. The load must never submit a request at or after the time limit, and never lose one.
 
-use crate::drive::Drive;
+use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
+use crate::rig::commits::Commits;
 use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
 use crate::rig::fault_injection::InjectedFaults;
-use crate::rig::{TRIM_BYTES, TRIM_TIME};
 use crate::time::SimTime;
 use ssdgauge_core::{
     Direction, Engine, Finding, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY,
@@ -24,7 +24,7 @@ pub(crate) fn stream_seed(seed: u64, run: u64, stream: u16) -> u64 {
 }
 
 /// A thread of a stream, which generates its requests ahead.
-struct Thread {
+pub(super) struct Thread {
     source: RequestSource,
     stream: u16,
     /// Bytes of each request, 0 for a flush.
@@ -33,10 +33,12 @@ struct Thread {
     sync: bool,
     ahead: [Request; AHEAD],
     next: usize,
-    schedule: Option<Schedule>,
+    pub(super) schedule: Option<Schedule>,
     clock: LatencyClock,
     /// The requests that it may still have in flight; open loops only.
     free_slots: u32,
+    /// The flushes between its writes; `None` where there are none.
+    pub(super) commits: Option<Box<Commits>>,
 }
 
 impl Thread {
@@ -59,13 +61,13 @@ impl Thread {
 
 /// A request in flight.
 #[derive(Clone, Copy)]
-struct InFlight {
-    thread: u32,
+pub(super) struct InFlight {
+    pub(super) thread: u32,
     /// When its latency begins: the submission, or the due time of an open loop.
-    due: SimTime,
-    submitted: SimTime,
-    direction: Direction,
-    failed: bool,
+    pub(super) due: SimTime,
+    pub(super) submitted: SimTime,
+    pub(super) direction: Direction,
+    pub(super) failed: bool,
 }
 
 impl InFlight {
@@ -76,8 +78,8 @@ impl InFlight {
 
 /// All requests in flight, and the records of the current second.
 pub(crate) struct Load {
-    threads: Vec<Thread>,
-    slots: Vec<InFlight>,
+    pub(super) threads: Vec<Thread>,
+    pub(super) slots: Vec<InFlight>,
     /// Free slots of open loops.
     free_slots: Vec<usize>,
     /// Whether a request waited because all streams together had [`MAX_IN_FLIGHT`] in flight.
@@ -87,10 +89,14 @@ pub(crate) struct Load {
     /// The next request of the open loops that have a free slot: when it is due, and its thread.
     next_due: Option<(SimTime, usize)>,
     counts: Vec<OpenLoopCount>,
-    queue: CompletionQueue,
+    pub(super) queue: CompletionQueue,
     /// Whether the drive has to constrain each request, as of the start of the step.
     is_constrained: bool,
-    begin: SimTime,
+    /// Whether flushes follow the writes of any thread.
+    pub(super) has_commits: bool,
+    /// The most bytes to submit.
+    pub(super) most_bytes: u64,
+    pub(super) begin: SimTime,
     /// The last completion that was recorded, from the start of the step.
     pub(crate) last: SimTime,
     records: Vec<Record>,
@@ -128,6 +134,8 @@ impl Load {
             counts: vec![OpenLoopCount::default(); workload.streams.len()],
             queue: CompletionQueue::default(),
             is_constrained: false,
+            has_commits: workload.streams.iter().any(|stream| stream.flush_every.is_some()),
+            most_bytes: u64::MAX,
             begin,
             last: 0,
             records: Vec::new(),
@@ -174,6 +182,7 @@ impl Load {
                 schedule: Schedule::new(stream, thread, seed),
                 clock: stream.clock,
                 free_slots: slots.unwrap_or(0),
+                commits: Commits::new(stream),
             });
             match stream.arrival.per_second() {
                 Some(_) => self.open_loops.push(index as usize),
@@ -320,8 +329,11 @@ impl Load {
         if !self.slots.is_empty() && bytes > 0 {
             drive.end_idle(self.begin);
         }
+        self.most_bytes = bytes;
         for slot in 0..self.slots.len() {
-            if self.submitted_bytes < bytes {
+            if self.has_commits {
+                self.submit_between_flushes(slot, 0, drive, faults);
+            } else if self.submitted_bytes < bytes {
                 self.submit(slot, 0, drive, faults);
             }
         }
@@ -377,6 +389,12 @@ impl Load {
         }
     }
 
+    /// Returns whether `bytes` were submitted, and no flush is left that the thread of `completion` owes.
+    #[inline]
+    pub(crate) fn has_submitted(&self, bytes: u64, completion: &Completion) -> bool {
+        self.submitted_bytes >= bytes && !(self.has_commits && self.owes_flush(completion))
+    }
+
     /// Submits the next request of a closed loop in the slot of `completion`, at its time.
     #[inline]
     pub(crate) fn submit_next(
@@ -385,6 +403,9 @@ impl Load {
         drive: &mut Drive,
         faults: &InjectedFaults,
     ) {
+        if self.has_commits {
+            return self.submit_behind(completion, drive, faults);
+        }
         let thread = self.slots[completion.slot].thread as usize;
         if self.threads[thread].schedule.is_none() {
             self.submit(completion.slot, completion.at, drive, faults);
@@ -392,7 +413,13 @@ impl Load {
     }
 
     #[inline]
-    fn submit(&mut self, slot: usize, at: SimTime, drive: &mut Drive, faults: &InjectedFaults) {
+    pub(super) fn submit(
+        &mut self,
+        slot: usize,
+        at: SimTime,
+        drive: &mut Drive,
+        faults: &InjectedFaults,
+    ) {
         let in_flight = &mut self.slots[slot];
         let thread = &mut self.threads[in_flight.thread as usize];
         let request = thread.next_request(drive);

@@ -2,7 +2,7 @@
 
 use crate::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{
-    Access, Bytes, Direction, EndedBy, Nanos, Operation, Preparation, Rig, Stream,
+    Access, Bytes, Direction, Distribution, EndedBy, Nanos, Operation, Preparation, Rig, Stream,
 };
 use ssdgauge_sim::VirtualRig;
 
@@ -98,4 +98,47 @@ fn flushes_alone_need_a_limit_of_time_and_fail_where_that_fault_is_injected() {
     drive("&fault.flush_fails=true").run(&workload(flushes(2)), &seconds(1), &mut seen).unwrap();
     assert_eq!(of(&seen, Direction::Flush).0, 0);
     assert!(seen.intervals[0].errors > 100);
+}
+
+#[test]
+fn a_commit_takes_a_write_and_the_program_operation_that_the_flush_waits_for() {
+    let run = |depth: u32, every: Option<u32>| {
+        let mut writes = stream(Access::Sequential, 4_096, 0, depth, Bytes(512 * MIB));
+        writes.flush_every = every;
+        let mut seen = Recording::default();
+        let requests = 4_000;
+        let ended = drive("").run(&workload(writes), &bytes(requests * 4_096), &mut seen).unwrap();
+        let (sent, flushes) = (of(&seen, Direction::Write).0, of(&seen, Direction::Flush));
+        assert_eq!((sent, flushes.1), (requests, 0));
+        let flush = seen.intervals.iter().find(|one| one.direction == Direction::Flush);
+        let mean_us = flush.map_or(0.0, |one| one.latency.mean().unwrap() / 1e3);
+        (flushes.0, mean_us, ended.elapsed.as_secs_f64())
+    };
+    // Into the cache, or behind it where that is spent.
+    let program_us = drive("").profile().slc.t_prog_us;
+    let longest_us = program_us.max(drive("").profile().nand.t_prog_us);
+    for (depth, every) in [(1, 1), (1, 10), (8, 8), (8, 3)] {
+        let (flushes, mean_us, elapsed) = run(depth, Some(every));
+        assert_eq!(flushes, 4_000 / u64::from(every), "every {every} at QD{depth}");
+        assert!(mean_us > program_us && mean_us < 3.0 * longest_us, "{mean_us} {longest_us}");
+        assert!(elapsed > flushes as f64 * mean_us / 1e6, "nothing is beside a flush: {elapsed}");
+    }
+    assert_eq!(run(8, None).0, 0);
+}
+
+#[test]
+fn a_load_with_hot_blocks_costs_less_collection_than_a_uniform_one() {
+    let amplification = |distribution: Distribution| {
+        let spec = "tlc-client?capacity=4GB&state=filled&slc.fixed_gb=0&slc.dynamic_gb=0";
+        let mut rig = VirtualRig::open(spec, 1).unwrap();
+        let capacity = rig.drive().capacity;
+        let mut writes = stream(Access::Random, 4_096, 0, 8, capacity);
+        writes.distribution = distribution;
+        let mut seen = Recording::default();
+        rig.run(&workload(writes), &bytes(2 * capacity.0), &mut seen).unwrap();
+        seen.last("write_amplification").unwrap()
+    };
+    let uniform = amplification(Distribution::Uniform);
+    let zipf = amplification(Distribution::Zipf(1.2));
+    assert!(zipf < 0.9 * uniform, "{zipf} {uniform}");
 }

@@ -1,0 +1,86 @@
+//! How often the blocks of a span are addressed.
+
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// How often the blocks of a span are addressed by random requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distribution {
+    /// All alike.
+    #[default]
+    Uniform,
+    /// Zones, the hottest not necessarily first, over shuffled blocks.
+    Zones(Vec<Zone>),
+    /// The block of rank k, from 1, in proportion to k to the power of minus this exponent, over shuffled
+    /// blocks.
+    Zipf(f64),
+}
+
+/// A share of the requests, and the share of the blocks that they address.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Zone {
+    /// The share of the requests, above 0 and at most 1.
+    pub accesses: f64,
+    /// The share of the blocks, above 0 and at most 1.
+    pub space: f64,
+}
+
+impl Distribution {
+    /// The most zones.
+    pub const MAX_ZONES: usize = 64;
+    /// The exponents of Zipf's law that are accepted.
+    pub const EXPONENTS: RangeInclusive<f64> = 0.01..=5.0;
+
+    /// Returns the number of zones; 0 where there are none.
+    pub fn zones(&self) -> usize {
+        match self {
+            Distribution::Zones(zones) => zones.len(),
+            Distribution::Uniform | Distribution::Zipf(_) => 0,
+        }
+    }
+
+    /// Returns whether all blocks are alike.
+    pub fn is_uniform(&self) -> bool {
+        *self == Distribution::Uniform
+    }
+
+    /// Returns the distribution in words, such as `Zipf 0.8` or `zones 80/20 20/80`: percent of the
+    /// requests and of the blocks.
+    pub fn describe(&self) -> String {
+        match self {
+            Distribution::Uniform => "uniform".into(),
+            Distribution::Zipf(exponent) => format!("Zipf {exponent}"),
+            Distribution::Zones(zones) => {
+                let percent = |share: f64| (share * 1e4).round() / 1e2;
+                let zone =
+                    |zone: &Zone| format!("{}/{}", percent(zone.accesses), percent(zone.space));
+                format!("zones {}", zones.iter().map(zone).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+
+    /// Returns why it cannot be drawn, as a clause; `None` where it can.
+    pub fn defect(&self) -> Option<String> {
+        match self {
+            Distribution::Uniform => None,
+            Distribution::Zipf(exponent) => (!Distribution::EXPONENTS.contains(exponent))
+                .then(|| format!("an exponent of {exponent} is not between 0.01 and 5")),
+            Distribution::Zones(zones) => {
+                if zones.is_empty() || zones.len() > Distribution::MAX_ZONES {
+                    return Some(format!("there are {} zones, not 1 to 64", zones.len()));
+                }
+                let is_share = |share: f64| share > 0.0 && share <= 1.0;
+                if zones.iter().any(|zone| !is_share(zone.accesses) || !is_share(zone.space)) {
+                    return Some("a share is not above 0 and at most 1".into());
+                }
+                let sum = |share: fn(&Zone) -> f64| zones.iter().map(share).sum::<f64>();
+                let sums = [("accesses", sum(|one| one.accesses)), ("space", sum(|one| one.space))];
+                let wrong = sums.into_iter().find(|(_, sum)| (sum - 1.0).abs() > 1e-9);
+                wrong.map(|(what, sum)| {
+                    format!("the shares of {what} add up to {:.6}, not to 1", sum)
+                })
+            }
+        }
+    }
+}

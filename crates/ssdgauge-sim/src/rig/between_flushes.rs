@@ -1,0 +1,97 @@
+//! The submissions of threads whose writes are flushed: a thread waits for its requests in flight, sends the
+//! flush, and waits for that.
+//!
+//! Nothing here runs for a load without such flushes.
+
+use super::completion_queue::Completion;
+use super::fault_injection::InjectedFaults;
+use super::load::Load;
+use crate::drive::Drive;
+use crate::time::SimTime;
+use ssdgauge_core::{Direction, Request};
+
+impl Load {
+    /// Submits the next request behind `completion`, in a load of which some threads flush.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn submit_behind(
+        &mut self,
+        completion: &Completion,
+        drive: &mut Drive,
+        faults: &InjectedFaults,
+    ) {
+        let thread = &mut self.threads[self.slots[completion.slot].thread as usize];
+        if let Some(commits) = &mut thread.commits {
+            commits.in_flight -= 1;
+        }
+        if thread.schedule.is_none() {
+            self.submit_between_flushes(completion.slot, completion.at, drive, faults);
+        }
+    }
+
+    /// Returns whether the thread of `completion` sends a flush before it ends for a limit of bytes.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn owes_flush(&self, completion: &Completion) -> bool {
+        let thread = &self.threads[self.slots[completion.slot].thread as usize];
+        thread.commits.as_ref().is_some_and(|commits| commits.unflushed == commits.every)
+    }
+
+    /// Submits a request in `slot` at `at`, and in the slots that wait, or the flush that is due.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn submit_between_flushes(
+        &mut self,
+        slot: usize,
+        at: SimTime,
+        drive: &mut Drive,
+        faults: &InjectedFaults,
+    ) {
+        let number = self.slots[slot].thread as usize;
+        if self.threads[number].commits.is_none() {
+            if self.submitted_bytes < self.most_bytes {
+                self.submit(slot, at, drive, faults);
+            }
+            return;
+        }
+        let mut next = Some(slot);
+        while let Some(slot) = next {
+            let Some(commits) = &mut self.threads[number].commits else { return };
+            if commits.unflushed == commits.every {
+                commits.held.push(slot);
+                if commits.in_flight == 0 {
+                    self.submit_flush(number, at, drive, faults);
+                }
+                return;
+            }
+            if self.submitted_bytes >= self.most_bytes {
+                return;
+            }
+            commits.in_flight += 1;
+            self.submit(slot, at, drive, faults);
+            let is_write = self.slots[slot].direction == Direction::Write;
+            let Some(commits) = &mut self.threads[number].commits else { return };
+            commits.unflushed += u32::from(is_write);
+            next = commits.held.pop();
+        }
+    }
+
+    /// Submits the flush of thread `number`, in one of the slots that wait for it.
+    fn submit_flush(
+        &mut self,
+        number: usize,
+        at: SimTime,
+        drive: &mut Drive,
+        faults: &InjectedFaults,
+    ) {
+        let Some(commits) = &mut self.threads[number].commits else { return };
+        let Some(slot) = commits.held.pop() else { return };
+        (commits.unflushed, commits.in_flight) = (0, 1);
+        let request = Request { direction: Direction::Flush, offset: 0 };
+        let end = faults.delay(drive.flush(self.begin + at));
+        let in_flight = &mut self.slots[slot];
+        (in_flight.due, in_flight.submitted) = (at, at);
+        (in_flight.direction, in_flight.failed) = (request.direction, faults.fails(request, 0));
+        self.queue.push(end - self.begin, slot);
+    }
+}
