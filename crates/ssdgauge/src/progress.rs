@@ -465,9 +465,9 @@ mod tests {
         let at =
             |width| finished((153_160, Bytes(20_074_987_520)), &latency, Nanos::SECOND * 10, width);
         for (width, expected) in [
-            (120, " 2,007 MB/s    15,316 IOPS  p99 65.3 µs  in 10 s"),
-            (80, " 2,007 MB/s    15,316 IOPS  p99 65.3 µs"),
-            (60, " 2,007 MB/s  p99 65.3 µs"),
+            (120, " 2,007 MB/s    15,316 IOPS  p99 65.2 µs  in 10 s"),
+            (80, " 2,007 MB/s    15,316 IOPS  p99 65.2 µs"),
+            (60, " 2,007 MB/s  p99 65.2 µs"),
         ] {
             assert_eq!(at(width), expected);
         }
