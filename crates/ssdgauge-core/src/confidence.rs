@@ -152,11 +152,12 @@ fn all_within_run(each: &[ConfidenceInterval]) -> Option<Vec<WithinRun>> {
     found.filter(|found| !found.is_empty())
 }
 
-/// Returns the 95 % interval of `b` ÷ `a`, both from independent runs; `None` where one of them has
-/// no interval with two ends or no positive estimate.
+/// Returns `b` ÷ `a` with its 95 % interval, both from independent runs; `None` where one of them has
+/// no interval with two ends or no positive estimate. The quotient is that of the estimates behind
+/// the intervals, so the interval contains it.
 ///
 /// MOVER on the logarithms: for symmetric intervals ln(b/a) ± √((h_a/a)² + (h_b/b)²).
-pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(f64, f64)> {
+pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(f64, (f64, f64))> {
     let side = |one: ConfidenceInterval| {
         let (low, high) = one.ends()?;
         let mean = one.within_run()?.mean;
@@ -165,5 +166,5 @@ pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(
     let ((mean_a, down_a, up_a), (mean_b, down_b, up_b)) = (side(a)?, side(b)?);
     let ratio = mean_b / mean_a;
     let factor = |of_b: f64, of_a: f64| of_b.hypot(of_a).exp();
-    Some((ratio / factor(down_b, up_a), ratio * factor(up_b, down_a)))
+    Some((ratio, (ratio / factor(down_b, up_a), ratio * factor(up_b, down_a))))
 }

@@ -17,6 +17,9 @@ pub fn number(value: f64) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
+/// The most decimals of a size with its uncertainty.
+const MOST_DECIMALS: usize = 6;
+
 /// Returns a latency: microseconds below 1 ms, milliseconds below 1 s.
 pub fn latency(us: f64) -> String {
     match us {
@@ -59,6 +62,26 @@ impl Bytes {
         }
     }
 
+    /// Returns the size with its uncertainty, both in the unit of the size and with equal decimals:
+    /// `2.73 ± 0.49 GB`. An uncertainty below the last of three digits gets as many as show it.
+    pub fn about_within(self, uncertainty: Bytes) -> String {
+        let about = self.about();
+        let Some((value, unit)) = about.split_once(' ') else { return about };
+        let scale = match unit {
+            "TB" => 1e12,
+            "GB" => 1e9,
+            "MB" => 1e6,
+            "kB" => 1e3,
+            _ => 1.0,
+        };
+        let half = uncertainty.0 as f64 / scale;
+        let least = value.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        let shows = |decimals: &usize| half * 10f64.powi(*decimals as i32) >= 0.5;
+        let decimals = (least..=MOST_DECIMALS).find(shows).unwrap_or(least);
+        let written = |value: f64| grouped(&format!("{value:.decimals$}"));
+        format!("{} ± {} {unit}", written(self.0 as f64 / scale), written(half))
+    }
+
     /// Returns the length of a request or of a block in binary units where it is a multiple of one, as
     /// fio writes it: `4 KiB`, `1 MiB`, `1,536 B`.
     pub fn as_block(self) -> String {
@@ -98,6 +121,19 @@ impl Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_size_and_its_uncertainty_have_one_unit_and_equal_decimals() {
+        for (size, uncertainty, expected) in [
+            (2_730_000_000, 486_000_000, "2.73 ± 0.49 GB"),
+            (36_100_000_000, 1_200_000_000, "36.1 ± 1.2 GB"),
+            (1_000_000_000_000, 3_000_000_000, "1.000 ± 0.003 TB"),
+            (250_000_000_000, 40_000_000_000, "250 ± 40 GB"),
+            (900, 30, "900 ± 30 B"),
+        ] {
+            assert_eq!(Bytes(size).about_within(Bytes(uncertainty)), expected);
+        }
+    }
 
     #[test]
     fn rounded_sizes_have_three_digits() {

@@ -26,8 +26,8 @@ use sink::StepSink;
 use slices::Slices;
 use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{
-    Bytes, EndedBy, Finding, FindingKind, Nanos, Phase, Plan, Rig, RigError, Severity, Step, Test,
-    Totals, Verified,
+    Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, Phase, Plan, Rig, RigError, Severity,
+    Step, Test, Totals, Verified,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -94,6 +94,10 @@ pub trait Watcher {
 
     /// Called at the end of a verification. The default shows nothing.
     fn verification_ended(&mut self, _verified: &Verified) {}
+
+    /// Called with the latencies of each stream and direction in each second of a step that is carried
+    /// out. The default does nothing with them.
+    fn latencies(&mut self, _latency: &Histogram) {}
 
     /// Called at the end of each step that is finished.
     fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);

@@ -49,6 +49,38 @@ fn a_ratio_is_found_with_an_interval_that_holds_it() {
 }
 
 #[test]
+fn a_start_that_flatters_is_left_out_of_the_change_and_of_its_interval() {
+    let steady_run = |id: &str| {
+        let mut recipe = Recipe::new(id, quick(40), "Disk");
+        recipe.pace = &steady;
+        run(&recipe)
+    };
+    let flattering =
+        |stream: &Stream, second: u32| scaled(stream, second, if second < 8 { 3.0 } else { 1.0 });
+    let mut recipe = Recipe::new("b", quick(40), "Disk");
+    recipe.pace = &flattering;
+    let (a, b) = (steady_run("a"), run(&recipe));
+    let comparison = compare(&a, &b, &CompareOptions::default()).expect("equal tests");
+    for test in &comparison.tests {
+        let ratio = test.ratio.expect("both were measured");
+        let (low, high) = ratio.interval.expect("forty seconds each");
+        assert!(low <= ratio.value && ratio.value <= high, "{} {ratio:?}", test.id);
+        assert_eq!(test.difference, Difference::WithinNoise, "{}", test.id);
+        assert!((8..=12).contains(&ratio.cut_seconds[1]), "{} {ratio:?}", test.id);
+        // The values count all seconds, as those of the report.
+        assert!(test.values[1].unwrap() > 1.2 * test.values[0].unwrap());
+    }
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [words(comparison.text(100, false)), comparison.markdown()] {
+        assert!(text.contains("the change leaves out the first"), "{text}");
+        assert!(text.contains(" s of B, which flatter"), "{text}");
+    }
+    let json = comparison.json();
+    assert_eq!(json["tests"][0]["cut_seconds_a"], 0);
+    assert!(json["tests"][0]["cut_seconds_b"].as_u64().unwrap() >= 8);
+}
+
+#[test]
 fn a_small_difference_is_noise_and_a_large_one_fails_the_gate() {
     let a = recorded("a", "Disk", &steady);
     let gate = |b: &Run, threshold| {

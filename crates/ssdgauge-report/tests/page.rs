@@ -256,7 +256,7 @@ fn every_figure_has_an_id_values_its_unit_its_n_and_the_definition_of_latency() 
         }
         assert!(["MB/s", "IOPS", "µs"].iter().any(|unit| figure.contains(unit)));
         assert_eq!(
-            figure.matches("class=\"ch wide\"").count(),
+            figure.matches("class=\"ch wide of3\"").count(),
             figure.matches("ch narrow").count()
         );
         for tab in figure.split("class=\"p p-p99").skip(1) {
@@ -413,9 +413,9 @@ fn a_sweep_has_its_steps_over_time_and_its_speed_against_power() {
     };
     let time = panel("time");
     assert!(time.contains("over the seconds of each step"), "{time}");
-    // A line of three stretches for each drive, in the wide and in the narrow chart.
+    // A line of three stretches for each drive, in the wide, the middle and the narrow chart.
     let lines: Vec<&str> = time.split("class=\"ln\" d=\"").skip(1).collect();
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 6);
     for line in lines {
         assert_eq!(line.split('"').next().unwrap().matches('M').count(), 3, "{line}");
     }

@@ -10,7 +10,9 @@ use crate::terminal::{self, width};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Cell, Live, Moment};
 use ssdgauge_core::rounded;
-use ssdgauge_core::{Action, Bytes, Finding, Nanos, Phase, Plan, Severity, Step, Test, Verified};
+use ssdgauge_core::{
+    Action, Bytes, Finding, Histogram, Nanos, Phase, Plan, Severity, Step, Test, Verified,
+};
 use ssdgauge_lab::{Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 use ssdgauge_runfile::StepPlace;
 use std::time::{Duration, Instant};
@@ -61,6 +63,8 @@ pub(crate) struct Progress<'a> {
     title: String,
     ios: u64,
     bytes: Bytes,
+    /// The latencies of the current step, all streams and directions together.
+    latency: Histogram,
     /// Since when there is no space for the results.
     full_since: Option<Instant>,
     /// Whether the user was told, in this step, that a reader holds the run file.
@@ -105,6 +109,7 @@ impl<'a> Progress<'a> {
             title: String::new(),
             ios: 0,
             bytes: Bytes(0),
+            latency: Histogram::default(),
             full_since: None,
             told_of_reader: false,
             replayed: 0,
@@ -227,11 +232,36 @@ fn place_of(plan: &Plan, step: &Step) -> Option<(usize, StepPlace)> {
     found.map(|(number, (place, _))| (number + 1, place))
 }
 
-/// Returns throughput and IOPS over `elapsed`, in columns.
-fn rates(ios: u64, bytes: Bytes, elapsed: Nanos) -> String {
+/// From this width on, the line of a finished step has IOPS beside throughput and 99th percentile.
+const WITH_IOPS: usize = 80;
+/// From this width on, it has the duration too.
+const WITH_DURATION: usize = 96;
+
+/// Returns throughput, IOPS, 99th percentile of latency and duration of a finished step in columns, as
+/// far as a line of `width` has room for them.
+fn finished(
+    (ios, bytes): (u64, Bytes),
+    latency: &Histogram,
+    elapsed: Nanos,
+    width: usize,
+) -> String {
+    let duration = format!("  in {}", elapsed.about());
+    if ios == 0 {
+        return duration;
+    }
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let (mb, iops) = (bytes.0 as f64 / seconds / 1e6, ios as f64 / seconds);
-    format!("{:>6} MB/s {:>9} IOPS", rounded::number(mb), rounded::number(iops))
+    let mut text = format!("{:>6} MB/s", rounded::number(mb));
+    if width >= WITH_IOPS {
+        text.push_str(&format!(" {:>9} IOPS", rounded::number(iops)));
+    }
+    let p99 = latency.percentile(0.99).map(|p99| rounded::latency(Nanos(p99).as_micros_f64()));
+    let has_p99 = p99.is_some();
+    text.extend(p99.map(|p99| format!("  p99 {p99:>7}")));
+    if width >= WITH_DURATION || !has_p99 {
+        text.push_str(&duration);
+    }
+    text
 }
 
 impl Watcher for Progress<'_> {
@@ -275,6 +305,7 @@ impl Watcher for Progress<'_> {
         self.full_since = None;
         self.told_of_reader = false;
         (self.ios, self.bytes) = (0, Bytes(0));
+        self.latency = Histogram::default();
         self.began = Instant::now();
         self.within = Nanos::ZERO;
         self.figures.clear();
@@ -394,6 +425,10 @@ impl Watcher for Progress<'_> {
         self.print_line(&format!("verified {bytes}{time}: {wrong} wrong blocks"));
     }
 
+    fn latencies(&mut self, latency: &Histogram) {
+        self.latency.merge(latency);
+    }
+
     fn step_interrupted(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         let (number, title) = (self.number(), &self.title);
         let text = format!("{number} {title:<34}  interrupted after {}", elapsed.about());
@@ -402,15 +437,41 @@ impl Watcher for Progress<'_> {
 
     fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         let number = self.number();
-        let rates = match self.ios {
-            0 => String::new(),
-            ios => rates(ios, self.bytes, elapsed),
+        let width = width::columns_of_messages().unwrap_or(width::DEFAULT);
+        let figures = finished((self.ios, self.bytes), &self.latency, elapsed, width);
+        // The widest line without a duration has 80 columns.
+        let room = match width {
+            _ if width >= WITH_DURATION => 34,
+            _ if width >= WITH_IOPS => 29,
+            _ => 26,
         };
-        self.print_line(&format!("{number} {:<34} {rates}  in {}", self.title, elapsed.about()));
+        self.print_line(&format!("{number} {:<room$} {figures}", self.title));
         if let Some(filled) = self.outlook.step_ended(self.place, elapsed) {
             self.expected = self.outlook.expected(self.place);
             self.remaining = self.outlook.remaining_from(self.place);
             self.print_outlook(filled, elapsed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_a_finished_step_has_its_p99_at_every_width() {
+        let mut latency = Histogram::default();
+        (0..1_000).for_each(|_| latency.record(65_200));
+        let at =
+            |width| finished((153_160, Bytes(20_074_987_520)), &latency, Nanos::SECOND * 10, width);
+        for (width, expected) in [
+            (120, " 2,007 MB/s    15,316 IOPS  p99 65.2 µs  in 10 s"),
+            (80, " 2,007 MB/s    15,316 IOPS  p99 65.2 µs"),
+            (60, " 2,007 MB/s  p99 65.2 µs"),
+        ] {
+            assert_eq!(at(width), expected);
+        }
+        let nothing = finished((0, Bytes(0)), &Histogram::default(), Nanos::SECOND * 30, 80);
+        assert_eq!(nothing, "  in 30 s");
     }
 }

@@ -130,6 +130,54 @@ fn ratios_of_equal_drives_contain_one_and_those_of_different_ones_do_not() {
 }
 
 #[test]
+fn the_interval_of_a_ratio_always_contains_the_ratio() {
+    let mut random = Random::new(81, 0);
+    let scores = [
+        Score::MeanOf(Metric::Iops),
+        Score::BestOf(Metric::ThroughputMbS),
+        Score::Knee(Metric::Iops),
+        Score::MeanOfLast { metric: Metric::Iops, window: Window::Time(Nanos::from_secs(20)) },
+        Score::MeanOverSigmaOfLast {
+            metric: Metric::Iops,
+            window: Window::Time(Nanos::from_secs(20)),
+        },
+    ];
+    let (mut judged, mut cut) = (0, 0);
+    for round in 0..400 {
+        // Half of the points begin up to nine times as fast as they go on.
+        let mut side = || -> Vec<Point> {
+            (1..=2)
+                .map(|position| {
+                    let mean = 100.0 + random.unit() * 10_000.0;
+                    let seconds = 10 + random.below(50) as usize;
+                    let flattering = random.below(2) * random.below(seconds as u64 / 3);
+                    let factor = 1.0 + 8.0 * random.unit();
+                    let steady = noisy(1.0, mean, seconds, &mut random);
+                    let ios = steady.seconds.iter().enumerate().map(|(second, totals)| {
+                        let ios = totals.directions[Direction::Read as usize].ios as f64;
+                        let is_start = (second as u64) < flattering;
+                        (ios * if is_start { factor } else { 1.0 }) as u64
+                    });
+                    point(f64::from(position), &ios.collect::<Vec<u64>>())
+                })
+                .collect()
+        };
+        let (a, b) = (side(), side());
+        for score in &scores {
+            let Some(ratio) = Ratio::from_points(score, &a, &b) else { continue };
+            let Some((low, high)) = ratio.interval else { continue };
+            assert!(
+                low <= ratio.value && ratio.value <= high,
+                "seed 81, round {round}, {score:?}: {ratio:?}"
+            );
+            judged += 1;
+            cut += usize::from(ratio.cut_seconds != [0, 0]);
+        }
+    }
+    assert!(judged > 500 && cut > 100, "{judged} intervals, {cut} of them behind a cut");
+}
+
+#[test]
 fn rules_of_one_point_select_their_point() {
     let points = [point(1.0, &[10]), point(2.0, &[96]), point(4.0, &[100])];
     let value = |score| Headline::from_points(&score, &points).value;

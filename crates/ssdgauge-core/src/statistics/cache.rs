@@ -1,5 +1,6 @@
 //! The end of the SLC cache: the first lasting fall of the throughput of a fill.
 
+use crate::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// The largest ratio of the throughput after the edge to the throughput before it. Chosen: a smaller
@@ -31,6 +32,20 @@ impl Edge {
             // The uncertainty includes zero: only an upper bound is known.
             Some(0) | None => format!("at most {}", show(self.bytes + self.uncertainty)),
         }
+    }
+
+    /// Returns the position of the edge in three digits with its unit: `2.73 ± 0.49 GB`, or
+    /// `at most 4.72 GB`.
+    pub fn about(&self) -> String {
+        match self.is_bounded_below() {
+            true => Bytes(self.bytes).about_within(Bytes(self.uncertainty)),
+            false => self.in_words(|bytes| Bytes(bytes).about()),
+        }
+    }
+
+    /// Returns whether more than an upper bound is known: the uncertainty excludes zero.
+    pub fn is_bounded_below(&self) -> bool {
+        self.bytes > self.uncertainty
     }
 }
 

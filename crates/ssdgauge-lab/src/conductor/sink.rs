@@ -118,6 +118,9 @@ impl<'a> StepSink<'a> {
 impl Sink for StepSink<'_> {
     fn interval(&mut self, interval: &Interval) {
         self.record_interval(interval);
+        if self.comparison.is_none() {
+            self.watcher.latencies(&interval.latency);
+        }
         if let Some(rounds) = &mut self.rounds {
             rounds.add(interval);
         }

@@ -81,7 +81,7 @@ fn cache(test: &TestRun) -> impl Iterator<Item = String> {
     let size = slc_cache::cache_edge(test).map(|edge| {
         format!(
             "SLC cache of {}: {} MB/s inside, {} MB/s beyond",
-            edge.in_words(number::capacity),
+            edge.about(),
             number::text(edge.before / 1e6),
             number::text(edge.behind / 1e6)
         )

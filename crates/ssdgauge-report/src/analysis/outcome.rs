@@ -56,7 +56,9 @@ pub(crate) fn judge(group: &Group<'_>) -> Outcome {
     let tied = ratios.iter().take_while(|(_, ratio)| is_judged(ratio) && !is_lead(*ratio));
     let tied: Vec<usize> = std::iter::once(best).chain(tied.map(|(place, _)| *place)).collect();
     match (tied.len(), ratios[0].1) {
-        (1, Some(ratio)) => Outcome::Lead { best, next, ratio: ratio.value },
+        (1, Some(ratio)) => {
+            Outcome::Lead { best, next, ratio: shown_ratio(member(best), member(next), ratio) }
+        }
         (_, _) => Outcome::Tie(tied),
     }
 }
@@ -67,6 +69,15 @@ fn ratio(best: &Member<'_>, other: &Member<'_>) -> Option<Ratio> {
         true => best.test.over(other.test),
         false => other.test.over(best.test),
     }
+}
+
+/// Returns the ratio of the two numbers that the page shows, which count all seconds; `ratio` leaves out
+/// a start that flatters.
+fn shown_ratio(best: &Member<'_>, next: &Member<'_>, ratio: Ratio) -> f64 {
+    let value = |member: &Member<'_>| member.test.headline.value;
+    let (Some(first), Some(second)) = (value(best), value(next)) else { return ratio.value };
+    let shown = if first >= second { first / second } else { second / first };
+    if shown.is_finite() { shown } else { ratio.value }
 }
 
 fn is_lead(ratio: Option<Ratio>) -> bool {

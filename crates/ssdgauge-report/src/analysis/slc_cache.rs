@@ -112,7 +112,7 @@ fn finding(
     written: u64,
     edge: &Edge,
 ) -> Option<StepFinding> {
-    let size = edge.in_words(number::capacity);
+    let size = edge.about();
     let (held, written) = (number::capacity(held), number::capacity(written));
     let text = match position {
         CachePlace::Inside | CachePlace::Unknown => return None,

@@ -258,7 +258,7 @@ fn longest_fall(writes: &[Option<Writes>]) -> Option<Sentence> {
     let text = format!(
         "writes at {}\u{a0}MB/s until its cache is full ({}), then at {}\u{a0}MB/s.",
         number::text(edge.before / 1e6),
-        edge.in_words(number::capacity),
+        edge.about(),
         number::text(edge.behind / 1e6)
     );
     Some(Sentence { drive: Some(drive), text })
@@ -406,7 +406,7 @@ fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
         return Some(format!(
             "{}\u{a0}MB/s until the cache is full ({}), then {}\u{a0}MB/s",
             number::text(edge.before / 1e6),
-            edge.in_words(number::capacity),
+            edge.about(),
             number::text(edge.behind / 1e6)
         ));
     }

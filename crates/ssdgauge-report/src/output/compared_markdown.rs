@@ -54,6 +54,7 @@ fn table(
         let metric = group.first().test.headline.metric;
         let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
         let rule = workload_text::rule(&group.first().test.test, &group.first().test.test.score);
+        let rule = number::spaced(&rule);
         let title = format!("{} ({unit}, {rule})", group.full_title());
         write!(text, "| {} |", escaped(&title))?;
         for drive in order {

@@ -28,7 +28,7 @@ impl Comparison {
                 value(test.values[0]),
                 value(test.values[1]),
                 test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 3)),
-                md(&verdict(test))
+                md(&[verdict(test)].into_iter().chain(cut(test)).collect::<Vec<_>>().join("; "))
             ));
         }
         text.push_str(&format!("\nA: {}, run {}.  \n", md(&self.names[0]), md(&self.ids[0])));
@@ -61,6 +61,8 @@ impl Comparison {
                 "a": test.values[0],
                 "b": test.values[1],
                 "ratio_b_to_a": test.ratio.map(|ratio| ratio.value),
+                "cut_seconds_a": test.ratio.map(|ratio| ratio.cut_seconds[0]),
+                "cut_seconds_b": test.ratio.map(|ratio| ratio.cut_seconds[1]),
                 "low": test.ratio.and_then(|ratio| ratio.interval).map(|(low, _)| low),
                 "high": test.ratio.and_then(|ratio| ratio.interval).map(|(_, high)| high),
                 "difference": word(&test.difference),
@@ -85,6 +87,17 @@ impl Comparison {
         let threshold = percent(self.options.threshold.unwrap_or(0.0));
         self.gate.map(|gate| format!("gate at {threshold}: {}", gate.name()))
     }
+}
+
+/// Returns the seconds that the ratio of `test` leaves out, where there are any.
+pub(super) fn cut(test: &TestComparison) -> Option<String> {
+    let seconds = test.ratio.map(|ratio| ratio.cut_seconds)?;
+    let of =
+        |(name, seconds): (&str, usize)| (seconds > 0).then(|| format!("{seconds} s of {name}"));
+    let cut: Vec<String> = ["A", "B"].into_iter().zip(seconds).filter_map(of).collect();
+    let verb = if cut.len() == 1 && seconds.contains(&1) { "flatters" } else { "flatter" };
+    (!cut.is_empty())
+        .then(|| format!("the change leaves out the first {}, which {verb}", cut.join(" and ")))
 }
 
 /// Returns one test in words, such as `B is 1.38 ± 0.05 times A: better (IOPS)`.

@@ -71,7 +71,8 @@ fn row(facts: &Facts<'_>, drives: &ReportDrives, drive: usize, range: Option<f64
                     div { (drives.short(drive)) small { (facts.below[drive]) } }
                 }
             }
-            td.bf { (statements::best_for(facts.answer, facts.writes, drive)) }
+            @let best_for = statements::best_for(facts.answer, facts.writes, drive);
+            td.bf.none[best_for == number::NOTHING] { (best_for) }
             @for column in &facts.answer.columns { (cell(column, drives, drive)) }
             @if let Some(range) = range { (cache(&facts.writes[drive], drives, drive, range)) }
             td.gr {
@@ -148,7 +149,7 @@ fn cache(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f6
     let (end, then) = match writes.edge {
         None => ("none seen".to_owned(), String::new()),
         Some(edge) => {
-            let size = edge.in_words(number::capacity).replace("at most ", "≤\u{a0}");
+            let size = edge.about().replace("at most ", "≤\u{a0}");
             let left = 100.0 * (1.0 - edge.behind / edge.before);
             (size, format!("then \u{2212}{left:.0}\u{a0}%"))
         }

@@ -8,6 +8,9 @@ use maud::{Markup, html};
 /// More drives than this are not filtered one by one; each can still be highlighted.
 const MAX_CHIPS: usize = 14;
 
+/// Names of so many letters are never shortened in the bar.
+const SHORT: usize = 11;
+
 /// Returns the bar; a single drive has contents only.
 /// `further` are anchor and name of what follows the sections, such as the conclusion of an editor.
 pub(super) fn bar(
@@ -35,11 +38,13 @@ fn form(order: &[usize], drives: &ReportDrives) -> Markup {
     html! {
         form aria-label="Drives shown" autocomplete="off" {
             @if order.len() <= MAX_CHIPS {
-                @for drive in order {
-                    label.chip.{ "d-" (drive) } {
-                        input type="checkbox" id={ "s-" (drive) } checked;
-                        (icon(drives, *drive))
-                        span.tx title=(drives.short(*drive)) { (drives.short(*drive)) }
+                div.chips {
+                    @for drive in order {
+                        label.chip.long[drives.short(*drive).chars().count() > SHORT].{ "d-" (drive) } {
+                            input type="checkbox" id={ "s-" (drive) } checked;
+                            (icon(drives, *drive))
+                            span.tx title=(drives.short(*drive)) { (drives.short(*drive)) }
+                        }
                     }
                 }
             }

@@ -12,6 +12,7 @@ use crate::analysis::trust::{self, Trust};
 use crate::figure::PageOptions;
 use crate::model::{Run, TestRun};
 use crate::page::head::{self, Head};
+use crate::page::kit::names::names_kept;
 use crate::page::{
     answer, bar, caveats, fill_states, flag, method, notes, quick, results, sections, specification,
 };
@@ -104,7 +105,7 @@ impl<'a> Content<'a> {
                 header.page {
                     @if let Some(notes) = notes { (notes::logo(notes)) }
                     p.kick { (self.kick) }
-                    h1 { (self.title) }
+                    h1 { (names_kept(&self.title, &self.drives)) }
                     p.dek { (self.dek) }
                     @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
@@ -117,9 +118,8 @@ impl<'a> Content<'a> {
                 (fill_states::section(&self.states, &self.drives))
                 (specification::section(self.runs, &self.drives, &self.options.specifications))
                 (self.conclusion())
-                section.use aria-labelledby="caveats" {
-                    div.two { (self.caveats()) (self.method()) }
-                }
+                section.use aria-labelledby="caveats" { (self.caveats()) }
+                section.use aria-labelledby="method" { (self.method()) }
                 footer.page {
                     "Made with ssdgauge. One file, no scripts, no network. The terms are explained in "
                     "docs/handbook/glossary.md of ssdgauge."

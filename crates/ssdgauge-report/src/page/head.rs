@@ -9,6 +9,7 @@ use crate::analysis::sections::Sections;
 use crate::analysis::statements::{self, Sentence};
 use crate::analysis::workload_text;
 use crate::model::Run;
+use crate::page::kit::names::names_kept;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -65,8 +66,8 @@ pub(super) fn several(
 
 fn written(sentence: &Sentence, drives: &ReportDrives) -> Markup {
     html! {
-        @if let Some(drive) = sentence.drive { b { (drives.short(drive)) } " " }
-        (sentence.text)
+        @if let Some(drive) = sentence.drive { b { (names_kept(drives.short(drive), drives)) } " " }
+        (names_kept(&sentence.text, drives))
     }
 }
 

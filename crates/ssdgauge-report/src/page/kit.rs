@@ -1,8 +1,8 @@
 //! Charts of the page as inline SVG: coloured by the style sheet, with a value at every mark.
 //!
 //! Whatever belongs to a drive has the classes `d` and `d-NUMBER` and is painted in `var(--c)`, so that
-//! the style sheet alone filters and highlights drives. Each chart is drawn twice, for wide and for
-//! narrow windows.
+//! the style sheet alone filters and highlights drives. Each chart is drawn for wide windows, for
+//! tablets and paper, and for phones, so that its letters are readable everywhere.
 
 pub(super) mod axis;
 pub(super) mod bars;
@@ -11,6 +11,7 @@ pub(super) mod coordinate;
 mod events;
 mod labels;
 pub(super) mod mark;
+pub(super) mod names;
 pub(super) mod plot;
 pub(super) mod rows;
 pub(super) mod values;

@@ -13,6 +13,7 @@ use maud::{Markup, html};
 pub(super) fn prose(runs: &[Run], drives: &ReportDrives) -> Markup {
     html! {
         div.prose {
+            div.columns {
             p {
                 (suites(runs)) " Every second is kept with its own latency histogram, and every number is "
                 "computed from these samples. A latency counts from before the submission of a request "
@@ -30,6 +31,7 @@ pub(super) fn prose(runs: &[Run], drives: &ReportDrives) -> Markup {
                     "columns. Colours and shapes belong to a drive, not to its place."
                 }
                 @for rule in RULES { p { (rule) } }
+            }
             }
             (environment::tables(runs, drives))
         }

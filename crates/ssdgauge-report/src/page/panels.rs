@@ -208,11 +208,20 @@ fn row(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives, measure: M
     if let Some((low, high)) = interval {
         let (low, high) = (number::text(low), number::text(high));
         title.push_str(&format!(", 95\u{a0}% interval {low} to {high}"));
+        let cut = member.test.headline.interval.within_run().map_or(0, |within| within.cut);
+        if measure == Measure::Speed && cut > 0 {
+            title.push_str(&format!(" without the first {cut}\u{a0}s, which flatter"));
+        }
     }
     if !extra.is_empty() {
         title.push_str(&format!(" · {extra}"));
     }
-    Row { drive, value, words, extra, interval: interval.filter(|i| i.1.is_finite()), title }
+    // The interval leaves out a start that flatters, which the value counts: a whisker beside the end of
+    // its bar would look like an error of the drawing.
+    let at_its_end = |(low, high): &(f64, f64)| {
+        high.is_finite() && value.as_ref().is_ok_and(|value| low <= value && value <= high)
+    };
+    Row { drive, interval: interval.filter(at_its_end), value, words, extra, title }
 }
 
 /// Returns the queue depth of a knee, which belongs to its value.
@@ -261,7 +270,9 @@ fn n(group: &Group<'_>) -> String {
             let steps = group.members.iter().map(|member| member.test.points.len()).max();
             format!("; n = {} steps", steps.unwrap_or(0))
         }
-        (least, most) if least == most => format!("; n = {} s", number::count(least)),
-        (least, most) => format!("; n = {} to {} s", number::count(least), number::count(most)),
+        (least, most) if least == most => format!("; n = {}\u{a0}s", number::count(least)),
+        (least, most) => {
+            format!("; n = {} to {}\u{a0}s", number::count(least), number::count(most))
+        }
     }
 }

@@ -297,10 +297,15 @@ fn fall_words(run: &Run, fall: Option<&Fall>) -> String {
     }
 }
 
+/// The greatest width of the bar of a second. Chosen: the words of a step of one second fit above it.
+const MOST_BAR: f64 = 150.0;
+
 fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) -> Markup {
     let (width, height) = if is_narrow { (358.0, 240.0) } else { (1_000.0, 250.0) };
     let (left, right, top, bottom) = (46.0, 8.0, 30.0, 40.0);
     let total: usize = writes.iter().map(|(_, writes)| writes.seconds.len()).sum();
+    // A few seconds over the whole width are slabs, no bars.
+    let right = (width - left - MOST_BAR * total as f64).max(right);
     let rates = writes.iter().flat_map(|(_, writes)| &writes.seconds).map(|second| second.2);
     let up = Up::new(rates, "MB/s", false, number::short);
     let across =
@@ -322,7 +327,7 @@ fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) ->
             @for (value, words) in &across.ticks {
                 text.tk x=(at(x(*value))) y=(at(height - bottom + 17.0)) text-anchor="middle" { (words) }
             }
-            text.un x=(at((left + width) / 2.0)) y=(at(height - 4.0)) text-anchor="middle" {
+            text.un x=(at((left + width - right) / 2.0)) y=(at(height - 4.0)) text-anchor="middle" {
                 (across.label)
             }
             @for (point, writes) in writes {

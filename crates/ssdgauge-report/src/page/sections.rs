@@ -8,6 +8,7 @@ use crate::analysis::sections::Section;
 use crate::analysis::statements;
 use crate::analysis::workload_text;
 use crate::model::Run;
+use crate::page::kit::names::names_kept;
 use crate::page::numbers;
 use crate::page::panels::{Panel, panels};
 use crate::text::number;
@@ -48,7 +49,7 @@ pub(super) fn figure(
     html! {
         figure id=(id) {
             figcaption {
-                h3 { (statements::take(group, drives)) }
+                h3 { (names_kept(&statements::take(group, drives), drives)) }
                 p.cond { (group.full_title()) @if !test.source.is_empty() && test.source != "ssdgauge" {
                     " · after " (source(&test.source))
                 } }

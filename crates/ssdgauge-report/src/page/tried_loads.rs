@@ -42,7 +42,7 @@ pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
 
 fn row(drive: &str, load: &TriedLoad) -> Markup {
     let share = |share: Option<f64>| match share {
-        Some(share) => format!("{share:.3} %"),
+        Some(share) => format!("{} %", number::text(share)),
         None => number::NOTHING.to_owned(),
     };
     html! {

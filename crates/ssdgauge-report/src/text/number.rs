@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn an_interval_below_the_last_decimal_is_omitted() {
-        let of = |value, interval| ratio(Ratio { value, interval }, 2);
+        let of = |value, interval| ratio(Ratio { value, interval, cut_seconds: [0, 0] }, 2);
         assert_eq!(of(1.561, None), "1.56");
         assert_eq!(of(1.561, Some((1.557, 1.564))), "1.56");
         assert_eq!(of(1.561, Some((1.554, 1.563))), "1.56 ± 0.01");

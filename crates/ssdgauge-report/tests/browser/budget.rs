@@ -98,7 +98,7 @@ pub(crate) fn check(chromium: &mut Chromium, file: &Path, budget: &Budget) {
             assert!(at > 0.0 && at <= 900.0, "{name}: {key} ends at {at}, below the first screen");
         }
     }
-    chromium.show(file, 390, "light");
+    chromium.view(390, "light");
     let seen = chromium.evaluate(MEASURE);
     let beyond = chromium.evaluate(BEYOND);
     assert_eq!(seen["wide"], json!(390), "{name} scrolls sideways on a phone: {beyond}");

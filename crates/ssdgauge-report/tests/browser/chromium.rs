@@ -1,5 +1,7 @@
 //! A headless Chromium that tests talk to in its own protocol, over two named pipes.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -122,14 +124,19 @@ impl Chromium {
         message
     }
 
-    /// Shows the page `file` in a window of `width` by 900, in light or dark.
-    pub(crate) fn show(&mut self, file: &Path, width: u32, scheme: &str) {
+    /// Gives the window a width, with a height of 900, in light or dark; the page stays loaded.
+    pub(crate) fn view(&mut self, width: u32, scheme: &str) {
         let size = json!({
             "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500,
         });
         self.ask("Emulation.setDeviceMetricsOverride", size);
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.ask("Emulation.setEmulatedMedia", media);
+    }
+
+    /// Loads the page `file` into a window of `width` by 900, in light or dark.
+    pub(crate) fn show(&mut self, file: &Path, width: u32, scheme: &str) {
+        self.view(width, scheme);
         self.loaded.clear();
         let address = format!("file://{}", file.display());
         let document = self.ask("Page.navigate", json!({ "url": address }))["loaderId"].clone();
@@ -194,18 +201,5 @@ impl Drop for Chromium {
 
 /// Returns the bytes of `text` in base 64.
 fn decoded(text: &str) -> Vec<u8> {
-    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0u32, 0);
-    for letter in text.bytes().filter(|letter| *letter != b'=') {
-        let value = LETTERS.iter().position(|known| *known == letter).unwrap() as u32;
-        bits = bits << 6 | value;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-            bits &= (1 << count) - 1;
-        }
-    }
-    bytes
+    STANDARD.decode(text).unwrap()
 }

@@ -38,6 +38,23 @@ function () {
     say('the page is ' + document.documentElement.scrollWidth + ' wide');
   }
 
+  // Controls of the bar do not cover each other; what the row of drives scrolls away is not seen.
+  const row = document.querySelector('.chips');
+  const clip = row && getComputedStyle(row).overflowX !== 'visible' ? row.getBoundingClientRect().right : Infinity;
+  const controls = [...document.querySelectorAll('.bar .chip, .bar select, .bar input[type=reset]')];
+  const places = controls.filter(shown).map(control => {
+    const box = control.getBoundingClientRect();
+    const right = control.matches('.chip') ? Math.min(box.right, clip) : box.right;
+    return { control, left: box.left, right, top: box.top, bottom: box.bottom };
+  });
+  for (const [number, one] of places.entries()) {
+    for (const other of places.slice(number + 1)) {
+      const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      if (across > 1 && down > 1) say('a control of the bar covers another', other.control);
+    }
+  }
+
   // Contrast, by WCAG 2.2: 4.5 for text, 3 for large text and for what is drawn.
   const channels = colour => {
     const parts = colour.match(/[\d.]+/g);

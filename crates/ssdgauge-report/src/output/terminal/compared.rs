@@ -1,6 +1,7 @@
 //! A comparison on a terminal: how many numbers differ, then each of them, the worst first.
 
 use crate::analysis::compare::{Comparison, Difference, TestComparison};
+use crate::output::comparison;
 use crate::output::terminal::NARROWEST;
 use crate::output::terminal::style::Style;
 use crate::text::number;
@@ -113,6 +114,9 @@ fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
         let line = format!("{}{title}{cells}  {unit}", verdict(test, style));
         lines.push(line.trim_end().to_owned());
         lines.extend(titles.map(|more| format!("{:VERDICT$}{more}", "")));
+        if let Some(cut) = comparison::cut(test) {
+            lines.extend(style.folded(&" ".repeat(VERDICT), &cut));
+        }
         if let Difference::Unknown(reason) = &test.difference {
             lines.extend(style.folded(&" ".repeat(VERDICT), reason));
         }

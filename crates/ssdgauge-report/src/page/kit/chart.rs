@@ -56,11 +56,45 @@ pub(super) struct Cut {
     pub(super) height: f64,
     pub(super) left: f64,
     pub(super) right: f64,
-    pub(super) is_narrow: bool,
+    pub(super) room: Room,
+}
+
+/// The room for a chart. Letters keep their size, so each has a cut of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// A window of a desktop.
+    Wide,
+    /// A tablet, and paper.
+    Middle,
+    /// A phone.
+    Narrow,
+}
+
+impl Room {
+    /// Returns the classes of a chart in this room.
+    pub(super) fn classes(self) -> &'static str {
+        match self {
+            Room::Wide => "ch wide of3",
+            Room::Middle => "ch middle",
+            Room::Narrow => "ch narrow",
+        }
+    }
 }
 
 /// The mean width of a letter at 13 px in the widest of the fonts.
 pub(super) const LETTER: f64 = 7.8;
+
+/// Returns about how wide `name` is at 13 px and bold, in the widest of the fonts.
+pub(super) fn width_of(name: &str) -> f64 {
+    let share = |letter: char| match letter {
+        'i' | 'j' | 'l' | 'f' | 't' | 'r' | ' ' | '-' | '.' | ',' | '\'' | '|' | '(' | ')' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '…' | '%' | '@' => 0.95,
+        letter if letter.is_lowercase() || letter.is_ascii_digit() => 0.62,
+        letter if letter.is_ascii() => 0.72,
+        _ => 1.0,
+    };
+    13.0 * name.chars().map(share).sum::<f64>()
+}
 
 /// The room above a plot.
 pub(super) const TOP: f64 = 26.0;
@@ -76,6 +110,11 @@ impl Cut {
     /// Returns the place of a share of the height.
     pub(super) fn y(&self, share: f64) -> f64 {
         TOP + (self.height - TOP - BOTTOM) * (1.0 - share)
+    }
+
+    /// Returns whether this is the cut of a phone.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.room == Room::Narrow
     }
 
     /// Returns the place of the horizontal axis.

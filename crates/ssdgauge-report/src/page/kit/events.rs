@@ -25,7 +25,7 @@ pub(super) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
     let mut taken: Vec<Area> = Vec::new();
     let mut drawn: Vec<(&Event, f64, f64, usize)> = Vec::new();
     for event in &plot.events {
-        let lines = if cut.is_narrow { 1 } else { event.words.len() };
+        let lines = if cut.is_narrow() { 1 } else { event.words.len() };
         let longest = event.words.iter().take(lines).map(|words| words.chars().count()).max();
         let width = longest.unwrap_or(0) as f64 * (LETTER - 0.6);
         let x = cut.x(plot.across.share(event.at.0));
@@ -81,6 +81,8 @@ fn place(
 /// Returns the distance from `area` to the nearest line or words beside it.
 fn space(plot: &Plot, cut: &Cut, area: Area, taken: &[Area]) -> f64 {
     let (left, top, right, bottom) = area;
+    // A line that falls just before the first letter touches it.
+    let left = left - AWAY / 4.0;
     let mut least = f64::INFINITY;
     for line in &plot.lines {
         let mut before: Option<f64> = None;

@@ -3,55 +3,68 @@
 use crate::analysis::drive_slots::OTHERS;
 use crate::analysis::report_drives::ReportDrives;
 use crate::page::kit::axis::AcrossScale;
-use crate::page::kit::chart::{Cut, LETTER, Plot, Series, TOP};
+use crate::page::kit::chart::{Cut, LETTER, Plot, Room, Series, TOP, width_of};
 use crate::page::kit::coordinate::at;
 use crate::page::kit::events;
 use crate::page::kit::labels::pushed_apart;
 use crate::page::kit::mark::{class, mark};
 use crate::page::kit::values::{self, ValueRow};
 use maud::{Markup, html};
+use std::borrow::Cow;
 
 /// More drives than this have no label at the end of their line, unless they have a colour.
 const MAX_LABELS: usize = 14;
 
 /// Returns `plot` over the whole width of the page.
 pub(crate) fn wide(plot: &Plot, drives: &ReportDrives) -> Markup {
-    both(plot, drives, (1_112.0, 390.0))
+    cuts(plot, drives, (1_112.0, 390.0), (780.0, 280.0))
 }
 
 /// Returns `plot` beside a ranking.
 pub(crate) fn beside(plot: &Plot, drives: &ReportDrives) -> Markup {
-    both(plot, drives, (660.0, 300.0))
+    cuts(plot, drives, (660.0, 300.0), (440.0, 240.0))
 }
 
-fn both(plot: &Plot, drives: &ReportDrives, (width, height): (f64, f64)) -> Markup {
+/// Returns the words behind the name at the end of `line`: all of them, their first part, or none.
+fn end(line: &Series, room: Room) -> &str {
+    match room {
+        Room::Wide => &line.end,
+        Room::Middle => line.end.split(" · ").next().unwrap_or(""),
+        Room::Narrow => "",
+    }
+}
+
+/// Returns about how wide a name is with the words behind it.
+fn label_width(name: &str, end: &str) -> f64 {
+    let gap = if end.is_empty() { 0.0 } else { 6.0 };
+    width_of(name) + gap + width_of(end)
+}
+
+/// The greatest room for labels beside a narrow plot: half of its width stays for the lines.
+const NARROW_LABELS: f64 = 128.0;
+
+fn cuts(plot: &Plot, drives: &ReportDrives, wide: (f64, f64), middle: (f64, f64)) -> Markup {
     let labelled = |line: &&Series| has_label(plot, drives, line.drive) && !line.points.is_empty();
-    let letters = |with_value: bool| {
-        let length = |line: &Series| {
-            let value = if with_value { line.end.chars().count() + 1 } else { 0 };
-            drives.short(line.drive).chars().count() + value
-        };
-        plot.lines.iter().filter(labelled).map(length).max().unwrap_or(0) as f64
+    let labels = |room: Room| {
+        let length = |line: &Series| label_width(drives.short(line.drive), end(line, room));
+        plot.lines.iter().filter(labelled).map(length).fold(0.0, f64::max)
     };
-    let right = |letters: f64, most: f64| (letters * LETTER + 30.0).clamp(18.0, most);
-    let wide = Cut {
+    let cut = |room: Room, (width, height): (f64, f64), labels: f64, most: f64| Cut {
         width,
         height,
-        left: 50.0,
-        right: right(letters(true), 0.3 * width),
-        is_narrow: false,
+        left: if room == Room::Narrow { 46.0 } else { 50.0 },
+        right: (labels + 26.0).clamp(18.0, most),
+        room,
     };
-    let narrow = Cut {
-        width: 358.0,
-        height: 290.0,
-        left: 46.0,
-        right: right(letters(false), 116.0),
-        is_narrow: true,
-    };
+    let narrow = (358.0, 290.0);
+    let cuts = [
+        cut(Room::Wide, wide, labels(Room::Wide), 0.32 * wide.0),
+        cut(Room::Middle, middle, labels(Room::Middle), 0.4 * middle.0),
+        cut(Room::Narrow, narrow, labels(Room::Narrow), NARROW_LABELS),
+    ];
     let rows: Vec<ValueRow<'_>> = plot.lines.iter().map(value_row).collect();
     html! {
-        (drawn(plot, drives, &wide))
-        (drawn(plot, drives, &narrow))
+        @for cut in &cuts { (drawn(plot, drives, cut)) }
         (values::fold(&plot.label, &rows, drives))
     }
 }
@@ -68,9 +81,7 @@ fn has_label(plot: &Plot, drives: &ReportDrives, drive: usize) -> bool {
 fn drawn(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
     let view = format!("0 0 {} {}", at(cut.width), at(cut.height));
     html! {
-        svg.ch.wide[!cut.is_narrow].narrow[cut.is_narrow] viewBox=(view) role="img"
-            aria-label=(plot.label)
-        {
+        svg class=(cut.room.classes()) viewBox=(view) role="img" aria-label=(plot.label) {
             (ground(plot, cut))
             (axes(plot, cut))
             @for line in &plot.lines { (series(plot, line, drives, cut)) }
@@ -93,7 +104,7 @@ fn ground(plot: &Plot, cut: &Cut) -> Markup {
     html! {
         @if let Some((low, high, words)) = &plot.scored {
             (zone(*low, *high))
-            @if !cut.is_narrow {
+            @if !cut.is_narrow() {
                 @let x = (cut.x(plot.across.share(*low)) + cut.x(plot.across.share(*high))) / 2.0;
                 text.an x=(at(x)) y=(at(cut.bottom() - 8.0)) text-anchor="middle" { (words) }
             }
@@ -102,7 +113,7 @@ fn ground(plot: &Plot, cut: &Cut) -> Markup {
             @if plot.scored.is_none() { (zone(0.0, first)) }
             @let x = cut.x(plot.across.share(first));
             path.bnd d={ "M" (at(x)) " " (at(TOP - 6.0)) "V" (at(cut.bottom())) } {}
-            @if let (Some((near, far)), false) = (&plot.across.parts, cut.is_narrow) {
+            @if let (Some((near, far)), false) = (&plot.across.parts, cut.is_narrow()) {
                 @let unit = 16.0 + LETTER * plot.up.unit.chars().count() as f64;
                 text.an x=(at(cut.left.max(unit))) y=(at(TOP - 9.0)) { (near) }
                 text.an x=(at(x + 8.0)) y=(at(TOP - 9.0)) { (far) }
@@ -134,7 +145,7 @@ fn axes(plot: &Plot, cut: &Cut) -> Markup {
     let bottom = cut.bottom();
     let end = cut.width - cut.right;
     // A narrow chart has room for half of the words.
-    let every = if cut.is_narrow { plot.across.ticks.len().div_ceil(6).max(1) } else { 1 };
+    let every = if cut.is_narrow() { plot.across.ticks.len().div_ceil(6).max(1) } else { 1 };
     let letters: usize = plot.across.ticks.iter().map(|(_, words)| words.chars().count() + 2).sum();
     let room = (end - cut.left) / 7.0;
     let every = every.max((letters as f64 / room).ceil() as usize);
@@ -176,14 +187,19 @@ fn series(plot: &Plot, line: &Series, drives: &ReportDrives, cut: &Cut) -> Marku
     let slot = drives.slot(line.drive);
     html! {
         g class=(class(line.drive)) {
-            @if !line.thin.is_empty() && !cut.is_narrow { path.ln.thin d=(path(&line.thin)) {} }
+            @if !line.thin.is_empty() && cut.room == Room::Wide { path.ln.thin d=(path(&line.thin)) {} }
             @if line.points.len() > 1 { path.ln d=(path(&line.points)) {} }
             @for (x, y, words) in &line.values {
                 @let place = place(*x, *y);
-                g.pt {
-                    title { (words) }
-                    @if line.marked { (mark(slot, place, 4.0)) }
-                    circle.hit cx=(at(place.0)) cy=(at(place.1)) r="9" {}
+                // A phone has no pointer, and paper no reader who points: the table has the values.
+                @if cut.room == Room::Wide || (cut.room == Room::Middle && line.marked) {
+                    g.pt {
+                        title { (words) }
+                        @if line.marked { (mark(slot, place, 4.0)) }
+                        circle.hit cx=(at(place.0)) cy=(at(place.1)) r="9" {}
+                    }
+                } @else if line.marked {
+                    (mark(slot, place, 4.0))
                 }
             }
         }
@@ -213,20 +229,54 @@ fn ends(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
                     } {}
                 }
                 (mark(drives.slot(line.drive), (edge + 14.0, label), 4.2))
+                @let (name, end) = (drives.short(line.drive), end(line, cut.room));
+                @let has_end = !end.is_empty() && label_width(name, end) <= cut.right - 23.0;
                 text.el x=(at(edge + 23.0)) y=(at(label + 4.0)) {
-                    (shortened(drives.short(line.drive), cut))
-                    @if !cut.is_narrow && !line.end.is_empty() { tspan.ev { " " (line.end) } }
+                    (fitted(name, cut)) @if has_end { tspan.ev { " " (end) } }
                 }
             }
         }
     }
 }
 
-/// Returns a name that fits beside a narrow plot.
-fn shortened(name: &str, cut: &Cut) -> String {
-    let room = ((cut.right - 26.0) / LETTER).max(4.0) as usize;
-    match name.chars().count() > room && cut.is_narrow {
-        true => name.chars().take(room - 1).chain(['…']).collect(),
-        false => name.to_owned(),
+/// Returns a name that fits beside the plot.
+fn fitted<'a>(name: &'a str, cut: &Cut) -> Cow<'a, str> {
+    let room = cut.right - 23.0;
+    if width_of(name) <= room {
+        return Cow::Borrowed(name);
+    }
+    let mut short = String::new();
+    for letter in name.chars() {
+        short.push(letter);
+        if width_of(&short) + width_of("…") > room {
+            short.pop();
+            break;
+        }
+    }
+    Cow::Owned(format!("{}…", short.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(right: f64, room: Room) -> Cut {
+        Cut { width: 358.0, height: 290.0, left: 46.0, right, room }
+    }
+
+    #[test]
+    fn a_name_is_shortened_only_where_it_has_no_room() {
+        let narrow = cut(NARROW_LABELS, Room::Narrow);
+        assert_eq!(fitted("like-960-pro", &narrow), "like-960-pro");
+        let short = fitted("a name of forty letters, which is longer", &narrow);
+        assert!(short.ends_with('…') && short.chars().count() > 10, "{short}");
+        assert!(width_of(&short) <= narrow.right - 23.0, "{short}");
+    }
+
+    #[test]
+    fn a_label_has_as_many_words_as_its_room_allows() {
+        let line = Series { end: "707 · 64 GB in 88 s".to_owned(), ..Series::default() };
+        assert_eq!(end(&line, Room::Wide), "707 · 64 GB in 88 s");
+        assert_eq!((end(&line, Room::Middle), end(&line, Room::Narrow)), ("707", ""));
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -
             let title = format!(
                 "{}, {}: {}",
                 drives.short(drive),
-                sanitize::prose(&point.point.label),
+                number::spaced(&sanitize::prose(&point.point.label)),
                 number::measured(value, metric)
             );
             values.push((place as f64, value, title));
@@ -109,7 +109,8 @@ pub(super) fn places(group: &Group<'_>) -> Vec<Place> {
         };
         if !places.iter().any(known) {
             let step = point.point.label.clone();
-            let label = value.map_or_else(|| sanitize::prose(&step), |v| words(along.swept, v));
+            let label = value
+                .map_or_else(|| number::spaced(&sanitize::prose(&step)), |v| words(along.swept, v));
             places.push(Place { value, step, label });
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                 (rows(&all, drives, |value| format!("{}×", number::short(value))))
             }
             div {
-                p.cap { "What stopped it at the next load" }
+                p.cap { "Next load that failed: share of the reads over a limit, in the worst slice" }
                 ul.bars style=(name_column(&names)) {
                     @for member in &members {
                         @let drive = drives.drive_of(member.index);
@@ -42,11 +42,26 @@ pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     }
 }
 
+/// Returns the lowest load above the result that failed, with the first limit that it exceeded.
 fn reason(member: &Member<'_>) -> String {
-    match (member.test.headline.value, stopped_by(member)) {
-        (None, _) => missing_reason(member),
-        (Some(_), Some(why)) => number::spaced(&why),
-        (Some(_), None) => "nothing: the highest load passed".to_owned(),
+    let Some(passing) = member.test.headline.value else { return missing_reason(member) };
+    let tried = tried_loads(member.test);
+    let failed = tried.iter().find(|load| !load.passed && load.load > passing);
+    let exceeded = failed.and_then(|load| {
+        let above = load.above.iter().find_map(|(latency, share, limit)| {
+            share.filter(|share| share >= limit).map(|share| (latency, share))
+        });
+        above.map(|(latency, share)| (load.load, latency, share))
+    });
+    match (exceeded, stopped_by(member)) {
+        (Some((load, latency, share)), _) => format!(
+            "{}×: {}\u{a0}% over {}",
+            number::tick(load),
+            number::text(share),
+            number::spaced(&latency.to_string())
+        ),
+        (None, Some(why)) => number::spaced(&why),
+        (None, None) => "nothing: the highest load passed".to_owned(),
     }
 }
 

@@ -111,12 +111,17 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
     for (member, writes) in writes {
         let Some(edge) = writes.edge else { continue };
         let drive = drives.drive_of(member.index);
-        let seconds = edge.bytes as f64 / edge.before.max(1.0);
+        // Of a cache that ends within the first seconds, only an upper bound is known.
+        let (bytes, when) = match edge.is_bounded_below() {
+            true => (edge.bytes, "after"),
+            false => (edge.bytes + edge.uncertainty, "within"),
+        };
+        let seconds = (bytes as f64 / edge.before.max(1.0)).ceil();
         let (before, behind) = (edge.before / 1e6, edge.behind / 1e6);
         let slower = 100.0 * (1.0 - behind / before);
         let words = vec![
-            format!("{}: cache full after {}", drives.short(drive), number::duration(seconds)),
-            format!("{} at {}\u{a0}MB/s,", edge.in_words(number::capacity), number::text(before)),
+            format!("{}: cache full {when} {}", drives.short(drive), number::duration(seconds)),
+            format!("{} at {}\u{a0}MB/s,", edge.about(), number::text(before)),
             format!("then {}\u{a0}MB/s: {slower:.0}\u{a0}% slower", number::text(behind)),
         ];
         let at = (edge.bytes as f64 / 1e9, behind + 0.62 * (before - behind));
