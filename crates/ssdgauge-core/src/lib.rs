@@ -24,6 +24,7 @@ mod point;
 mod preparation;
 mod random;
 mod readings;
+mod recorded;
 mod recording;
 mod repeat_until;
 mod request;
@@ -62,6 +63,7 @@ pub use plan::{
 pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use random::Random;
+pub use recorded::{RecordedRequest, RecordedRequests, RecordedTime, ReplayClock};
 pub use recording::{Recording, check_forwarding};
 pub use repeat_until::RepeatUntil;
 pub use request::{Request, RequestSource};

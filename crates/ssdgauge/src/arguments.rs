@@ -8,6 +8,7 @@ mod export;
 mod import;
 mod own_process;
 mod serve;
+mod trace;
 mod values;
 
 pub(crate) use bench::BenchArguments;
@@ -16,6 +17,7 @@ pub(crate) use export::ExportArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
 pub(crate) use serve::ServeArguments;
+pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
 
 use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Print a request log as CSV.
     Log(LogArguments),
+    /// Describe a trace of block requests, or write it in a packed form; `run trace:FILE` replays it.
+    Trace(TraceArguments),
     /// Print a suite or a run as a job file of fio.
     Export(ExportArguments),
     /// Store a result of fio as a run file, marked as imported.

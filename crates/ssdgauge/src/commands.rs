@@ -18,6 +18,7 @@ mod resume;
 mod run;
 mod serve;
 mod suites;
+mod trace;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -54,6 +55,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Import(arguments) => import::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),
         Command::Log(arguments) => log::print(&arguments.file),
+        Command::Trace(arguments) => trace::execute(&arguments),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Look(arguments) => look::serve(&arguments),
         Command::PrivilegedSearch(search) => {

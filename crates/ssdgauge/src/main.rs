@@ -21,6 +21,7 @@ mod suite_options;
 mod target;
 mod terminal;
 mod text_file;
+mod trace_file;
 mod usage_error;
 mod virtual_runs;
 mod welcome;
