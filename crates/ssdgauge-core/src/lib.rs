@@ -57,8 +57,8 @@ pub use open_loop::{
 pub use percentile_series::{PercentileIntervals, PercentileSeries};
 pub use phase::PhaseKind;
 pub use plan::{
-    Action, Chosen, Deviation, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step,
-    SuiteIdentity, Test,
+    Action, Chosen, Deviation, Figure, Phase, Plan, Replay, Restart, Rounds, SteadyRule, Step,
+    SuiteIdentity, Test, TraceIdentity,
 };
 pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};

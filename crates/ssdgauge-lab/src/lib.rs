@@ -31,7 +31,7 @@ pub use cost::{
     limits, spent, verification_time, verified_bytes, wear, writes_most,
 };
 pub use error::SuiteError;
-pub use planner::{Options, PlanError, needed_span, plan};
+pub use planner::{Options, PlanError, REPLAY_SUITE, needed_span, plan, plan_replay};
 pub use repeat::{MAX_REPETITIONS, Repeat, RepeatError};
 pub use suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,

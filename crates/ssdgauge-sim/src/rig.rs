@@ -11,6 +11,9 @@ mod fill;
 mod identity;
 mod instruments;
 mod load;
+mod prepare;
+mod replay;
+mod request_log;
 pub(crate) mod served;
 mod validation;
 
@@ -21,13 +24,15 @@ use crate::profile::{Geometry, InitialState, PAGE, Profile, ProfileError, Profil
 use crate::time::SimTime;
 use fault_injection::InjectedFaults;
 use fill::Fill;
-use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, no_power_state};
+use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, log_incomplete};
 use load::Load;
+use request_log::{LoadLog, RequestLog};
 use ssdgauge_core::{
     Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush,
-    MAX_LAG, Nanos, PowerSaving, Preparation, Prepared, ReadBack, Rig, RigError, Sink, StepNumbers,
-    Until, Verified, Workload, WriteCache,
+    MAX_LAG, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig, RigError, Sink,
+    StepNumbers, Until, Verified, Workload,
 };
+use std::io;
 use validation::{MAX_STEP, check_range, check_workload};
 
 /// A stop is polled after this many requests at the latest.
@@ -37,9 +42,6 @@ const POLL_STOP_AFTER: u64 = 65_536;
 const FINE_PAUSE: Nanos = Nanos::from_secs(1_000);
 /// A stall from this length on is a finding.
 const LONG_STALL: Nanos = Nanos::from_secs(30);
-/// Bytes that one TRIM command covers, and the time that it takes.
-const TRIM_BYTES: u64 = 2 << 30;
-const TRIM_TIME: Nanos = Nanos(1_000_000);
 
 /// A virtual drive together with its instruments.
 #[derive(Clone, Debug)]
@@ -59,6 +61,8 @@ pub struct VirtualRig {
     /// The bytes that fills have written, and those that other requests may have written.
     filled: Extents,
     reached: Extents,
+    /// The log of single requests, where one is kept.
+    log: Option<RequestLog>,
 }
 
 impl VirtualRig {
@@ -109,6 +113,7 @@ impl VirtualRig {
             written: Vec::new(),
             filled: Extents::default(),
             reached: Extents::default(),
+            log: None,
         })
     }
 
@@ -117,6 +122,16 @@ impl VirtualRig {
     pub fn limited_to(mut self, size: Bytes) -> VirtualRig {
         self.info.capacity = Bytes(size.0.min(self.info.capacity.0) / PAGE * PAGE);
         self
+    }
+
+    /// Logs every measured request from now on into `output`, in the format of
+    /// [`ssdgauge_core::io_log`].
+    ///
+    /// # Errors
+    /// That of the output.
+    pub fn log_ios(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
+        self.log = Some(RequestLog::new(output)?);
+        Ok(())
     }
 
     /// Returns the figures of the drive, after inheritance and the text of the target.
@@ -203,73 +218,6 @@ impl VirtualRig {
             elapsed: Nanos(self.now - begin),
             stopped,
         })
-    }
-
-    fn purge(&mut self) -> Prepared {
-        self.written.clear();
-        (self.filled, self.reached) = (Extents::default(), Extents::default());
-        let power_thermal = self.drive.power_thermal.clone();
-        let cache_is_on = self.drive.ftl.cache_is_on();
-        self.drive = Drive::new(self.spec.profile.clone(), self.geometry, self.seed);
-        self.drive.ftl.switch_cache(cache_is_on);
-        self.drive.inherit_power_thermal(power_thermal, self.now);
-        // All dies erase in parallel, each its blocks one after the other.
-        let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
-        let erase = self.spec.profile.nand.t_bers_us * 1e3 * f64::from(blocks);
-        let elapsed = Nanos(erase as u64);
-        self.pass_occupied(elapsed);
-        Prepared { method: "virtual purge".into(), written: Bytes(0), elapsed, stopped: false }
-    }
-
-    fn trim(&mut self, offset: Bytes, span: Bytes) -> Result<Prepared, RigError> {
-        check_range(&self.info, offset, span, Bytes(1))?;
-        // Only whole pages are deallocated; NVMe leaves the rest to the drive.
-        let first = offset.0.div_ceil(PAGE);
-        let end = (offset.0 + span.0) / PAGE;
-        self.drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
-        self.written.retain(|page| !(first..end).contains(&u64::from(*page)));
-        self.filled.remove(first * PAGE, end * PAGE);
-        self.reached.remove(first * PAGE, end * PAGE);
-        let elapsed = Nanos(span.0.div_ceil(TRIM_BYTES) * TRIM_TIME.0);
-        self.pass_occupied(elapsed);
-        Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
-    }
-
-    /// Lets `elapsed` pass while the drive executes a command that is not a request.
-    fn pass_occupied(&mut self, elapsed: Nanos) {
-        self.drive.idle_until(self.now);
-        self.now += elapsed.0;
-        self.drive.occupy_until(self.now);
-        self.drive.advance_power_thermal(self.now);
-    }
-
-    fn set_power_saving(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
-        let method = match self.drive.set_power_saving(saving, self.now) {
-            true => format!("virtual {saving}"),
-            false => {
-                sink.finding(no_power_state(saving));
-                "none".into()
-            }
-        };
-        Prepared { method, written: Bytes(0), elapsed: Nanos::ZERO, stopped: false }
-    }
-
-    /// The write cache of a virtual drive is initially on.
-    fn switch_cache(&mut self, switch: WriteCache) -> Prepared {
-        let method = match (self.spec.profile.host_interface.buffer_is_safe, switch) {
-            // Drives with power-loss protection report no volatile write cache (NVMe: VWC).
-            (true, _) => "none: the buffer outlives a loss of power",
-            (false, WriteCache::Off) => {
-                self.drive.ftl.switch_cache(false);
-                "virtual write cache off"
-            }
-            (false, WriteCache::On | WriteCache::AsFound) => {
-                self.drive.ftl.switch_cache(true);
-                "virtual write cache on"
-            }
-        };
-        let (written, elapsed) = (Bytes(0), Nanos::ZERO);
-        Prepared { method: method.into(), written, elapsed, stopped: false }
     }
 
     /// Ends the current second of a load: readings, then intervals.
@@ -441,6 +389,7 @@ impl Rig for VirtualRig {
         let before = self.ground_truth();
         let number = self.step_numbers.next(workload, until);
         let mut load = Load::new(workload, begin, self.seed, number);
+        load.log = self.log.as_mut().map(|log| log.begin(workload));
         // The number of requests of an open loop in flight is bounded by the drive's queue alone.
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
         self.drive.begin_step(depth);
@@ -456,6 +405,9 @@ impl Rig for VirtualRig {
         end_step(&mut self.drive, &clock, self.now, &before, sink);
         if load.failed > 0 {
             sink.finding(failed(load.failed, load.completed));
+        }
+        if let Some(error) = load.log.take().and_then(LoadLog::finish) {
+            sink.finding(log_incomplete(&error));
         }
         self.record_written(load.last_writes());
         let limit = until.time.unwrap_or_default().0;
@@ -477,6 +429,15 @@ impl Rig for VirtualRig {
                 open_loop,
             },
         })
+    }
+
+    fn replay(
+        &mut self,
+        replay: &Replay,
+        requests: Box<dyn RecordedRequests>,
+        sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError> {
+        self.replay_requests(replay, requests, sink)
     }
 
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {

@@ -7,6 +7,7 @@ mod claims;
 mod export;
 mod import;
 mod own_process;
+mod replay;
 mod serve;
 mod trace;
 mod values;
@@ -16,6 +17,7 @@ pub(crate) use claims::ClaimsArguments;
 pub(crate) use export::ExportArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
+pub(crate) use replay::ReplayOptions;
 pub(crate) use serve::ServeArguments;
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
 
@@ -110,7 +112,7 @@ pub(crate) struct QuickArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// Suite of the list (`ssdgauge suites`), or path of a suite file.
+    /// Suite of the list (`ssdgauge suites`), path of a suite file, or trace:FILE to replay a trace.
     pub(crate) suite: String,
     /// Target to test.
     pub(crate) target: String,
@@ -118,18 +120,22 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
+    pub(crate) replay: ReplayOptions,
+    #[command(flatten)]
     pub(crate) options: RunOptions,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
-    /// Suite of the list (`ssdgauge suites`), or path of a suite file.
+    /// Suite of the list (`ssdgauge suites`), path of a suite file, or trace:FILE to replay a trace.
     pub(crate) suite: String,
     /// Target to plan for; it is not written.
     pub(crate) target: String,
     /// Size of the scratch file, or of the tested range of another target.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) replay: ReplayOptions,
     #[command(flatten)]
     pub(crate) options: PlanOptions,
     /// Print every step and value; without it, a plan of several tests has a line for each test.

@@ -14,6 +14,7 @@ mod output;
 mod page_file;
 mod process;
 mod progress;
+mod protocol;
 mod provenance;
 mod request_log;
 mod suggestion;

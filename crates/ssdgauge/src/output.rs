@@ -147,6 +147,15 @@ pub(crate) fn write_with(
     })
 }
 
+/// Creates the file `path`, which must not exist; its place was checked.
+///
+/// # Errors
+///
+/// The error of the kernel.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    File::create_new(path)
+}
+
 /// The first bytes of a run file: the header of an SQLite database (file format, section 1.3).
 const RUN_FILE_HEAD: &[u8] = b"SQLite format 3\0";
 
@@ -204,7 +213,7 @@ fn write_atomically(
     let mut partial = path.as_os_str().to_owned();
     partial.push(format!(".{}{PARTIAL}", std::process::id()));
     let partial = Path::new(&partial);
-    let mut file = File::create_new(partial)?;
+    let mut file = create_new(partial)?;
     let result = write(&mut file).and_then(|()| match replaces {
         true => std::fs::rename(partial, path),
         false => rename_without_replacing(partial, path),

@@ -3,10 +3,14 @@
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ssdgauge_trace::{Format, Summary, Trace, TraceError};
+use ssdgauge_core::{Bytes, DriveInfo, Nanos, RecordedRequests, Replay, TargetKind};
+use ssdgauge_trace::{Format, ReplayRequests, Summary, Trace, TraceError};
 use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
 
 /// The bytes that are read at once.
 const BUFFER: usize = 1 << 20;
@@ -70,4 +74,128 @@ fn bar(length: u64, what: &str) -> ProgressBar {
     bar.set_style(style.expect("the template is valid").progress_chars("━╸─"));
     bar.set_message(what.to_owned());
     bar
+}
+
+/// The length of the writes that fill a scratch file: a replay addresses whole ones.
+const FILL_BLOCK: u64 = 128 << 10;
+
+/// Returns the length of the range of `drive` that a replay addresses: a scratch file has to be filled in
+/// whole writes, because it is read nowhere else.
+pub(crate) fn range(drive: &DriveInfo) -> Bytes {
+    match drive.kind {
+        TargetKind::File => Bytes(drive.capacity.0 / FILL_BLOCK * FILL_BLOCK),
+        TargetKind::Block | TargetKind::Virtual | TargetKind::Null => drive.capacity,
+    }
+}
+
+/// The open file of a trace, which a run reads again after it has dropped its privileges.
+#[derive(Clone, Debug)]
+pub(crate) struct TraceInput {
+    path: PathBuf,
+    file: Arc<File>,
+    format: Format,
+    /// The target of the run, once it is known.
+    drive: Option<DriveInfo>,
+}
+
+impl TraceInput {
+    /// Opens the trace `path`.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`].
+    pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<TraceInput, Failure> {
+        let file = Arc::new(open_file(path)?);
+        let trace = Trace::open(BufReader::new(ReadAt { file: file.clone(), at: 0 }), format);
+        let format = trace.map_err(|error| failure(path, error))?.format();
+        Ok(TraceInput { path: path.to_owned(), file, format, drive: None })
+    }
+
+    /// Opens the trace of a run that is resumed, and checks that it is the same one.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`], and where the trace has other requests than it had.
+    pub(crate) fn open_again(replay: &Replay) -> Result<TraceInput, Failure> {
+        let identity = &replay.trace;
+        let path = Path::new(&identity.path);
+        let input = TraceInput::open(path, Format::from_str(&identity.format).ok())?;
+        let summary = summary(path, Some(input.format))?;
+        if summary.id != identity.id {
+            return Err(Failure::new(
+                FailureKind::Refused,
+                format!(
+                    "{} has other requests than the trace of the run (id {}, not {})",
+                    path.display(),
+                    summary.id,
+                    identity.id
+                ),
+                "nothing was written; restore the trace under this name",
+            ));
+        }
+        Ok(input)
+    }
+
+    /// Returns the same trace for a run on `drive`.
+    pub(crate) fn for_drive(mut self, drive: &DriveInfo) -> TraceInput {
+        self.drive = Some(drive.clone());
+        self
+    }
+
+    /// Returns the path of the trace.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the format of the trace.
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the requests for `drive`, from the first on.
+    ///
+    /// # Errors
+    ///
+    /// That of the trace.
+    pub(crate) fn replay_requests(
+        &self,
+        has_responses: bool,
+        drive: &DriveInfo,
+        idle_cut: Option<Nanos>,
+        at_most: u64,
+    ) -> Result<ReplayRequests, TraceError> {
+        let input = ReadAt { file: self.file.clone(), at: 0 };
+        let trace = Trace::open(BufReader::with_capacity(BUFFER, input), Some(self.format))?;
+        let target = (range(drive), drive.logical_block);
+        ReplayRequests::new(trace, has_responses, target, idle_cut, at_most)
+    }
+
+    /// Returns the requests of `replay`.
+    ///
+    /// # Errors
+    ///
+    /// The cause in words.
+    pub(crate) fn requests_of(&self, replay: &Replay) -> Result<Box<dyn RecordedRequests>, String> {
+        let drive = self.drive.as_ref().ok_or("the target is not known")?;
+        let requests =
+            self.replay_requests(replay.has_response_times, drive, replay.idle_cut, replay.at_most);
+        match requests {
+            Ok(requests) => Ok(Box::new(requests)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// A reader with a position of its own in a file that others read as well.
+struct ReadAt {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for ReadAt {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(bytes, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
 }

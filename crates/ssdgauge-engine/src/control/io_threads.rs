@@ -96,6 +96,8 @@ impl IoThreads {
 #[derive(Clone, Default)]
 pub(super) struct IntervalBucket {
     pub(super) latency: Histogram,
+    /// The bytes of these requests, where their lengths differ.
+    pub(super) bytes: u64,
     pub(super) errors: u64,
 }
 

@@ -3,7 +3,7 @@
 
 use super::io_threads::{IntervalBucket, IoThread, IoThreads, ThreadEnd};
 use crate::recorder::{IntervalRecord, Message};
-use ssdgauge_core::{Direction, Interval, Nanos, Sink};
+use ssdgauge_core::{Arrival, Direction, Interval, Nanos, Sink};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -113,6 +113,7 @@ impl IoThreads {
             self.received[direction] += part.latency.count();
             finished += part.latency.count() + part.errors;
             part.latency.drain_into(&mut bucket.latency);
+            bucket.bytes += std::mem::take(&mut part.bytes);
             bucket.errors += std::mem::take(&mut part.errors);
         }
         if let Some(open_loop) = &mut record.open_loop {
@@ -174,7 +175,13 @@ impl IoThreads {
                     direction,
                     length,
                     ios,
-                    bytes: ios * stream.block_size.0,
+                    bytes: match stream.arrival {
+                        Arrival::Recorded { .. } => bucket.bytes,
+                        Arrival::Closed
+                        | Arrival::Uniform { .. }
+                        | Arrival::InPhase { .. }
+                        | Arrival::Poisson { .. } => ios * stream.block_size.0,
+                    },
                     errors: bucket.errors,
                     latency: bucket.latency,
                 });

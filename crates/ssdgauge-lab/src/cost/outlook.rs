@@ -103,7 +103,7 @@ impl<'a> Outlook<'a> {
                 let only_writes = workload.streams.iter().all(|stream| !stream.reads());
                 bytes.filter(|_| only_writes && kind == PhaseKind::Precondition)
             }
-            Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
+            Action::Run { .. } | Action::Replay(_) | Action::Rest(_) | Action::Idle(_) => None,
         }
     }
 

@@ -5,7 +5,8 @@
 //! request that fails by an injected fault takes the time and the flash operations of one that does
 //! not.
 
-use super::{TRIM_BYTES, TRIM_TIME, VirtualRig};
+use super::VirtualRig;
+use super::prepare::{TRIM_BYTES, TRIM_TIME};
 use crate::drive::Damage;
 use crate::ftl::GroundTruth;
 use crate::profile::PAGE;

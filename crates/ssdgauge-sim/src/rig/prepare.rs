@@ -1,0 +1,85 @@
+//! Preparations of the virtual drive that write no data: purge, trim, and settings.
+
+use super::VirtualRig;
+use super::instruments::no_power_state;
+use super::validation::check_range;
+use crate::drive::Drive;
+use crate::profile::PAGE;
+use ssdgauge_core::{Bytes, Extents, Nanos, PowerSaving, Prepared, RigError, Sink, WriteCache};
+
+/// Bytes that one TRIM command covers, and the time that it takes.
+pub(super) const TRIM_BYTES: u64 = 2 << 30;
+pub(super) const TRIM_TIME: Nanos = Nanos(1_000_000);
+
+impl VirtualRig {
+    pub(super) fn purge(&mut self) -> Prepared {
+        self.written.clear();
+        (self.filled, self.reached) = (Extents::default(), Extents::default());
+        let power_thermal = self.drive.power_thermal.clone();
+        let cache_is_on = self.drive.ftl.cache_is_on();
+        self.drive = Drive::new(self.spec.profile.clone(), self.geometry, self.seed);
+        self.drive.ftl.switch_cache(cache_is_on);
+        self.drive.inherit_power_thermal(power_thermal, self.now);
+        // All dies erase in parallel, each its blocks one after the other.
+        let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
+        let erase = self.spec.profile.nand.t_bers_us * 1e3 * f64::from(blocks);
+        let elapsed = Nanos(erase as u64);
+        self.pass_occupied(elapsed);
+        Prepared { method: "virtual purge".into(), written: Bytes(0), elapsed, stopped: false }
+    }
+
+    pub(super) fn trim(&mut self, offset: Bytes, span: Bytes) -> Result<Prepared, RigError> {
+        check_range(&self.info, offset, span, Bytes(1))?;
+        // Only whole pages are deallocated; NVMe leaves the rest to the drive.
+        let first = offset.0.div_ceil(PAGE);
+        let end = (offset.0 + span.0) / PAGE;
+        self.drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
+        self.written.retain(|page| !(first..end).contains(&u64::from(*page)));
+        self.filled.remove(first * PAGE, end * PAGE);
+        self.reached.remove(first * PAGE, end * PAGE);
+        let elapsed = Nanos(span.0.div_ceil(TRIM_BYTES) * TRIM_TIME.0);
+        self.pass_occupied(elapsed);
+        Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
+    }
+
+    /// Lets `elapsed` pass while the drive executes a command that is not a request.
+    fn pass_occupied(&mut self, elapsed: Nanos) {
+        self.drive.idle_until(self.now);
+        self.now += elapsed.0;
+        self.drive.occupy_until(self.now);
+        self.drive.advance_power_thermal(self.now);
+    }
+
+    pub(super) fn set_power_saving(
+        &mut self,
+        saving: PowerSaving,
+        sink: &mut dyn Sink,
+    ) -> Prepared {
+        let method = match self.drive.set_power_saving(saving, self.now) {
+            true => format!("virtual {saving}"),
+            false => {
+                sink.finding(no_power_state(saving));
+                "none".into()
+            }
+        };
+        Prepared { method, written: Bytes(0), elapsed: Nanos::ZERO, stopped: false }
+    }
+
+    /// The write cache of a virtual drive is initially on.
+    pub(super) fn switch_cache(&mut self, switch: WriteCache) -> Prepared {
+        let method = match (self.spec.profile.host_interface.buffer_is_safe, switch) {
+            // Drives with power-loss protection report no volatile write cache (NVMe: VWC).
+            (true, _) => "none: the buffer outlives a loss of power",
+            (false, WriteCache::Off) => {
+                self.drive.ftl.switch_cache(false);
+                "virtual write cache off"
+            }
+            (false, WriteCache::On | WriteCache::AsFound) => {
+                self.drive.ftl.switch_cache(true);
+                "virtual write cache on"
+            }
+        };
+        let (written, elapsed) = (Bytes(0), Nanos::ZERO);
+        Prepared { method: method.into(), written, elapsed, stopped: false }
+    }
+}
