@@ -34,7 +34,7 @@ const LONGEST_SLEEP: Nanos = Nanos(20_000_000);
 const MOST_QUEUED: u32 = 32;
 
 /// Some requests, or why they cannot be read.
-type Batch = Result<Vec<RecordedRequest>, String>;
+pub(crate) type Batch = Result<Vec<RecordedRequest>, String>;
 
 /// Starts to fetch `requests` ahead; the channel ends behind the last one.
 pub(crate) fn fetch(mut requests: Box<dyn RecordedRequests>) -> io::Result<Receiver<Batch>> {
@@ -72,6 +72,8 @@ pub(crate) struct ReplayAssignment {
     pub(crate) device: Device,
     pub(crate) clock: Clock,
     pub(crate) batches: Receiver<Batch>,
+    /// The first batch, taken before the clock starts.
+    pub(crate) first: Option<Batch>,
     pub(crate) stop_signal: Arc<StopSignal>,
     /// The longest request, in bytes.
     pub(crate) longest: usize,
@@ -266,7 +268,8 @@ impl ReplayLoop {
         self.due = None;
         self.next = self.batch.next();
         if self.next.is_none() {
-            match self.assignment.batches.recv() {
+            let first = self.assignment.first.take();
+            match first.map_or_else(|| self.assignment.batches.recv(), Ok) {
                 Ok(Ok(batch)) => {
                     self.batch = batch.into_iter();
                     self.next = self.batch.next();

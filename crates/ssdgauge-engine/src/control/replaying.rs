@@ -59,6 +59,7 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
         device: load.device.clone(),
         clock,
         batches,
+        first: None,
         stop_signal: stop_signal.clone(),
         longest,
         end: load.replay.workload.end().0,
@@ -71,6 +72,10 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
     let (ready, is_ready) = channel();
     let (open_gate, gate) = channel::<u64>();
     let body = move || {
+        if let Some(processor) = ssdgauge_os::thread::allowed_processors().last() {
+            ssdgauge_os::thread::pin(*processor);
+        }
+        assignment.first = assignment.batches.recv().ok();
         let ring = ReplayRing::new(&assignment.device, longest);
         let (ring, error) = match ring {
             Ok(ring) => (Some(ring), None),

@@ -88,6 +88,9 @@ impl<R: BufRead> RequestLogSource<R> {
         self.number += 1;
         let damaged =
             |what: String| TraceError::at_record(self.number, what, "the file is damaged");
+        if frame.block_size == 0 {
+            return Err(damaged("its frame states no length".into()));
+        }
         let record = Record::unpack([long(&bytes, 0), long(&bytes, 8)], self.version)
             .ok_or_else(|| damaged("it has an unknown form".into()))?;
         let kind = match record.request.direction {

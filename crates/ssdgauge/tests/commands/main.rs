@@ -29,6 +29,7 @@ mod serve;
 mod shortened;
 mod support;
 mod tables;
+mod traces;
 mod until;
 mod verify;
 mod widths;
