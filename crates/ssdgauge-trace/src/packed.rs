@@ -68,8 +68,9 @@ impl<W: Write> PackedWriter<W> {
         let sectors = record.length.0 / SECTOR;
         let time = passed & (u64::from(u32::MAX));
         let low = time | u64::from(record.stream) << 32 | sectors << 48;
-        let high =
-            sectors >> 16 & 0x3_ffff | (record.kind as u64) << 18 | record.offset.0 / SECTOR << 20;
+        let high = (sectors >> 16 & 0x3_ffff)
+            | (record.kind as u64) << 18
+            | ((record.offset.0 / SECTOR) << 20);
         self.words([low, high], record.response)
     }
 

@@ -127,7 +127,7 @@ impl Trace {
             match self.next_in_file() {
                 Ok(Some(record)) => {
                     if let Some(first) = self.order.push(record)? {
-                        return Ok(Some(self.from_origin(first)));
+                        return Ok(Some(self.since_origin(first)));
                     }
                 }
                 Ok(None) => self.has_ended = true,
@@ -137,7 +137,7 @@ impl Trace {
                 }
             }
         }
-        Ok(self.order.pop().map(|record| self.from_origin(record)))
+        Ok(self.order.pop().map(|record| self.since_origin(record)))
     }
 
     /// Returns the next request in the order of the file.
@@ -156,7 +156,7 @@ impl Trace {
         }
     }
 
-    fn from_origin(&mut self, record: TraceRecord) -> TraceRecord {
+    fn since_origin(&mut self, record: TraceRecord) -> TraceRecord {
         let origin = *self.origin.get_or_insert(record.at);
         TraceRecord { at: record.at.saturating_sub(origin), ..record }
     }
