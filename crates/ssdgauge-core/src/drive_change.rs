@@ -85,7 +85,9 @@ impl Plan {
         for (_, _, step) in self.steps() {
             let needed = match &step.action {
                 Action::Prepare(preparation) => preparation.drive_changes(),
-                Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => Vec::new(),
+                Action::Run { .. } | Action::Replay(_) | Action::Rest(_) | Action::Idle(_) => {
+                    Vec::new()
+                }
             };
             for change in needed {
                 if !changes.contains(&change) {

@@ -28,6 +28,7 @@ mod preparation;
 pub mod proof;
 mod random;
 mod readings;
+mod recorded;
 mod recording;
 mod repeat_until;
 mod request;
@@ -61,12 +62,13 @@ pub use open_loop::{
 pub use percentile_series::{PercentileIntervals, PercentileSeries};
 pub use phase::PhaseKind;
 pub use plan::{
-    Action, Chosen, Deviation, Figure, Phase, Plan, Restart, Rounds, SteadyRule, Step,
-    SuiteIdentity, Test,
+    Action, Chosen, Deviation, Figure, Phase, Plan, Replay, Restart, Rounds, SteadyRule, Step,
+    SuiteIdentity, Test, TraceIdentity,
 };
 pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use random::Random;
+pub use recorded::{RecordedRequest, RecordedRequests, RecordedTime, ReplayClock};
 pub use recording::{Recording, check_forwarding};
 pub use repeat_until::RepeatUntil;
 pub use request::{Request, RequestSource};

@@ -1,9 +1,11 @@
 //! Plans: what a run does to a drive, as plain data that is printed, estimated, confirmed and
 //! stored.
 
+mod replay;
 mod steady_rule;
 mod validity;
 
+pub use replay::{Replay, TraceIdentity};
 pub use steady_rule::SteadyRule;
 
 use crate::drive::TargetKind;
@@ -234,6 +236,8 @@ pub enum Action {
         #[serde(default)]
         steady: Option<SteadyRule>,
     },
+    /// Replay a trace.
+    Replay(Box<Replay>),
     /// Send no load; instruments continue to poll the drive.
     Rest(Nanos),
     /// Send no load and no other command: polling would wake the drive. In a measure phase it is
@@ -246,6 +250,7 @@ impl Action {
     pub fn writes(&self) -> bool {
         match self {
             Action::Run { workload, .. } => workload.writes(),
+            Action::Replay(replay) => replay.workload.writes(),
             Action::Prepare(preparation) => preparation.fill_span().is_some(),
             Action::Rest(_) | Action::Idle(_) => false,
         }
@@ -255,7 +260,7 @@ impl Action {
     pub fn preparation(&self) -> Option<&Preparation> {
         match self {
             Action::Prepare(preparation) => Some(preparation),
-            Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
+            Action::Run { .. } | Action::Replay(_) | Action::Rest(_) | Action::Idle(_) => None,
         }
     }
 
@@ -263,7 +268,16 @@ impl Action {
     pub fn workload(&self) -> Option<&Workload> {
         match self {
             Action::Run { workload, .. } => Some(workload),
+            Action::Replay(replay) => Some(&replay.workload),
             Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
+        }
+    }
+
+    /// Returns the replay, where the action is one.
+    pub fn replay(&self) -> Option<&Replay> {
+        match self {
+            Action::Replay(replay) => Some(replay),
+            Action::Run { .. } | Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
         }
     }
 
@@ -271,6 +285,7 @@ impl Action {
     pub fn until(&self) -> Option<&Until> {
         match self {
             Action::Run { until, .. } => Some(until),
+            Action::Replay(replay) => Some(&replay.until),
             Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
         }
     }
@@ -279,7 +294,7 @@ impl Action {
     pub fn steady(&self) -> Option<SteadyRule> {
         match self {
             Action::Run { steady, .. } => *steady,
-            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
+            Action::Prepare(_) | Action::Replay(_) | Action::Rest(_) | Action::Idle(_) => None,
         }
     }
 
@@ -287,7 +302,7 @@ impl Action {
     pub fn idle_time(&self) -> Option<Nanos> {
         match *self {
             Action::Rest(duration) | Action::Idle(duration) => Some(duration),
-            Action::Prepare(_) | Action::Run { .. } => None,
+            Action::Prepare(_) | Action::Run { .. } | Action::Replay(_) => None,
         }
     }
 
@@ -296,6 +311,7 @@ impl Action {
     pub fn measured_workload(&self) -> Option<&Workload> {
         match self {
             Action::Run { workload, .. } => Some(workload),
+            Action::Replay(replay) => Some(&replay.workload),
             Action::Idle(_) | Action::Prepare(Preparation::Trim { .. }) => {
                 Some(Workload::no_load())
             }
@@ -307,6 +323,7 @@ impl Action {
     pub fn describe(&self) -> String {
         match self {
             Action::Prepare(preparation) => preparation.describe(),
+            Action::Replay(replay) => replay.describe(),
             Action::Idle(time) => {
                 format!("idle for {}: no load, no command to the drive", time.about())
             }
@@ -332,6 +349,7 @@ impl Action {
         match self {
             Action::Prepare(preparation) => Some(preparation.writes()),
             Action::Rest(_) | Action::Idle(_) => Some(Bytes(0)),
+            Action::Replay(replay) => Some(replay.bytes[1]),
             Action::Run { workload, until, .. } => {
                 if !workload.writes() {
                     return Some(Bytes(0));
@@ -355,6 +373,7 @@ impl Action {
         match self {
             Action::Prepare(preparation) => preparation.changes_data(),
             Action::Run { workload, .. } => workload.changes_data(),
+            Action::Replay(replay) => replay.workload.changes_data(),
             Action::Rest(_) | Action::Idle(_) => false,
         }
     }
@@ -364,10 +383,8 @@ impl Action {
     pub fn end(&self) -> Bytes {
         match self {
             Action::Prepare(preparation) => preparation.end(),
-            Action::Run { workload, .. } => {
-                let ends = workload.streams.iter().map(|stream| stream.offset + stream.span);
-                ends.max().unwrap_or_default()
-            }
+            Action::Run { workload, .. } => workload.end(),
+            Action::Replay(replay) => replay.workload.end(),
             Action::Rest(_) | Action::Idle(_) => Bytes(0),
         }
     }

@@ -3,9 +3,10 @@
 use crate::drive::DriveInfo;
 use crate::durability::{Flush, ReadBack, Verified};
 use crate::open_loop::OpenLoop;
-use crate::plan::Action;
+use crate::plan::{Action, Replay};
 use crate::preparation::{Preparation, Prepared};
 use crate::proof::{Found, Stamp};
+use crate::recorded::RecordedRequests;
 use crate::sample::{Finding, Interval, Reading};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
@@ -43,6 +44,19 @@ pub trait Rig {
         until: &Until,
         sink: &mut dyn Sink,
     ) -> Result<Ended, RigError>;
+
+    /// Sends `requests`, those of `replay`, each when it is due, and passes every second to `sink`.
+    ///
+    /// # Errors
+    /// As [`Rig::run`], and where the requests cannot be read.
+    fn replay(
+        &mut self,
+        _replay: &Replay,
+        _requests: Box<dyn RecordedRequests>,
+        _sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError> {
+        Err(RigError::Refused("this target replays no traces".into()))
+    }
 
     /// Sends no load for `duration`; instruments continue to poll the drive.
     ///

@@ -312,6 +312,18 @@ pub enum FindingKind {
     LeftUnused,
     /// The drive was purged, but not by the best method of its kind.
     LesserPurge,
+    /// Requests of a trace were moved into the target, or extended to its blocks.
+    Folded,
+    /// Requests of a trace were not replayed.
+    RequestsLeftOut,
+    /// A trace has no response times, so no request waited for a completion.
+    NoResponseTimes,
+    /// The times of a trace are coarser than the latencies.
+    CoarseTimes,
+    /// Idle times of a trace were shortened.
+    IdleCut,
+    /// A trace was replayed: its times and those of the replay.
+    Replayed,
     /// The numbers were measured by another program.
     Imported,
     /// A finding of a newer version of the program.
@@ -390,6 +402,12 @@ impl FindingKind {
             FindingKind::TrimIneffective => "trim-ineffective",
             FindingKind::LeftUnused => "left-unused",
             FindingKind::LesserPurge => "lesser-purge",
+            FindingKind::Folded => "folded",
+            FindingKind::RequestsLeftOut => "requests-left-out",
+            FindingKind::NoResponseTimes => "no-response-times",
+            FindingKind::CoarseTimes => "coarse-times",
+            FindingKind::IdleCut => "idle-cut",
+            FindingKind::Replayed => "replayed",
             FindingKind::Imported => "imported",
             FindingKind::Unknown => "unknown",
         }

@@ -33,7 +33,7 @@ impl Schedule {
     pub fn new(stream: &Stream, thread: u32, seed: u64) -> Option<Schedule> {
         let threads = f64::from(stream.threads.max(1));
         let (per_second, random) = match stream.arrival {
-            Arrival::Closed => return None,
+            Arrival::Closed | Arrival::Recorded { .. } => return None,
             Arrival::Uniform { per_second } | Arrival::InPhase { per_second } => (per_second, None),
             Arrival::Poisson { per_second } => {
                 // Another seed than that of the offsets: gaps and offsets must be independent.
@@ -43,9 +43,10 @@ impl Schedule {
         debug_assert!(per_second > 0.0, "the planner refuses an open loop without a rate");
         let phase = match stream.arrival {
             Arrival::InPhase { .. } => 0.0,
-            Arrival::Closed | Arrival::Uniform { .. } | Arrival::Poisson { .. } => {
-                f64::from(thread) / threads
-            }
+            Arrival::Closed
+            | Arrival::Uniform { .. }
+            | Arrival::Poisson { .. }
+            | Arrival::Recorded { .. } => f64::from(thread) / threads,
         };
         let mut schedule =
             Schedule { step: 1e9 * threads / per_second, phase, count: 0, sum: 0.0, random };

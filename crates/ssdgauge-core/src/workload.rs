@@ -55,6 +55,12 @@ impl Workload {
         Direction::ALL.into_iter().filter(present).collect()
     }
 
+    /// Returns the end of the range that the streams address, in bytes of the target.
+    pub fn end(&self) -> Bytes {
+        let ends = self.streams.iter().map(|stream| stream.offset + stream.span);
+        ends.max().unwrap_or_default()
+    }
+
     /// Returns the streams in words for a printed plan.
     pub fn describe(&self) -> String {
         let streams: Vec<String> = self.streams.iter().map(Stream::describe).collect();
@@ -190,9 +196,10 @@ impl Stream {
     pub fn in_flight_limit(&self) -> Option<u32> {
         match self.arrival {
             Arrival::InPhase { .. } => Some(self.threads),
-            Arrival::Closed | Arrival::Uniform { .. } | Arrival::Poisson { .. } => {
-                self.in_flight_at_most
-            }
+            Arrival::Closed
+            | Arrival::Uniform { .. }
+            | Arrival::Poisson { .. }
+            | Arrival::Recorded { .. } => self.in_flight_at_most,
         }
     }
 
@@ -314,6 +321,11 @@ pub enum Arrival {
         /// Mean requests per second, all threads together.
         per_second: f64,
     },
+    /// Requests at the times of a trace, with its offsets and lengths.
+    Recorded {
+        /// Mean requests per second.
+        per_second: f64,
+    },
 }
 
 impl Arrival {
@@ -323,7 +335,8 @@ impl Arrival {
             Arrival::Closed => None,
             Arrival::Uniform { per_second }
             | Arrival::InPhase { per_second }
-            | Arrival::Poisson { per_second } => Some(per_second),
+            | Arrival::Poisson { per_second }
+            | Arrival::Recorded { per_second } => Some(per_second),
         }
     }
 
@@ -334,6 +347,9 @@ impl Arrival {
             Arrival::Uniform { per_second } => Arrival::Uniform { per_second: per_second * factor },
             Arrival::InPhase { per_second } => Arrival::InPhase { per_second: per_second * factor },
             Arrival::Poisson { per_second } => Arrival::Poisson { per_second: per_second * factor },
+            Arrival::Recorded { per_second } => {
+                Arrival::Recorded { per_second: per_second * factor }
+            }
         }
     }
 }

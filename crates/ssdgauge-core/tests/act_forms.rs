@@ -103,7 +103,10 @@ fn slow_share(mut sources: Vec<Source>, service: f64, seed: u64) -> f64 {
 fn stream(arrival: Arrival, threads: u32, in_flight_at_most: Option<u32>) -> Stream {
     let clock = match arrival {
         Arrival::InPhase { .. } => LatencyClock::Submission,
-        Arrival::Closed | Arrival::Uniform { .. } | Arrival::Poisson { .. } => LatencyClock::Due,
+        Arrival::Closed
+        | Arrival::Uniform { .. }
+        | Arrival::Poisson { .. }
+        | Arrival::Recorded { .. } => LatencyClock::Due,
     };
     Stream {
         name: "reads".into(),

@@ -6,10 +6,13 @@
 
 mod conclude;
 mod io_threads;
+mod replaying;
 mod sizing;
 mod start;
 mod watch;
 mod write_data;
+
+pub use replaying::{ReplayLoad, run_replay};
 
 use crate::load::Load;
 use crate::outcome::Outcome;

@@ -15,6 +15,7 @@ mod outcome;
 mod pace;
 mod pool;
 mod recorder;
+mod replay;
 mod request_log;
 mod ring;
 mod ring_flags;
@@ -23,7 +24,7 @@ mod synchronous;
 mod uring;
 mod verification;
 
-pub use control::run;
+pub use control::{ReplayLoad, run, run_replay};
 pub use load::{Device, Load};
 pub use outcome::Outcome;
 pub use pool::{Pool, longest_pool, random_tag};

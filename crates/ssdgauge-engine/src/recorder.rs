@@ -49,6 +49,8 @@ impl IntervalRecord {
 #[derive(Debug, Default)]
 pub(crate) struct DirectionRecord {
     pub(crate) latency: Recorder,
+    /// The bytes of these requests, where their lengths differ.
+    pub(crate) bytes: u64,
     pub(crate) errors: u64,
 }
 
@@ -146,6 +148,12 @@ impl ThreadRecorder {
         if let Some(log) = &mut self.log {
             log.record(request, latency, self.clock.nanos(end - self.start));
         }
+    }
+
+    /// Adds the length of a request that completed in full, where lengths differ.
+    #[inline]
+    pub(crate) fn transferred(&mut self, direction: Direction, bytes: u64) {
+        self.record.directions[direction as usize].bytes += bytes;
     }
 
     /// Records how late a request of an open loop was sent although a slot was free.

@@ -182,6 +182,22 @@ pub(crate) struct HeaderWriter {
 }
 
 impl HeaderWriter {
+    /// Writes the headers of a write of `length` bytes at `offset` of the target, whose data begins at byte
+    /// `at` of `pool`.
+    ///
+    /// # Safety
+    /// No request in flight may use these bytes.
+    pub(crate) unsafe fn stamp(&mut self, pool: &Region, at: usize, offset: u64, length: u64) {
+        let generation = self.next();
+        let mut next = offset.next_multiple_of(HEADER_SPACING) - offset;
+        while next + HEADER_LENGTH <= length {
+            let words = [self.tag ^ ((offset + next) / SECTOR), generation];
+            // SAFETY: no request uses the bytes, by the contract of this function.
+            unsafe { pool.put(at + next as usize, words) };
+            next += HEADER_SPACING;
+        }
+    }
+
     #[inline]
     fn next(&mut self) -> u64 {
         self.count = self.count.wrapping_add(1);

@@ -72,7 +72,7 @@ fn length(action: &Action) -> Option<Nanos> {
     match action {
         Action::Run { until, steady: None, .. } if until.bytes.is_none() => until.time,
         Action::Rest(time) | Action::Idle(time) => Some(*time),
-        Action::Run { .. } | Action::Prepare(_) => None,
+        Action::Run { .. } | Action::Replay(_) | Action::Prepare(_) => None,
     }
 }
 
@@ -154,6 +154,9 @@ impl Writer {
                     self.missing(&format!("the stream '{}' of flushes", one_line(&stream.name)));
                 }
                 self.sections(sections);
+            }
+            Action::Replay(replay) => {
+                self.missing(&format!("the {}", one_line(&replay.describe())));
             }
             Action::Rest(time) => self.pause += *time,
             Action::Idle(time) => {

@@ -202,6 +202,8 @@ fn arrivals(section: &mut Section, stream: &Stream, jobs: u32) {
         section.missing.push(format!("the exact rate of {of_job:.3} per job and second"));
     }
     match stream.arrival {
+        // A replay has no section.
+        Arrival::Recorded { .. } => {}
         Arrival::Poisson { .. } => section.set("rate_process", "poisson"),
         Arrival::InPhase { .. } => {
             section.missing.push("all threads send at the same moments".into());

@@ -12,6 +12,7 @@ mod load;
 mod meters;
 mod open;
 mod prepare;
+mod replay;
 mod stamped;
 
 pub use meters::open_meters;
@@ -22,7 +23,8 @@ use crate::settings::write_cache::CacheSwitch;
 use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, Nanos, Preparation, Prepared,
-    ReadBack, Rig, RigError, Severity, Sink, StampedBlocks, StepNumbers, Until, Verified, Workload,
+    ReadBack, RecordedRequests, Replay, Rig, RigError, Severity, Sink, StampedBlocks, StepNumbers,
+    Until, Verified, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
@@ -276,6 +278,15 @@ impl Rig for LinuxRig {
             Ok((outcome, elapsed))
         })?;
         Ok(Ended { by: outcome.by, elapsed: outcome.elapsed, engine: outcome.report })
+    }
+
+    fn replay(
+        &mut self,
+        replay: &Replay,
+        requests: Box<dyn RecordedRequests>,
+        sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError> {
+        self.replay_requests(replay, requests, sink)
     }
 
     /// A pause: no load, while instruments and health monitor go on polling the drive.

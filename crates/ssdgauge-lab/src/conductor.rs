@@ -26,8 +26,8 @@ use sink::StepSink;
 use slices::Slices;
 use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{
-    Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, Phase, Plan, Rig, RigError, Severity,
-    Step, Test, Totals, Verified,
+    Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, Phase, Plan, RecordedRequests,
+    Replay as TraceReplay, Rig, RigError, Severity, Step, Test, Totals, Verified,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -45,6 +45,14 @@ pub trait Watcher {
 
     /// Returns whether a stop of the run is requested.
     fn stop(&mut self) -> bool;
+
+    /// Returns the requests of a trace, from the first on, for each step that replays it.
+    ///
+    /// # Errors
+    /// The cause in words; the default has no traces.
+    fn recorded_requests(&mut self, _: &TraceReplay) -> Result<Box<dyn RecordedRequests>, String> {
+        Err("the run has no trace".into())
+    }
 
     /// Called at the start of each step.
     fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step);

@@ -32,7 +32,7 @@ pub use cost::{
     limits, spent, verification_time, verified_bytes, wear, writes_most,
 };
 pub use error::SuiteError;
-pub use planner::{Options, PlanError, needed_span, plan};
+pub use planner::{Options, PlanError, REPLAY_SUITE, needed_span, plan, plan_replay};
 pub use proof::{
     Depth, Event, Fate, Fated, Layout, PROOF_SUITE, ProofError, ProofWatcher, Proved, Recorded,
     Set, Settings, What, proof_plan, prove, read_kept, review,

@@ -1,6 +1,9 @@
 //! The planner: binds a suite to a drive. The plan lists every step of the run before it begins.
 
 mod binder;
+mod replay;
+
+pub use replay::{REPLAY_SUITE, plan_replay};
 
 use crate::repeat::{Repeat, RepeatError};
 use crate::suite::{Extent, PrepareRule, Suite, TestRule};

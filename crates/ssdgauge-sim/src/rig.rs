@@ -14,11 +14,14 @@ mod fill;
 mod identity;
 mod instruments;
 mod load;
+mod replay;
+mod request_log;
 pub(crate) mod served;
+mod settings;
 mod stamped;
 mod validation;
 
-use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
+use crate::drive::Drive;
 use crate::fake::Contents;
 use crate::ftl::GroundTruth;
 use crate::operations::Work;
@@ -26,13 +29,15 @@ use crate::profile::{Geometry, InitialState, PAGE, Profile, ProfileError, Profil
 use crate::time::SimTime;
 use fault_injection::InjectedFaults;
 use fill::Fill;
-use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, no_power_state};
+use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, log_incomplete};
 use load::Load;
+use request_log::{LoadLog, RequestLog};
 use ssdgauge_core::{
     Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush,
-    MAX_LAG, Nanos, PowerSaving, Preparation, Prepared, ReadBack, Rig, RigError, Sink,
-    StampedBlocks, StepNumbers, Until, Verified, Workload, WriteCache,
+    MAX_LAG, Nanos, PowerSaving, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig,
+    RigError, Sink, StampedBlocks, StepNumbers, Until, Verified, Workload, WriteCache,
 };
+use std::io;
 use validation::{MAX_STEP, check_range, check_workload};
 
 /// A stop is polled after this many requests at the latest.
@@ -63,6 +68,8 @@ pub struct VirtualRig {
     reached: Extents,
     /// The stamped blocks of a proof, from its first write on.
     contents: Option<Box<Contents>>,
+    /// The log of single requests, where one is kept.
+    log: Option<RequestLog>,
 }
 
 impl VirtualRig {
@@ -114,6 +121,7 @@ impl VirtualRig {
             filled: Extents::default(),
             reached: Extents::default(),
             contents: None,
+            log: None,
         })
     }
 
@@ -122,6 +130,16 @@ impl VirtualRig {
     pub fn limited_to(mut self, size: Bytes) -> VirtualRig {
         self.info.capacity = Bytes(size.0.min(self.info.capacity.0) / PAGE * PAGE);
         self
+    }
+
+    /// Logs every measured request from now on into `output`, in the format of
+    /// [`ssdgauge_core::io_log`].
+    ///
+    /// # Errors
+    /// That of the output.
+    pub fn log_ios(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
+        self.log = Some(RequestLog::new(output)?);
+        Ok(())
     }
 
     /// Returns the figures of the drive, after inheritance and the text of the target.
@@ -208,43 +226,6 @@ impl VirtualRig {
             elapsed: Nanos(self.now - begin),
             stopped,
         })
-    }
-
-    /// Lets `elapsed` pass while the drive executes a command that is not a request.
-    fn pass_occupied(&mut self, elapsed: Nanos) {
-        self.drive.idle_until(self.now);
-        self.now += elapsed.0;
-        self.drive.occupy_until(self.now);
-        self.drive.advance_power_thermal(self.now);
-    }
-
-    fn set_power_saving(&mut self, saving: PowerSaving, sink: &mut dyn Sink) -> Prepared {
-        let method = match self.drive.set_power_saving(saving, self.now) {
-            true => format!("virtual {saving}"),
-            false => {
-                sink.finding(no_power_state(saving));
-                "none".into()
-            }
-        };
-        Prepared { method, written: Bytes(0), elapsed: Nanos::ZERO, stopped: false }
-    }
-
-    /// The write cache of a virtual drive is initially on.
-    fn switch_cache(&mut self, switch: WriteCache) -> Prepared {
-        let method = match (self.spec.profile.host_interface.buffer_is_safe, switch) {
-            // Drives with power-loss protection report no volatile write cache (NVMe: VWC).
-            (true, _) => "none: the buffer outlives a loss of power",
-            (false, WriteCache::Off) => {
-                self.drive.ftl.switch_cache(false);
-                "virtual write cache off"
-            }
-            (false, WriteCache::On | WriteCache::AsFound) => {
-                self.drive.ftl.switch_cache(true);
-                "virtual write cache on"
-            }
-        };
-        let (written, elapsed) = (Bytes(0), Nanos::ZERO);
-        Prepared { method: method.into(), written, elapsed, stopped: false }
     }
 
     /// Ends the current second of a load: readings, then intervals.
@@ -419,6 +400,7 @@ impl Rig for VirtualRig {
         let before = self.ground_truth();
         let number = self.step_numbers.next(workload, until);
         let mut load = Load::new(workload, begin, self.seed, number);
+        load.log = self.log.as_mut().map(|log| log.begin(workload));
         // The number of requests of an open loop in flight is bounded by the drive's queue alone.
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
         self.drive.begin_step(depth);
@@ -434,6 +416,9 @@ impl Rig for VirtualRig {
         end_step(&mut self.drive, &clock, self.now, &before, sink);
         if load.failed > 0 {
             sink.finding(failed(load.failed, load.completed));
+        }
+        if let Some(error) = load.log.take().and_then(LoadLog::finish) {
+            sink.finding(log_incomplete(&error));
         }
         self.record_written(load.last_writes());
         self.record_trims(workload);
@@ -456,6 +441,15 @@ impl Rig for VirtualRig {
                 open_loop,
             },
         })
+    }
+
+    fn replay(
+        &mut self,
+        replay: &Replay,
+        requests: Box<dyn RecordedRequests>,
+        sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError> {
+        self.replay_requests(replay, requests, sink)
     }
 
     fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {

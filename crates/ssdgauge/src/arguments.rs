@@ -10,7 +10,9 @@ mod export;
 mod import;
 mod own_process;
 mod prove;
+mod replay;
 mod serve;
+mod trace;
 mod values;
 
 pub(crate) use bench::BenchArguments;
@@ -21,7 +23,9 @@ pub(crate) use export::ExportArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
 pub(crate) use prove::ProveArguments;
+pub(crate) use replay::ReplayOptions;
 pub(crate) use serve::ServeArguments;
+pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
 
 use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
@@ -79,6 +83,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Print a request log as CSV.
     Log(LogArguments),
+    /// Describe a trace of block requests, or write it in a packed form; `run trace:FILE` replays it.
+    Trace(TraceArguments),
     /// Print a suite or a run as a job file of fio.
     Export(ExportArguments),
     /// Store a result of another program as a run file, marked as imported.
@@ -121,7 +127,7 @@ pub(crate) struct QuickArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// Suite of the list (`ssdgauge suites`), or path of a suite file.
+    /// Suite of the list (`ssdgauge suites`), path of a suite file, or trace:FILE to replay a trace.
     pub(crate) suite: String,
     /// Target to test.
     pub(crate) target: String,
@@ -129,18 +135,22 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     #[command(flatten)]
+    pub(crate) replay: ReplayOptions,
+    #[command(flatten)]
     pub(crate) options: RunOptions,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
-    /// Suite of the list (`ssdgauge suites`), or path of a suite file.
+    /// Suite of the list (`ssdgauge suites`), path of a suite file, or trace:FILE to replay a trace.
     pub(crate) suite: String,
     /// Target to plan for; it is not written.
     pub(crate) target: String,
     /// Size of the scratch file, or of the tested range of another target.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) replay: ReplayOptions,
     #[command(flatten)]
     pub(crate) options: PlanOptions,
     /// Print every step and value; without it, a plan of several tests has a line for each test.

@@ -21,6 +21,7 @@ mod resume;
 mod run;
 mod serve;
 mod suites;
+mod trace;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -64,6 +65,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         }
         Command::Manual(arguments) => distribution::print_manual(&arguments),
         Command::Log(arguments) => log::print(&arguments.file),
+        Command::Trace(arguments) => trace::execute(&arguments),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Look(arguments) => look::serve(&arguments),
         Command::PrivilegedSearch(search) => {

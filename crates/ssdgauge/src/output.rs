@@ -1,4 +1,4 @@
-//! Output files of commands: report pages and charts.
+//! Output files of commands: report pages, charts, tables and traces.
 //!
 //! One rule holds for all of them: no output replaces an input, a run file, or a file that ssdgauge
 //! did not write, and none is created among the device nodes.
@@ -28,6 +28,8 @@ pub(crate) enum Format {
     FioJob,
     /// A table of runs as a Parquet file.
     Parquet,
+    /// A trace in the packed form.
+    PackedTrace,
 }
 
 impl Format {
@@ -37,6 +39,7 @@ impl Format {
             Format::Svg | Format::Png | Format::VegaLite => "chart",
             Format::FioJob => "job file",
             Format::Parquet => "table",
+            Format::PackedTrace => "trace",
         }
     }
 
@@ -49,6 +52,7 @@ impl Format {
             Format::VegaLite => ssdgauge_report::VEGA_LITE_MARK.as_bytes(),
             Format::FioJob => ssdgauge_fio::MARK.as_bytes(),
             Format::Parquet => ssdgauge_fleet::MARK.as_bytes(),
+            Format::PackedTrace => ssdgauge_trace::PACKED_MARK,
         }
     }
 
@@ -56,6 +60,7 @@ impl Format {
     fn search_length(self) -> u64 {
         match self {
             Format::Page | Format::Svg | Format::Png | Format::FioJob => 4_096,
+            Format::PackedTrace => ssdgauge_trace::PACKED_MARK.len() as u64,
             // Its keys are in alphabetical order, so the signature follows the data.
             Format::VegaLite => 64 << 20,
             // It has its program at its end; the seconds of a run of a week take some 50 MB.
@@ -116,8 +121,23 @@ pub(crate) fn write(
     inputs: &[&Path],
     bytes: &[u8],
 ) -> Result<(), Failure> {
+    write_with(path, format, inputs, |file| file.write_all(bytes))
+}
+
+/// Writes a file of `format` at `path` by `write`, for contents that are not held in memory; otherwise as
+/// [`write`].
+///
+/// # Errors
+///
+/// As [`write`].
+pub(crate) fn write_with(
+    path: &Path,
+    format: Format,
+    inputs: &[&Path],
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Failure> {
     let exists = check_existing(path, format, inputs)?;
-    write_atomically(path, bytes, exists).map_err(|error| {
+    write_atomically(path, write, exists).map_err(|error| {
         let text = format!("cannot write {}: {error}", path.display());
         Failure::new(
             FailureKind::Failed,
@@ -125,6 +145,15 @@ pub(crate) fn write(
             "the run files were not changed; choose another folder",
         )
     })
+}
+
+/// Creates the file `path`, which must not exist; its place was checked.
+///
+/// # Errors
+///
+/// The error of the kernel.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    File::create_new(path)
 }
 
 /// The first bytes of a run file: the header of an SQLite database (file format, section 1.3).
@@ -172,7 +201,11 @@ fn check_existing(path: &Path, format: Format, inputs: &[&Path]) -> Result<bool,
 }
 
 /// Writes a temporary file and renames it to `path`, which is replaced only if `replaces`.
-fn write_atomically(path: &Path, bytes: &[u8], replaces: bool) -> io::Result<()> {
+fn write_atomically(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+    replaces: bool,
+) -> io::Result<()> {
     // Partial files of killed processes; one that cannot be removed does no harm.
     for stale in ssdgauge_runfile::stale_temp_files(path, PARTIAL) {
         let _ = std::fs::remove_file(stale);
@@ -180,8 +213,8 @@ fn write_atomically(path: &Path, bytes: &[u8], replaces: bool) -> io::Result<()>
     let mut partial = path.as_os_str().to_owned();
     partial.push(format!(".{}{PARTIAL}", std::process::id()));
     let partial = Path::new(&partial);
-    let mut file = File::create_new(partial)?;
-    let result = file.write_all(bytes).and_then(|()| match replaces {
+    let mut file = create_new(partial)?;
+    let result = write(&mut file).and_then(|()| match replaces {
         true => std::fs::rename(partial, path),
         false => rename_without_replacing(partial, path),
     });
@@ -274,7 +307,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.html");
         std::fs::write(&path, "theirs").unwrap();
-        assert!(write_atomically(&path, b"ours", false).is_err());
+        assert!(write_atomically(&path, |file| file.write_all(b"ours"), false).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }

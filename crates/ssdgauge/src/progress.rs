@@ -7,11 +7,13 @@ mod live;
 use crate::process::{self, StopFlag};
 use crate::terminal::colour::Paint;
 use crate::terminal::{self, width};
+use crate::trace_file::TraceInput;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Cell, Live, Moment};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
-    Action, Bytes, Finding, Histogram, Nanos, Phase, Plan, Severity, Step, Test, Verified,
+    Action, Bytes, Finding, Histogram, Nanos, Phase, Plan, RecordedRequests, Replay, Severity,
+    Step, Test, Verified,
 };
 use ssdgauge_lab::{Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 use ssdgauge_runfile::StepPlace;
@@ -75,6 +77,8 @@ pub(crate) struct Progress<'a> {
     commit_interval: Nanos,
     /// Whether the verification at the end of the run has begun.
     verifies: bool,
+    /// The trace that the run replays.
+    trace: Option<TraceInput>,
 }
 
 impl<'a> Progress<'a> {
@@ -115,12 +119,19 @@ impl<'a> Progress<'a> {
             replayed: 0,
             commit_interval: SHARED_COMMIT_INTERVAL,
             verifies: false,
+            trace: None,
         }
     }
 
     /// Returns the same display of a run with this interval between commits.
     pub(crate) fn with_commit_interval(mut self, interval: Nanos) -> Progress<'a> {
         self.commit_interval = interval;
+        self
+    }
+
+    /// Returns the same display of a run that replays `trace`.
+    pub(crate) fn with_trace(mut self, trace: Option<TraceInput>) -> Progress<'a> {
+        self.trace = trace;
         self
     }
 
@@ -283,6 +294,10 @@ impl Watcher for Progress<'_> {
         self.commit_interval
     }
 
+    fn recorded_requests(&mut self, replay: &Replay) -> Result<Box<dyn RecordedRequests>, String> {
+        self.trace.as_ref().ok_or("the run has no trace")?.requests_of(replay)
+    }
+
     fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step) {
         // Found in the plan, because a resumed run does not start with its first step.
         if let Some((number, place)) = place_of(self.plan, step) {
@@ -292,7 +307,7 @@ impl Watcher for Progress<'_> {
         self.expected = self.outlook.expected(self.place);
         self.remaining = self.outlook.remaining_from(self.place);
         self.title = match step.action {
-            Action::Run { .. } => format!("{} {}", test.id, step.label),
+            Action::Run { .. } | Action::Replay(_) => format!("{} {}", test.id, step.label),
             Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
                 let kind = phase.kind.name();
                 match step.label.starts_with(kind) {

@@ -176,12 +176,10 @@ impl Target {
     ) -> Result<OpenedRig, Failure> {
         let RunExtras { stop, log_ios, meters, health_every_s } = extras;
         match self {
-            Target::Virtual(_) if log_ios.is_some() => Err(Failure::new(
-                FailureKind::Usage,
-                "a virtual drive does not support a request log",
-                "nothing was written; omit --log-ios",
-            )),
-            Target::Virtual(rig) if meters.is_empty() => {
+            Target::Virtual(mut rig) if meters.is_empty() => {
+                if let Some(path) = log_ios {
+                    request_log::start_virtual(&mut rig, path)?;
+                }
                 Ok(OpenedRig { rig, meters: Vec::new(), privileges: None })
             }
             Target::Virtual(_) => Err(Failure::new(

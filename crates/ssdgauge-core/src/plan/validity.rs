@@ -1,7 +1,7 @@
 //! Validity of a plan that was read from a file: the promises that a planner keeps and that the
 //! execution rests on. A file that breaks one is damaged or hostile.
 
-use super::{Action, Plan, Rounds, Step, Test};
+use super::{Action, Plan, Replay, Rounds, Step, Test};
 use crate::preparation::Preparation;
 use crate::search::Search;
 use crate::units::{Bytes, Nanos};
@@ -90,6 +90,7 @@ impl Step {
                     .or_else(|| defect_of_limits(until))
                     .or_else(|| endless.then(|| "its flushes move no bytes and have no end".into()))
             }
+            Action::Replay(replay) => defect_of_replay(replay, capacity),
         })
     }
 }
@@ -105,6 +106,19 @@ fn defect_of_preparation(preparation: &Preparation, capacity: Bytes) -> Option<S
         | Preparation::Power(_)
         | Preparation::WriteCache(_) => None,
     }
+}
+
+fn defect_of_replay(replay: &Replay, capacity: Bytes) -> Option<String> {
+    let [reads, writes] = replay.requests;
+    let is_valid = reads.checked_add(writes).is_some_and(|all| all > 0)
+        && replay.bytes[0].0.checked_add(replay.bytes[1].0).is_some()
+        && replay.workload.streams.len() == 1
+        && replay.recorded <= LONGEST
+        && replay.after_cut <= replay.recorded;
+    (!is_valid)
+        .then(|| "its replay has no requests, or impossible sums".to_owned())
+        .or_else(|| defect_of_workload(&replay.workload, capacity))
+        .or_else(|| defect_of_limits(&replay.until))
 }
 
 fn defect_of_limits(until: &Until) -> Option<String> {

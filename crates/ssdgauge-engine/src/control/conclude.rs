@@ -165,6 +165,7 @@ fn fold_into(pending: &mut BTreeMap<u32, Vec<IntervalBuckets>>, last: u32) {
         };
         for (target, bucket) in target.iter_mut().flatten().zip(streams.iter().flatten()) {
             target.latency.merge(&bucket.latency);
+            target.bytes += bucket.bytes;
             target.errors += bucket.errors;
         }
     }

@@ -99,6 +99,8 @@ pub(super) type IntervalBuckets = [IntervalBucket; Direction::COUNT];
 #[derive(Clone, Default)]
 pub(super) struct IntervalBucket {
     pub(super) latency: Histogram,
+    /// The bytes of these requests, where their lengths differ.
+    pub(super) bytes: u64,
     pub(super) errors: u64,
 }
 

@@ -128,9 +128,10 @@ impl<'a> StreamShare<'a> {
             // With deferred completions, a request would complete at the next due time.
             ring_flags: match stream.arrival {
                 Arrival::Closed => load.ring_flags,
-                Arrival::Uniform { .. } | Arrival::InPhase { .. } | Arrival::Poisson { .. } => {
-                    RingFlags::Plain
-                }
+                Arrival::Uniform { .. }
+                | Arrival::InPhase { .. }
+                | Arrival::Poisson { .. }
+                | Arrival::Recorded { .. } => RingFlags::Plain,
             },
             stop_signal: stop_signal.clone(),
             budget: self.budget.clone(),

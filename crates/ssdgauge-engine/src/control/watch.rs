@@ -3,7 +3,7 @@
 
 use super::io_threads::{IntervalBuckets, IoThread, IoThreads, ThreadEnd};
 use crate::recorder::{IntervalRecord, Message};
-use ssdgauge_core::{Direction, Interval, Nanos, Sink};
+use ssdgauge_core::{Arrival, Direction, Interval, Nanos, Sink};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -110,6 +110,7 @@ impl IoThreads {
             self.received[direction as usize] += part.latency.count();
             finished += part.latency.count() + part.errors;
             part.latency.drain_into(&mut bucket.latency);
+            bucket.bytes += std::mem::take(&mut part.bytes);
             bucket.errors += std::mem::take(&mut part.errors);
         }
         if let Some(open_loop) = &mut record.open_loop {
@@ -167,7 +168,13 @@ impl IoThreads {
                     direction,
                     length,
                     ios,
-                    bytes: ios * stream.bytes_each(direction).0,
+                    bytes: match stream.arrival {
+                        Arrival::Recorded { .. } => bucket.bytes,
+                        Arrival::Closed
+                        | Arrival::Uniform { .. }
+                        | Arrival::InPhase { .. }
+                        | Arrival::Poisson { .. } => ios * stream.bytes_each(direction).0,
+                    },
                     errors: bucket.errors,
                     latency: bucket.latency,
                 });

@@ -75,6 +75,10 @@ impl LinuxRig {
             Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) => {
                 self.verification.invalidate(0, u64::MAX);
             }
+            Action::Replay(replay) if replay.workload.writes() => {
+                self.verification.invalidate(0, replay.workload.end().0);
+            }
+            Action::Replay(_) => {}
             Action::Run { workload, .. } => {
                 self.invalidate_zeros(workload);
                 self.verification.write_earlier(workload, is_finished);

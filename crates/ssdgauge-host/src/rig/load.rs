@@ -114,7 +114,7 @@ impl LinuxRig {
     }
 
     /// Takes failed requests of a load into account.
-    fn record_failures(&mut self, workload: &Workload, outcome: &Outcome) {
+    pub(super) fn record_failures(&mut self, workload: &Workload, outcome: &Outcome) {
         if !outcome.faults.is_empty() || outcome.silence.is_some() {
             self.budget.record_failure();
         }

@@ -4,7 +4,8 @@ use super::rounds::RoundValues;
 use super::sink::StepSink;
 use super::slices::Slices;
 use ssdgauge_core::{
-    Action, EndedBy, Histogram, Nanos, OpenLoop, Rig, RigError, Sink, SteadyRounds,
+    Action, Ended, EndedBy, Finding, FindingKind, Histogram, Nanos, OpenLoop, Reading, Replay, Rig,
+    RigError, Severity, Sink, SteadyRounds,
 };
 
 /// Result of an action.
@@ -87,6 +88,7 @@ pub(super) fn act(
             let service = ended.engine.open_loop.first().and_then(OpenLoop::service);
             Ok(Done { by, elapsed: ended.elapsed, report, service })
         }
+        Action::Replay(replay) => self::replay(rig, replay, sink),
         Action::Rest(duration) => {
             rig.rest(*duration, sink)?;
             Ok(paused(*duration, sink))
@@ -96,6 +98,62 @@ pub(super) fn act(
             Ok(paused(*duration, sink))
         }
     }
+}
+
+/// Replays a trace, and records its times beside those of the replay.
+fn replay(rig: &mut dyn Rig, replay: &Replay, sink: &mut StepSink<'_>) -> Result<Done, RigError> {
+    let cannot_read = |cause| RigError::System {
+        what: format!("cannot read the trace {}", replay.trace.path),
+        cause,
+    };
+    let requests = sink.recorded_requests(replay).map_err(cannot_read)?;
+    replay.findings().into_iter().for_each(|finding| sink.finding(finding));
+    let ended = rig.replay(replay, requests, sink)?;
+    let times = [
+        ("recorded_s", replay.recorded),
+        ("recorded_after_cut_s", replay.after_cut),
+        ("replayed_s", ended.elapsed),
+    ];
+    for (quantity, time) in times {
+        let (instrument, quantity) = ("trace".to_owned(), quantity.to_owned());
+        let value = time.as_secs_f64();
+        sink.reading(&Reading { at: ended.elapsed, instrument, quantity, value });
+    }
+    if ended.by == EndedBy::Bytes {
+        sink.finding(replayed(replay, &ended));
+    }
+    let report = serde_json::to_string(&ended.engine).expect("reports always serialise");
+    let service = ended.engine.open_loop.first().and_then(OpenLoop::service);
+    Ok(Done { by: By::Limit(ended.by), elapsed: ended.elapsed, report, service })
+}
+
+/// Returns the finding with the times of a replay.
+fn replayed(replay: &Replay, ended: &Ended) -> Finding {
+    let (recorded, took) = (replay.after_cut.as_secs_f64(), ended.elapsed.as_secs_f64());
+    let percent = (took / recorded.max(1e-9) - 1.0) * 100.0;
+    let late = |us: Option<f64>| us.map_or("-".to_owned(), |us| format!("{us:.1} µs"));
+    let lateness = ended.engine.open_loop.first().map_or(String::new(), |open_loop| {
+        format!(
+            "; lateness of the requests: {} median, {} p99, {} maximum",
+            late(open_loop.lateness_p50_us),
+            late(open_loop.lateness_p99_us),
+            late(open_loop.lateness_max_us)
+        )
+    });
+    Finding::new(
+        FindingKind::Replayed,
+        Severity::Note,
+        format!(
+            "the trace {} (id {}) has {:.3} s, {:.3} s with {}; its replay took {took:.3} s \
+             ({percent:+.2} %){lateness}",
+            replay.trace.name,
+            replay.trace.id,
+            replay.recorded.as_secs_f64(),
+            recorded,
+            replay.cut_label()
+        ),
+        "",
+    )
 }
 
 /// Returns the result of a pause without a load.

@@ -5,7 +5,9 @@ use super::comparison::{Comparison, Samples};
 use super::durability;
 use super::slices::Slices;
 use super::{SecondSummary, Watcher};
-use ssdgauge_core::{Bytes, Finding, Interval, Nanos, Reading, Sink, SteadyRounds, Totals};
+use ssdgauge_core::{
+    Bytes, Finding, Interval, Nanos, Reading, RecordedRequests, Replay, Sink, SteadyRounds, Totals,
+};
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
 
 /// Records the samples of one step and shows its progress.
@@ -71,6 +73,14 @@ impl<'a> StepSink<'a> {
     ) -> StepSink<'a> {
         let comparison = Some(Comparison::new(recorded));
         StepSink { comparison, ..StepSink::new(writer, watcher, id, Nanos::ZERO) }
+    }
+
+    /// Returns the requests of a trace.
+    pub(super) fn recorded_requests(
+        &mut self,
+        replay: &Replay,
+    ) -> Result<Box<dyn RecordedRequests>, String> {
+        self.watcher.recorded_requests(replay)
     }
 
     /// Keeps the first error.

@@ -131,7 +131,7 @@ fn continues_load(plan: &Plan, place: StepPlace) -> bool {
 
 fn writes_or_reads(step: &Step) -> bool {
     match &step.action {
-        Action::Run { .. } => true,
+        Action::Run { .. } | Action::Replay(_) => true,
         Action::Prepare(preparation) => preparation.fill_span().is_some(),
         Action::Rest(_) | Action::Idle(_) => false,
     }

@@ -100,6 +100,12 @@ impl Forecaster {
                     self.drive.run(workload, until)
                 }
             },
+            // A drive that is too slow takes longer: the rates say by how much.
+            Action::Replay(replay) => {
+                let fastest = self.drive.run(&replay.workload, &replay.until);
+                let seconds = replay.after_cut.as_secs_f64().max(fastest.seconds);
+                Effort { seconds, written: replay.bytes[1].0 as f64, ..fastest }
+            }
             Action::Rest(time) | Action::Idle(time) => {
                 self.drive.rest(time.as_secs_f64());
                 Effort { seconds: time.as_secs_f64(), ..Effort::default() }

@@ -104,7 +104,7 @@ impl<'a> Outlook<'a> {
                     workload.streams.iter().all(|stream| stream.writes() && !stream.reads());
                 bytes.filter(|_| only_writes && kind == PhaseKind::Precondition)
             }
-            Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
+            Action::Run { .. } | Action::Replay(_) | Action::Rest(_) | Action::Idle(_) => None,
         }
     }
 

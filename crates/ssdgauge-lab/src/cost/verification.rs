@@ -21,6 +21,11 @@ pub fn verified_bytes(plan: &Plan, capacity: Bytes) -> Bytes {
                     }
                 }
             }
+            // What each block holds behind a replay is not followed.
+            Action::Replay(replay) if replay.workload.writes() => {
+                written.remove(0, replay.workload.end().0);
+            }
+            Action::Replay(_) => {}
             Action::Prepare(Preparation::Fill { offset, span, .. }) => {
                 written.insert(offset.0, (*offset + *span).0);
             }

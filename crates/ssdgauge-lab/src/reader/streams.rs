@@ -315,7 +315,7 @@ impl Reader<'_> {
             Arrival::Closed => limit.or(clock),
             // One request in flight for each thread.
             Arrival::InPhase { .. } => limit,
-            Arrival::Uniform { .. } | Arrival::Poisson { .. } => None,
+            Arrival::Uniform { .. } | Arrival::Poisson { .. } | Arrival::Recorded { .. } => None,
         };
         match place {
             None => Ok(()),

@@ -117,7 +117,9 @@ fn each_burst_has_its_own_part_of_the_span_and_a_duty_cycle_of_one_fifth() {
                 assert_eq!(until.bytes.unwrap().0, 128_000_000);
                 workload.streams[0].offset.0
             }
-            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => panic!("a burst is a load"),
+            Action::Prepare(_) | Action::Replay(_) | Action::Rest(_) | Action::Idle(_) => {
+                panic!("a burst is a load")
+            }
         })
         .collect();
     let burst = 977 * 131_072;
@@ -179,7 +181,7 @@ fn queue_depths_are_threads_in_2019_and_rings_in_2020() {
                 Action::Run { workload, .. } => {
                     (workload.streams[0].threads, workload.streams[0].queue_depth)
                 }
-                Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
+                Action::Prepare(_) | Action::Replay(_) | Action::Rest(_) | Action::Idle(_) => {
                     panic!("a step of the sweep is a load")
                 }
             })

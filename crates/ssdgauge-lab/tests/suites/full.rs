@@ -30,7 +30,7 @@ pub fn in_full_length(suite: &str, tests: &[&str], target: &str) -> Run {
             same.find_map(|step| match &step.action {
                 Action::Run { until, .. } => until.time,
                 Action::Idle(time) => Some(*time),
-                Action::Prepare(_) | Action::Rest(_) => None,
+                Action::Prepare(_) | Action::Replay(_) | Action::Rest(_) => None,
             })
         };
         for point in &test.points {

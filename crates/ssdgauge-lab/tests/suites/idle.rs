@@ -85,7 +85,11 @@ fn a_power_state_is_restored_after_its_test_and_the_test_restarts_as_a_whole() {
         .iter()
         .filter_map(|phase| match phase.steps[0].action {
             Action::Prepare(Preparation::Power(saving)) => Some(saving),
-            Action::Prepare(_) | Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
+            Action::Prepare(_)
+            | Action::Run { .. }
+            | Action::Replay(_)
+            | Action::Rest(_)
+            | Action::Idle(_) => None,
         })
         .collect();
     let states = [0, 1, 9].map(PowerSaving::State);

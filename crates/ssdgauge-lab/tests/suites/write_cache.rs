@@ -29,7 +29,11 @@ fn own(target: &str) -> Run {
         .steps()
         .filter_map(|(_, _, step)| match step.action {
             Action::Prepare(Preparation::WriteCache(switch)) => Some(switch),
-            Action::Prepare(_) | Action::Run { .. } | Action::Rest(_) | Action::Idle(_) => None,
+            Action::Prepare(_)
+            | Action::Run { .. }
+            | Action::Replay(_)
+            | Action::Rest(_)
+            | Action::Idle(_) => None,
         })
         .collect();
     assert_eq!(switches, [WriteCache::On, WriteCache::Off, WriteCache::AsFound]);

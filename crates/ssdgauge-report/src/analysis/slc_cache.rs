@@ -66,7 +66,7 @@ fn classify_test(test: &mut TestRun, edge: &Edge) {
                         held = full;
                     }
                 }
-                Action::Run { .. } => {
+                Action::Run { .. } | Action::Replay(_) => {
                     let is_here = |point: &&mut PointRun| {
                         point.point.label == step.label && point.point.position == step.position
                     };

@@ -88,6 +88,9 @@ fn arrival(arrival: Arrival) -> String {
         Arrival::Poisson { per_second } => {
             format!("open loop, {} requests/s with Poisson arrivals", rate(per_second))
         }
+        Arrival::Recorded { per_second } => {
+            format!("requests of a trace at their times, mean {} requests/s", rate(per_second))
+        }
     }
 }
 

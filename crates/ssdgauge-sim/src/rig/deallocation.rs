@@ -1,12 +1,20 @@
 //! Purge and trim of the virtual drive.
 
+use super::VirtualRig;
 use super::validation::check_range;
-use super::{TRIM_BYTES, TRIM_TIME, VirtualRig};
-use crate::drive::Drive;
+use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
 use crate::profile::PAGE;
 use ssdgauge_core::{Bytes, Extents, Nanos, Prepared, RigError};
 
 impl VirtualRig {
+    /// Lets `elapsed` pass while the drive executes a command that is not a request.
+    pub(super) fn pass_occupied(&mut self, elapsed: Nanos) {
+        self.drive.idle_until(self.now);
+        self.now += elapsed.0;
+        self.drive.occupy_until(self.now);
+        self.drive.advance_power_thermal(self.now);
+    }
+
     pub(super) fn purge(&mut self) -> Prepared {
         self.contents = None;
         self.written.clear();

@@ -146,6 +146,13 @@ pub(crate) fn hung(duration: Nanos) -> Finding {
     )
 }
 
+/// Returns the finding of a request log that could not be written to its end.
+pub(crate) fn log_incomplete(error: &std::io::Error) -> Finding {
+    let text = format!("the log of requests ended early: {error}");
+    let advice = "the results are complete; log to a file system with more free space";
+    Finding::new(FindingKind::LogIncomplete, Severity::Warning, text, advice)
+}
+
 /// Returns the finding that the drive disappeared, `at` from the start of the step.
 pub(crate) fn disappeared(at: Nanos) -> Finding {
     Finding::new(

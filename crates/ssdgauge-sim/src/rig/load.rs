@@ -7,6 +7,7 @@ use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
 use crate::rig::commits::Commits;
 use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
 use crate::rig::fault_injection::InjectedFaults;
+use crate::rig::request_log::LoadLog;
 use crate::time::SimTime;
 use ssdgauge_core::{
     Direction, Engine, Finding, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY,
@@ -108,6 +109,8 @@ pub(crate) struct Load {
     held: u128,
     /// Requests that failed.
     pub(crate) failed: u64,
+    /// The log of its requests, where one is kept.
+    pub(crate) log: Option<LoadLog>,
 }
 
 /// The current second of one stream and direction.
@@ -143,6 +146,7 @@ impl Load {
             completed: 0,
             held: 0,
             failed: 0,
+            log: None,
         };
         for (number, stream) in workload.streams.iter().enumerate() {
             let depth = match workload.engine {
@@ -366,6 +370,9 @@ impl Load {
             self.failed += 1;
         } else {
             record.latency.record(latency);
+            if let Some(log) = &mut self.log {
+                log.completed(thread.stream, completion.slot, latency, completion.at);
+            }
         }
         if thread.schedule.is_some() {
             self.counts[stream].service.record(completion.at - request.submitted);
@@ -436,6 +443,9 @@ impl Load {
         assert!(end > now || thread.bytes == 0, "nothing completes before it was submitted");
         (in_flight.due, in_flight.submitted) = (at, at);
         in_flight.direction = request.direction;
+        if let Some(log) = &mut self.log {
+            log.submitted(slot, request);
+        }
         in_flight.failed = faults.fails(request, thread.bytes);
         self.submitted_bytes += thread.bytes;
         self.queue.push(end - self.begin, slot);

@@ -5,8 +5,9 @@
 //! request that fails by an injected fault takes the time and the flash operations of one that does
 //! not.
 
-use super::{TRIM_BYTES, TRIM_TIME, VirtualRig};
+use super::VirtualRig;
 use crate::drive::Damage;
+use crate::drive::{TRIM_BYTES, TRIM_TIME};
 use crate::ftl::GroundTruth;
 use crate::profile::PAGE;
 use crate::time::SimTime;

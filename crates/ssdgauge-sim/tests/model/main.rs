@@ -9,6 +9,7 @@ mod effects;
 mod idle;
 mod open_loop;
 mod power_thermal;
+mod replay;
 mod rig;
 mod served;
 mod steady;

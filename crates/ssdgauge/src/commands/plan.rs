@@ -5,9 +5,8 @@ mod text;
 
 use crate::arguments::{self, PlanOptions};
 use crate::failure::Failure;
-use crate::suite_options::{
-    endurance_from, find_suite, planner_options_from, rates_from, size_for,
-};
+use crate::protocol::Protocol;
+use crate::suite_options::{endurance_from, rates_from};
 use crate::target::Target;
 use crate::terminal;
 use serde_json::{Value, json};
@@ -24,11 +23,11 @@ use ssdgauge_lab::{
 ///
 /// Fails where the suite has no plan for the target, and where the scratch file has no room.
 pub(crate) fn execute(arguments: &arguments::PlanArguments) -> Result<(), Failure> {
-    let suite = find_suite(&arguments.suite)?;
     let options = &arguments.options;
-    let size = size_for(&suite, options, arguments.size);
+    let protocol = Protocol::find(&arguments.suite, &arguments.replay)?;
+    let size = protocol.size(options, arguments.size);
     let target = Target::find(&arguments.target, size, options.seed)?;
-    let plan = ssdgauge_lab::plan(&suite, target.info(), &planner_options_from(options))?;
+    let plan = protocol.plan(target.info(), options)?;
     target.check_free_space()?;
     let drive = target.info();
     let refusal = target.final_refusal();

@@ -9,6 +9,7 @@ use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
+use crate::trace_file::TraceInput;
 use crate::{meter_specs, terminal};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::Continued;
@@ -44,6 +45,8 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         return prove::resume(writer, &run, &recorded, arguments);
     }
     let plan = &head.plan;
+    let replay = plan.steps().find_map(|(_, _, step)| step.action.replay());
+    let trace = replay.map(TraceInput::open_again).transpose()?;
     let stop = StopFlag::new();
     let size = SizeRequest {
         exact: Some(head.drive.capacity),
@@ -78,7 +81,8 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let mut outlook = Outlook::new(plan, head.drive.capacity, &assumed_rates(&head.drive));
     outlook.resume(&earlier);
     let mut progress = Progress::new(plan, outlook, stop)
-        .with_commit_interval(commit_interval::for_run(&arguments.file, rig.drive()));
+        .with_commit_interval(commit_interval::for_run(&arguments.file, rig.drive()))
+        .with_trace(trace.map(|trace| trace.for_drive(rig.drive())));
     let program = build_identity::program();
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress, &program);
     progress.finish();

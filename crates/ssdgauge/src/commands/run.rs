@@ -1,6 +1,6 @@
 //! `ssdgauge quick` and `ssdgauge run`: a suite on a target, with run file, summary and page.
 
-use crate::arguments::{self, PlanOptions, RunOptions};
+use crate::arguments::{self, PlanOptions, ReplayOptions, RunOptions};
 use crate::build_identity;
 use crate::commands::resume;
 use crate::commit_interval;
@@ -9,9 +9,8 @@ use crate::output;
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
-use crate::suite_options::{
-    DEFAULT_SIZE, endurance_from, find_suite, planner_options_from, rates_from, size_for,
-};
+use crate::protocol::Protocol;
+use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
@@ -27,8 +26,11 @@ use std::path::{Path, PathBuf};
 pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(), Failure> {
     let size =
         SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: Some(DEFAULT_SIZE) };
-    let (suite, options) = (find_suite("quick")?, &arguments.options);
-    process::retry_while_busy(options.wait, || start(&suite, &arguments.target, size, options))
+    let options = &arguments.options;
+    process::retry_while_busy(options.wait, || {
+        let quick = Protocol::find("quick", &ReplayOptions::default())?;
+        start(quick, &arguments.target, size, options)
+    })
 }
 
 /// Runs a suite on a target.
@@ -38,16 +40,18 @@ pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(),
 /// Refuses invalid input, existing outputs and targets that may not be written; fails where the run
 /// fails or is interrupted.
 pub(crate) fn execute(arguments: &arguments::RunArguments) -> Result<(), Failure> {
-    let suite = find_suite(&arguments.suite)?;
-    let size = size_for(&suite, &arguments.options.plan, arguments.size);
     let options = &arguments.options;
-    process::retry_while_busy(options.wait, || start(&suite, &arguments.target, size, options))
+    process::retry_while_busy(options.wait, || {
+        let protocol = Protocol::find(&arguments.suite, &arguments.replay)?;
+        let size = protocol.size(&options.plan, arguments.size);
+        start(protocol, &arguments.target, size, options)
+    })
 }
 
 /// Refuses a run that would write more than the allowed share of the rated endurance, before
 /// anything is written. The hint names the test that writes most.
 fn check_endurance(
-    suite: &Suite,
+    suite: Option<&Suite>,
     plan: &Plan,
     drive: &DriveInfo,
     options: &PlanOptions,
@@ -59,7 +63,8 @@ fn check_endurance(
     ssdgauge_lab::check_wear(&wear, drive, &endurance).map_err(|error| {
         let mut failure = Failure::from(error);
         if let Some((test, written)) = ssdgauge_lab::writes_most(plan, drive.capacity, &rates) {
-            let rule = suite.tests.iter().find(|rule| rule.id == test.id);
+            let rules = suite.map_or(&[][..], |suite| &suite.tests);
+            let rule = rules.iter().find(|rule| rule.id == test.id);
             let line = rule.map_or(String::new(), |rule| format!(" ({})", rule.place));
             let most = format!("; test '{}'{line} writes {} of it", test.id, written.about());
             failure.hint.push_str(&most);
@@ -70,20 +75,20 @@ fn check_endurance(
 
 /// Plans, opens and conducts a run, and finishes it.
 fn start(
-    suite: &Suite,
+    protocol: Protocol,
     target: &str,
     size: SizeRequest,
     options: &RunOptions,
 ) -> Result<(), Failure> {
     let seed = options.plan.seed;
     if let Some(file) = options.out.as_ref().filter(|file| options.or_resume && file.exists()) {
-        return resume_same(file, suite, target, size, options);
+        return resume_same(file, &protocol, target, size, options);
     }
     let specs = meter_specs::parse(&options.power.specs)?;
     let target = Target::find(target, size, seed)?;
-    let plan = ssdgauge_lab::plan(suite, target.info(), &planner_options_from(&options.plan));
-    let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
-    check_endurance(suite, &plan, target.info(), &options.plan)
+    let plan = protocol.plan(target.info(), &options.plan);
+    let plan = plan.map_err(|failure| target.refusal_or(failure))?;
+    check_endurance(protocol.suite(), &plan, target.info(), &options.plan)
         .map_err(|failure| target.refusal_or(failure))?;
     target.check_free_space()?;
     let now = process::unix_ms();
@@ -126,8 +131,10 @@ fn start(
     ));
     let rates = rates_from(&options.plan, rig.drive());
     let outlook = Outlook::new(&plan, rig.drive().capacity, &rates);
+    let trace = protocol.into_trace().map(|trace| trace.for_drive(rig.drive()));
     let mut progress = Progress::new(&plan, outlook, stop)
-        .with_commit_interval(commit_interval::for_run(&out, rig.drive()));
+        .with_commit_interval(commit_interval::for_run(&out, rig.drive()))
+        .with_trace(trace);
     let result = ssdgauge_lab::conduct(&plan, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();
     drop((writer, rig));
@@ -137,15 +144,25 @@ fn start(
 /// Continues the run in `file`, which has to be one of `suite` on `target`.
 fn resume_same(
     file: &Path,
-    suite: &Suite,
+    protocol: &Protocol,
     target: &str,
     size: SizeRequest,
     options: &RunOptions,
 ) -> Result<(), Failure> {
-    let name = Target::find(target, size, options.plan.seed)?.info().target.clone();
+    let target = Target::find(target, size, options.plan.seed)?;
+    let name = target.info().target.clone();
+    let (id, revision, replayed) = match protocol.suite() {
+        Some(suite) => (suite.id.clone(), suite.revision, None),
+        None => {
+            // A replay has one test, whose id names trace and cut.
+            let plan = protocol.plan(target.info(), &options.plan)?;
+            (plan.suite.id, plan.suite.revision, plan.tests.into_iter().next().map(|test| test.id))
+        }
+    };
+    drop(target);
     let run = RunFile::open(file)?;
     let (plan, recorded) = (&run.head().plan, &run.head().drive.target);
-    if (&plan.suite.id, plan.suite.revision, recorded) != (&suite.id, suite.revision, &name) {
+    if (&plan.suite.id, plan.suite.revision, recorded) != (&id, revision, &name) {
         return Err(Failure::new(
             FailureKind::Refused,
             format!(
@@ -153,9 +170,17 @@ fn resume_same(
                 file.display(),
                 plan.suite.id,
                 plan.suite.revision,
-                suite.id,
-                suite.revision
+                id,
+                revision
             ),
+            "nothing was written; name another --out",
+        ));
+    }
+    let recorded_test = plan.tests.first().map(|test| &test.id);
+    if let Some(test) = replayed.filter(|test| recorded_test != Some(test)) {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("{} is the run of another replay than {test}", file.display()),
             "nothing was written; name another --out",
         ));
     }

@@ -35,6 +35,7 @@ mod serve;
 mod shortened;
 mod support;
 mod tables;
+mod traces;
 mod until;
 mod verify;
 mod widths;

@@ -21,6 +21,8 @@ mod run_file;
 mod specification;
 #[path = "../../../../fuzz/src/targets/suite.rs"]
 mod suite;
+#[path = "../../../../fuzz/src/targets/trace.rs"]
+mod trace;
 
 use mutation::Mutator;
 use std::fmt::Write;
@@ -155,4 +157,9 @@ fn specification() {
 fn suite() {
     let inputs = inputs("suite", "crates/ssdgauge-lab/suites", "toml");
     check("suite", suite::run, &inputs, 60_000, 0.04);
+}
+
+#[test]
+fn trace() {
+    check("trace", trace::run, &inputs("trace", "", ""), 20_000, 0.1);
 }

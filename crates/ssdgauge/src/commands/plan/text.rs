@@ -51,7 +51,12 @@ pub(super) fn to_text(
         let tests: Vec<(&Test, Estimate)> = tests.map(|test| (test, cost_of(test))).collect();
         text.push_str(&overview::table(&tests, width::columns()));
     }
-    let (suite, target) = (&plan.suite.id, &drive.target);
+    let replay = plan.steps().find_map(|(_, _, step)| step.action.replay());
+    let suite = match replay {
+        Some(replay) => format!("trace:{}", replay.trace.path),
+        None => plan.suite.id.clone(),
+    };
+    let target = &drive.target;
     let verify = if plan.verify { " --verify" } else { "" };
     text.push_str(&match refusal {
         Some(_) => "

@@ -1,0 +1,112 @@
+//! Start of a replay: one I/O thread, supervised like those of a load.
+
+use super::io_threads::{IoThread, IoThreads};
+use crate::load::{Device, StopSignal};
+use crate::outcome::Outcome;
+use crate::pool::Pool;
+use crate::recorder::ThreadRecorder;
+use crate::replay::{self, ReplayAssignment, ReplayRing, SLOTS};
+use crate::verification::Verification;
+use ssdgauge_core::{Engine, OpenLoopCount, RecordedRequests, Replay, Sink};
+use ssdgauge_os::clock::Clock;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+
+/// The replay of a trace, its target, and what it needs.
+#[derive(Debug)]
+pub struct ReplayLoad<'a> {
+    /// The target of the requests.
+    pub device: &'a Device,
+    /// The replay.
+    pub replay: &'a Replay,
+    /// The random data for writes.
+    pub pool: &'a Pool,
+    /// The numbers of the headers of writes.
+    pub verification: &'a Verification,
+    /// Set by the program to stop the whole run.
+    pub stop_requested: &'a Arc<AtomicBool>,
+}
+
+/// Replays `requests` to their end.
+///
+/// # Errors
+/// The cause in words, where the thread, its ring or its memory could not be had. No request was sent.
+pub fn run_replay(
+    load: &ReplayLoad<'_>,
+    requests: Box<dyn RecordedRequests>,
+    sink: &mut dyn Sink,
+) -> Result<Outcome, String> {
+    ssdgauge_os::thread::install_interrupt_handler();
+    let mut io_threads = start(load, requests)?;
+    io_threads.watch(sink);
+    Ok(io_threads.conclude(Engine::IoUring, sink))
+}
+
+fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<IoThreads, String> {
+    let clock = Clock::best();
+    let stop_signal = Arc::new(StopSignal::new(load.stop_requested));
+    let longest = load.replay.longest.0.max(4_096) as usize;
+    let writes = load.replay.workload.writes() && matches!(load.device, Device::File(_));
+    // Twice the longest write, so that the next one finds room beside it.
+    let pool = match writes {
+        true => Some(load.pool.get(2 * longest.next_multiple_of(4_096))?),
+        false => None,
+    };
+    let batches = replay::fetch(requests)
+        .map_err(|error| format!("the thread that reads the trace cannot be started: {error}"))?;
+    let mut assignment = ReplayAssignment {
+        device: load.device.clone(),
+        clock,
+        batches,
+        first: None,
+        stop_signal: stop_signal.clone(),
+        longest,
+        end: load.replay.workload.end().0,
+        pool,
+        headers: load.verification.header_writer(0),
+        start: 0,
+    };
+    let (messages, received) = channel();
+    let (returns, returned) = channel();
+    let (ready, is_ready) = channel();
+    let (open_gate, gate) = channel::<u64>();
+    let body = move || {
+        if let Some(processor) = ssdgauge_os::thread::allowed_processors().last() {
+            ssdgauge_os::thread::pin(*processor);
+        }
+        assignment.first = assignment.batches.recv().ok();
+        let ring = ReplayRing::new(&assignment.device, longest);
+        let (ring, error) = match ring {
+            Ok(ring) => (Some(ring), None),
+            Err(error) => (None, Some(error)),
+        };
+        let _ = ready.send((ssdgauge_os::thread::thread_id(), error));
+        let (Some(ring), Ok(start)) = (ring, gate.recv()) else { return };
+        assignment.start = start;
+        let recorder = ThreadRecorder::new(0, clock, start, messages, returned, None);
+        replay::run(assignment, ring, recorder);
+    };
+    let thread = std::thread::Builder::new().name("ssdgauge-io".into());
+    thread.spawn(body).map_err(|error| format!("the I/O thread cannot be started: {error}"))?;
+    let (id, error) = is_ready.recv().map_err(|_| "an I/O thread panicked".to_owned())?;
+    if let Some(error) = error {
+        return Err(format!(
+            "io_uring is not available ({error}), and no other engine replays traces"
+        ));
+    }
+    let clock_pair = clock.pair();
+    let processor_time = ssdgauge_os::process::cpu_time();
+    let start = clock.now();
+    open_gate.send(start).map_err(|_| "an I/O thread panicked".to_owned())?;
+    let streams = &load.replay.workload.streams;
+    let threads =
+        vec![IoThread { stream: 0, id, interruptible: true, watermark: 0, returns, ended: None }];
+    let count = OpenLoopCount { slots: SLOTS, ..OpenLoopCount::default() };
+    Ok(IoThreads {
+        processor_time,
+        setup: "replay of a trace: plain flags, plain buffers, one thread".into(),
+        open_loop_counts: vec![count],
+        ..IoThreads::new((clock, start, clock_pair), stop_signal, received, threads, streams)
+    })
+}

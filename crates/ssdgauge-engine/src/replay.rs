@@ -1,0 +1,472 @@
+//! The loop that replays recorded requests: one thread, one ring, requests of any length.
+//!
+//! It sleeps until shortly before the next due time and spins for the rest, as an open loop does. A
+//! reader thread fetches the requests ahead, so that a trace is parsed beside the loop. All reads share
+//! one region, whose contents are not used; writes take turns in the pool.
+
+use crate::load::{Device, MAX_FAULTS, StopSignal};
+use crate::pace::Lag;
+use crate::recorder::{Fault, ThreadRecorder};
+use crate::verification::HeaderWriter;
+use io_uring::{IoUring, opcode, squeue, types};
+use ssdgauge_core::{
+    Direction, MAX_LAG, Nanos, RecordedRequest, RecordedRequests, ReplayClock, Request,
+};
+use ssdgauge_os::clock::Clock;
+use ssdgauge_os::memory::Region;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// The most requests in flight. Chosen: eight times the queue of a SATA drive for each of 16 programs.
+pub(crate) const SLOTS: u32 = 4_096;
+/// The requests that are handed over at once, and how many such batches are fetched ahead: 0.4 s at
+/// 300,000 requests per second.
+const BATCH: usize = 4_096;
+const BATCHES: usize = 32;
+/// How long before the due time the thread wakes up.
+const WAKE_UP_MARGIN: Nanos = Nanos(60_000);
+/// The longest sleep, so that the thread reads the stop signal and hands over every second.
+const LONGEST_SLEEP: Nanos = Nanos(20_000_000);
+/// The most requests of one system call.
+const MOST_QUEUED: u32 = 32;
+
+/// Some requests, or why they cannot be read.
+pub(crate) type Batch = Result<Vec<RecordedRequest>, String>;
+
+/// Starts to fetch `requests` ahead; the channel ends behind the last one.
+pub(crate) fn fetch(mut requests: Box<dyn RecordedRequests>) -> io::Result<Receiver<Batch>> {
+    let (sender, receiver): (SyncSender<Batch>, _) = sync_channel(BATCHES);
+    let body = move || loop {
+        let mut batch = Vec::with_capacity(BATCH);
+        let ended = loop {
+            match requests.next_request() {
+                Ok(Some(request)) if batch.len() + 1 < BATCH => batch.push(request),
+                Ok(Some(request)) => {
+                    batch.push(request);
+                    break None;
+                }
+                Ok(None) => break Some(None),
+                Err(cause) => break Some(Some(cause)),
+            }
+        };
+        // A loop that has ended takes nothing more.
+        let is_taken = sender.send(Ok(batch)).is_ok();
+        match ended {
+            None if is_taken => {}
+            Some(Some(cause)) => {
+                let _ = sender.send(Err(cause));
+                return;
+            }
+            Some(None) | None => return,
+        }
+    };
+    std::thread::Builder::new().name("ssdgauge-trace".into()).spawn(body)?;
+    Ok(receiver)
+}
+
+/// Everything that the thread of a replay needs.
+pub(crate) struct ReplayAssignment {
+    pub(crate) device: Device,
+    pub(crate) clock: Clock,
+    pub(crate) batches: Receiver<Batch>,
+    /// The first batch, taken before the clock starts.
+    pub(crate) first: Option<Batch>,
+    pub(crate) stop_signal: Arc<StopSignal>,
+    /// The longest request, in bytes.
+    pub(crate) longest: usize,
+    /// The end of the addressed range: no request may exceed it.
+    pub(crate) end: u64,
+    /// The data of writes.
+    pub(crate) pool: Option<Arc<Region>>,
+    pub(crate) headers: HeaderWriter,
+    /// The start of the replay, in ticks.
+    pub(crate) start: u64,
+}
+
+/// A request in flight.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The due time and the submission, in ticks.
+    due: u64,
+    sent: u64,
+    request: Request,
+    length: u32,
+    /// The number of its part of the pool, where it writes.
+    part: u64,
+}
+
+/// A ring with its memory. Parts of it are leaked where requests on it will never complete.
+pub(crate) struct ReplayRing {
+    queues: IoUring,
+    reads: Region,
+    fixed_file: bool,
+}
+
+impl ReplayRing {
+    /// Sets a ring up on the thread that will use it.
+    pub(crate) fn new(device: &Device, longest: usize) -> io::Result<ReplayRing> {
+        let queues = IoUring::builder().setup_cqsize(2 * SLOTS).build(SLOTS)?;
+        let fixed_file = match device {
+            Device::File(file) => queues.submitter().register_files(&[file.as_raw_fd()]).is_ok(),
+            Device::Null => false,
+        };
+        Ok(ReplayRing { queues, reads: Region::new(longest)?, fixed_file })
+    }
+}
+
+impl Drop for ReplayRing {
+    /// Unregisters the target, as [`crate::ring::Ring`] does.
+    fn drop(&mut self) {
+        if self.fixed_file {
+            let _ = self.queues.submitter().unregister_files();
+        }
+    }
+}
+
+/// The parts of the pool that writes in flight use, in the order in which they were taken.
+struct Parts {
+    length: usize,
+    next: usize,
+    /// Begin, end and whether the write has completed.
+    used: VecDeque<(usize, usize, bool)>,
+    /// The number of the first of them.
+    first: u64,
+}
+
+impl Parts {
+    fn new(length: usize) -> Parts {
+        Parts { length, next: 0, used: VecDeque::new(), first: 0 }
+    }
+
+    /// Takes the next `length` bytes; `None` where writes in flight use them.
+    fn take(&mut self, length: usize) -> Option<(usize, u64)> {
+        let length = length.next_multiple_of(4_096);
+        let Some(&(oldest, ..)) = self.used.front() else {
+            self.next = if self.next + length <= self.length { self.next } else { 0 };
+            return (length <= self.length).then(|| self.push(self.next, length));
+        };
+        let at = match self.next > oldest {
+            true if self.next + length <= self.length => self.next,
+            // One byte less than all of it: equal positions mean that nothing is free.
+            true if length < oldest => 0,
+            false if self.next + length < oldest => self.next,
+            true | false => return None,
+        };
+        Some(self.push(at, length))
+    }
+
+    fn push(&mut self, at: usize, length: usize) -> (usize, u64) {
+        let number = self.first + self.used.len() as u64;
+        self.used.push_back((at, at + length, false));
+        self.next = at + length;
+        (at, number)
+    }
+
+    fn free(&mut self, number: u64) {
+        if let Some(part) = self.used.get_mut((number - self.first) as usize) {
+            part.2 = true;
+        }
+        while self.used.front().is_some_and(|part| part.2) {
+            self.used.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+/// Replays the requests of `assignment` to their end.
+pub(crate) fn run(assignment: ReplayAssignment, ring: ReplayRing, mut recorder: ThreadRecorder) {
+    ssdgauge_os::thread::precise_timers();
+    let mut state = ReplayLoop::new(assignment, ring);
+    let failure = loop {
+        state.queue_due(&mut recorder);
+        if state.in_flight == 0 && (state.stopping || state.next.is_none()) {
+            break state.failure.take();
+        }
+        if state.assignment.stop_signal.is_abandoned() {
+            // The kernel may still write into the memory: it is leaked, never freed.
+            let ReplayLoop { ring, assignment, enters, last, .. } = state;
+            std::mem::forget((ring, assignment.pool));
+            let failure = Some("abandoned: the drive does not respond".into());
+            return recorder.finish(enters, last, failure, false);
+        }
+        if let Err(error) = state.enter() {
+            break Some(format!("io_uring_enter: {error}"));
+        }
+        state.reap(&mut recorder);
+    };
+    recorder.open_loop.sent = state.sent;
+    recorder.open_loop.lag = state.lag;
+    let (enters, last) = (state.enters, state.last.max(state.assignment.start));
+    let is_complete = state.next.is_none() && failure.is_none() && state.lag.is_none();
+    if state.in_flight > 0 {
+        std::mem::forget((state.ring, state.assignment.pool));
+    }
+    recorder.finish(enters, last, failure, is_complete);
+}
+
+/// The state of the loop.
+struct ReplayLoop {
+    assignment: ReplayAssignment,
+    ring: ReplayRing,
+    times: ReplayClock,
+    batch: std::vec::IntoIter<RecordedRequest>,
+    next: Option<RecordedRequest>,
+    /// When the next request is due, in ticks; `None` while that is not known.
+    due: Option<u64>,
+    slots: Vec<Slot>,
+    free: Vec<u16>,
+    parts: Parts,
+    in_flight: usize,
+    queued: u32,
+    sent: u64,
+    enters: u64,
+    /// The last completion, in ticks.
+    last: u64,
+    /// The last time at which no slot or no memory was free.
+    last_blocked: u64,
+    is_blocked: bool,
+    lag: Option<Lag>,
+    stopping: bool,
+    failure: Option<String>,
+}
+
+impl ReplayLoop {
+    fn new(assignment: ReplayAssignment, ring: ReplayRing) -> ReplayLoop {
+        let request = Request { direction: Direction::Read, offset: 0 };
+        let slot = Slot { due: 0, sent: 0, request, length: 0, part: 0 };
+        let start = assignment.start;
+        let mut state = ReplayLoop {
+            ring,
+            times: ReplayClock::default(),
+            batch: Vec::new().into_iter(),
+            next: None,
+            due: None,
+            slots: vec![slot; SLOTS as usize],
+            free: (0..SLOTS as u16).rev().collect(),
+            parts: Parts::new(assignment.pool.as_ref().map_or(0, |pool| pool.length())),
+            in_flight: 0,
+            queued: 0,
+            sent: 0,
+            enters: 0,
+            last: start,
+            last_blocked: 0,
+            is_blocked: false,
+            lag: None,
+            stopping: false,
+            failure: None,
+            assignment,
+        };
+        state.read_next();
+        state
+    }
+
+    /// Takes the next request, from the next batch where this one has ended.
+    fn read_next(&mut self) {
+        self.due = None;
+        self.next = self.batch.next();
+        if self.next.is_none() {
+            let first = self.assignment.first.take();
+            match first.map_or_else(|| self.assignment.batches.recv(), Ok) {
+                Ok(Ok(batch)) => {
+                    self.batch = batch.into_iter();
+                    self.next = self.batch.next();
+                }
+                Ok(Err(cause)) => self.failure = Some(format!("cannot read the trace: {cause}")),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Returns when the next request is due, in ticks; `None` where there is none, or it waits for
+    /// completions.
+    fn find_due(&mut self) -> Option<u64> {
+        if self.due.is_none() {
+            let ReplayAssignment { clock, start, .. } = self.assignment;
+            let last = Nanos(clock.nanos(self.last - start));
+            let due = self.times.due(self.next?.time, self.in_flight > 0, last)?;
+            self.due = Some(start + clock.ticks(due));
+        }
+        self.due
+    }
+
+    /// Queues the requests that are due.
+    fn queue_due(&mut self, recorder: &mut ThreadRecorder) {
+        self.is_blocked = false;
+        let max_lag = self.assignment.clock.ticks(MAX_LAG);
+        self.stopping |= self.assignment.stop_signal.is_stopping();
+        while !self.stopping && self.queued < MOST_QUEUED {
+            let now = self.assignment.clock.now();
+            recorder.advance_to(now);
+            let Some(due) = self.find_due().filter(|due| *due <= now) else { return };
+            let late = now - due;
+            if late > max_lag {
+                let blocked = due <= self.last_blocked;
+                self.lag = Some(if blocked { Lag::Device } else { Lag::Host });
+                self.stopping = true;
+                return;
+            }
+            if !self.push(due, now) {
+                (self.is_blocked, self.last_blocked) = (true, now);
+                return;
+            }
+            match due > self.last_blocked {
+                true => recorder.sent_late(late),
+                false => recorder.withheld(late),
+            }
+            self.sent += 1;
+            self.read_next();
+        }
+    }
+
+    /// Queues the next request; returns false where no slot or no memory is free.
+    fn push(&mut self, due: u64, now: u64) -> bool {
+        let (Some(next), Some(&slot)) = (self.next, self.free.last()) else { return false };
+        let RecordedRequest { direction, offset, length, .. } = next;
+        assert!(offset + u64::from(length) <= self.assignment.end, "byte {offset} lies outside");
+        assert!(length as usize <= self.assignment.longest, "{length} bytes exceed the longest");
+        let (buffer, part) = match (direction, &self.assignment.pool) {
+            (Direction::Write, Some(pool)) => {
+                let Some((at, part)) = self.parts.take(length as usize) else { return false };
+                // SAFETY: the part was free, so no request in flight uses it.
+                unsafe { self.assignment.headers.stamp(pool, at, offset, u64::from(length)) };
+                (pool.at(at), part)
+            }
+            (Direction::Read | Direction::Write, _) => (self.ring.reads.at(0), 0),
+        };
+        let entry = self.entry(direction, buffer, offset, length).user_data(u64::from(slot));
+        self.free.pop();
+        // SAFETY: buffer and descriptor stay valid until the completion is reaped: ring, pool and device
+        // belong to the loop and are leaked where a request may not have completed.
+        unsafe { self.ring.queues.submission().push(&entry) }
+            .expect("the queue has an entry for every slot");
+        let request = Request { direction, offset };
+        self.slots[usize::from(slot)] = Slot { due, sent: now, request, length, part };
+        self.queued += 1;
+        self.in_flight += 1;
+        true
+    }
+
+    fn entry(
+        &self,
+        direction: Direction,
+        buffer: *mut u8,
+        offset: u64,
+        length: u32,
+    ) -> squeue::Entry {
+        let Device::File(file) = &self.assignment.device else { return opcode::Nop::new().build() };
+        macro_rules! build {
+            ($descriptor:expr) => {
+                match direction {
+                    Direction::Read => {
+                        opcode::Read::new($descriptor, buffer, length).offset(offset).build()
+                    }
+                    Direction::Write => {
+                        opcode::Write::new($descriptor, buffer, length).offset(offset).build()
+                    }
+                }
+            };
+        }
+        match self.ring.fixed_file {
+            true => build!(types::Fixed(0)),
+            false => build!(types::Fd(file.as_raw_fd())),
+        }
+    }
+
+    /// Submits the queued requests, and waits for a completion or until shortly before the next due
+    /// time.
+    fn enter(&mut self) -> io::Result<()> {
+        let clock = self.assignment.clock;
+        let next = match self.stopping || self.is_blocked {
+            true => None,
+            false => self.find_due(),
+        };
+        let ahead = next.map_or(u64::MAX, |due| due.saturating_sub(clock.now()));
+        let margin = clock.ticks(WAKE_UP_MARGIN);
+        let sleep = ahead.saturating_sub(margin).min(clock.ticks(LONGEST_SLEEP));
+        let sleep = (sleep > 0).then(|| Nanos(clock.nanos(sleep)));
+        if sleep.is_none() && self.queued == 0 {
+            std::hint::spin_loop();
+            return Ok(());
+        }
+        self.enters += 1;
+        let wait = u32::from(sleep.is_some());
+        let fd = self.ring.queues.as_raw_fd();
+        match ssdgauge_os::ring::enter_ring(fd, false, self.queued, wait, sleep.map(Into::into)) {
+            Ok(taken) => {
+                self.queued -= taken.min(self.queued);
+                Ok(())
+            }
+            Err(error) => match error.raw_os_error() {
+                Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => {
+                    self.queued = self.ring.queues.submission().len() as u32;
+                    Ok(())
+                }
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Records what has completed, and frees its slots.
+    fn reap(&mut self, recorder: &mut ThreadRecorder) {
+        let end = self.assignment.clock.now();
+        recorder.advance_to(end);
+        let is_null = matches!(self.assignment.device, Device::Null);
+        for completion in self.ring.queues.completion() {
+            let index = completion.user_data() as u16;
+            let Slot { due, sent, request, length, part } = self.slots[usize::from(index)];
+            self.free.push(index);
+            self.in_flight -= 1;
+            self.last = end;
+            if request.direction == Direction::Write && self.assignment.pool.is_some() {
+                self.parts.free(part);
+            }
+            let result = completion.result();
+            if result == length as i32 || (is_null && result == 0) {
+                recorder.completed(request, end - due, end);
+                recorder.transferred(request.direction, u64::from(length));
+                recorder.served(end - sent);
+                continue;
+            }
+            let result = if result < 0 { Err(-result) } else { Ok(result as usize) };
+            let Request { direction, offset } = request;
+            let fault = Fault { direction, offset, result, mismatch: None };
+            self.stopping |= fault.ends_at_once();
+            self.stopping |= recorder.failed(fault) > MAX_FAULTS;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_writes_in_flight_never_overlap() {
+        let mut random = ssdgauge_core::Random::new(9, 0);
+        let mut parts = Parts::new(1 << 20);
+        let mut live: Vec<(usize, usize, u64)> = Vec::new();
+        let mut refused = 0;
+        for _ in 0..50_000 {
+            let length = 512 * (1 + random.below(600) as usize);
+            match parts.take(length) {
+                Some((at, number)) => {
+                    assert!(at + length <= 1 << 20);
+                    let overlaps = |one: &(usize, usize, u64)| one.0 < at + length && at < one.1;
+                    assert!(!live.iter().any(overlaps), "{at} {length}");
+                    live.push((at, at + length, number));
+                }
+                None => refused += 1,
+            }
+            if !live.is_empty() && random.below(3) > 0 {
+                let (.., number) = live.swap_remove(random.below(live.len() as u64) as usize);
+                parts.free(number);
+            }
+        }
+        assert!(refused > 0 && refused < 45_000, "{refused}");
+        live.into_iter().for_each(|(.., number)| parts.free(number));
+        assert!(parts.take(1 << 20).is_some(), "an unused pool is free as a whole");
+    }
+}

@@ -1,0 +1,313 @@
+//! Replay of recorded requests in virtual time.
+//!
+//! The drive receives the calls that it receives in an open loop with the same due times, so the replay
+//! of a recorded open loop has the latencies of the original, to the nanosecond.
+
+use super::VirtualRig;
+use super::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
+use super::instruments::{StepClock, disappeared, end_second, end_step, failed};
+use super::validation::check_workload;
+use crate::time::SimTime;
+use ssdgauge_core::{
+    Bytes, Direction, Ended, EndedBy, EngineReport, Histogram, Interval, KernelQueue, MAX_LAG,
+    Nanos, OpenLoop, OpenLoopCount, RecordedRequest, RecordedRequests, Recorder, Replay,
+    ReplayClock, Request, RigError, Sink,
+};
+
+/// The last writes whose places are kept, to be read back.
+const KEPT_WRITES: usize = 256;
+/// A stop is polled after this many completions at the latest.
+const POLL_STOP_AFTER: u64 = 65_536;
+
+/// A request in flight.
+#[derive(Clone, Copy)]
+struct InFlight {
+    due: SimTime,
+    submitted: SimTime,
+    direction: Direction,
+    length: u64,
+    failed: bool,
+}
+
+/// The current second of one direction.
+#[derive(Default)]
+struct Record {
+    latency: Recorder,
+    bytes: u64,
+    errors: u64,
+}
+
+/// The requests in flight, and the records of the current second.
+struct Load {
+    requests: Box<dyn RecordedRequests>,
+    times: ReplayClock,
+    next: Option<RecordedRequest>,
+    /// When the next request is due; `None` while that is not known.
+    due: Option<SimTime>,
+    slots: Vec<InFlight>,
+    free: Vec<usize>,
+    queue: CompletionQueue,
+    in_flight: usize,
+    begin: SimTime,
+    /// The last completion, from the start of the step.
+    last: SimTime,
+    records: [Record; 2],
+    count: OpenLoopCount,
+    completed: u64,
+    failed: u64,
+    held: u128,
+    writes: Vec<u64>,
+}
+
+impl VirtualRig {
+    /// Replays `requests`.
+    pub(super) fn replay_requests(
+        &mut self,
+        replay: &Replay,
+        requests: Box<dyn RecordedRequests>,
+        sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError> {
+        self.check_gone(self.now)?;
+        let (workload, until) = (&replay.workload, &replay.until);
+        check_workload(&self.info, workload, until)?;
+        self.record_spans(workload);
+        self.step_numbers.next(workload, until);
+        let (begin, before) = (self.now, self.ground_truth());
+        let mut load = Load::new(requests, begin);
+        self.drive.begin_step(usize::MAX);
+        let mut clock = StepClock::new(begin, &self.drive);
+        let (by, elapsed) = self.drive_replay(&mut load, replay, &mut clock, sink)?;
+        self.now = begin + elapsed;
+        self.drive.occupy_until(begin + load.last);
+        let length = clock.elapsed_of_second(self.now);
+        if length > Nanos::ZERO {
+            load.end_second(clock.second, length, replay, sink);
+        }
+        end_step(&mut self.drive, &clock, self.now, &before, sink);
+        if load.failed > 0 {
+            sink.finding(failed(load.failed, load.completed));
+        }
+        self.record_written(std::mem::take(&mut load.writes));
+        let stream = &workload.streams[0];
+        load.count.slots = MAX_IN_FLIGHT as u32;
+        let open_loop = OpenLoop::from_count(stream, Nanos(elapsed), &load.count);
+        // The model is never late, so no latency is compared with its lateness.
+        let findings = open_loop.findings(&load.count, &Histogram::default());
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        Ok(Ended {
+            by,
+            elapsed: Nanos(elapsed),
+            engine: EngineReport {
+                engine: "virtual".into(),
+                setup: "virtual time, replay of a trace".into(),
+                in_flight_asked: 0,
+                in_flight: None,
+                kernel: KernelQueue::new("virtual", load.completed, load.held, Nanos(elapsed)),
+                ios_per_enter: None,
+                cpu_per_io: None,
+                clock: "virtual".into(),
+                open_loop: vec![open_loop],
+            },
+        })
+    }
+
+    /// Sends every request when it is due and waits for all of them; returns what ended the load, and
+    /// the last completion from the start of the step.
+    fn drive_replay(
+        &mut self,
+        load: &mut Load,
+        replay: &Replay,
+        clock: &mut StepClock,
+        sink: &mut dyn Sink,
+    ) -> Result<(EndedBy, SimTime), RigError> {
+        let begin = clock.begin;
+        let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
+        let mut ended = None;
+        load.read_next()?;
+        loop {
+            let due = if ended.is_none() { load.find_due() } else { None };
+            let first = load.queue.first();
+            let is_next = due.filter(|due| first.is_none_or(|first| first >= *due));
+            let (due, is_due) = (due.unwrap_or_default(), is_next.is_some() && load.has_slot());
+            let second_end = clock.second_end - begin;
+            if is_due && due.max(load.last) <= second_end && due < gone_at {
+                self.submit_recorded(load, due)?;
+                continue;
+            }
+            let event = if is_due { Some(due) } else { first };
+            let Some(event) = event else { break };
+            if gone_at <= event && gone_at <= second_end {
+                load.fail_all(gone_at);
+                sink.finding(disappeared(Nanos(gone_at)));
+                return Ok((EndedBy::Faults, gone_at));
+            }
+            if event > second_end {
+                end_second(&mut self.drive, clock, sink);
+                load.end_second(clock.second - 1, Nanos::SECOND, replay, sink);
+                if sink.stop() {
+                    ended = ended.or(Some(EndedBy::Stop));
+                }
+                continue;
+            }
+            let Some(completion) = load.queue.pop() else { continue };
+            let latency = load.record(&completion);
+            if latency > MAX_LAG {
+                ended = ended.or(Some(EndedBy::DeviceLag));
+            }
+            if load.completed.is_multiple_of(POLL_STOP_AFTER) && sink.stop() {
+                ended = ended.or(Some(EndedBy::Stop));
+            }
+        }
+        Ok((ended.unwrap_or(EndedBy::Bytes), load.last))
+    }
+
+    /// Submits the next request, which is due.
+    fn submit_recorded(&mut self, load: &mut Load, due: SimTime) -> Result<(), RigError> {
+        let Some(recorded) = load.next.take() else { return Ok(()) };
+        let RecordedRequest { direction, offset, length, .. } = recorded;
+        let bytes = u64::from(length);
+        if bytes == 0 || offset + bytes > self.info.capacity.0 {
+            let what = format!("{} at byte {offset} lie beyond the target", Bytes(bytes));
+            return Err(RigError::Refused(what));
+        }
+        let at = due.max(load.last);
+        let now = load.begin + at;
+        if load.in_flight == 0 {
+            self.drive.occupy_until(load.begin + load.last);
+            self.drive.end_idle(now);
+        }
+        let request = Request { direction, offset };
+        let done = match self.faults.damage(request, now) {
+            None => self.drive.submit(now, request, bytes),
+            Some(damage) => self.drive.damage_write(now, request, bytes, damage),
+        };
+        let end = self.faults.delay(done);
+        assert!(end > now, "nothing completes before it was submitted");
+        let failed = self.faults.fails(request, bytes);
+        load.submit(InFlight { due, submitted: at, direction, length: bytes, failed }, end);
+        if direction == Direction::Write {
+            if load.writes.len() == 2 * KEPT_WRITES {
+                load.writes.drain(..KEPT_WRITES);
+            }
+            load.writes.push(offset);
+        }
+        load.due = None;
+        load.read_next()
+    }
+}
+
+impl Load {
+    fn new(requests: Box<dyn RecordedRequests>, begin: SimTime) -> Load {
+        Load {
+            requests,
+            times: ReplayClock::default(),
+            next: None,
+            due: None,
+            slots: Vec::new(),
+            free: Vec::new(),
+            queue: CompletionQueue::default(),
+            in_flight: 0,
+            begin,
+            last: 0,
+            records: Default::default(),
+            count: OpenLoopCount::default(),
+            completed: 0,
+            failed: 0,
+            held: 0,
+            writes: Vec::new(),
+        }
+    }
+
+    fn read_next(&mut self) -> Result<(), RigError> {
+        let what = || "cannot read the trace".to_owned();
+        let next = self.requests.next_request();
+        self.next = next.map_err(|cause| RigError::System { what: what(), cause })?;
+        Ok(())
+    }
+
+    /// Returns when the next request is due; `None` where there is none, or it waits for completions.
+    fn find_due(&mut self) -> Option<SimTime> {
+        if self.due.is_none() {
+            let (in_flight, last) = (self.in_flight > 0, Nanos(self.last));
+            let due = self.next.and_then(|next| self.times.due(next.time, in_flight, last));
+            self.due = due.map(|due| due.0);
+        }
+        self.due
+    }
+
+    fn has_slot(&self) -> bool {
+        !self.free.is_empty() || (self.slots.len() as u64) < MAX_IN_FLIGHT
+    }
+
+    fn submit(&mut self, request: InFlight, end: SimTime) {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot] = request;
+                slot
+            }
+            None => {
+                self.slots.push(request);
+                self.slots.len() - 1
+            }
+        };
+        self.count.sent += 1;
+        match request.submitted - request.due {
+            0 => self.count.lateness.record(0),
+            late => self.count.withheld.record(late),
+        }
+        self.in_flight += 1;
+        self.queue.push(end - self.begin, slot);
+    }
+
+    /// Records a completion in the current second; returns its latency.
+    fn record(&mut self, completion: &Completion) -> Nanos {
+        let request = self.slots[completion.slot];
+        let record = &mut self.records[request.direction as usize];
+        let latency = completion.at - request.due;
+        self.completed += 1;
+        self.last = completion.at;
+        self.held += u128::from(completion.at - request.submitted);
+        match request.failed {
+            true => {
+                record.errors += 1;
+                self.failed += 1;
+            }
+            false => {
+                record.latency.record(latency);
+                record.bytes += request.length;
+            }
+        }
+        self.count.service.record(completion.at - request.submitted);
+        self.free.push(completion.slot);
+        self.in_flight -= 1;
+        Nanos(latency)
+    }
+
+    /// Records every request in flight as failed at `at`.
+    fn fail_all(&mut self, at: SimTime) {
+        while let Some(completion) = self.queue.pop() {
+            self.slots[completion.slot].failed = true;
+            let at = at.max(self.slots[completion.slot].due);
+            self.record(&Completion { at, slot: completion.slot });
+        }
+    }
+
+    /// Emits the intervals of a second, which lasted `length`.
+    fn end_second(&mut self, second: u32, length: Nanos, replay: &Replay, sink: &mut dyn Sink) {
+        for direction in replay.workload.directions() {
+            let record = &mut self.records[direction as usize];
+            let mut latency = Histogram::default();
+            record.latency.drain_into(&mut latency);
+            sink.interval(&Interval {
+                second,
+                stream: 0,
+                direction,
+                length,
+                ios: latency.count(),
+                bytes: std::mem::take(&mut record.bytes),
+                errors: std::mem::take(&mut record.errors),
+                latency,
+            });
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The request log of a virtual drive, in the format of [`ssdgauge_core::io_log`].
+//!
+//! The caller opens the output; here the records of each load are packed and written as they complete.
+
+use ssdgauge_core::io_log::{Frame, FrameKind, MAX_APART, Record, Version};
+use ssdgauge_core::{Request, Workload};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The records of a frame, as in the log of a real drive.
+const RECORDS: usize = 32 << 10;
+
+/// A log, and the number of its current load.
+#[derive(Clone)]
+pub(crate) struct RequestLog {
+    output: Arc<Mutex<Box<dyn Write + Send>>>,
+    load: u32,
+}
+
+impl std::fmt::Debug for RequestLog {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("RequestLog").field("load", &self.load).finish_non_exhaustive()
+    }
+}
+
+impl RequestLog {
+    /// Begins a log in `output`.
+    ///
+    /// # Errors
+    /// That of the output.
+    pub(crate) fn new(mut output: Box<dyn Write + Send>) -> io::Result<RequestLog> {
+        output.write_all(&Version::Two.magic())?;
+        Ok(RequestLog { output: Arc::new(Mutex::new(output)), load: 0 })
+    }
+
+    /// Begins the next load.
+    pub(crate) fn begin(&mut self, workload: &Workload) -> LoadLog {
+        self.load += 1;
+        let text = serde_json::to_string(workload).expect("workloads always serialise");
+        let frame = |kind, stream: u16, block_size| Frame {
+            kind,
+            load: self.load,
+            stream,
+            thread: stream,
+            block_size,
+            base: 0,
+            lost: 0,
+            count: 0,
+        };
+        let streams = workload.streams.iter().zip(0..).map(|(stream, number)| StreamLog {
+            frame: frame(FrameKind::Records, number, stream.block_size.0 as u32),
+            records: Vec::new(),
+        });
+        let mut log = LoadLog {
+            output: self.output.clone(),
+            end: frame(FrameKind::End, 0, 0),
+            streams: streams.collect(),
+            in_flight: Vec::new(),
+            failure: None,
+        };
+        let head = Frame { count: text.len() as u32, ..frame(FrameKind::Load, 0, 0) };
+        log.write(&[&head.pack(), text.as_bytes()].concat());
+        log
+    }
+}
+
+/// The log of one load.
+pub(crate) struct LoadLog {
+    output: Arc<Mutex<Box<dyn Write + Send>>>,
+    end: Frame,
+    streams: Vec<StreamLog>,
+    /// The requests in flight, by their slots.
+    in_flight: Vec<Request>,
+    failure: Option<io::Error>,
+}
+
+/// The records of one stream that are not written yet.
+struct StreamLog {
+    frame: Frame,
+    records: Vec<[u64; 2]>,
+}
+
+impl LoadLog {
+    /// Notes which request is in flight in `slot`.
+    #[cold]
+    pub(crate) fn submitted(&mut self, slot: usize, request: Request) {
+        if slot >= self.in_flight.len() {
+            self.in_flight.resize(slot + 1, request);
+        }
+        self.in_flight[slot] = request;
+    }
+
+    /// Logs the request in `slot`, of stream number `stream`, which completed `end` nanoseconds after the
+    /// start of the load.
+    #[cold]
+    pub(crate) fn completed(&mut self, stream: u16, slot: usize, latency: u64, end: u64) {
+        self.record(stream, self.in_flight[slot], latency, end);
+    }
+
+    fn record(&mut self, stream: u16, request: Request, latency: u64, end: u64) {
+        let log = &mut self.streams[usize::from(stream)];
+        if log.records.is_empty() {
+            log.frame.base = end;
+        }
+        let after = end - log.frame.base;
+        if log.records.len() == RECORDS || after > MAX_APART {
+            self.hand_over(stream);
+            self.record(stream, request, latency, end);
+            return;
+        }
+        log.records.push(Record { after: after as u32, latency, request }.pack());
+    }
+
+    /// Writes the records of a stream.
+    fn hand_over(&mut self, stream: u16) {
+        let log = &mut self.streams[usize::from(stream)];
+        let records = std::mem::take(&mut log.records);
+        let frame = Frame { count: records.len() as u32, ..log.frame };
+        let mut bytes = frame.pack().to_vec();
+        for word in records.iter().flatten() {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        self.write(&bytes);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if self.failure.is_none() {
+            let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+            self.failure = output.write_all(bytes).err();
+        }
+    }
+
+    /// Ends the log of the load; returns why it is not complete.
+    pub(crate) fn finish(mut self) -> Option<io::Error> {
+        for stream in 0..self.streams.len() as u16 {
+            if !self.streams[usize::from(stream)].records.is_empty() {
+                self.hand_over(stream);
+            }
+        }
+        self.write(&self.end.pack());
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        self.failure.take().or_else(|| output.flush().err())
+    }
+}

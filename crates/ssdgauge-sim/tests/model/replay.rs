@@ -1,0 +1,168 @@
+//! The request log of a virtual drive, and its replay.
+
+use ssdgauge_core::{
+    Access, Arrival, Bytes, Data, Direction, EndedBy, Engine, LatencyClock, Nanos, RecordedRequest,
+    RecordedRequests, RecordedTime, Recording, Replay, Rig, Stream, TraceIdentity, Until, Workload,
+};
+use ssdgauge_sim::VirtualRig;
+use ssdgauge_trace::{Kind, ReplayRequests, Trace};
+use std::io::{self, Cursor, Write};
+use std::sync::{Arc, Mutex};
+
+/// An output in memory that its writer and the test share.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn workload(read_percent: u8, per_second: f64, arrival: fn(f64) -> Arrival) -> Workload {
+    let stream = Stream {
+        name: "main".into(),
+        access: Access::Random,
+        block_size: Bytes(4_096),
+        read_percent,
+        queue_depth: 1,
+        threads: 1,
+        offset: Bytes(0),
+        span: Bytes(1 << 30),
+        arrival: arrival(per_second),
+        data: Data::Incompressible,
+        sync: false,
+        in_flight_at_most: None,
+        clock: LatencyClock::Due,
+    };
+    Workload { engine: Engine::IoUring, streams: vec![stream] }
+}
+
+fn replay_of(requests: [u64; 2], bytes: u64) -> Replay {
+    let all = requests[0] + requests[1];
+    let read_percent = (100 * requests[0] / all).clamp(1, 99) as u8;
+    let recorded = |per_second| Arrival::Recorded { per_second };
+    Replay {
+        trace: TraceIdentity {
+            name: "a".into(),
+            path: "/a".into(),
+            format: "request-log".into(),
+            id: "0".into(),
+            time_resolution_ns: 1,
+        },
+        workload: workload(read_percent, 1_000.0, recorded),
+        until: Until { time: None, bytes: Some(Bytes(bytes)) },
+        requests,
+        bytes: [Bytes(bytes), Bytes(bytes)],
+        left_out: [0, 0],
+        longest: Bytes(1 << 20),
+        folded: 0,
+        aligned: 0,
+        recorded: Nanos::SECOND,
+        after_cut: Nanos::SECOND,
+        idle_cut: None,
+        has_response_times: true,
+        at_most: u64::MAX,
+    }
+}
+
+#[test]
+fn the_replay_of_a_recorded_open_loop_has_the_same_latencies_to_the_bit() {
+    // With a cache that writes exceed, collection in the background, and idle times between requests.
+    for (target, per_second) in [("tiny?state=steady", 1_000.0), ("tiny", 60.0)] {
+        let recorded = workload(50, per_second, |per_second| Arrival::Poisson { per_second });
+        let until = Until { time: Some(Nanos::from_secs(4)), bytes: None };
+        let log = Shared::default();
+        let mut rig = VirtualRig::open(target, 7).unwrap();
+        let span = rig.drive().capacity.0.min(1 << 30);
+        let mut recorded = recorded;
+        recorded.streams[0].span = Bytes(span);
+        rig.log_ios(Box::new(log.clone())).unwrap();
+        let mut original = Recording::default();
+        rig.run(&recorded, &until, &mut original).unwrap();
+        let bytes = log.0.lock().unwrap().clone();
+        let open = || Trace::open(Cursor::new(bytes.clone()), None).unwrap();
+        let (mut trace, mut counts) = (open(), [0, 0]);
+        while let Some(record) = trace.read().unwrap() {
+            counts[usize::from(record.kind == Kind::Write)] += 1;
+        }
+        let ios = Direction::BOTH.map(|direction| original.ios(direction));
+        assert_eq!(counts, ios, "the log has every request");
+        let drive = (rig.drive().capacity, rig.drive().logical_block);
+        let requests = ReplayRequests::new(open(), true, drive, None, u64::MAX).unwrap();
+        let mut replay = replay_of(ios, (ios[0] + ios[1]) * 4_096);
+        replay.workload.streams[0].span = Bytes(span);
+        let mut again = Recording::default();
+        let mut rig = VirtualRig::open(target, 7).unwrap();
+        let ended = rig.replay(&replay, Box::new(requests), &mut again).unwrap();
+        assert_eq!(ended.by, EndedBy::Bytes);
+        let lateness = &ended.engine.open_loop[0];
+        assert_eq!((lateness.lateness_max_us, lateness.withheld), (Some(0.0), 0));
+        // The recorded load lasts to its time limit; the replay ends with the last completion.
+        for (index, interval) in again.intervals.iter().enumerate() {
+            let before = &original.intervals[index];
+            assert_eq!(interval.latency, before.latency, "{target}: second {}", interval.second);
+            assert_eq!((interval.ios, interval.bytes), (before.ios, before.bytes));
+        }
+        let total =
+            |recording: &Recording| recording.intervals.iter().map(|one| one.ios).sum::<u64>();
+        assert_eq!(total(&again), total(&original));
+    }
+}
+
+fn request(time: RecordedTime, direction: Direction, length: u32) -> RecordedRequest {
+    RecordedRequest { time, direction, offset: 0, length }
+}
+
+#[test]
+fn bursts_wait_for_the_drive_and_bytes_are_counted_by_request() {
+    let mut rig = VirtualRig::open("tlc-client", 1).unwrap();
+    let think = Nanos(5_000_000);
+    let list = vec![
+        request(RecordedTime::AfterCompletion(Nanos(0)), Direction::Write, 65_536),
+        request(RecordedTime::InBurst(Nanos(1_000)), Direction::Write, 4_096),
+        request(RecordedTime::AfterCompletion(think), Direction::Read, 16_384),
+    ];
+    let mut recording = Recording::default();
+    let requests: Box<dyn RecordedRequests> = Box::new(list.into_iter());
+    let ended = rig.replay(&replay_of([1, 2], 86_016), requests, &mut recording).unwrap();
+    let bytes = |direction| -> u64 {
+        let all = recording.intervals.iter().filter(|one| one.direction == direction);
+        all.map(|one| one.bytes).sum()
+    };
+    assert_eq!((bytes(Direction::Read), bytes(Direction::Write)), (16_384, 69_632));
+    let longest = |direction| {
+        let all = recording.intervals.iter().filter(|one| one.direction == direction);
+        all.filter_map(|one| one.latency.max()).max().unwrap()
+    };
+    // The read follows both writes, whatever they took, and its think time.
+    let read = longest(Direction::Read);
+    let write = longest(Direction::Write);
+    assert!(ended.elapsed.0 >= write + think.0 + read, "{}", ended.elapsed);
+    assert!(ended.elapsed.0 <= write + 1_000 + think.0 + read, "{}", ended.elapsed);
+}
+
+#[test]
+fn a_replay_stops_where_the_drive_disappears_or_its_user_wants() {
+    let many = || -> Box<dyn RecordedRequests> {
+        let first = request(RecordedTime::AfterCompletion(Nanos(0)), Direction::Read, 4_096);
+        let rest = (1..10_000u64).map(|number| {
+            request(RecordedTime::InBurst(Nanos(number * 1_000_000)), Direction::Read, 4_096)
+        });
+        Box::new(std::iter::once(first).chain(rest).collect::<Vec<_>>().into_iter())
+    };
+    let replay = replay_of([10_000, 1], 40_960_000);
+    let mut rig = VirtualRig::open("tlc-client?fault.gone_at_s=2.5", 1).unwrap();
+    let ended = rig.replay(&replay, many(), &mut Recording::default()).unwrap();
+    assert_eq!((ended.by, ended.elapsed), (EndedBy::Faults, Nanos(2_500_000_000)));
+    let mut rig = VirtualRig::open("tlc-client", 1).unwrap();
+    let mut recording = Recording { stop_after: Some(3), ..Recording::default() };
+    let ended = rig.replay(&replay, many(), &mut recording).unwrap();
+    assert_eq!(ended.by, EndedBy::Stop);
+    assert!(ended.elapsed < Nanos::from_secs(5), "{}", ended.elapsed);
+}
