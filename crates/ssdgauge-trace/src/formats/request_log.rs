@@ -96,6 +96,8 @@ impl<R: BufRead> RequestLogSource<R> {
         let kind = match record.request.direction {
             Direction::Read => Kind::Read,
             Direction::Write => Kind::Write,
+            Direction::Flush => Kind::Flush,
+            Direction::Trim => Kind::Discard,
         };
         let (offset, length) =
             whole_sectors(kind, record.request.offset, u64::from(frame.block_size))

@@ -84,6 +84,13 @@ fn start(
     if let Some(file) = options.out.as_ref().filter(|file| options.or_resume && file.exists()) {
         return resume_same(file, &protocol, target, size, options);
     }
+    if protocol.suite().is_none() && options.log_ios.is_some() {
+        return Err(Failure::new(
+            FailureKind::Usage,
+            "the requests of a replay are not logged",
+            "nothing was written; omit --log-ios: the trace holds the same requests",
+        ));
+    }
     let specs = meter_specs::parse(&options.power.specs)?;
     let target = Target::find(target, size, seed)?;
     let plan = protocol.plan(target.info(), &options.plan);
