@@ -60,7 +60,11 @@ fn the_examples_of_the_documentation_are_accepted() {
         (false, false) => block.contains("steps = ").then(|| format!("{HEAD}{TEST}{block}")),
     };
     let examples: Vec<String> = blocks.filter_map(whole).collect();
-    assert_eq!(examples.len(), 4, "an example, a neighbour, and two lists of steps");
+    assert_eq!(
+        examples.len(),
+        7,
+        "an example, a neighbour, two lists of steps, three in `vocabulary`"
+    );
     for example in examples {
         let suite = Suite::parse("example.toml", &example);
         suite.unwrap_or_else(|error| panic!("{error}: {}\n{example}", error.hint));
