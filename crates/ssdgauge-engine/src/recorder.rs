@@ -153,7 +153,7 @@ impl ThreadRecorder {
     /// Adds the length of a request that completed in full, where lengths differ.
     #[inline]
     pub(crate) fn transferred(&mut self, direction: Direction, bytes: u64) {
-        self.record.directions[direction as usize].bytes += bytes;
+        self.record.of(direction).bytes += bytes;
     }
 
     /// Records how late a request of an open loop was sent although a slot was free.

@@ -335,6 +335,7 @@ impl ReplayLoop {
                 (pool.at(at), part)
             }
             (Direction::Read | Direction::Write, _) => (self.ring.reads.at(0), 0),
+            (Direction::Flush | Direction::Trim, _) => unreachable!("a replay leaves them out"),
         };
         let entry = self.entry(direction, buffer, offset, length).user_data(u64::from(slot));
         self.free.pop();
@@ -366,6 +367,7 @@ impl ReplayLoop {
                     Direction::Write => {
                         opcode::Write::new($descriptor, buffer, length).offset(offset).build()
                     }
+                    Direction::Flush | Direction::Trim => unreachable!("a replay leaves them out"),
                 }
             };
         }

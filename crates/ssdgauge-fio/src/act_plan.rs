@@ -136,7 +136,10 @@ impl ActLog {
                 stream.threads =
                     count("service-threads").filter(|n| *n > 0).unwrap_or(stream.threads);
             }
-            Arrival::Closed | Arrival::Uniform { .. } | Arrival::Poisson { .. } => {
+            Arrival::Closed
+            | Arrival::Uniform { .. }
+            | Arrival::Poisson { .. }
+            | Arrival::Recorded { .. } => {
                 let threads = count("num-queues").zip(count("threads-per-queue"));
                 let threads = threads.and_then(|(queues, each)| queues.checked_mul(each));
                 stream.in_flight_at_most = threads.filter(|n| *n > 0).or(stream.in_flight_at_most);

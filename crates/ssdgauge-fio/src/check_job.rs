@@ -18,6 +18,9 @@ pub fn limitations(test: &Test, phase: usize, step: &Step) -> Vec<String> {
         let metric = rule.metric.key();
         missing.push(format!("an end when {metric} is steady over five rounds (SNIA PTS)"));
     }
+    if workload.streams.iter().any(|stream| !stream.addresses()) {
+        missing.push("a stream of flushes".into());
+    }
     let searched = |phase| {
         test.search.as_ref().is_some_and(|one| phase == one.probes || phase == one.attempts)
     };
@@ -58,26 +61,12 @@ pub fn check_job(
 mod tests {
     use super::*;
     use ssdgauge_core::{
-        Access, Arrival, Bytes, Data, Engine, LatencyClock, Metric, Nanos, Phase, PhaseKind, Rest,
-        Restart, Score, SteadyRule, Stream,
+        Arrival, Bytes, Engine, LatencyClock, Metric, Nanos, Phase, PhaseKind, Rest, Restart,
+        Score, SteadyRule, Stream,
     };
 
     fn stream(read_percent: u8, arrival: Arrival) -> Stream {
-        Stream {
-            name: "main".into(),
-            access: Access::Random,
-            block_size: Bytes(4096),
-            read_percent,
-            queue_depth: 4,
-            threads: 1,
-            offset: Bytes(0),
-            span: Bytes(1 << 20),
-            arrival,
-            data: Data::Incompressible,
-            sync: false,
-            in_flight_at_most: None,
-            clock: LatencyClock::Due,
-        }
+        Stream { read_percent, queue_depth: 4, span: Bytes(1 << 20), arrival, ..Stream::default() }
     }
 
     fn step(streams: Vec<Stream>, bytes: Option<Bytes>, steady: Option<SteadyRule>) -> Step {

@@ -34,8 +34,8 @@ use load::Load;
 use request_log::{LoadLog, RequestLog};
 use ssdgauge_core::{
     Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush,
-    MAX_LAG, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig,
-    RigError, Sink, StampedBlocks, StepNumbers, Until, Verified, Workload,
+    MAX_LAG, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig, RigError, Sink,
+    StampedBlocks, StepNumbers, Until, Verified, Workload,
 };
 use std::io;
 use validation::{MAX_STEP, check_range, check_workload};

@@ -6,8 +6,8 @@ use crate::suite_options::{DEFAULT_SIZE, find_suite, planner_options_from, size_
 use crate::target::SizeRequest;
 use crate::trace_file::{self, TraceInput};
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, DriveInfo, Engine, LatencyClock, Nanos, Plan, Replay, Stream,
-    TargetKind, TraceIdentity, Until, Workload,
+    Access, Arrival, Bytes, DriveInfo, Engine, Nanos, Plan, Replay, Stream, TargetKind,
+    TraceIdentity, Until, Workload,
 };
 use ssdgauge_lab::Suite;
 use ssdgauge_trace::{ReplayTotals, Summary};
@@ -181,15 +181,9 @@ fn workload(totals: &ReplayTotals, drive: &DriveInfo) -> Workload {
         access: Access::Random,
         block_size: Bytes((mean / block).max(1) * block),
         read_percent: least(100 * reads / all) as u8,
-        queue_depth: 1,
-        threads: 1,
-        offset: Bytes(0),
         span: Bytes(totals.end),
         arrival: Arrival::Recorded { per_second: (all as f64 / seconds).min(1e9) },
-        data: Data::Incompressible,
-        sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     };
     Workload { engine: Engine::IoUring, streams: vec![stream] }
 }

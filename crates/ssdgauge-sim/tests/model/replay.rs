@@ -1,8 +1,8 @@
 //! The request log of a virtual drive, and its replay.
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Direction, EndedBy, Engine, LatencyClock, Nanos, RecordedRequest,
-    RecordedRequests, RecordedTime, Recording, Replay, Rig, Stream, TraceIdentity, Until, Workload,
+    Access, Arrival, Bytes, Direction, EndedBy, Engine, Nanos, RecordedRequest, RecordedRequests,
+    RecordedTime, Recording, Replay, Rig, Stream, TraceIdentity, Until, Workload,
 };
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_trace::{Kind, ReplayRequests, Trace};
@@ -26,19 +26,12 @@ impl Write for Shared {
 
 fn workload(read_percent: u8, per_second: f64, arrival: fn(f64) -> Arrival) -> Workload {
     let stream = Stream {
-        name: "main".into(),
         access: Access::Random,
         block_size: Bytes(4_096),
         read_percent,
-        queue_depth: 1,
-        threads: 1,
-        offset: Bytes(0),
         span: Bytes(1 << 30),
         arrival: arrival(per_second),
-        data: Data::Incompressible,
-        sync: false,
-        in_flight_at_most: None,
-        clock: LatencyClock::Due,
+        ..Stream::default()
     };
     Workload { engine: Engine::IoUring, streams: vec![stream] }
 }
@@ -91,7 +84,7 @@ fn the_replay_of_a_recorded_open_loop_has_the_same_latencies_to_the_bit() {
         while let Some(record) = trace.read().unwrap() {
             counts[usize::from(record.kind == Kind::Write)] += 1;
         }
-        let ios = Direction::BOTH.map(|direction| original.ios(direction));
+        let ios = Direction::TRANSFERS.map(|direction| original.ios(direction));
         assert_eq!(counts, ios, "the log has every request");
         let drive = (rig.drive().capacity, rig.drive().logical_block);
         let requests = ReplayRequests::new(open(), true, drive, None, u64::MAX).unwrap();

@@ -8,7 +8,7 @@ use crate::binary_input::{CUT, Filled, fill, long};
 use crate::error::TraceError;
 use crate::record::{Kind, TraceRecord, whole_sectors};
 use ssdgauge_core::io_log::{Frame, FrameKind, RECORD, Record, Version};
-use ssdgauge_core::{Direction, Nanos};
+use ssdgauge_core::{Bytes, Direction, Nanos};
 use std::io::{BufRead, Read};
 
 /// The largest accepted description of a workload, in bytes.
@@ -99,9 +99,13 @@ impl<R: BufRead> RequestLogSource<R> {
             Direction::Flush => Kind::Flush,
             Direction::Trim => Kind::Discard,
         };
-        let (offset, length) =
-            whole_sectors(kind, record.request.offset, u64::from(frame.block_size))
-                .map_err(damaged)?;
+        let (offset, length) = match kind {
+            Kind::Flush => (Bytes(0), Bytes(0)),
+            Kind::Read | Kind::Write | Kind::Discard => {
+                whole_sectors(kind, record.request.offset, u64::from(frame.block_size))
+                    .map_err(damaged)?
+            }
+        };
         let end = frame.base.checked_add(u64::from(record.after));
         let end = end.and_then(|end| end.checked_add(self.begin)).filter(|end| *end < 1 << 62);
         let Some(end) = end else { return Err(damaged("its time is too large".into())) };

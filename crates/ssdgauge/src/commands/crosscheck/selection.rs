@@ -100,7 +100,11 @@ pub(super) fn select<'a>(
                 let until = limited(*until, wanted.time);
                 selection.checked.push(CheckedStep { number, test, step, workload, until });
             }
-            Action::Run { .. } | Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
+            Action::Run { .. }
+            | Action::Replay(_)
+            | Action::Prepare(_)
+            | Action::Rest(_)
+            | Action::Idle(_) => {
                 let name = name_of(test, step);
                 selection.left_out.push(LeftOutStep { number, name, reasons });
             }
