@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Print a request log as CSV.
     Log(LogArguments),
-    /// Describe a trace of block requests, or write it in a packed form; `run trace:FILE` replays it.
+    /// Describe or pack a trace of block requests; `run trace:FILE` replays it.
     Trace(TraceArguments),
     /// Print a suite or a run as a job file of fio.
     Export(ExportArguments),

@@ -125,11 +125,11 @@ pub(crate) fn write(
 }
 
 /// Writes a file of `format` at `path` by `write`, for contents that are not held in memory; otherwise as
-/// [`write`].
+/// [`write()`].
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub(crate) fn write_with(
     path: &Path,
     format: Format,
