@@ -80,7 +80,8 @@ fn text(summary: &Summary) -> String {
     let seconds = |seconds: f64| Nanos((seconds * 1e9) as u64).about();
     line("format", summary.format.to_owned());
     line("id", summary.id.clone());
-    line("requests", format!("{} from {} streams", summary.requests, summary.streams));
+    line("requests", summary.requests.to_string());
+    line("streams", summary.streams.to_string());
     line("duration", seconds(summary.duration_s));
     for direction in &summary.directions {
         let response = match (direction.response_mean_us, direction.response_p99_us) {
@@ -89,7 +90,9 @@ fn text(summary: &Summary) -> String {
         };
         let (requests, bytes) = (direction.requests, Bytes(direction.bytes).about());
         let share = percent(direction.share);
-        line(&format!("{}s", direction.kind), format!("{requests} ({share}), {bytes}{response}"));
+        let name =
+            if direction.kind == "flush" { "flushes" } else { &format!("{}s", direction.kind) };
+        line(name, format!("{requests} ({share}), {bytes}{response}"));
     }
     if let Some(rate) = summary.requests_per_second {
         let peak = summary.peak_per_second;
@@ -116,7 +119,7 @@ fn text(summary: &Summary) -> String {
     }
     for idle in &summary.idle {
         let (from, total) = (seconds(idle.from_s), seconds(idle.total_s));
-        line("idle", format!("{} times {from} or longer, together {total}", idle.count));
+        line("idle", format!("{} × {from} or longer, {total} in all", idle.count));
     }
     line("longest idle time", seconds(summary.idle_longest_s));
     line("time resolution", Nanos(summary.time_resolution_ns).to_string());
