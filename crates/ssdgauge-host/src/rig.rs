@@ -253,14 +253,7 @@ impl Rig for LinuxRig {
         sink: &mut dyn Sink,
     ) -> Result<Ended, RigError> {
         self.check_filled(workload)?;
-        if let Some(reason) = &self.page_cache_reason {
-            sink.finding(Finding::new(
-                FindingKind::PageCache,
-                Severity::Invalid,
-                format!("requests went through the page cache: {reason}"),
-                "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
-            ));
-        }
+        self.report_page_cache(sink);
         // After an idle step the first request of the workload, and no other, has to wake the
         // drive: the latency of waking is what such a test measures.
         if !self.idle_before {

@@ -85,6 +85,27 @@ pub(crate) fn check(path: &Path, format: Format, inputs: &[&Path]) -> Result<(),
     check_existing(path, format, inputs).map(drop)
 }
 
+/// Checks that `path` can be a new file of `what`, such as `the run`: nothing has that name, its folder
+/// exists, and it does not lie among the device nodes.
+///
+/// # Errors
+///
+/// Fails with exit code 2 or 3 where it cannot.
+pub(crate) fn check_new(path: &Path, what: &str) -> Result<(), Failure> {
+    check_place(path)?;
+    check_folder(path)?;
+    if path.symlink_metadata().is_ok() {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("{} exists already", path.display()),
+            format!(
+                "nothing was written; name another --out, or continue {what} with `ssdgauge resume`"
+            ),
+        ));
+    }
+    Ok(())
+}
+
 /// Checks that the folder of the new file `path` exists, and that `path` is not the dash of other programs
 /// for the standard output.
 ///

@@ -2,7 +2,9 @@
 
 use super::LinuxRig;
 use crate::monitor::{self, InterferenceMonitor, LatencyWatch};
-use ssdgauge_core::{Data, EndedBy, RigError, Sink, Stream, Until, Workload};
+use ssdgauge_core::{
+    Data, EndedBy, Finding, FindingKind, RigError, Severity, Sink, Stream, Until, Workload,
+};
 use ssdgauge_engine::io_errors;
 use ssdgauge_engine::{self as engine, Load, Outcome, RingFlags};
 use ssdgauge_guard::StepBytes;
@@ -22,17 +24,33 @@ impl LinuxRig {
             self.budget.before_writing(&self.target, until.bytes, sink)?;
         }
         self.begin_verification(workload, covering);
+        let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
+        // At queue depth 1 a query for SMART data would delay the one request in flight.
+        let may_query = depths.sum::<u64>() > 1;
+        self.supervise(workload, may_query, sink, |rig, sink| {
+            rig.run_engine(workload, until, covering, sink)
+        })
+    }
+
+    /// Lets the engine `send` the requests of `workload` while other uses of the drive, its health and
+    /// the latencies are observed; `may_query` permits queries for SMART data meanwhile. `send` returns
+    /// its outcome and the bytes that it wrote.
+    pub(super) fn supervise(
+        &mut self,
+        workload: &Workload,
+        may_query: bool,
+        sink: &mut dyn Sink,
+        send: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(Outcome, StepBytes), RigError>,
+    ) -> Result<Outcome, RigError> {
         let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
         let node = self.backing.as_ref().and_then(|backing| backing.node.as_deref());
         let interference = InterferenceMonitor::begin(folder, node);
-        let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
         if let Some(health) = &mut self.health {
-            // At queue depth 1 a query for SMART data would delay the one request in flight.
-            health.begin(depths.sum::<u64>() > 1, sink);
+            health.begin(may_query, sink);
         }
         let since = Instant::now();
         let mut latencies = LatencyWatch::new(sink);
-        let (mut outcome, bytes) = self.run_engine(workload, until, covering, &mut latencies)?;
+        let (mut outcome, bytes) = send(self, &mut latencies)?;
         let step = monitor::Step {
             kind: self.info.kind,
             workload,
@@ -88,6 +106,18 @@ impl LinuxRig {
             outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
         }
         Ok((outcome, bytes))
+    }
+
+    /// Reports requests that go through the page cache.
+    pub(super) fn report_page_cache(&self, sink: &mut dyn Sink) {
+        if let Some(reason) = &self.page_cache_reason {
+            sink.finding(Finding::new(
+                FindingKind::PageCache,
+                Severity::Invalid,
+                format!("requests went through the page cache: {reason}"),
+                "name a folder on a file system with O_DIRECT, such as ext4 or xfs on the drive",
+            ));
+        }
     }
 
     /// Prepares the expected contents of the blocks for a load with `workload`.

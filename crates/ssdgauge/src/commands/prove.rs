@@ -44,7 +44,8 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     let now = process::unix_ms();
     let name = || PathBuf::from(format!("prove-{}.ssdg", process::file_timestamp(now)));
     let out = arguments.out.clone().unwrap_or_else(name);
-    check_output(&out)?;
+    output::check_new(&out, "the proof")?;
+    ssdgauge_runfile::check_new(&out)?;
     let id = process::run_id(now)?;
     let context = RunContext { run_id: &id, results: &out, continues: None };
     let expected = expectation(&plan, target.info());
@@ -195,20 +196,6 @@ fn check_target(drive: &DriveInfo, arguments: &ProveArguments) -> Result<(), Fai
         ),
         TargetKind::Block | TargetKind::Virtual | TargetKind::File => Ok(()),
     }
-}
-
-/// Refuses a run file that exists already or lies among the device nodes.
-fn check_output(out: &Path) -> Result<(), Failure> {
-    output::check_place(out)?;
-    output::check_folder(out)?;
-    if out.symlink_metadata().is_ok() {
-        return Err(Failure::new(
-            FailureKind::Refused,
-            format!("{} exists already", out.display()),
-            "nothing was written; name another --out, or continue the proof with `ssdgauge resume`",
-        ));
-    }
-    Ok(ssdgauge_runfile::check_new(out)?)
 }
 
 /// Returns what the proof is expected to take and to write, as one line.

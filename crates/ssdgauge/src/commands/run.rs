@@ -246,15 +246,7 @@ fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
     let page = page_file::page_beside(out);
     let files = [Some(out), Some(&page), log];
     for (index, path) in files.iter().flatten().enumerate() {
-        output::check_place(path)?;
-        output::check_folder(path)?;
-        if path.symlink_metadata().is_ok() {
-            return Err(Failure::new(
-                FailureKind::Refused,
-                format!("{} exists already", path.display()),
-                "nothing was written; name another --out, or continue the run with `ssdgauge resume`",
-            ));
-        }
+        output::check_new(path, "the run")?;
         if files.iter().flatten().take(index).any(|other| other == path) {
             return Err(Failure::new(
                 FailureKind::Usage,
