@@ -54,6 +54,11 @@ fn parse(output: &Output) -> Value {
     json.unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
 }
 
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
 #[track_caller]
 fn refuses(output: &Output, code: i32, parts: &[&str]) {
     let messages = unfolded(&text(&output.stderr));
@@ -87,20 +92,33 @@ fn a_throttled_device_agrees_and_another_queue_depth_differs() {
     // Writes: before reads, ssdgauge looks for unwritten blocks, which the limit counts as well.
     refuses(&call("crosscheck run.ssdg --step writes"), 3, &["--writes is not given"]);
     let check = format!("crosscheck run.ssdg --step writes --writes {consent} --json");
-    // A machine that stalls for a moment is too noisy, and says so; it never says that they differ.
-    let mut verdicts = Vec::new();
-    for _ in 0..3 {
+    // A machine that stalls for a moment is too noisy, and says so; it never says that they differ. Then
+    // the medians of all repetitions, which a stall does not move, agree.
+    let mut values: [[Vec<f64>; 2]; 2] = Default::default();
+    for attempt in 0.. {
         let agrees = call(&check);
         let json: Value = parse(&agrees);
-        assert!(json["steps"][0]["comparisons"].as_array().unwrap().len() == 2, "{json:#}");
-        assert_ne!(json["verdict"], "differs", "{json:#}");
-        verdicts.push((json["verdict"] == "agrees", agrees.status.code()));
+        let comparisons = json["steps"][0]["comparisons"].as_array().unwrap();
+        assert_eq!(comparisons.len(), 2, "{json:#}");
+        for (comparison, values) in comparisons.iter().zip(&mut values) {
+            for (program, values) in ["fio", "ssdgauge"].into_iter().zip(values) {
+                let list = comparison[program].as_array().unwrap();
+                values.extend(list.iter().map(|value| value.as_f64().unwrap()));
+            }
+        }
         if json["verdict"] == "agrees" {
+            assert_eq!(agrees.status.code(), Some(0));
+            break;
+        }
+        assert_eq!(json["verdict"], "too noisy to tell", "{json:#}");
+        assert_eq!(agrees.status.code(), Some(75));
+        if attempt == 2 {
+            let medians = values.clone().map(|of_both| of_both.map(median));
+            let is_close = |[fio, ssdgauge]: &[f64; 2]| (ssdgauge / fio - 1.0).abs() <= 0.02;
+            assert!(medians.iter().all(is_close), "{medians:?} of {values:?}");
             break;
         }
     }
-    assert_eq!(verdicts.pop(), Some((true, Some(0))), "three times too noisy");
-    assert!(verdicts.iter().all(|noisy| *noisy == (false, Some(75))), "{verdicts:?}");
     // fio with a quarter of the requests in flight: a quarter of the latency.
     let other = bench.path("other-fio");
     let script = format!(
