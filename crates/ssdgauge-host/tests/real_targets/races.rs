@@ -29,7 +29,8 @@ fn races() -> u32 {
 /// confirmation: only its identity distinguishes the two.
 #[test]
 fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
-    let Some(mut device) = Loop::attach(SIZE) else { return };
+    // While it is detached another test would take the lowest free device, and lose it to this one.
+    let Some(device) = Loop::attach_apart(SIZE) else { return };
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other");
     let pattern = vec![0x5a; SIZE as usize];
@@ -60,9 +61,7 @@ fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
             Err(_) => refused += 1,
         }
         swap.join().unwrap();
-        if !put_back(&device, &other) {
-            device = Loop::attach(SIZE).unwrap();
-        }
+        put_back(&device, &other);
         assert!(std::fs::read(&other).unwrap() == pattern, "race {race}: misdirected write");
     }
     println!("{refused} refused, {written} written to the confirmed drive, 0 misdirected");
@@ -89,8 +88,8 @@ fn swap_after(delay: Duration, path: &str, other: &Path) {
     let _ = quiet(Command::new("losetup").args(["--direct-io=on", path]).arg(other));
 }
 
-/// Attaches the first image again; returns false where another test has taken the device.
-fn put_back(device: &Loop, other: &Path) -> bool {
+/// Attaches the first image again.
+fn put_back(device: &Loop, other: &Path) {
     let since = Instant::now();
     let quiet = |command: &mut Command| {
         command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
@@ -100,12 +99,12 @@ fn put_back(device: &Loop, other: &Path) -> bool {
             Some(file) if file == device.image() || file == other => {
                 quiet(Command::new("losetup").args(["-d", &device.path]));
             }
-            Some(_) => return false,
+            Some(file) => panic!("{} was taken for {}", device.path, file.display()),
             None => {
                 let mut attach = Command::new("losetup");
                 attach.args(["--direct-io=on", &device.path]).arg(device.image());
                 if quiet(&mut attach) {
-                    return true;
+                    return;
                 }
             }
         }

@@ -53,6 +53,8 @@ pub(crate) fn for_bytes(bytes: u64) -> Until {
 pub(crate) struct Loop {
     pub(crate) path: String,
     size: u64,
+    /// The number of a device that the kernel made for the test.
+    made: Option<u32>,
     _folder: tempfile::TempDir,
 }
 
@@ -73,17 +75,31 @@ impl Loop {
         }
     }
 
+    /// Attaches a device that no other test takes while it is detached: they use the lowest free one.
+    pub(crate) fn attach_apart(size: u64) -> Option<Loop> {
+        let number = 200 + std::process::id() % 800;
+        let path = format!("/dev/loop{number}");
+        let mut device = Loop::attach_as(tempfile::tempdir().unwrap(), size, &[&path])?;
+        device.made = Some(number);
+        Some(device)
+    }
+
     fn attach_to(folder: tempfile::TempDir, size: u64) -> Option<Loop> {
+        Loop::attach_as(folder, size, &["--show", "-f"])
+    }
+
+    fn attach_as(folder: tempfile::TempDir, size: u64, which: &[&str]) -> Option<Loop> {
         let image = folder.path().join("image");
         std::fs::File::create(&image).unwrap().set_len(size).unwrap();
-        let output =
-            Command::new("losetup").args(["--direct-io=on", "--show", "-f"]).arg(&image).output();
+        let mut losetup = Command::new("losetup");
+        let output = losetup.arg("--direct-io=on").args(which).arg(&image).output();
         match output {
             Ok(output) if output.status.success() => {
-                let path = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+                let shown = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+                let path = if shown.is_empty() { which[0].to_owned() } else { shown };
                 // A killed test may have left the read-only flag on this device.
                 let _ = Command::new("blockdev").args(["--setrw", &path]).status();
-                Some(Loop { path, size, _folder: folder })
+                Some(Loop { path, size, made: None, _folder: folder })
             }
             other => {
                 println!("skipped: no loop device ({other:?})");
@@ -154,6 +170,12 @@ impl Drop for Loop {
     fn drop(&mut self) {
         if self.backing().is_some_and(|file| file == self.image()) {
             let _ = Command::new("losetup").args(["-d", &self.path]).status();
+        }
+        const LOOP_CTL_REMOVE: libc::c_ulong = 0x4c81;
+        if let (Some(number), Ok(control)) = (self.made, std::fs::File::open("/dev/loop-control")) {
+            let fd = std::os::fd::AsRawFd::as_raw_fd(&control);
+            // SAFETY: the call takes a number. A device that is still in use remains.
+            unsafe { libc::ioctl(fd, LOOP_CTL_REMOVE, number) };
         }
     }
 }
