@@ -379,7 +379,15 @@ fn sizes_are_written_for_people() {
     let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
     assert!(page.contains("span 64.0\u{a0}GB") && page.contains("4\u{a0}KiB"));
     assert!(!page.contains("span 64GB") && !page.contains("· 4KiB ·"));
-    assert!(page.contains(">Scratch file</th>") && !page.contains(">Capacity</th>"));
+    assert!(page.contains(">Scratch file</th>") && !page.contains("apacity</th>"));
+}
+
+#[test]
+fn the_size_of_the_tested_part_is_not_called_the_capacity_of_the_drive() {
+    let mut recipe = Recipe::new("a", client(6, 30), "Disk");
+    recipe.drive.kind = TargetKind::Block;
+    let page = whole(&[run(&recipe)]);
+    assert!(page.contains(">Tested capacity</th>") && !page.contains(">Capacity</th>"));
 }
 
 #[test]

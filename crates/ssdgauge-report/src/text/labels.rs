@@ -68,14 +68,14 @@ pub(crate) fn size(drive: &DriveInfo) -> (&'static str, String) {
     let words = number::capacity(drive.capacity.0);
     match drive.kind {
         TargetKind::File => ("Scratch file", words),
-        TargetKind::Block | TargetKind::Virtual | TargetKind::Null => ("Capacity", words),
+        TargetKind::Block | TargetKind::Virtual | TargetKind::Null => ("Tested capacity", words),
     }
 }
 
 /// Returns the size in running text: `1.00 TB`, or `scratch file of 4.29 GB`.
 pub(crate) fn size_in_words(drive: &DriveInfo) -> String {
     match size(drive) {
-        ("Capacity", words) => words,
+        ("Tested capacity", words) => words,
         (name, words) => format!("{} of {words}", name.to_lowercase()),
     }
 }
