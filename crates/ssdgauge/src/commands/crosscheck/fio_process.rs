@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
@@ -105,7 +105,11 @@ impl Process {
         let mut input = child.stdin.take();
         let process = Process { child, readers };
         if let Some(input) = &mut input {
-            input.write_all(job.text.as_bytes()).map_err(|error| failed(&error.to_string()))?;
+            match input.write_all(job.text.as_bytes()) {
+                // fio ended before it read the job: its own messages give the reason.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+                written => written.map_err(|error| failed(&error.to_string()))?,
+            }
         }
         Ok(process)
     }
