@@ -62,7 +62,7 @@ impl Fake {
     }
 }
 
-/// What became of a write.
+/// How a write is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     /// It is stored.

@@ -40,18 +40,24 @@ impl Answer {
         }
     }
 
-    /// Returns the answer `distance` blocks behind a block with this one, in the same run.
-    pub fn at(self, distance: u64) -> Answer {
+    /// Returns the number of the block that was returned, where it is another one.
+    pub fn other_address(self) -> Option<u64> {
         match self {
-            Answer::OtherAddress(address) => Answer::OtherAddress(address.wrapping_add(distance)),
+            Answer::OtherAddress(address) => Some(address),
             Answer::Own
             | Answer::OldGeneration(_)
             | Answer::Torn
             | Answer::Zeros
             | Answer::Ones
             | Answer::Foreign
-            | Answer::Error => self,
+            | Answer::Error => None,
         }
+    }
+
+    /// Returns the answer `distance` blocks behind a block with this one, in the same run.
+    pub fn at(self, distance: u64) -> Answer {
+        let moved = |address: u64| Answer::OtherAddress(address.wrapping_add(distance));
+        self.other_address().map_or(self, moved)
     }
 }
 

@@ -159,16 +159,8 @@ fn is_bad(observation: &Observation) -> bool {
 
 /// Returns the verdict of addresses that share their places at one distance.
 fn wraps(observations: &[Observation], pass: &[Observation]) -> Option<Verdict> {
-    let distances = observations.iter().filter_map(|one| match one.answer {
-        Answer::OtherAddress(address) => Some(address.abs_diff(one.first)),
-        Answer::Own
-        | Answer::OldGeneration(_)
-        | Answer::Torn
-        | Answer::Zeros
-        | Answer::Ones
-        | Answer::Foreign
-        | Answer::Error => None,
-    });
+    let distances =
+        observations.iter().filter_map(|one| Some(one.answer.other_address()?.abs_diff(one.first)));
     let distances: Vec<u64> = distances.filter(|distance| *distance > 0).collect();
     let nearest = *distances.iter().min()?;
     let period = distances.iter().fold(0, |divisor, distance| gcd(divisor, *distance));

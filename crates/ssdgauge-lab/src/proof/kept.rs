@@ -8,7 +8,7 @@ use ssdgauge_core::proof::{Answer, Found, PROOF_BLOCK};
 use ssdgauge_core::{Bytes, StampedReads};
 use std::collections::BTreeMap;
 
-/// What became of a block.
+/// The state of a block at a later read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {

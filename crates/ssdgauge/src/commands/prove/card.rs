@@ -201,16 +201,7 @@ fn json(proved: &Proved, drive: &DriveInfo, file: &Path) -> serde_json::Value {
 }
 
 fn evidence_json(one: &Observation) -> serde_json::Value {
-    let other = match one.answer {
-        Answer::OtherAddress(other) => Some(other.wrapping_mul(PROOF_BLOCK.0)),
-        Answer::Own
-        | Answer::OldGeneration(_)
-        | Answer::Torn
-        | Answer::Zeros
-        | Answer::Ones
-        | Answer::Foreign
-        | Answer::Error => None,
-    };
+    let other = one.answer.other_address().map(|other| other.wrapping_mul(PROOF_BLOCK.0));
     json!({
         "pass": one.pass, "offset": one.first * PROOF_BLOCK.0,
         "length": one.blocks * PROOF_BLOCK.0, "answer": one.answer, "block_of_offset": other,

@@ -1,0 +1,150 @@
+//! The state of a proof: what its operations so far have written and found.
+
+use super::event::{Settings, What};
+use super::layout::{Layout, Progress, Set};
+use ssdgauge_core::Bytes;
+use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict, judge};
+
+/// The runs of wrong blocks behind which reading everything ends: more would add nothing but records.
+/// Chosen: some 2 MB of text.
+pub(super) const MOST_BAD: u64 = 20_000;
+
+/// What a proof has shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proved {
+    /// The settings.
+    pub settings: Settings,
+    /// What follows from the answers.
+    pub verdict: Verdict,
+    /// Whether every operation was carried out that the verdict leaves to do.
+    pub is_complete: bool,
+    /// The blocks that were read, by their answer.
+    pub tally: Tally,
+    /// The number of reading passes.
+    pub passes: u32,
+    /// Whether reading everything ended early, because so many runs of blocks were wrong.
+    pub is_cut_short: bool,
+    /// The blocks that hold data of the proof, if the drive holds them.
+    pub tested: u64,
+    /// The bytes that were written.
+    pub written: Bytes,
+    /// The first answers of each kind that were not the own block.
+    pub evidence: Vec<Observation>,
+}
+
+/// What the operations so far have written and found.
+pub(super) struct State {
+    pub(super) settings: Settings,
+    pub(super) layout: Layout,
+    pub(super) progress: Progress,
+    pub(super) observations: Vec<Observation>,
+    pub(super) written: u64,
+    pub(super) read: u64,
+    pub(super) passes: u32,
+    /// Runs of wrong blocks.
+    pub(super) bad_runs: u64,
+}
+
+impl State {
+    pub(super) fn new(settings: Settings) -> State {
+        State {
+            layout: settings.layout(),
+            settings,
+            progress: Progress::default(),
+            observations: Vec::new(),
+            written: 0,
+            read: 0,
+            passes: 0,
+            bad_runs: 0,
+        }
+    }
+
+    /// Takes an operation that was carried out.
+    pub(super) fn take(&mut self, operation: &What) {
+        match operation {
+            What::Written { set, from, to } => {
+                self.written += self.layout.bytes(*set, *from, *to).0 / PROOF_BLOCK.0;
+                self.progress.record(*set, *to);
+            }
+            What::Read { pass, set, from, to, bad } => {
+                self.passes = self.passes.max(pass.saturating_add(1));
+                self.bad_runs += bad.len() as u64;
+                let ranges = self.layout.ranges(*set, (*from, *to), *pass, &self.progress);
+                let mut bad = bad.iter().copied().peekable();
+                for (first, blocks) in ranges {
+                    self.read += blocks;
+                    let mut at = first;
+                    while let Some(one) =
+                        bad.next_if(|one| (at..first + blocks).contains(&one.first))
+                    {
+                        self.add_own(*pass, at, one.first);
+                        self.observations.push(Observation { pass: *pass, ..one });
+                        at = one.end();
+                    }
+                    self.add_own(*pass, at, first + blocks);
+                }
+            }
+            What::Failed { .. } | What::Ended { .. } => {}
+        }
+    }
+
+    fn add_own(&mut self, pass: u32, first: u64, end: u64) {
+        if first < end {
+            let blocks = end - first;
+            self.observations.push(Observation { pass, first, blocks, answer: Answer::Own });
+        }
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        judge(&self.observations, self.layout.capacity)
+    }
+
+    /// Returns whether `blocks` more would exceed the most that the drive can store by `verdict`: what
+    /// is written altogether then stays below twice that.
+    pub(super) fn exceeds(&self, verdict: Verdict, blocks: u64) -> bool {
+        verdict.capacity().is_some_and(|(_, most)| self.written + blocks > most)
+    }
+
+    pub(super) fn proved(&self, is_complete: bool) -> Proved {
+        let layout = &self.layout;
+        let segments = layout.bytes(Set::Segments, 0, self.progress.segments).0;
+        let heads = layout.bytes(
+            Set::Heads,
+            self.progress.segments.min(self.progress.heads),
+            self.progress.heads,
+        );
+        let marks = layout.ranges(Set::Marks, (0, self.progress.marks), 0, &self.progress);
+        let single = marks.iter().filter(|(mark, _)| {
+            matches!(layout.writer(*mark, &self.progress), Some((Set::Marks, _)))
+        });
+        Proved {
+            settings: self.settings,
+            verdict: self.verdict(),
+            is_complete,
+            tally: Tally::new(&self.observations),
+            passes: self.passes,
+            is_cut_short: self.bad_runs > MOST_BAD,
+            tested: (segments + heads.0) / PROOF_BLOCK.0 + single.count() as u64,
+            written: PROOF_BLOCK * self.written,
+            evidence: evidence(&self.observations),
+        }
+    }
+}
+
+/// The most answers of one kind in the evidence.
+const EVIDENCE: usize = 4;
+
+/// Returns the first wrong answers of each kind, those of the last pass first.
+fn evidence(observations: &[Observation]) -> Vec<Observation> {
+    let mut found: Vec<Observation> = Vec::new();
+    for one in observations.iter().rev().filter(|one| one.answer != Answer::Own) {
+        let is_same = |other: &&Observation| {
+            std::mem::discriminant(&other.answer) == std::mem::discriminant(&one.answer)
+        };
+        if found.iter().filter(is_same).count() < EVIDENCE {
+            found.push(*one);
+        }
+    }
+    found.sort_by_key(|one| (one.answer, one.first));
+    found
+}
