@@ -214,7 +214,20 @@ impl Check {
         curves.iter().for_each(|curve| curve.source.add_to(needs));
     }
 
-    fn references(&self) -> (Vec<&Value>, Vec<&Curve>) {
+    /// Returns the number that the check expects, with the band that is accepted; `None` where it
+    /// compares measured ones alone.
+    pub(crate) fn stated(&self) -> Option<(&Value, f64, f64)> {
+        match self {
+            Check::Level { of, is, tolerance } => {
+                let (low, high) = band(*is, *tolerance);
+                Some((of, low, high))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns every number and every curve that the check refers to.
+    pub(crate) fn references(&self) -> (Vec<&Value>, Vec<&Curve>) {
         match self {
             Check::Level { of, .. } | Check::Bounds { of, .. } => (vec![of], vec![]),
             Check::Factor { of, to, .. } | Check::Compare { of, to, .. } => (vec![of, to], vec![]),
@@ -300,8 +313,14 @@ impl Variation {
 
 /// Returns whether `number` is `target` within `tolerance`.
 fn around(number: Number, target: f64, tolerance: Option<f64>) -> Outcome {
+    let (low, high) = band(target, tolerance);
+    banded(number, low, high)
+}
+
+/// Returns the limits of `target` within `tolerance`.
+fn band(target: f64, tolerance: Option<f64>) -> (f64, f64) {
     let tolerance = tolerance.unwrap_or(QUANTITY);
-    banded(number, target * (1.0 - tolerance), target * (1.0 + tolerance))
+    (target * (1.0 - tolerance), target * (1.0 + tolerance))
 }
 
 /// Returns whether `number` lies between `from` and `until`.

@@ -4,8 +4,8 @@
 //! reads them, `held_out` lists those that no parameter may be fitted to. A claim has checks, which
 //! are named functions with their numbers: `check`, on the numbers and curves that `reference` names,
 //! by the shapes of `shape` and the reading rules of `reading`. `measure` takes numbers and curves
-//! from runs, `judge` gives every claim its state, and `output` writes them down. `fit` lists the fitted
-//! figures of the profiles with their published numbers.
+//! from runs, `judge` gives every claim its state, and `output` writes them down. `picture` has the charts
+//! that the claims are about. `fit` lists the fitted figures of the profiles with their published numbers.
 //!
 //! This crate never runs a drive, and opens no file.
 
@@ -19,6 +19,7 @@ mod judge;
 mod measure;
 mod number;
 mod output;
+mod picture;
 mod reading;
 mod reference;
 mod shape;
@@ -32,5 +33,6 @@ pub use held_out::{held_out, is_held_out};
 pub use judge::{Count, Judgement, State, Summary, judge};
 pub use number::{Number, Verdict};
 pub use output::{json, list, markdown, one_claim, table};
+pub use picture::{Picture, pictures};
 pub use reading::{QUANTITY, Word};
 pub use reference::{Curve, Pick, Quantity, Seconds, Source, Value};

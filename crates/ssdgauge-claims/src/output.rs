@@ -2,6 +2,7 @@
 
 use crate::claim::{Claim, Review};
 use crate::judge::{Count, Judgement, State, Summary};
+use crate::picture::Picture;
 use serde_json::{Value, json};
 
 /// The columns of a statement in a table of 100 columns and more.
@@ -213,8 +214,14 @@ pub fn json(judgements: &[Judgement<'_>]) -> Value {
     })
 }
 
-/// Returns a page about `review` in Markdown: the states of its claims, and the reasons.
-pub fn markdown(review: &Review, judgements: &[Judgement<'_>]) -> String {
+/// Returns a page about `review` in Markdown: the states of its claims, and the reasons, with `pictures`
+/// in the folder `folder`.
+pub fn markdown(
+    review: &Review,
+    judgements: &[Judgement<'_>],
+    pictures: &[Picture],
+    folder: &str,
+) -> String {
     let of_review: Vec<&Judgement<'_>> =
         judgements.iter().filter(|one| one.review.id == review.id).collect();
     let mut text = format!(
@@ -234,6 +241,14 @@ pub fn markdown(review: &Review, judgements: &[Judgement<'_>]) -> String {
             let head = "| claim | statement | state | numbers and reason |\n|---|---|---|---|\n";
             text.push_str(&format!("\n## {title}\n\n{head}{}", rows.concat()));
         }
+    }
+    if !pictures.is_empty() {
+        text.push_str("\n## Charts\n");
+    }
+    for Picture { figure, claims } in pictures {
+        let (title, name) = (figure.title.replace(['[', ']'], ""), &figure.name);
+        let claims = claims.join(", ");
+        text.push_str(&format!("\n![{title}]({folder}/{name}.svg)\n\n{claims}: {title}\n"));
     }
     text.push_str("\n## Virtual drives\n\n");
     for (name, target) in &review.drives {
@@ -289,8 +304,9 @@ mod tests {
         for key in ["id", "statement", "measured", "holds", "state", "fitted", "held_out", "why"] {
             assert!(json["claims"][0].get(key).is_some(), "{key}");
         }
-        let page = markdown(&reviews[2], &judgements);
+        let page = markdown(&reviews[2], &judgements, &[], "");
         assert!(page.contains("| S2-4 |") && !page.contains("| S1-1 |"), "{page}");
+        assert!(!page.contains("## Charts"), "{page}");
         let all = judgements.iter().map(one_claim).collect::<String>();
         assert!(all.contains("S2-4") && all.contains("source: "));
         let listed = list(&reviews);

@@ -26,7 +26,7 @@ use crate::figure::captions::marks;
 use crate::figure::chart::{Bar, Chart, Drawing, Line};
 use crate::text::number;
 pub use options::PageOptions;
-use ssdgauge_core::Figure;
+use ssdgauge_core::{Figure, Metric};
 pub use vega::VEGA_LITE_MARK;
 
 /// Returns the figures of `group`, in the order in which its test names them.
@@ -52,13 +52,28 @@ pub(crate) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     charts.extend(qos::chart(group, drives));
     charts.extend(instruments::timelines(group, drives));
     show_untested(&mut charts, group, drives);
+    charts.into_iter().map(|chart| with_marks(chart, group)).collect()
+}
+
+/// Returns the curve of `metric` over the points of `group`; `None` where its steps differ in no one
+/// parameter.
+pub(crate) fn curve_of(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Option<Chart> {
+    curve::of_metric(group, drives, metric).map(|chart| with_marks(chart, group))
+}
+
+/// Returns the rate of each second of `group`, as the page shows it first; `None` without a second.
+pub(crate) fn rate_of(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
+    let charts = timeline::rate_charts(group, drives);
+    charts.into_iter().find(|chart| !chart.folded).map(|chart| with_marks(chart, group))
+}
+
+/// Returns `chart` with the marks of its runs, such as `MODEL`, in its title.
+fn with_marks(chart: Chart, group: &Group<'_>) -> Chart {
     let marks = marks(group);
-    if !marks.is_empty() {
-        for chart in &mut charts {
-            chart.title = format!("{} [{}]", chart.title, marks.join(", "));
-        }
+    match marks.is_empty() {
+        true => chart,
+        false => Chart { title: format!("{} [{}]", chart.title, marks.join(", ")), ..chart },
     }
-    charts
 }
 
 /// More drives than this are named below a test alone, where it does not have them.

@@ -36,8 +36,9 @@ pub use model::{
     StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,
 };
 pub use output::{
-    NamedFigure, PNG_MARK, SVG_MARK, Value, bands_json, claims_json, claims_markdown, csv, figures,
-    json, markdown, openmetrics, share_image, terminal_summary, values,
+    NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, Value, bands_json, claims_json,
+    claims_markdown, csv, figures, json, markdown, openmetrics, published_curve, rate_of_seconds,
+    share_image, terminal_summary, values,
 };
 pub use page::{PAGE_MARK, fragment, page};
 pub use text::sanitize::{

@@ -5,8 +5,8 @@
 mod support;
 
 use ssdgauge_core::{
-    Access, Figure, Finding, FindingKind, Metric, Nanos, Random, Score, ScoreFamily, Severity,
-    Stream, TargetKind, Test, Window,
+    Access, Figure, Finding, FindingKind, Metric, Nanos, Random, Scope, Score, ScoreFamily,
+    Severity, Stream, TargetKind, Test, Window,
 };
 use ssdgauge_report::{CachePlace, PageOptions, Run, TestRun, page};
 use std::collections::BTreeMap;
@@ -227,11 +227,17 @@ fn check_answer(page: &str, runs: &[Run], drives: &[Drive]) {
         let words = plain(between(row, "<td class=\"bf\">", "</td>")[0]).to_lowercase();
         assert!(!words.is_empty(), "{row}");
         let is_best = |place: usize| headline(&runs[drive].tests[place]) * 1.03 >= best(place);
+        let is_best_of = |run: usize| {
+            [0, 1].iter().all(|place| headline(&runs[run].tests[*place]) * 1.03 >= best(*place))
+        };
         if words.contains("large copies") {
             assert!(is_best(0), "{words}");
         }
         if words.contains("everyday work") {
             assert!(is_best(1), "{words}");
+        }
+        if words.contains("no difference") {
+            assert!((0..runs.len()).all(is_best_of), "{words}");
         }
         if words.contains("short bursts") {
             assert!(drives[drive].left < 0.8, "{words}");
@@ -338,6 +344,17 @@ fn check_sentence(sentence: &str, runs: &[Run], drives: &[Drive]) {
             }
             false => close(1.0 + number(rest, " % more") / 100.0, most / next),
         }
+    } else if rest.starts_with("delivers") {
+        let per_watt = |run: &Run| {
+            // Efficiency is that of the whole step, whichever part the headline counts.
+            let of_step = |metric| run.tests[0].points[0].point.totals.value(metric, Scope::All);
+            Some(of_step(Metric::ThroughputMbS)? / of_step(Metric::PowerW)?)
+        };
+        let most = per_watt(&runs[drive]).unwrap();
+        let others = (0..runs.len()).filter(|n| *n != drive).filter_map(|n| per_watt(&runs[n]));
+        let next = others.fold(0.0, f64::max);
+        close(number(rest, " MB/s/W"), most);
+        assert!(most > 1.03 * next, "{sentence}: {next}");
     } else if rest.starts_with("writes at") {
         let (inside, behind) = rest.split_once(", then at ").unwrap();
         let left = number(behind, " MB/s") / number(inside, " MB/s");
@@ -375,4 +392,19 @@ fn every_sentence_of_random_sets_of_drives_is_true_and_short() {
         check_answer(&page, &runs, &drives);
         check_titles(&page, &runs);
     }
+}
+
+#[test]
+fn a_question_with_one_answer_for_all_drives_is_no_advantage() {
+    let drive = |left: f64| Drive { speed: 4_000.0, left, latency: 100.0, doubt: Doubt::ALL[0] };
+    let of = |drives: [Drive; 2]| {
+        let runs: Vec<Run> = (0..2).map(|number| recorded(number, drives[number])).collect();
+        let page = page(&runs, &PageOptions::default());
+        let dek = plain(between(&page, "<p class=\"dek\">", "</p>")[0]);
+        (between(&page, "<td class=\"bf\">", "</td>").concat().to_lowercase(), dek)
+    };
+    // Equal at the everyday load, unequal behind the end of a cache.
+    let (best, dek) = of([drive(1.0), drive(0.3)]);
+    assert!(best.contains("large copies") && !best.contains("everyday"), "{best}");
+    assert!(!dek.contains("No two drives differ"), "{dek}");
 }

@@ -378,6 +378,9 @@ pub(crate) struct DemoArguments {
     /// ssdgauge-demo-TIME.html].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Carry out two whole reviews, of client drives and of servers' drives, each with a page of its own.
+    #[arg(long)]
+    pub(crate) reviews: bool,
 }
 
 #[derive(Debug, Args)]

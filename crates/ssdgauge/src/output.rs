@@ -145,6 +145,29 @@ pub(crate) fn write(
     write_with(path, format, inputs, |file| file.write_all(bytes))
 }
 
+/// Writes the file `name` of `format` into `folder`, which is created where it is missing; otherwise as
+/// [`write()`].
+///
+/// # Errors
+///
+/// As [`write()`], and where the folder cannot be created.
+pub(crate) fn write_into(
+    folder: &Path,
+    name: &str,
+    format: Format,
+    inputs: &[&Path],
+    bytes: &[u8],
+) -> Result<(), Failure> {
+    let path = folder.join(name);
+    check_place(&path)?;
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let text = format!("cannot create {}: {error}", folder.display());
+        let hint = "the run files were not changed; choose another folder";
+        Failure::new(FailureKind::Failed, text, hint)
+    })?;
+    write(&path, format, inputs, bytes)
+}
+
 /// Writes a file of `format` at `path` by `write`, for contents that are not held in memory; otherwise as
 /// [`write()`].
 ///

@@ -50,6 +50,8 @@ pub(crate) struct Column {
     pub(crate) short: String,
     /// The load and the unit, in a few words.
     pub(crate) conditions: String,
+    /// Whether all of its requests are sequential.
+    pub(crate) is_sequential: bool,
     /// The metric.
     pub(crate) metric: Metric,
     /// The number of its test among the groups of the report.
@@ -73,6 +75,12 @@ impl Column {
             (Some(value), Some(best)) => value <= best * noise,
             (_, _) => false,
         }
+    }
+
+    /// Returns whether no two of at least two drives differ by more than the noise assumed between runs.
+    pub(crate) fn is_flat(&self) -> bool {
+        let ranked = self.ranked();
+        ranked.len() > 1 && ranked.iter().all(|drive| self.is_best(*drive))
     }
 
     /// Returns the drives with a value, the best first.
@@ -100,7 +108,8 @@ impl Column {
     }
 }
 
-/// Returns the answer of `groups`.
+/// Returns the answer of `groups`. A question whose answer is the same for all drives yields its place to
+/// another test that separates them.
 pub(crate) fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
     let mut columns: Vec<Column> = Vec::new();
     let found = [
@@ -110,14 +119,36 @@ pub(crate) fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
     ];
     columns.extend(found.into_iter().flatten());
     columns.extend(efficiency(groups, drives, &columns));
-    for (number, group) in key_metrics::select(groups) {
-        let is_new = columns.iter().all(|column| column.group != number);
-        if columns.len() < MOST && is_new && measured(group, Measure::Speed) > 1 {
-            columns.push(column(number, group, drives, Question::Other, Measure::Speed));
-        }
-    }
+    let (flat, mut columns): (Vec<Column>, Vec<Column>) =
+        columns.into_iter().partition(Column::is_flat);
+    let mut others = others(groups, drives, &columns);
+    // A test has no second column that separates its drives no better than its first.
+    others.retain(|other| flat.iter().all(|one| one.group != other.group) || !other.is_flat());
+    let (flat_others, others): (Vec<Column>, Vec<Column>) =
+        others.into_iter().partition(Column::is_flat);
+    columns.extend(others.into_iter().chain(flat).chain(flat_others));
+    columns.truncate(MOST);
+    columns.sort_by_key(|column| column.question as usize);
     let order = order(&columns, drives);
     Answer { order, columns }
+}
+
+/// Returns the headlines of tests that no column has: those of searches, then one for each kind of work.
+fn others(groups: &[Group<'_>], drives: &ReportDrives, columns: &[Column]) -> Vec<Column> {
+    let searches = groups.iter().enumerate();
+    let searches = searches.filter(|(_, group)| group.first().test.test.search.is_some());
+    let mut numbers: Vec<usize> = searches.map(|(number, _)| number).collect();
+    numbers.extend(key_metrics::select(groups).into_iter().map(|(number, _)| number));
+    let mut seen: Vec<usize> = columns.iter().map(|column| column.group).collect();
+    let mut found = Vec::new();
+    for number in numbers {
+        let group = &groups[number];
+        if !seen.contains(&number) && measured(group, Measure::Speed) > 1 {
+            seen.push(number);
+            found.push(column(number, group, drives, Question::Other, Measure::Speed));
+        }
+    }
+    found
 }
 
 /// Returns the column of the group with the most drives, and of those the one of the highest `rank`;
@@ -180,6 +211,7 @@ fn column(
         title,
         short,
         conditions: conditions(test, metric, question),
+        is_sequential: uses::is_sequential(test),
         metric,
         group: number,
         values: (0..drives.count()).map(of_drive).collect(),
@@ -244,13 +276,18 @@ fn everyday(test: &Test) -> Option<u32> {
     }
 }
 
-/// Sustained writes: sequential ones by their last part, then random ones, then others.
+/// Sustained writes: sequential ones by their last part, then random ones; then random ones behind a
+/// preconditioning, as servers' drives are tested, over the queue depths before one of them; then others.
 fn sustained(test: &Test) -> Option<u32> {
     if uses::classify(test) != Use::Sustained || !is_rate(test) {
         return None;
     }
+    let is_sequential = uses::is_sequential(test);
     let is_last = test.score.mean_of_last().is_some();
-    Some(u32::from(uses::is_sequential(test)) + 2 * u32::from(is_last))
+    let is_server = !is_sequential && uses::is_preconditioned(test);
+    let is_ladder = is_server && test.score.depth_knee().is_some();
+    let rules = [(is_last, 8), (is_server, 4), (is_ladder, 2), (is_sequential, 1)];
+    Some(rules.into_iter().filter(|(applies, _)| *applies).map(|(_, rank)| rank).sum())
 }
 
 /// The tail: mixes in one step, then random reads, then random writes.

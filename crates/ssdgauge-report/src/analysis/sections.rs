@@ -85,13 +85,18 @@ fn has_figure(group: &Group<'_>) -> bool {
 }
 
 /// Returns the test with the largest ratio between best and worst of those over time; ties within 3 %
-/// go to the sequential write. Of a single drive it is the sequential write, or the first over time.
+/// go to the sequential write. Of a single drive it is the sequential write, or the first over time. Where
+/// no test shows a course over time, it is that with the largest ratio of all that separate the drives.
 fn hero(groups: &[Group<'_>]) -> Option<usize> {
-    let over_time: Vec<usize> = (0..groups.len()).filter(|n| is_over_time(&groups[*n])).collect();
+    let of = |fits: fn(&Group<'_>) -> bool| -> Vec<usize> {
+        (0..groups.len()).filter(|number| fits(&groups[*number])).collect()
+    };
+    let over_time = of(is_over_time);
+    let candidates = if over_time.is_empty() { of(outcome::separates) } else { over_time };
     let spread = |number: usize| outcome::spread(&groups[number]);
-    let most = over_time.iter().map(|number| spread(*number)).fold(1.0, f64::max);
+    let most = candidates.iter().map(|number| spread(*number)).fold(1.0, f64::max);
     let noise = 1.0 + CompareOptions::default().noise;
-    let ties = || over_time.iter().copied().filter(|number| spread(*number) * noise >= most);
+    let ties = || candidates.iter().copied().filter(|number| spread(*number) * noise >= most);
     let is_fill = |number: &usize| {
         let test = &groups[*number].first().test.test;
         uses::is_sequential(test) && uses::classify(test) == Use::Sustained

@@ -170,10 +170,15 @@ pub(crate) fn dek(
     ];
     let others = answer.columns.iter().filter(|column| column.question == Question::Other);
     sentences.extend(others.map(|column| most(column, drives, "reaches")));
+    sentences
+        .push(column(Question::Efficiency).and_then(|column| most(column, drives, "delivers")));
     let mut sentences = varied(sentences.into_iter().flatten().collect());
     if sentences.is_empty() {
         let noun = drives.noun();
-        let text = format!("No two {noun} differ by more than 3 % in the columns below.");
+        let text = match answer.columns.iter().all(Column::is_flat) {
+            true => format!("No two {noun} differ by more than 3 % in the columns below."),
+            false => format!("No one of the {noun} leads by more than 3 % in a column below."),
+        };
         sentences.push(Sentence { drive: None, text });
     }
     sentences
@@ -282,11 +287,13 @@ fn least(column: &Column, drives: &ReportDrives) -> Option<Sentence> {
 
 /// Returns what `drive` is best for, by the first rules that apply; never nothing.
 pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> String {
+    let is_compared = |column: &&Column| column.values.iter().flatten().count() > 1;
     let first =
-        |column: &&Column| column.is_best(drive) && column.values.iter().flatten().count() > 1;
+        |column: &&Column| column.is_best(drive) && !column.is_flat() && is_compared(column);
     let words = |column: &Column| match column.question {
         Question::Everyday => "everyday work".to_owned(),
-        Question::Sustained => "large copies".to_owned(),
+        Question::Sustained if column.is_sequential => "large copies".to_owned(),
+        Question::Sustained => "lasting random writes".to_owned(),
         Question::Tail => "databases: the shortest waits".to_owned(),
         Question::Efficiency => "most work per watt".to_owned(),
         Question::Other => column.title.clone(),
@@ -294,6 +301,10 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
     let places: Vec<String> = answer.columns.iter().filter(first).take(2).map(words).collect();
     if !places.is_empty() {
         return capital(&places.join("; "));
+    }
+    let compared = || answer.columns.iter().filter(is_compared);
+    if compared().next().is_some() && compared().all(Column::is_flat) {
+        return "No difference".to_owned();
     }
     let sustained = answer.columns.iter().find(|c| c.question == Question::Sustained);
     let is_last = sustained.is_some_and(|column| {

@@ -124,9 +124,13 @@ pub(crate) fn deepest(test: &Test) -> u32 {
     streams(test).iter().map(|stream| stream.total_depth()).max().unwrap_or(0)
 }
 
+/// Returns whether `test` begins in a steady state that a preconditioning of its own has reached.
+pub(crate) fn is_preconditioned(test: &Test) -> bool {
+    test.phases.iter().any(|phase| phase.kind == PhaseKind::Precondition)
+}
+
 /// Returns whether the writes of `test` outlast a cache: by its score, its preparation, or its length.
 fn is_sustained(test: &Test) -> bool {
-    let prepared = test.phases.iter().any(|phase| phase.kind == PhaseKind::Precondition);
     let is_long = |step: &Step| {
         step.action.until().is_some_and(|until| match (until.time, until.bytes) {
             (_, Some(bytes)) => bytes >= MUCH,
@@ -134,7 +138,7 @@ fn is_sustained(test: &Test) -> bool {
             (None, None) => true,
         })
     };
-    prepared
+    is_preconditioned(test)
         || test.rounds.is_some()
         || test.score.last_part().is_some()
         || measured_steps(test).any(is_long)

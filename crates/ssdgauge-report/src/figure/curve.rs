@@ -113,6 +113,13 @@ pub(super) fn charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     charts
 }
 
+/// Returns the curve of `metric`; `None` where the steps differ in no one parameter.
+pub(super) fn of_metric(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Option<Chart> {
+    let along = common(group);
+    let is_line = !matches!(along.swept, Swept::Steps | Swept::Repeat);
+    is_line.then(|| curve(group, drives, (metric, Scope::All), &along, false))
+}
+
 /// Returns the directions that have a curve of their own: where one of several streams varies, the
 /// question is what it costs the others, which the sum over all of them hides.
 fn directions(group: &Group<'_>, along: &Along) -> Vec<Scope> {

@@ -121,12 +121,12 @@ impl Names {
     }
 }
 
-fn named(name: String, chart: Chart, frame: Frame) -> NamedFigure {
+pub(super) fn named(name: String, chart: Chart, frame: Frame) -> NamedFigure {
     let svg = marked_svg(&draw::svg(&chart, &frame, &Dimensions::WIDE, "f"));
     NamedFigure { name, title: chart.title.clone(), svg, chart, frame }
 }
 
-fn frame(chart: &Chart, group: &Group<'_>, drives: &ReportDrives) -> Frame {
+pub(super) fn frame(chart: &Chart, group: &Group<'_>, drives: &ReportDrives) -> Frame {
     let test = &group.first().test.test;
     let test = format!(
         "{} · test {} r{} · {}",

@@ -25,6 +25,10 @@ pub(crate) struct ClaimsArguments {
     /// Print the page of this review as Markdown.
     #[arg(long, value_name = "REVIEW", conflicts_with_all = ["ids", "list"])]
     pub(crate) markdown: Option<String>,
+    /// Write the charts of that page as SVG files into this folder; the page links to them below the
+    /// last part of its name.
+    #[arg(long, value_name = "FOLDER", requires = "markdown", conflicts_with_all = ["ids", "list"])]
+    pub(crate) pictures: Option<PathBuf>,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) seed: u64,

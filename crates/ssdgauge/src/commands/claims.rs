@@ -5,12 +5,15 @@
 
 use crate::arguments::ClaimsArguments;
 use crate::failure::{Failure, FailureKind};
+use crate::output::{self, Format};
 use crate::process::{self, StopFlag};
 use crate::terminal::colour::{Paint, Role};
 use crate::text_file::read_text_file;
 use crate::virtual_runs::{self, VirtualRun};
-use crate::{output, suite_options, terminal};
-use ssdgauge_claims::{CatalogueError, Judgement, Review, RunNeed, check_ids, judge, reviews};
+use crate::{suite_options, terminal};
+use ssdgauge_claims::{
+    CatalogueError, Judgement, Picture, Review, RunNeed, check_ids, judge, reviews,
+};
 use ssdgauge_core::{DriveInfo, Plan, Rig};
 use ssdgauge_lab::Options;
 use ssdgauge_report::Run;
@@ -45,9 +48,16 @@ pub(crate) fn execute(arguments: &ClaimsArguments) -> Result<(), Failure> {
         return Ok(());
     }
     let gate = arguments.gate.as_deref().map(read_gate).transpose()?;
+    if let Some(folder) = &arguments.pictures {
+        output::check_place(&folder.join("picture.svg"))?;
+    }
     let runs = collect(&reviews, arguments)?;
     let judgements = judge(&reviews, &runs);
-    let text = text(arguments, &reviews, &judgements);
+    let pictures = match &arguments.pictures {
+        Some(folder) => write_pictures(folder, &reviews[0], runs)?,
+        None => Vec::new(),
+    };
+    let text = text(arguments, &reviews, &judgements, &pictures);
     match arguments.json || arguments.markdown.is_some() {
         true => terminal::print(&text),
         false => terminal::print_folded(&with_signs(&text, Paint::of_stdout())),
@@ -58,12 +68,33 @@ pub(crate) fn execute(arguments: &ClaimsArguments) -> Result<(), Failure> {
     }
 }
 
-fn text(arguments: &ClaimsArguments, reviews: &[Review], judgements: &[Judgement<'_>]) -> String {
+/// Writes the charts of `review` into `folder`, and returns them.
+fn write_pictures(
+    folder: &Path,
+    review: &Review,
+    runs: BTreeMap<RunNeed, Run>,
+) -> Result<Vec<Picture>, Failure> {
+    let pictures = ssdgauge_claims::pictures(review, runs);
+    for Picture { figure, .. } in &pictures {
+        let name = format!("{}.svg", figure.name);
+        output::write_into(folder, &name, Format::Svg, &[], figure.svg.as_bytes())?;
+    }
+    Ok(pictures)
+}
+
+fn text(
+    arguments: &ClaimsArguments,
+    reviews: &[Review],
+    judgements: &[Judgement<'_>],
+    pictures: &[Picture],
+) -> String {
     if arguments.json {
         return format!("{:#}\n", ssdgauge_claims::json(judgements));
     }
     if arguments.markdown.is_some() {
-        return ssdgauge_claims::markdown(&reviews[0], judgements);
+        let folder = arguments.pictures.as_deref().and_then(Path::file_name).unwrap_or_default();
+        let folder = folder.to_string_lossy();
+        return ssdgauge_claims::markdown(&reviews[0], judgements, pictures, &folder);
     }
     match arguments.ids.is_empty() {
         true => ssdgauge_claims::table(judgements, terminal::width::columns()),

@@ -225,16 +225,7 @@ fn write_figures(
         return Ok(());
     }
     let write = |folder: &Path, name: &str, format: Format, bytes: &[u8]| {
-        output::check_place(&folder.join(name))?;
-        std::fs::create_dir_all(folder).map_err(|error| {
-            let text = format!("cannot create {}: {error}", folder.display());
-            Failure::new(
-                FailureKind::Failed,
-                text,
-                "the run files were not changed; choose another folder",
-            )
-        })?;
-        output::write(&folder.join(name), format, inputs, bytes)
+        output::write_into(folder, name, format, inputs, bytes)
     };
     for figure in ssdgauge_report::figures(runs, options) {
         if let Some(folder) = &arguments.svg {

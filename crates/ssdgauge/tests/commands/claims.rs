@@ -39,10 +39,11 @@ fn a_claim_is_run_once_and_its_run_is_used_again() {
     let bench = Bench::new();
     let json = ["claims", "S3-3", "S3-1", "--runs", "runs", "--json"];
     let first = bench.print(&json);
-    let files = || -> Vec<String> {
-        let entries = bench.path("runs").read_dir().unwrap();
+    let files_in = |folder: &str| -> Vec<String> {
+        let entries = bench.path(folder).read_dir().unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     };
+    let files = || files_in("runs");
     let [name] = &files()[..] else { panic!("{:?}", files()) };
     assert!(name.starts_with("like-sm951.iometer-2015.mixed-random.r2.m"), "{name}");
     let bytes = std::fs::read(bench.path("runs").join(name)).unwrap();
@@ -68,6 +69,18 @@ fn a_claim_is_run_once_and_its_run_is_used_again() {
     std::fs::write(bench.path("other.txt"), "S3-3 = fails\n").unwrap();
     let message = refused(&bench, &["claims", "S3-3", "--runs", "runs", "--gate", "other.txt"], 4);
     assert!(message.contains("S3-3 is listed as 'fails' and is 'holds'"), "{message}");
+
+    // The page of the review: the chart of the one run that there is.
+    let page = ["claims", "--markdown", "samsung-sm951", "--no-runs", "--runs", "runs"];
+    assert!(!bench.print(&page).contains("## Charts"));
+    let page = bench.print(&[&page[..], &["--pictures", "charts"]].concat());
+    assert!(page.contains("(charts/samsung-sm951-random-throughput-mb-s.svg)"), "{page}");
+    let [chart] = &files_in("charts")[..] else { panic!("{:?}", files_in("charts")) };
+    let chart = std::fs::read_to_string(bench.path("charts").join(chart)).unwrap();
+    assert!(chart.contains("Mixed random") && chart.contains("MODEL like-sm951"), "{chart}");
+    let message = refused(&bench, &["claims", "--pictures", "charts"], 2);
+    assert!(message.contains("--markdown"), "{message}");
+    refused(&bench, &["claims", "S3-3", "--pictures", "charts"], 2);
 
     // A run of another revision, and one of another drive under the name of this one.
     std::fs::rename(
