@@ -189,7 +189,7 @@ fn a_drive_can_be_confirmed_by_typing_its_name_at_the_terminal() {
             println!("skipped: no script");
             return;
         }
-        assert!(output.contains("will be lost"), "{output}");
+        assert!(output.contains("WILL BE LOST") && output.contains("no serial"), "{output}");
         assert!(output.trim_end().ends_with(&format!("={code}")), "{output}");
         assert_eq!(bench.path("a.ssdg").exists(), code == "0");
     }
