@@ -107,6 +107,31 @@ impl DriveInfo {
     /// that is not known.
     pub const WITHOUT_TRIM: &str = "without_trim";
 
+    /// The key of the capacity of the whole drive in bytes. A run may use a part of it; under a
+    /// scratch file or a partition it is that of the disk.
+    pub const WHOLE_CAPACITY: &str = "drive_capacity_bytes";
+
+    /// Returns the capacity of the whole drive; `None` where the run file does not state it, where it
+    /// states less than the run used, and for a scratch file on a device without a model name, which
+    /// may be a layer above a drive.
+    pub fn whole_capacity(&self) -> Option<Bytes> {
+        let stated = self.details.get(DriveInfo::WHOLE_CAPACITY)?;
+        let whole = Bytes(stated.parse().ok()?);
+        let is_known = match self.kind {
+            TargetKind::Block | TargetKind::Virtual => true,
+            TargetKind::File => self.model.is_some(),
+            TargetKind::Null => false,
+        };
+        (is_known && whole >= self.capacity).then_some(whole)
+    }
+
+    /// Returns whether the run used a part of the drive: less than what alignment leaves over.
+    pub fn is_limited(&self) -> bool {
+        const ROUNDING: u64 = 1 << 20;
+        let used = self.capacity.0.saturating_add(ROUNDING);
+        self.whole_capacity().is_some_and(|whole| used <= whole.0)
+    }
+
     /// Returns whether the target may support trims.
     pub fn has_trim(&self) -> bool {
         !self.details.contains_key(DriveInfo::WITHOUT_TRIM)
@@ -172,6 +197,26 @@ mod tests {
             physical_block: Bytes(4_096),
             details: details.into_iter().collect(),
         }
+    }
+
+    #[test]
+    fn the_capacity_of_a_drive_is_known_only_where_it_is_stated_and_possible() {
+        let mut info = drive(TargetKind::Block, None);
+        assert_eq!((info.whole_capacity(), info.is_limited()), (None, false));
+        for (stated, whole, is_limited) in [
+            ("2000000000", Some(2_000_000_000), true),
+            ("1000000511", Some(1_000_000_511), false),
+            ("999999999", None, false),
+            ("-1", None, false),
+            ("1 GB", None, false),
+        ] {
+            info.details.insert(DriveInfo::WHOLE_CAPACITY.into(), stated.into());
+            let expected = (whole.map(Bytes), is_limited);
+            assert_eq!((info.whole_capacity(), info.is_limited()), expected, "{stated}");
+        }
+        info.kind = TargetKind::Null;
+        info.details.insert(DriveInfo::WHOLE_CAPACITY.into(), "2000000000".into());
+        assert_eq!(info.whole_capacity(), None);
     }
 
     #[test]

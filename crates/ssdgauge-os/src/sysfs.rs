@@ -1,6 +1,6 @@
 //! Attributes of block devices in sysfs.
 
-use ssdgauge_core::Bytes;
+use ssdgauge_core::{Bytes, DriveInfo};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,6 +80,11 @@ pub fn device_facts(folder: &Path) -> DeviceFacts {
         let transport = transport_by_place(folder).filter(|transport| *transport != "none");
         facts.details.extend(transport.map(|name| ("transport".to_owned(), name.to_owned())));
     }
+    // A partition lies in the folder of its disk.
+    let disk = if folder.join("partition").exists() { folder.parent() } else { Some(folder) };
+    if let Some(size) = disk.and_then(device_size) {
+        facts.details.insert(DriveInfo::WHOLE_CAPACITY.into(), size.0.to_string());
+    }
     if let Some(name) = folder.file_name() {
         facts.details.insert("kernel_name".into(), name.to_string_lossy().into_owned());
     }
@@ -145,6 +150,23 @@ mod tests {
         let facts = device_facts(&folder);
         assert_eq!(facts.details.get("transport").map(String::as_str), expected, "{place}");
         assert_eq!(facts.details["write_cache"], "write back");
+    }
+
+    #[test]
+    fn a_disk_and_its_partition_state_the_capacity_of_the_disk() {
+        let root = tempfile::tempdir().unwrap();
+        let disk = root.path().join("nvme0n1");
+        let partition = disk.join("nvme0n1p1");
+        fs::create_dir_all(&partition).unwrap();
+        fs::write(disk.join("size"), "1953525168\n").unwrap();
+        fs::write(partition.join("size"), "2048\n").unwrap();
+        fs::write(partition.join("partition"), "1\n").unwrap();
+        for folder in [&disk, &partition] {
+            let details = device_facts(folder).details;
+            assert_eq!(details[DriveInfo::WHOLE_CAPACITY], "1000204886016", "{folder:?}");
+        }
+        fs::remove_file(disk.join("size")).unwrap();
+        assert!(!device_facts(&disk).details.contains_key(DriveInfo::WHOLE_CAPACITY));
     }
 
     #[test]

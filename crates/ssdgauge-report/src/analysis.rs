@@ -52,8 +52,9 @@ use ssdgauge_core::statistics::repetition::Stopping;
 /// Returns the result of a recorded run: headlines, findings, and where each step lay of the
 /// drive's SLC cache.
 pub(crate) fn annotate(recorded: RecordedRun) -> Run {
-    let RecordedRun { head, tests, mut findings, complete, awaits_flush, ended_after, durability } =
-        recorded;
+    let RecordedRun { head, tests, mut findings, complete, awaits_flush, .. } = recorded;
+    let (ended_after, durability, proof) =
+        (recorded.ended_after, recorded.durability, recorded.proof);
     findings.extend(awaits_flush.then(missing::no_flush));
     let stopping = match head.plan.repeat_until {
         Some(_) => Stopping::ByWidth,
@@ -67,5 +68,5 @@ pub(crate) fn annotate(recorded: RecordedRun) -> Run {
         })
         .collect();
     slc_cache::classify_steps(&mut tests);
-    Run { head, tests, findings, complete, awaits_flush, ended_after, durability }
+    Run { head, tests, findings, complete, awaits_flush, ended_after, durability, proof }
 }

@@ -32,7 +32,7 @@ pub use analysis::report_drives::find_run;
 pub use analysis::specification::{CacheSide, Claim, Specification, State};
 pub use figure::{PageOptions, VEGA_LITE_MARK};
 pub use model::{
-    CachePlace, Durability, LocatedFinding, PointRun, Repetition, ReportError, Run, Second,
+    CachePlace, Durability, LocatedFinding, PointRun, Proof, Repetition, ReportError, Run, Second,
     StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,
 };
 pub use output::{

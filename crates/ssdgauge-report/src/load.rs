@@ -3,6 +3,7 @@
 mod durability;
 mod engine_report;
 mod point;
+mod proof;
 mod repetitions;
 mod shown;
 mod tracked;
@@ -23,6 +24,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     room.take_findings(&findings)?;
     let head = file.head().clone();
     let durability = durability::read(&file)?;
+    let proof = proof::read(&file, &steps)?;
     let ended_after = file.repetitions()?;
     let counted = counted_repetitions(&head.plan, &steps, ended_after);
     let mut tests: Vec<(usize, RecordedRepetition)> = Vec::with_capacity(head.plan.tests.len());
@@ -36,6 +38,9 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         let mut run = read_repetition(&file, &mut room, test, &attempts, (&findings, &durability))?;
         run.is_searched = is_searched;
         run.complete &= is_searched;
+        if let Some(proof) = proof {
+            run.complete = proof.has_ended;
+        }
         if let Some(rounds) = test.rounds {
             run.complete &= file.has_steadiness_verdict(index, rounds.phase)?;
         }
@@ -53,7 +58,16 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         .map(|record| record.finding)
         .collect();
     let durability = durability.of_run();
-    Ok(RecordedRun { head, tests, findings, complete, awaits_flush, ended_after, durability })
+    Ok(RecordedRun {
+        head,
+        tests,
+        findings,
+        complete,
+        awaits_flush,
+        ended_after,
+        durability,
+        proof,
+    })
 }
 
 /// Returns how many repetitions of each test belong to the run: all of the plan, or those after which

@@ -13,8 +13,8 @@ mod tracked;
 pub use error::ReportError;
 pub(crate) use record::{RecordedRepetition, RecordedRun, RecordedTest};
 pub use run::{
-    CachePlace, Durability, LocatedFinding, PointRun, Repetition, Run, StepFinding, StepLevels,
-    TestRun, VerifiedRun,
+    CachePlace, Durability, LocatedFinding, PointRun, Proof, Repetition, Run, StepFinding,
+    StepLevels, TestRun, VerifiedRun,
 };
 pub use second::Second;
 pub use tracked::Tracked;

@@ -1,8 +1,8 @@
 //! The page: one self-contained HTML file for any number of runs.
 //!
 //! It answers first, and shows the record behind each answer below it: flag, headline, answer, sections
-//! by use, caveats and method. It loads nothing from the network and has no script: filter, highlight
-//! and tabs are form controls and style rules. It supports print, light and dark themes, phones and
+//! by use, caveats and method. It loads nothing from the network, and has a script only on request, on
+//! which nothing depends: filter, highlight and tabs are form controls and style rules. It supports print, light and dark themes, phones and
 //! screen readers.
 
 mod answer;
@@ -23,6 +23,7 @@ mod panels;
 mod prices;
 mod quick;
 mod results;
+mod script;
 mod sections;
 mod specification;
 mod steady;
@@ -46,7 +47,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 pub fn page(runs: &[Run], options: &PageOptions) -> String {
     let content = Content::new(runs, options);
     let body = content.body();
-    document(&content.title, &style::sheet(&content.drives, content.accent()), &body)
+    let style = style::sheet(&content.drives, content.accent());
+    document(&content.title, &style, &body, options.script)
 }
 
 /// Returns the part of the page with the anchor `id` as a fragment of HTML with its styles, for
@@ -63,21 +65,28 @@ pub fn fragment(runs: &[Run], options: &PageOptions, id: &str) -> Result<String,
     }
 }
 
-/// Returns a whole document.
-fn document(title: &str, style: &str, body: &Markup) -> String {
+/// Returns a whole document; `with_script` adds the script, and its hash to the policy.
+fn document(title: &str, style: &str, body: &Markup, with_script: bool) -> String {
+    let policy = match with_script {
+        true => format!("{POLICY}; script-src '{}'", script::HASH),
+        false => POLICY.to_owned(),
+    };
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 (PreEscaped(PAGE_MARK))
                 title { (title) }
                 style { (PreEscaped(style)) }
             }
-            body { (PreEscaped(number::units_kept(&body.0))) }
+            body {
+                (PreEscaped(number::units_kept(&body.0)))
+                @if with_script { script { (PreEscaped(script::TEXT)) } }
+            }
         }
     }
     .into_string()

@@ -3,7 +3,7 @@
 
 mod support;
 
-use ssdgauge_core::TargetKind;
+use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 use ssdgauge_report::{Notes, PageOptions, Run, fragment, markdown, page, share_image};
 use support::{Pace, Recipe, client, run};
 
@@ -101,11 +101,53 @@ fn price_row(page: &str, drive: &str) -> Vec<f64> {
     cells.map(|text| cell(text).replace(',', "").parse().unwrap_or(f64::NAN)).collect()
 }
 
+/// Makes `runs` use 64 GB of drives that state `whole` as their capacity.
+fn limit(runs: &mut [Run], whole: &str) {
+    for run in runs {
+        let drive = &mut run.head.drive;
+        drive.capacity = Bytes(64_000_000_000);
+        drive.details.insert(DriveInfo::WHOLE_CAPACITY.into(), whole.into());
+    }
+}
+
+#[test]
+fn a_price_per_gb_counts_the_whole_drive_whatever_part_of_it_was_tested() {
+    let mut runs = runs(TargetKind::Block);
+    limit(&mut runs, "1000204886016");
+    let page_of_parts = page(&runs, &noted(NOTES));
+    assert_eq!(price_row(&page_of_parts, "Alpha")[1], 10.0);
+    assert!(!page_of_parts.contains("No GB per EUR"));
+    assert!(page_of_parts.contains("64\u{a0}GB of 1\u{a0}TB each"));
+    assert!(page_of_parts.contains("1.00\u{a0}TB (1,000,204,886,016 bytes)"));
+    // Unknown, unreadable, and less than what requests addressed.
+    for whole in [None, Some("1 TB"), Some("63999999999"), Some("0")] {
+        limit(&mut runs, whole.unwrap_or(""));
+        if whole.is_none() {
+            runs[0].head.drive.details.clear();
+        }
+        let page = page(&runs, &noted(NOTES));
+        assert!(!page.contains(">GB per EUR<"), "{whole:?}");
+        assert!(page.contains("No GB per EUR for Beta, Alpha: the run file does not state"));
+    }
+}
+
+#[test]
+fn a_scratch_file_has_a_price_per_gb_by_the_named_drive_below_it_alone() {
+    let mut runs = runs(TargetKind::File);
+    limit(&mut runs, "1000204886016");
+    assert_eq!(price_row(&page(&runs, &noted(NOTES)), "Alpha")[1], 10.0);
+    assert_eq!(runs[0].head.drive.whole_capacity(), Some(Bytes(1_000_204_886_016)));
+    // A device mapper target has no model name and may be a part of a drive.
+    runs[0].head.drive.model = None;
+    assert_eq!(runs[0].head.drive.whole_capacity(), None);
+}
+
 #[test]
 fn prices_divide_requests_capacity_and_rated_writes() {
-    let runs = runs(TargetKind::Block);
+    let mut runs = runs(TargetKind::Block);
+    limit(&mut runs, "1000204886016");
     let page = page(&runs, &noted(NOTES));
-    let capacity = runs[0].head.drive.capacity.0 as f64 / 1e9;
+    let capacity = 1_000.204_886_016;
     let alpha = price_row(&page, "Alpha");
     let beta = price_row(&page, "Beta");
     let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 0.01, "{a} {b}");

@@ -343,6 +343,9 @@ pub(crate) struct ReportArguments {
     /// Add an editor's notes: introduction, photographs, prices, pros and cons, conclusion.
     #[arg(long, value_name = "FILE")]
     pub(crate) notes: Option<PathBuf>,
+    /// Add a script to the page: dragging enlarges a chart over time, a press sorts the answer.
+    #[arg(long)]
+    pub(crate) script: bool,
     /// Print one part of the page as an HTML fragment with its styles; ID is an anchor of the page.
     #[arg(long, value_name = "ID", conflicts_with_all = ["json", "csv", "markdown", "openmetrics"])]
     pub(crate) embed: Option<String>,

@@ -17,6 +17,8 @@ mod progress;
 mod protocol;
 mod provenance;
 mod request_log;
+mod rest_of_run;
+mod run_file_name;
 mod suggestion;
 mod suite_options;
 mod target;

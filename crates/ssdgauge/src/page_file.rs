@@ -2,9 +2,11 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
+use crate::rest_of_run::RestOfRun;
 use crate::terminal;
 use ssdgauge_lab::{Completion, ConductError};
 use ssdgauge_report::{PageOptions, Run};
+use ssdgauge_runfile::RunFile;
 use std::path::{Path, PathBuf};
 
 /// Returns the default path of the page of a run file: the same name with the suffix `.html`.
@@ -36,6 +38,15 @@ pub(crate) fn write_page(
     output::write(output, Format::Page, inputs, page.as_bytes())
 }
 
+/// Returns the failure of an interrupted run, with what has finished and what its rest takes.
+fn interrupted(file: &Path) -> Result<Failure, Failure> {
+    let rest = RestOfRun::read(&RunFile::open(file)?)?;
+    let left = rest.left().map_or_else(String::new, |left| format!(": {left}"));
+    let name = file.display();
+    let hint = format!("finished steps are safe; continue with `ssdgauge resume {name}`{left}");
+    Ok(Failure::new(FailureKind::Interrupted, format!("interrupted: {}", rest.finished()), hint))
+}
+
 /// Finishes a run: prints its summary or JSON, and writes its page.
 ///
 /// # Errors
@@ -52,9 +63,7 @@ pub(crate) fn finish_run(
         failure
     })?;
     if completion == Completion::Interrupted {
-        let hint =
-            format!("finished steps are safe; continue with `ssdgauge resume {}`", file.display());
-        return Err(Failure::new(FailureKind::Interrupted, "interrupted", hint));
+        return Err(interrupted(file)?);
     }
     let run = ssdgauge_report::read(file)?;
     let page = page_beside(file);

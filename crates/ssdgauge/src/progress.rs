@@ -215,7 +215,7 @@ impl<'a> Progress<'a> {
 }
 
 /// Returns the rest of a run in words.
-fn rest_text(time: Nanos, written: Bytes) -> String {
+pub(crate) fn rest_text(time: Nanos, written: Bytes) -> String {
     let time = whole(time).about();
     match written {
         Bytes(0) => format!("{time} left"),

@@ -148,7 +148,8 @@ impl Target {
                     && self.needs_confirmation(plan)
                     && std::io::stdin().is_terminal() =>
             {
-                let typed = prompt(candidate, &options_for(plan, consent, run), expected)?;
+                let about = format!("{} on {}\n{expected}", plan.suite.id, candidate.info.target);
+                let typed = prompt(candidate, &options_for(plan, consent, run), &about)?;
                 Ok(ConsentOptions {
                     confirm: typed.confirm,
                     erase: consent.erase.clone().or(typed.erase),
@@ -356,12 +357,11 @@ fn prompt(
     if let Some(refusal) = final_refusal {
         return Err(TargetError::Refused(refusal.clone()).into());
     }
+    terminal::print_message(&format!("{about}\n\n{}", of_drive(info, &objections)));
+    terminal::print_alarm(&format!("\n  ! ALL DATA ON {} WILL BE LOST\n", info.target));
     terminal::print_message(&format!(
-        "All data on {} will be lost: {}, {}.\n{about}\nType {expected} (or at least its last \
-         {MIN_TYPED} characters) to confirm:",
-        info.target,
-        info.model.as_deref().unwrap_or("unknown model"),
-        info.capacity,
+        "Type {expected} (or at least its last {MIN_TYPED} characters) to erase it; Ctrl-C: nothing is \
+         written:"
     ));
     let confirm = Some(read_confirmation(expected));
     let mut erase = None;
@@ -378,6 +378,23 @@ fn prompt(
         count_down();
     }
     Ok(TypedConfirmation { confirm, erase })
+}
+
+/// Returns the lines about the drive whose data would be lost: identity, and what was found on it.
+fn of_drive(info: &DriveInfo, objections: &[Refusal]) -> String {
+    let mut facts = vec![info.model.clone().unwrap_or_else(|| "unknown model".into())];
+    facts.push(match &info.serial {
+        Some(serial) => format!("serial {serial}"),
+        None => "no serial".to_owned(),
+    });
+    facts.extend(info.firmware.iter().map(|firmware| format!("firmware {firmware}")));
+    let size = info.capacity.about();
+    facts.push(match info.whole_capacity() {
+        Some(whole) if whole > info.capacity => format!("the first {size} of {}", whole.about()),
+        Some(_) | None => size,
+    });
+    let found: String = objections.iter().map(|one| format!("\n  found: {one}")).collect();
+    format!("  {}{found}", facts.join(", "))
 }
 
 /// Returns the shortest of the `known` keys that has the word `name`, such as `buffer`.

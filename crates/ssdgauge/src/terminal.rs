@@ -8,7 +8,7 @@ pub(crate) mod fold;
 pub(crate) mod table;
 pub(crate) mod width;
 
-use colour::Paint;
+use colour::{Paint, Role};
 use std::io::{IsTerminal, Write};
 
 /// Writes data to stdout. A closed pipe, such as `| head`, is not an error.
@@ -50,6 +50,17 @@ pub(crate) fn print_data(text: &str) {
 pub(crate) fn print_message(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = writeln!(err, "{}", message(text));
+}
+
+/// Writes a message about a loss of data to stderr, sanitized and as conspicuous as the terminal allows.
+pub(crate) fn print_alarm(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let text = sanitize(text);
+    let lines = text.lines().map(|line| match line {
+        "" => String::new(),
+        line => Paint::of_stderr().text(Role::Bad, line),
+    });
+    let _ = writeln!(err, "{}", lines.collect::<Vec<_>>().join("\n"));
 }
 
 /// Returns a message for stderr, sanitized, folded to the width, and coloured by its first word.

@@ -204,7 +204,12 @@ fn column(
         Question::Sustained => ("Sustained write".to_owned(), "Sustained".to_owned()),
         Question::Tail => ("Slowest 1 in 10,000".to_owned(), "p99.99".to_owned()),
         Question::Efficiency => ("Efficiency".to_owned(), "Efficiency".to_owned()),
-        Question::Other => (group.full_title(), group.title()),
+        Question::Other => {
+            // A column of a phone has room for what the test does, not for its sizes.
+            let title = group.title();
+            let short = title.split(',').next().unwrap_or_default().to_owned();
+            (group.full_title(), short)
+        }
     };
     Column {
         question,

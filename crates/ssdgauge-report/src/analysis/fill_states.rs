@@ -111,7 +111,9 @@ fn states(load: &Load, samples: &[Sample]) -> Option<FillStates> {
 /// how much of the drive held data.
 fn sample(run: &Run, test: &TestRun, drive: usize) -> Option<(Load, Sample)> {
     let value = test.headline.value.filter(|value| *value > 0.0)?;
-    let level = level(&test.test, run.head.drive.capacity)?;
+    // Of a part of a drive, the rest may hold data or none.
+    let drive_info = Some(&run.head.drive).filter(|drive| !drive.is_limited())?;
+    let level = level(&test.test, drive_info.capacity)?;
     let plan = &run.head.plan;
     let load = Load {
         steps: measured_steps(&test.test)

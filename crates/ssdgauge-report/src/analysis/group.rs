@@ -175,11 +175,11 @@ fn key(member: Member<'_>) -> Key {
 }
 
 /// Returns what part of `drive` a span of this length is; the last MiB may be left out, because
-/// spans are whole blocks.
+/// spans are whole blocks. A run that was limited to a part of its drive (`--size`) has no whole.
 fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
     const ROUNDING: u64 = 1 << 20;
     let whole = span.0.saturating_add(ROUNDING) > drive.capacity.0;
-    match drive.kind.is_drive() && whole {
+    match drive.kind.is_drive() && whole && !drive.is_limited() {
         true => Extent::Whole,
         false => Extent::Part(span),
     }

@@ -27,7 +27,8 @@ pub(crate) struct Price {
     pub(crate) drive: usize,
     /// Its price.
     pub(crate) price: f64,
-    /// Capacity in GB (10^9 bytes) per unit; `None` for a scratch file, which is no drive.
+    /// Capacity of the whole drive in GB (10^9 bytes) per unit, whatever part of it the run used;
+    /// `None` where the run files do not state it.
     pub(crate) gb: Option<f64>,
     /// IOPS per unit, at the steps of the headline of the test of everyday work.
     pub(crate) iops: Option<f64>,
@@ -48,14 +49,14 @@ pub(crate) fn prices(
     let of_drive = |drive: &usize| {
         let note = notes.of_drive(*drive, runs, drives)?;
         let price = note.price?;
-        let info = &drives.runs_of(*drive).next().map(|run| &runs[run])?.head.drive;
+        let whole = drives.runs_of(*drive).find_map(|run| runs[run].head.drive.whole_capacity());
         let member = test.and_then(|test| {
             groups[test].members.iter().find(|member| drives.drive_of(member.index) == *drive)
         });
         Some(Price {
             drive: *drive,
             price,
-            gb: info.kind.is_drive().then(|| info.capacity.0 as f64 / 1e9 / price),
+            gb: whole.map(|whole| whole.0 as f64 / 1e9 / price),
             iops: member.and_then(|member| iops(member.test)).map(|iops| iops / price),
             tbw: note.tbw.map(|tbw| tbw / price),
         })

@@ -19,4 +19,6 @@ pub struct PageOptions {
     pub notes: Option<Notes>,
     /// The drives that a quick run is compared with; those of the program where there is none.
     pub cohort: Option<Cohort>,
+    /// Whether the page has the script that enlarges charts over time and sorts the answer.
+    pub script: bool,
 }

@@ -218,15 +218,16 @@ pub(super) fn latency_chart(group: &Group<'_>, drives: &ReportDrives) -> Option<
         Scale::Log10 => "The axis is logarithmic and does not start at zero.",
         Scale::Linear | Scale::Onward | Scale::Log2 | Scale::Tail => "The axis starts at zero.",
     };
+    let what = if alone { "latency" } else { "99th percentile of latency" };
     chart(
         group,
         Parts {
-            title: format!("{}: latency over time", group.title()),
+            title: format!("{}: {what} over time", group.title()),
             note: format!(
                 "µs; one value per second, with a gap where too few requests completed. \
                  {LATENCY} {axis}"
             ),
-            y: Axis { label: "Latency, µs".to_owned(), scale },
+            y: Axis { label: if alone { "Latency, µs" } else { "p99, µs" }.to_owned(), scale },
             lines,
             table: table(
                 group,

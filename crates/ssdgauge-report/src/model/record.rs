@@ -1,6 +1,6 @@
 //! A run file as it was recorded: samples and findings, without any number made of them.
 
-use crate::model::run::{Durability, PointRun, StepFinding};
+use crate::model::run::{Durability, PointRun, Proof, StepFinding};
 use crate::model::tracked::Tracked;
 use ssdgauge_core::{Finding, Test, Totals};
 use ssdgauge_runfile::Head;
@@ -24,6 +24,8 @@ pub(crate) struct RecordedRun {
     pub(crate) ended_after: Option<u32>,
     /// Flushes and blocks that were read back; `None` where the run file holds none.
     pub(crate) durability: Option<Durability>,
+    /// The proof of the capacity; `None` where the run is none.
+    pub(crate) proof: Option<Proof>,
 }
 
 /// One test with all of its repetitions.

@@ -1,6 +1,7 @@
 //! A run, recomputed: the points, headlines and findings of every test of its plan.
 
 use crate::model::tracked::Tracked;
+use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
     Metric, Nanos, OpenLoop, Point, Scope, SecondMark, Test, Workload,
@@ -26,6 +27,39 @@ pub struct Run {
     pub ended_after: Option<u32>,
     /// Flushes and blocks that were read back; `None` where the run file holds none.
     pub durability: Option<Durability>,
+    /// The proof of the capacity; `None` where the run is none.
+    pub proof: Option<Proof>,
+}
+
+/// A proof of the capacity of a drive, which has no steps and no measurements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// Whether it has ended, with whatever verdict.
+    pub has_ended: bool,
+    /// What it shows; `None` before its end, and where the record cannot be read.
+    pub verdict: Option<Verdict>,
+}
+
+impl Proof {
+    /// Returns what it shows in words, such as `stores 2.00 GB of what it states`.
+    pub fn describe(&self) -> String {
+        let size = |blocks: u64| Bytes(blocks.saturating_mul(PROOF_BLOCK.0)).about();
+        match (self.has_ended, self.verdict) {
+            (false, _) => "not complete".to_owned(),
+            (true, None) => "ended; its verdict cannot be read".to_owned(),
+            (true, Some(Verdict::Untested)) => "nothing was read back".to_owned(),
+            (true, Some(Verdict::Holds)) => {
+                "every block that was read held what was written there".to_owned()
+            }
+            (true, Some(Verdict::Wraps { period, .. })) => {
+                format!("stores at most {} of what it states", size(period))
+            }
+            (true, Some(Verdict::Ends { least, most })) => {
+                format!("stores {} to {} of what it states", size(least), size(most))
+            }
+            (true, Some(Verdict::Damaged)) => "blocks did not hold what was written".to_owned(),
+        }
+    }
 }
 
 /// The durability of what a run wrote.

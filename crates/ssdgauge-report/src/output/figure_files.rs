@@ -1,6 +1,6 @@
 //! Each chart as a file, with drive, test, workload, date and run in it.
 
-use crate::analysis::group::{self, Group};
+use crate::analysis::group::{self, Group, Member};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::figure;
@@ -136,10 +136,29 @@ pub(super) fn frame(chart: &Chart, group: &Group<'_>, drives: &ReportDrives) -> 
         workload_text::line(&group.first().test.test)
     );
     let mut origin = draw::wrapped(&test, ROOM);
-    for member in &group.members {
-        origin.extend(draw::wrapped(&facts(&drives.names[member.index], member.run), ROOM));
-    }
+    origin.extend(draw::wrapped(&of_members(group, drives), ROOM));
     with_notes(chart, origin)
+}
+
+/// Returns what a picture says of the runs of `group`: what is equal in all of them once, then the rest
+/// of each.
+fn of_members(group: &Group<'_>, drives: &ReportDrives) -> String {
+    let [first, rest @ ..] = group.members.as_slice() else { return String::new() };
+    if rest.is_empty() {
+        return facts(&drives.names[first.index], first.run);
+    }
+    let all: Vec<Vec<String>> = group.members.iter().map(|member| properties(member.run)).collect();
+    let is_common = |fact: &String| all.iter().all(|facts| facts.contains(fact));
+    let common: Vec<String> = all[0].iter().filter(|fact| is_common(fact)).cloned().collect();
+    let own = |(member, facts): (&Member<'_>, &Vec<String>)| {
+        let facts = facts.iter().filter(|fact| !is_common(fact));
+        let facts: Vec<&str> = facts.map(String::as_str).collect();
+        format!("{}: {}", drives.names[member.index], facts.join(", "))
+    };
+    let own: Vec<String> = group.members.iter().zip(&all).map(own).collect();
+    let common =
+        if common.is_empty() { common } else { vec![format!("all: {}", common.join(", "))] };
+    common.into_iter().chain(own).collect::<Vec<_>>().join(" · ")
 }
 
 /// Returns the frame of `chart` with the lines of `origin` and its notes below it.
@@ -150,17 +169,20 @@ fn with_notes(chart: &Chart, mut origin: Vec<String>) -> Frame {
 
 /// Returns what a picture says of one run.
 fn facts(name: &str, run: &Run) -> String {
+    format!("{name} · {}", properties(run).join(" · "))
+}
+
+fn properties(run: &Run) -> Vec<String> {
     let head = &run.head;
     let firmware = head.drive.firmware.as_deref().map_or("unknown".into(), sanitize::device);
     let mut facts = vec![
-        name.to_owned(),
         labels::size_in_words(&head.drive),
         format!("firmware {firmware}"),
         number::date(head.started_unix_ms),
         format!("run {}", sanitize::prose(&head.id)),
     ];
     facts.extend(labels::marks(&run.head, run.complete));
-    facts.join(" · ")
+    facts
 }
 
 /// Returns `text` as part of a file name.

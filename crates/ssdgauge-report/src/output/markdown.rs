@@ -1,6 +1,7 @@
 //! Markdown for forums and reviews: the headlines and findings of each run.
 
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::{LocatedFinding, Run, TestRun};
 use crate::output::compared_markdown::compared;
@@ -100,6 +101,9 @@ fn lines(run: &Run) -> Vec<(&'static str, String)> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut titled: BTreeSet<(usize, &str)> = BTreeSet::new();
     for LocatedFinding { test, metrics, finding, .. } in run.all_findings() {
+        if trust::is_intended(finding.kind, test) {
+            continue;
+        }
         // A finding on a value that this table does not show has no place here.
         if !metrics.is_empty() && !metrics.iter().any(|key| key == "headline") {
             continue;

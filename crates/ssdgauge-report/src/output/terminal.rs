@@ -7,6 +7,7 @@ mod compared;
 mod rows;
 mod style;
 
+use crate::analysis::trust;
 use crate::model::{LocatedFinding, Run};
 use crate::output::terminal::style::Style;
 use crate::text::labels;
@@ -82,7 +83,10 @@ fn header(run: &Run, style: &Style) -> Vec<String> {
 
 fn findings(run: &Run, style: &Style) -> Vec<String> {
     let mut distinct: Vec<&Finding> = Vec::new();
-    for LocatedFinding { finding, .. } in run.all_findings() {
+    for LocatedFinding { test, finding, .. } in run.all_findings() {
+        if trust::is_intended(finding.kind, test) {
+            continue;
+        }
         if !distinct.iter().any(|known| known.text == finding.text) {
             distinct.push(finding);
         }

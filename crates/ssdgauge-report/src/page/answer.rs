@@ -40,7 +40,7 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
                 th scope="col" { "Drive" }
                 th scope="col" { "Best for" }
                 @for column in &answer.columns {
-                    th scope="col" { (column.title) small { (conditions(&column.conditions)) } }
+                    th scope="col" data-less[!column.metric.more_is_better()] { (column.title) small { (conditions(&column.conditions)) } }
                 }
                 @if let Some(range) = range {
                     th scope="col" {
@@ -94,7 +94,7 @@ fn cell(column: &Column, drives: &ReportDrives, drive: usize) -> Markup {
     let best = column.values.iter().flatten().count() > 1 && column.is_best(drive);
     let title = format!("{}: {full} ({})", drives.short(drive), column.title);
     html! {
-        td.b.best[best] data-s=(column.short) {
+        td.b.best[best] data-s=(column.short) data-v=(value) {
             span.v { (words) }
             (ratios(column, drive, value))
             svg.cb width="100%" height="7" {
@@ -154,8 +154,11 @@ fn cache(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f6
             (size, format!("then \u{2212}{left:.0}\u{a0}%"))
         }
     };
+    // A drive without an end comes before all others.
+    const NO_END: f64 = 1e18;
+    let order = writes.edge.as_ref().map_or(NO_END, |edge| edge.bytes as f64);
     html! {
-        td.k {
+        td.k data-v=(order) {
             (end) @if !then.is_empty() { " " small.ph { (then) } }
             (spark(writes, drives.short(drive), range))
         }

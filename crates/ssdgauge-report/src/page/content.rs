@@ -94,7 +94,13 @@ impl<'a> Content<'a> {
             return html! {
                 a.skip href="#answer" { "Skip to the results" }
                 (flag::flag(self.runs))
-                (quick::body(run, &self.title, tests, &self.drives, self.options.cohort.as_ref()))
+                (quick::body(
+                    run,
+                    (&self.title, self.scripts()),
+                    tests,
+                    &self.drives,
+                    self.options.cohort.as_ref(),
+                ))
             };
         }
         let notes = self.options.notes.as_ref();
@@ -121,11 +127,16 @@ impl<'a> Content<'a> {
                 section.use aria-labelledby="caveats" { (self.caveats()) }
                 section.use aria-labelledby="method" { (self.method()) }
                 footer.page {
-                    "Made with ssdgauge. One file, no scripts, no network. The terms are explained in "
+                    "Made with ssdgauge. One file, " (self.scripts()) ", no network. The terms are explained in "
                     "docs/handbook/glossary.md of ssdgauge."
                 }
             }
         }
+    }
+
+    /// Returns what the foot of the page says about scripts.
+    fn scripts(&self) -> &'static str {
+        if self.options.script { "one script for zoom and sorting" } else { "no scripts" }
     }
 
     /// Returns the part of the page with the anchor `id`.

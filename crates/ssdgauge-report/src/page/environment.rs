@@ -8,6 +8,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
+use ssdgauge_core::{Bytes, DriveInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the drives and runs, and the hosts: what is equal in all runs once, then the differences.
@@ -77,15 +78,17 @@ fn machine(runs: &[Run], drives: &ReportDrives) -> Markup {
 fn facts(run: &Run) -> Markup {
     let drive = &run.head.drive;
     let plan = &run.head.plan;
-    let size = labels::size(drive);
     let unknown = || "unknown".to_owned();
+    let in_bytes =
+        |size: Bytes| format!("{} ({} bytes)", number::capacity(size.0), number::count(size.0));
     let device = |text: &Option<String>| text.as_deref().map_or_else(unknown, sanitize::device);
     let rows = [
         ("Target", format!("{} ({})", sanitize::prose(&drive.target), drive.kind.name())),
         ("Model", device(&drive.model)),
         ("Serial", device(&drive.serial)),
         ("Firmware", device(&drive.firmware)),
-        (size.0, format!("{} ({} bytes)", size.1, number::count(drive.capacity.0))),
+        (labels::size_name(drive), in_bytes(drive.capacity)),
+        ("Capacity of the drive", drive.whole_capacity().map_or_else(unknown, in_bytes)),
         (
             "Block sizes",
             format!(
@@ -102,7 +105,8 @@ fn facts(run: &Run) -> Markup {
         ("Program", sanitize::prose(&run.head.program)),
     ];
     html! {
-        @for (key, value) in rows.into_iter().chain(durability(run)) {
+        @let proof = run.proof.map(|proof| ("Proof of the capacity", proof.describe()));
+        @for (key, value) in rows.into_iter().chain(durability(run)).chain(proof) {
             tr { th scope="row" { (key) } td { (value) } }
         }
         (pairs(&drive.details))
@@ -129,7 +133,7 @@ fn durability(run: &Run) -> impl Iterator<Item = (&'static str, String)> {
 
 fn pairs(pairs: &BTreeMap<String, String>) -> Markup {
     html! {
-        @for (key, value) in pairs {
+        @for (key, value) in pairs.iter().filter(|(key, _)| *key != DriveInfo::WHOLE_CAPACITY) {
             tr {
                 th scope="row" { (sanitize::prose(key).replace('_', " ")) }
                 td { (sanitize::prose(value)) }

@@ -125,10 +125,9 @@ pub(super) fn single(
 
 /// Returns the capacity of all drives, where it is the same.
 fn common_size(runs: &[Run]) -> Option<String> {
-    let size = |run: &Run| (run.head.drive.kind, run.head.drive.capacity);
-    let first = runs.first()?;
-    let is_common = runs.iter().all(|run| size(run) == size(first));
-    is_common.then(|| format!("{} each", labels::plain_size(&first.head.drive)))
+    let size = |run: &Run| labels::plain_size(&run.head.drive);
+    let first = size(runs.first()?);
+    runs.iter().all(|run| size(run) == first).then(|| format!("{first} each"))
 }
 
 fn latest(runs: &[Run]) -> Option<String> {

@@ -51,8 +51,22 @@ pub(super) fn table(prices: &Prices, test: Option<String>, drives: &ReportDrives
                 "IOPS: mean over the steps of the headline of \u{201c}" (test) "\u{201d}. "
             }
             "Capacity and rated writes in decimal units."
+            @if let Some(reason) = without_capacity(prices, drives) { " " (reason) }
         }
     }
+}
+
+/// Returns which drives have no capacity per unit of the currency, and why; `None` where all have one.
+fn without_capacity(prices: &Prices, drives: &ReportDrives) -> Option<String> {
+    let without = prices.rows.iter().filter(|row| row.gb.is_none());
+    let names: Vec<&str> = without.map(|row| drives.short(row.drive)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "No GB per {} for {}: the run file does not state the capacity of the whole drive.",
+            sanitize::prose(&prices.currency),
+            names.join(", ")
+        )
+    })
 }
 
 fn is_best(prices: &Prices, value: Value, row: &Price) -> bool {

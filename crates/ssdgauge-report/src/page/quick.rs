@@ -37,7 +37,7 @@ pub(super) fn fits(runs: &[Run]) -> bool {
 /// Returns the body of the page.
 pub(super) fn body(
     run: &Run,
-    title: &str,
+    (title, scripts): (&str, &str),
     (groups, of_groups, ids): (&[Group<'_>], &Sections, &[String]),
     drives: &ReportDrives,
     cohort: Option<&Cohort>,
@@ -76,7 +76,7 @@ pub(super) fn body(
                     details.fold { summary { "Method, drive and machine" } (method::prose(runs, drives)) }
                 }
             }
-            footer.page { "Made with ssdgauge. One file, no scripts, no network." }
+            footer.page { "Made with ssdgauge. One file, " (scripts) ", no network." }
         }
     }
 }

@@ -62,28 +62,35 @@ pub(crate) fn run_name(head: &Head) -> String {
     }
 }
 
-/// Returns the name of the size that requests may address, with the size: for a scratch file that is
-/// no property of the drive.
-pub(crate) fn size(drive: &DriveInfo) -> (&'static str, String) {
-    let words = number::capacity(drive.capacity.0);
+/// Returns the name of the size that requests may address: for a scratch file that is no property of
+/// the drive.
+pub(crate) fn size_name(drive: &DriveInfo) -> &'static str {
     match drive.kind {
-        TargetKind::File => ("Scratch file", words),
-        TargetKind::Block | TargetKind::Virtual | TargetKind::Null => ("Tested capacity", words),
+        TargetKind::File => "Scratch file",
+        TargetKind::Block | TargetKind::Virtual | TargetKind::Null => "Tested capacity",
     }
 }
 
-/// Returns the size in running text: `1.00 TB`, or `scratch file of 4.29 GB`.
+/// Returns the size in running text: `1.00 TB`, `scratch file of 4.29 GB`, or `4.29 GB of 1.00 TB`
+/// where a part of a drive was tested.
 pub(crate) fn size_in_words(drive: &DriveInfo) -> String {
-    match size(drive) {
-        ("Tested capacity", words) => words,
-        (name, words) => format!("{} of {words}", name.to_lowercase()),
-    }
+    in_words(drive, number::capacity)
 }
 
 /// Returns the size as [`size_in_words`] does, without digits that are zero.
 pub(crate) fn plain_size(drive: &DriveInfo) -> String {
-    size_in_words(drive)
-        .replace(&number::capacity(drive.capacity.0), &number::plain_capacity(drive.capacity.0))
+    in_words(drive, number::plain_capacity)
+}
+
+fn in_words(drive: &DriveInfo, capacity: fn(u64) -> String) -> String {
+    let tested = capacity(drive.capacity.0);
+    match (drive.kind, drive.whole_capacity().filter(|_| drive.is_limited())) {
+        (TargetKind::File, _) => format!("scratch file of {tested}"),
+        (TargetKind::Block | TargetKind::Virtual | TargetKind::Null, Some(whole)) => {
+            format!("{tested} of {}", capacity(whole.0))
+        }
+        (TargetKind::Block | TargetKind::Virtual | TargetKind::Null, None) => tested,
+    }
 }
 
 /// Returns the marks of `run` that stand beside each of its numbers, such as `MODEL`.

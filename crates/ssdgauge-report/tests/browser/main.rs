@@ -5,6 +5,7 @@
 
 mod budget;
 mod chromium;
+mod script;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -181,6 +182,7 @@ fn print(chromium: &mut Chromium, file: &Path, pictures: &Path) -> usize {
         assert!(output.status.success(), "{program}");
         String::from_utf8(output.stdout).unwrap()
     };
+    check_paper(chromium);
     let name = pdf.to_str().unwrap();
     let facts = answer("pdfinfo", &[name]);
     let pages = facts.lines().find_map(|line| line.strip_prefix("Pages:")).unwrap().trim();
@@ -192,10 +194,30 @@ fn print(chromium: &mut Chromium, file: &Path, pictures: &Path) -> usize {
     for (number, letters) in letters[..pages].iter().enumerate() {
         assert!(*letters > 60, "page {} of {pages} holds {letters} letters", number + 1);
     }
+    for (number, sheet) in text.split('\u{c}').take(pages).enumerate() {
+        let foot = format!("{}/{pages}", number + 1);
+        let letters: String = sheet.split_whitespace().collect();
+        assert!(letters.ends_with(&foot), "{foot} is not below: {sheet}");
+    }
     let letters_of = |text: &str| text.split_whitespace().collect::<String>();
     let first = letters_of(text.split('\u{c}').next().unwrap());
     assert!(first.contains(&letters_of(title.as_str().unwrap())), "{title} is not on: {first}");
     pages
+}
+
+/// Checks on a sheet of A4 between its margins that every table fits, with all folds open.
+fn check_paper(chromium: &mut Chromium) {
+    chromium.view(695, "light");
+    chromium.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    chromium.evaluate(&FOLDS.replace("OPEN", "true"));
+    let clipped = chromium.evaluate(
+        "function () { return [...document.querySelectorAll('.scroll')]
+            .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
+            .map(box => box.getAttribute('aria-label') + ' ' + box.scrollWidth
+                + ' of ' + box.clientWidth + ': ' + box.textContent.slice(0, 60)) }",
+    );
+    assert_eq!(clipped, json!([]), "clipped on paper");
+    chromium.ask("Emulation.setEmulatedMedia", json!({ "media": "" }));
 }
 
 /// Presses the tabulator through the page and checks that each control is reached, in order.
@@ -241,6 +263,11 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
     });
     let several = written(folder.path(), "several.html", &runs);
     let noted = with_notes(folder.path(), &runs);
+    let scripted = folder.path().join("scripted.html");
+    let options = PageOptions { script: true, ..PageOptions::default() };
+    std::fs::write(&scripted, page(&runs, &options)).unwrap();
+    let plain = folder.path().join("plain.html");
+    std::fs::write(&plain, page(&runs, &PageOptions::default())).unwrap();
     let one = written(folder.path(), "one.html", &runs[..1]);
     let none = written(folder.path(), "none.html", &[run(&Recipe::new("x", client(0, 0), "Disk"))]);
     let mut chromium = Chromium::start();
@@ -259,5 +286,9 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
     budget::check(&mut chromium, &quick, &budget::QUICK);
     budget::check(&mut chromium, &fifteen, &budget::FIFTEEN);
     budget::press(&mut chromium, &several);
+    script::check(&mut chromium, &scripted, &plain);
+    chromium.show(&scripted, 1_100, "light");
+    check_by_axe(&mut chromium, "scripted", "others");
+    assert_eq!(chromium.complaints, Vec::<String>::new());
     eprintln!("pictures of the pages: {}", pictures.display());
 }

@@ -24,6 +24,21 @@ function () {
         const scale = box.width / chart.viewBox.baseVal.width;
         return parseFloat(getComputedStyle(text).fontSize) * scale;
       });
+      // Letters stay within the chart, and no two words cover each other.
+      const written = [...chart.querySelectorAll('text')].filter(shown).map(text =>
+        ({ text, box: text.getBoundingClientRect() })).filter(one => one.box.width > 0);
+      for (const [place, one] of written.entries()) {
+        if (one.box.left < box.left - 2 || one.box.right > box.right + 2) {
+          say('letters beyond a chart of ' + figure.id, one.text);
+        }
+        for (const other of written.slice(place + 1)) {
+          const across = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
+          const down = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
+          if (across > 3 && down > 5) {
+            say('overprinted in ' + figure.id + ': ' + one.text.textContent + ' and', other.text);
+          }
+        }
+      }
       if (Math.min(...sizes) < 9.5) say('letters of ' + Math.min(...sizes) + ' px', figure);
     }
     // The values of marks are reached by keyboard: one table for each chart with marks to point at.
@@ -130,6 +145,10 @@ function () {
     if (!target.startsWith('#') || !document.getElementById(target.slice(1))) {
       say('a link to nowhere', link);
     }
+  }
+  for (const table of document.querySelectorAll('table:has(thead)')) {
+    const heads = [...table.querySelectorAll('thead th')].map(head => head.textContent.trim());
+    if (new Set(heads).size !== heads.length) say('two columns of one name', table);
   }
   for (const head of document.querySelectorAll('th')) {
     if (!head.scope) say('a head of a table without scope', head);

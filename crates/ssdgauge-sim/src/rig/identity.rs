@@ -30,6 +30,7 @@ pub(crate) fn drive_info(
         ("cells", profile.drive.cells.clone()),
         ("interface", profile.host_interface.interface.clone()),
         ("write_cache", write_cache.to_string()),
+        (DriveInfo::WHOLE_CAPACITY, usable.to_string()),
         (DriveInfo::MODEL_REVISION, MODEL_REVISION.to_string()),
         ("profile_digest", format!("{digest:016x}")),
         ("seed", seed.to_string()),

@@ -16,9 +16,12 @@ const COLUMNS: [Column; 5] = [
     Column::text("SERIAL", Fit::Whole),
     Column::text("TESTABLE", Fit::Whole),
 ];
-/// What a reader does next, below the list.
-const NEXT: &str = "\na drive in use: test a folder on it (ssdgauge quick FOLDER); \
-                    one drive: ssdgauge drives DRIVE; virtual drives: ssdgauge drives sim:\n";
+/// What a reader does next, below the list: one command on each line, so that none is folded.
+const NEXT: [(&str, &str); 3] = [
+    ("a folder on a drive in use", "ssdgauge quick FOLDER"),
+    ("one drive", "ssdgauge drives DRIVE"),
+    ("virtual drives", "ssdgauge drives sim:"),
+];
 /// The indent of the reasons.
 const INDENT: usize = 4;
 
@@ -33,8 +36,16 @@ pub(crate) fn print_list(as_json: bool) {
     } else {
         let (width, paint) = (terminal::width::columns(), Paint::of_stdout());
         terminal::print_folded(&table(&drives, width, paint));
-        terminal::print_folded(NEXT);
+        terminal::print_folded(&next(paint));
     }
+}
+
+fn next(paint: Paint) -> String {
+    let line = |(what, command): &(&str, &str)| {
+        format!("{:<28}{}\n", format!("{what}:"), paint.text(Role::Command, command))
+    };
+    let lines: String = NEXT.iter().map(line).collect();
+    format!("\n{lines}")
 }
 
 /// A drive of the list.

@@ -9,6 +9,7 @@ use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::output;
 use crate::process::{self, StopFlag};
+use crate::run_file_name::RunFileName;
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::terminal;
@@ -17,7 +18,7 @@ use ssdgauge_core::{DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Depth, ProofError, Recorded, Settings, assumed_rates};
 use ssdgauge_runfile::{Opening, RunFile, Writer};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Proves a drive, or reads what an earlier proof wrote.
 ///
@@ -42,8 +43,8 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
     target.check_free_space()?;
     let now = process::unix_ms();
-    let name = || PathBuf::from(format!("prove-{}.ssdg", process::file_timestamp(now)));
-    let out = arguments.out.clone().unwrap_or_else(name);
+    let name = RunFileName::new(arguments.out.as_deref(), &plan.suite.id, now);
+    let out = name.find()?;
     output::check_new(&out, "the proof")?;
     ssdgauge_runfile::check_new(&out)?;
     let id = process::run_id(now)?;
@@ -69,9 +70,9 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
         environment: &ssdgauge_host::environment(privileges.as_deref()),
         properties: &[settings.property()],
     };
-    let mut writer = Writer::create(&out, &opening).map_err(Failure::before_the_run)?;
-    let name = rig.drive().name().to_owned();
-    terminal::print_message(&format!("prove on {name} -> {}\n{expected}", out.display()));
+    let (out, mut writer) = name.create(out.clone(), &opening)?;
+    let drive = rig.drive().name();
+    terminal::print_message(&format!("prove on {drive} -> {}\n{expected}", out.display()));
     let mut progress = ProveProgress::new(stop);
     let recorded = Recorded::none(settings);
     let result = ssdgauge_lab::prove(&recorded, rig.as_mut(), &mut writer, &mut progress);

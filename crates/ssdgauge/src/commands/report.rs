@@ -73,6 +73,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         specifications: read_specifications(&arguments.specifications, &runs)?,
         compare_labels: arguments.compare_labels,
         notes: arguments.notes.as_deref().map(|file| notes::read(file, &runs)).transpose()?,
+        script: arguments.script,
         cohort: arguments.cohort.as_ref().map(|_| cohort::read(&cohort)).transpose()?,
     };
     if let Some(page) = &page {

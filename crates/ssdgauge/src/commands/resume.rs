@@ -8,10 +8,11 @@ use crate::failure::{Failure, FailureKind};
 use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
+use crate::rest_of_run::RestOfRun;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::{meter_specs, terminal};
-use ssdgauge_core::DriveInfo;
+use ssdgauge_core::{DriveInfo, Nanos, Plan};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Outlook, Recorded, assumed_rates};
 use ssdgauge_runfile::{FindingRecord, Writer};
@@ -77,6 +78,8 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     if let Some(finding) = &meters_changed {
         terminal::print_message(&format!("warning: {}", finding.text));
     }
+    let began = RestOfRun::read(&run)?;
+    terminal::print_message(&beginning(&began, plan, rig.drive()));
     let steps_before = earlier.len();
     let mut outlook = Outlook::new(plan, head.drive.capacity, &assumed_rates(&head.drive));
     outlook.resume(&earlier);
@@ -93,4 +96,15 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     }
     drop((writer, rig, run));
     finish_run(result, &arguments.file, arguments.json)
+}
+
+/// Returns what is continued, since when it stands still, and what its rest takes.
+fn beginning(rest: &RestOfRun, plan: &Plan, drive: &DriveInfo) -> String {
+    let serial = drive.serial.as_deref().map_or_else(String::new, |serial| format!(" ({serial})"));
+    let ago = rest.last_unix_ms.map(|last| (process::unix_ms() - last) / 1_000);
+    let ago = ago
+        .and_then(|seconds| u64::try_from(seconds).ok())
+        .map_or_else(String::new, |ago| format!(", stopped {} ago", Nanos::from_secs(ago).about()));
+    let left = rest.left().map_or_else(String::new, |left| format!("; {left}"));
+    format!("resume {} on {}{serial}{ago}\n{}{left}", plan.suite.id, drive.name(), rest.finished())
 }

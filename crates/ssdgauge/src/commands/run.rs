@@ -10,13 +10,14 @@ use crate::page_file::{self, finish_run};
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
 use crate::protocol::Protocol;
+use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_lab::{Outlook, Suite};
-use ssdgauge_runfile::{Opening, RunFile, Writer};
-use std::path::{Path, PathBuf};
+use ssdgauge_runfile::{Opening, RunFile};
+use std::path::Path;
 
 /// Runs the suite `quick` on a target.
 ///
@@ -99,7 +100,8 @@ fn start(
         .map_err(|failure| target.refusal_or(failure))?;
     target.check_free_space()?;
     let now = process::unix_ms();
-    let out = options.out.clone().unwrap_or_else(|| default_name(&plan, now));
+    let name = RunFileName::new(options.out.as_deref(), &plan.suite.id, now);
+    let out = name.find()?;
     check_outputs(&out, options.log_ios.as_deref())?;
     let id = process::run_id(now)?;
     let context = RunContext { run_id: &id, results: &out, continues: None };
@@ -128,7 +130,7 @@ fn start(
         environment: &environment,
         properties: &[],
     };
-    let mut writer = Writer::create(&out, &opening).map_err(Failure::before_the_run)?;
+    let (out, mut writer) = name.create(out.clone(), &opening)?;
     terminal::print_message(&format!(
         "{} on {} -> {}\n{expected}\n{}",
         plan.suite.id,
@@ -233,11 +235,6 @@ fn place(drive: &DriveInfo) -> String {
         TargetKind::Virtual => format!("a virtual drive of {size}; no drive is written"),
         TargetKind::Null => "no drive is written".to_owned(),
     }
-}
-
-/// Returns the name of a run file without `--out`: `SUITE-TIME.ssdg`.
-fn default_name(plan: &Plan, now: i64) -> PathBuf {
-    PathBuf::from(format!("{}-{}.ssdg", plan.suite.id, process::file_timestamp(now)))
 }
 
 /// Refuses outputs that exist already or lie among the device nodes, and two outputs of one name, before

@@ -59,7 +59,7 @@ fn print_list(suites: &[Suite]) {
     let (one, own) = ("ssdgauge suites act", "ssdgauge plan act TARGET");
     terminal::print_folded(&format!(
         "\nTime and bytes are expected on an NVMe client drive of 1 TB; quick uses a scratch file of \
-         {}, the others up to the whole drive, and erase it.\none suite: {}   another drive: {}\n",
+         {}, the others up to the whole drive, and erase it.\none suite:      {}\nanother drive:  {}\n",
         DEFAULT_SIZE.about(),
         paint.text(Role::Command, one),
         paint.text(Role::Command, own),

@@ -130,6 +130,28 @@ fn resuming_a_complete_run_runs_no_step() {
 }
 
 #[test]
+fn a_resumed_run_states_how_many_steps_have_finished_and_what_its_rest_takes() {
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);
+    let file = bench.path("a.ssdg");
+    let all = query(&file, "SELECT count(*) FROM step");
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    for table in ["interval", "reading", "finding", "property"] {
+        connection.execute(&format!("DELETE FROM {table} WHERE step_id > 5"), []).unwrap();
+    }
+    connection.execute("DELETE FROM step WHERE id > 5", []).unwrap();
+    drop(connection);
+    let output = bench.call(&["resume", "a.ssdg"]);
+    let said = crate::support::unfolded(&crate::support::text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.starts_with("resume quick on MODEL tiny"), "{said}");
+    let expected = format!(" ago 5 of {all} steps are finished; ");
+    let rest = said.split(&expected).nth(1).unwrap_or_else(|| panic!("{said}"));
+    assert!(rest.split(" left").next().unwrap().len() < 20, "a time: {said}");
+    assert_eq!(query(&file, "SELECT count(*) FROM step WHERE state = 'finished'"), all);
+}
+
+#[test]
 fn a_run_file_in_use_by_another_process_is_refused() {
     let bench = Bench::new();
     let long = ["quick", ".", "--size", "16MiB", "--shorten", "2", "--out", "a.ssdg"];

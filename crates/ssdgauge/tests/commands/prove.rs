@@ -115,6 +115,27 @@ fn a_killed_proof_of_a_drive_is_resumed_and_its_data_is_read_later() {
 }
 
 #[test]
+fn a_proof_on_a_page_of_several_runs_is_unfinished_only_until_it_ends() {
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "quick.ssdg"]);
+    bench.print(&["prove", "sim:tiny?capacity=256MB", "--quick", "--out", "proof.ssdg"]);
+    let page = || {
+        bench.print(&["report", "quick.ssdg", "proof.ssdg", "-o", "both.html"]);
+        std::fs::read_to_string(bench.path("both.html")).unwrap()
+    };
+    let ended = page();
+    assert!(!ended.contains("UNFINISHED") && !ended.contains("no step of this test has finished"));
+    let row = "Proof of the capacity</th><td>every block that was read held what was written there";
+    assert!(ended.contains(row));
+    let sql = "DELETE FROM property WHERE value LIKE '%\"event\":\"ended\"%'";
+    let file = rusqlite::Connection::open(bench.path("proof.ssdg")).unwrap();
+    assert_eq!(file.execute(sql, []).unwrap(), 1);
+    let cut = page();
+    assert!(cut.contains("<strong>UNFINISHED</strong> 1 of 2 runs"));
+    assert!(cut.contains("Proof of the capacity</th><td>not complete"));
+}
+
+#[test]
 fn a_run_that_is_no_proof_is_not_read_as_one() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);

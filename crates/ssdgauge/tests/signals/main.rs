@@ -121,6 +121,7 @@ fn each_signal_stops_the_requests_at_once_and_leaves_no_process() {
                 load.stderr()
             );
             let stderr = load.stderr();
+            assert!(stderr.contains("interrupted: 1 of 2 steps are finished"), "{stderr}");
             let steps: Vec<&str> = stderr.lines().filter(|line| line.contains("/2]")).collect();
             assert!(
                 steps.len() == 2 && !steps[0].contains("interrupted after"),

@@ -25,7 +25,8 @@ pub(super) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
     let mut taken: Vec<Area> = Vec::new();
     let mut drawn: Vec<(&Event, f64, f64, usize)> = Vec::new();
     for event in &plot.events {
-        let lines = if cut.is_narrow() { 1 } else { event.words.len() };
+        let most = if cut.is_narrow() { 1 } else { event.words.len() };
+        let lines = lines_with_room(plot, cut, event, most, &taken);
         let longest = event.words.iter().take(lines).map(|words| words.chars().count()).max();
         let width = longest.unwrap_or(0) as f64 * (LETTER - 0.6);
         let x = cut.x(plot.across.share(event.at.0));
@@ -49,6 +50,20 @@ pub(super) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
             }
         }
     }
+}
+
+/// Returns how many lines of the words of `event` fit beside it without touching a line of the plot or
+/// other words: `most`, or fewer; the first one in any case.
+fn lines_with_room(plot: &Plot, cut: &Cut, event: &Event, most: usize, taken: &[Area]) -> usize {
+    let x = cut.x(plot.across.share(event.at.0)) + AWAY;
+    let wanted = cut.y(plot.up.share(event.at.1));
+    let fits = |lines: &usize| {
+        let longest = event.words.iter().take(*lines).map(|words| words.chars().count()).max();
+        let width = longest.unwrap_or(0) as f64 * (LETTER - 0.6);
+        let y = place(plot, cut, (x, width, wanted), *lines, taken);
+        space(plot, cut, area(x, y, width, *lines), taken) > 0.0
+    };
+    (2..=most).rev().find(fits).unwrap_or(most.min(1))
 }
 
 fn area(x: f64, y: f64, width: f64, lines: usize) -> Area {
@@ -105,4 +120,47 @@ fn space(plot: &Plot, cut: &Cut, area: Area, taken: &[Area]) -> f64 {
         least = least.min(aside.max(above).max(0.0));
     }
     least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::kit::axis::{Across, Up};
+    use crate::page::kit::chart::{Room, Series};
+    use crate::text::number;
+
+    /// Returns how many lines of words an event has between two flat lines.
+    fn words_between(low: f64, high: f64) -> usize {
+        let line = |drive: usize, y: f64| Series {
+            drive,
+            points: vec![(0.0, y), (60.0, y)],
+            ..Series::default()
+        };
+        let plot = Plot {
+            label: String::new(),
+            across: Across::continuous(60.0, None, "seconds", number::tick),
+            up: Up::new([0.0, 100.0].into_iter(), "MB/s", false, number::short),
+            lines: vec![line(0, low), line(1, high), line(2, 0.0), line(3, 100.0)],
+            scored: None,
+            rays: Vec::new(),
+            events: vec![Event {
+                drive: 0,
+                at: (10.0, (low + high) / 2.0),
+                words: ["cache full", "4 GB at 500 MB/s", "then 100 MB/s"]
+                    .map(str::to_owned)
+                    .into(),
+            }],
+        };
+        let cut = Cut { width: 780.0, height: 280.0, left: 50.0, right: 100.0, room: Room::Middle };
+        drawn(&plot, &cut).0.matches("<text").count()
+    }
+
+    #[test]
+    fn an_event_has_as_many_lines_of_words_as_fit_between_the_lines_of_the_plot() {
+        assert_eq!(words_between(20.0, 90.0), 3);
+        assert_eq!(words_between(40.0, 62.0), 2);
+        assert!(
+            (0..10).all(|n| words_between(f64::from(n) * 10.0, f64::from(n) * 10.0 + 1.0) >= 1)
+        );
+    }
 }

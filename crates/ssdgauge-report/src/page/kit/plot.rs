@@ -81,7 +81,9 @@ fn has_label(plot: &Plot, drives: &ReportDrives, drive: usize) -> bool {
 fn drawn(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
     let view = format!("0 0 {} {}", at(cut.width), at(cut.height));
     html! {
-        svg class=(cut.room.classes()) viewBox=(view) role="img" aria-label=(plot.label) {
+        svg class=(cut.room.classes()) viewBox=(view) role="img" aria-label=(plot.label)
+            data-zoom=[zoom(plot, cut)]
+        {
             (ground(plot, cut))
             (axes(plot, cut))
             @for line in &plot.lines { (series(plot, line, drives, cut)) }
@@ -91,6 +93,19 @@ fn drawn(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
             (rays(plot, cut))
         }
     }
+}
+
+/// Returns what the script needs to enlarge a part of the chart: the edges of the plot, the end of its
+/// axis, and the end of its first part, 0 without one; `None` for a chart without time or amount across,
+/// and for phones, where a finger scrolls.
+fn zoom(plot: &Plot, cut: &Cut) -> Option<String> {
+    let (end, first) = match plot.across.scale {
+        AcrossScale::Places(_) => return None,
+        AcrossScale::To(end) => (end, 0.0),
+        AcrossScale::TwoSpeeds { cut, end } => (end, cut),
+    };
+    let edges = [cut.left, cut.width - cut.right, TOP, cut.bottom()].map(at).join(" ");
+    (plot.rays.is_empty() && !cut.is_narrow()).then(|| format!("{edges} {end} {first}"))
 }
 
 /// Returns the tinted parts: what is enlarged, and what the score counts.

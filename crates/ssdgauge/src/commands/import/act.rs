@@ -4,7 +4,6 @@ use crate::failure::{Failure, FailureKind};
 use crate::suite_options::find_suite;
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 use ssdgauge_fio::{ASSUMED_CAPACITY, Imported, read_act_log};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -32,6 +31,9 @@ pub(super) fn import(input: &Path, size: Option<Bytes>) -> Result<(Imported, u32
     if counted.inner.limit() == 0 {
         return Err(failure("it is longer than 1 GiB".into()));
     }
+    let capacity_from = size.map_or("not stated, 1 TB assumed", |_| "--size");
+    let whole = size.map(|size| (DriveInfo::WHOLE_CAPACITY.into(), size.0.to_string()));
+    let details = [("capacity_from".into(), capacity_from.into())].into_iter().chain(whole);
     let drive = DriveInfo {
         kind: TargetKind::Block,
         target: log.devices().chars().take(200).collect(),
@@ -41,10 +43,7 @@ pub(super) fn import(input: &Path, size: Option<Bytes>) -> Result<(Imported, u32
         capacity: size.unwrap_or(ASSUMED_CAPACITY),
         logical_block: Bytes(512),
         physical_block: Bytes(512),
-        details: BTreeMap::from([(
-            "capacity_from".into(),
-            size.map_or("not stated, 1 TB assumed", |_| "--size").into(),
-        )]),
+        details: details.collect(),
     };
     let suite = find_suite("act")?;
     let options = ssdgauge_lab::Options {

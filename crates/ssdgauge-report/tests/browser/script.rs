@@ -1,0 +1,113 @@
+//! The script of a page: what it does, and that the page is the same without it.
+
+use crate::chromium::Chromium;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The state of the answer and of the first chart over written data that is shown.
+const STATE: &str = "function () {
+    const shown = selector => [...document.querySelectorAll(selector)].find(e => e.checkVisibility());
+    const chart = shown('svg[data-zoom]');
+    chart.scrollIntoView({ block: 'center' });
+    const box = chart.getBoundingClientRect();
+    const ticks = [...chart.querySelectorAll('.tk')].filter(t => t.getAttribute('text-anchor') === 'middle');
+    return {
+        drives: [...document.querySelectorAll('.ans tbody tr')].map(row => row.className),
+        sorted: [...document.querySelectorAll('.ans th[aria-sort]')].map(h => h.getAttribute('aria-sort')),
+        chart: chart.innerHTML, zoomed: chart.classList.contains('zoomed'),
+        whole: Boolean(shown('.whole')),
+        ticks: ticks.map(t => parseFloat(t.textContent)),
+        places: ticks.map(t => t.getBBox().x),
+        zoom: chart.dataset.zoom.split(' ').map(Number),
+        left: box.left, top: box.top, width: box.width, height: box.height,
+        drawn: chart.viewBox.baseVal.width } }";
+
+fn press(chromium: &mut Chromium, selector: &str) {
+    chromium.evaluate(&format!("function () {{ document.querySelector('{selector}').click() }}"));
+}
+
+fn mouse(chromium: &mut Chromium, kind: &str, (x, y): (f64, f64), clicks: u32) {
+    let event = json!({
+        "type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": clicks,
+    });
+    chromium.ask("Input.dispatchMouseEvent", event);
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect()
+}
+
+/// Sorts the answer and enlarges a chart of `file`, which has the script; `plain` is the same page
+/// without it.
+pub(crate) fn check(chromium: &mut Chromium, file: &Path, plain: &Path) {
+    chromium.show(file, 1_280, "light");
+    let before = chromium.evaluate(STATE);
+    sort(chromium, &before);
+    enlarge(chromium, &before);
+    assert_eq!(chromium.complaints, Vec::<String>::new());
+    // Without the script there is nothing to press, and the same to read.
+    let words = "function () { return document.body.innerText.replace(/one script for zoom and sorting/, \
+                 'no scripts').replace(/\\s+/g, ' ') }";
+    let with = chromium.evaluate(words);
+    chromium.show(plain, 1_280, "light");
+    assert_eq!(chromium.evaluate(words), with);
+    let buttons =
+        chromium.evaluate("function () { return document.querySelectorAll('button').length }");
+    assert_eq!(buttons, json!(0));
+}
+
+fn sort(chromium: &mut Chromium, before: &Value) {
+    let values = "function () { return [...document.querySelectorAll('.ans tbody tr')]
+        .map(row => Number(row.querySelector('td.b').dataset.v)) }";
+    let head = ".ans th:nth-child(3) .sort";
+    press(chromium, head);
+    let falling = numbers(&chromium.evaluate(values));
+    assert!(falling.is_sorted_by(|a, b| a >= b), "{falling:?}");
+    press(chromium, head);
+    let rising = numbers(&chromium.evaluate(values));
+    assert!(rising.is_sorted() && rising[0] < rising[1], "{rising:?}");
+    assert_eq!(chromium.evaluate(STATE)["sorted"], json!(["ascending"]));
+    press(chromium, head);
+    let again = chromium.evaluate(STATE);
+    assert_eq!((&again["drives"], &again["sorted"]), (&before["drives"], &json!([])));
+}
+
+fn enlarge(chromium: &mut Chromium, before: &Value) {
+    let get = |key: &str| before[key].as_f64().unwrap();
+    let zoom = numbers(&before["zoom"]);
+    let (left, right) = (zoom[0], zoom[1]);
+    let scale = get("width") / get("drawn");
+    let place = |share: f64| {
+        let x = get("left") + (left + share * (right - left)) * scale;
+        (x, get("top") + get("height") / 2.0)
+    };
+    let drag = |chromium: &mut Chromium, from: f64, to: f64| {
+        mouse(chromium, "mousePressed", place(from), 1);
+        mouse(chromium, "mouseMoved", place((from + to) / 2.0), 1);
+        mouse(chromium, "mouseReleased", place(to), 1);
+    };
+    drag(chromium, 0.1, 0.3);
+    let near = chromium.evaluate(STATE);
+    assert_eq!((&near["zoomed"], &near["whole"]), (&json!(true), &json!(true)));
+    let (ticks, places) = (numbers(&near["ticks"]), numbers(&near["places"]));
+    assert!(ticks.len() >= 3 && ticks.is_sorted() && places.is_sorted(), "{ticks:?} {places:?}");
+    let all = numbers(&before["ticks"]);
+    let span = |ticks: &[f64]| ticks[ticks.len() - 1] - ticks[0];
+    assert!(span(&ticks) < 0.5 * span(&all), "{ticks:?} of {all:?}");
+    // Dragged again, from right to left, it shows a part of that part.
+    drag(chromium, 0.8, 0.4);
+    let nearer = numbers(&chromium.evaluate(STATE)["ticks"]);
+    assert!(span(&nearer) < 0.7 * span(&ticks), "{nearer:?} of {ticks:?}");
+    // A press without a drag changes nothing; two show the whole.
+    drag(chromium, 0.5, 0.5);
+    assert_eq!(chromium.evaluate(STATE)["zoomed"], json!(true));
+    press(chromium, ".whole:not([hidden])");
+    let whole = chromium.evaluate(STATE);
+    assert_eq!((&whole["chart"], &whole["whole"]), (&before["chart"], &json!(false)));
+    drag(chromium, 0.2, 0.6);
+    for clicks in [1, 2] {
+        mouse(chromium, "mousePressed", place(0.5), clicks);
+        mouse(chromium, "mouseReleased", place(0.5), clicks);
+    }
+    assert_eq!(chromium.evaluate(STATE)["chart"], before["chart"]);
+}

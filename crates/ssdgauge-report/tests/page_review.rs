@@ -1,0 +1,236 @@
+//! Defects that readers of the page, the card and the pictures have found: each has a test that fails
+//! where it comes back.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
+
+mod support;
+
+use ssdgauge_core::search::{Limits, Search, SearchRule};
+use ssdgauge_core::{
+    Access, Bytes, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream,
+    TargetKind, Window,
+};
+use ssdgauge_report::{
+    CompareOptions, PageOptions, Run, compare, figures, fragment, markdown, page, terminal_summary,
+};
+use support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
+
+fn caveats(runs: &[Run]) -> String {
+    fragment(runs, &PageOptions::default(), "caveats").unwrap()
+}
+
+/// Returns `count` drives through `client`, each with half of the speed of the one before it.
+fn drives(count: i32) -> Vec<Run> {
+    let drive = |number: i32| {
+        let pace = move |stream: &Stream, second: u32| {
+            let pace = support::steady(stream, second);
+            Pace { iops: pace.iops >> number, lat_us: pace.lat_us * f64::from(1 << number) }
+        };
+        let mut recipe = Recipe::new(&format!("run-{number}"), client(6, 30), "Disk");
+        recipe.pace = &pace;
+        recipe.drive.kind = TargetKind::Block;
+        recipe.drive.model = Some(format!("Model number {number}"));
+        recipe.drive.serial = Some(format!("S{number}"));
+        run(&recipe)
+    };
+    (0..count).map(drive).collect()
+}
+
+#[test]
+fn loads_that_a_search_tries_until_they_fail_put_nothing_in_doubt() {
+    let text = "4 % of the requests waited for a free slot";
+    let mut recipe = Recipe::new("a", client(12, 30), "Disk");
+    let overload = || Finding::new(FindingKind::Overloaded, Severity::Warning, text, "");
+    // A step of the second test.
+    recipe.findings = vec![(Some(14), overload())];
+    let plain = run(&recipe);
+    let mut searching = plain.clone();
+    searching.tests[1].test.search = Some(Search {
+        probes: 0,
+        attempts: 0,
+        recondition: Vec::new(),
+        limits: Limits { slice: Nanos::from_secs(1), above: Vec::new() },
+        rule: SearchRule::default(),
+    });
+    for (run, is_doubt) in [(plain, true), (searching, false)] {
+        let run = std::slice::from_ref(&run);
+        let card = terminal_summary(&run[0], 200, false);
+        assert_eq!(card.contains("warning: 4 %"), is_doubt, "{card}");
+        assert_eq!(markdown(run).contains("**warning** Random"), is_doubt, "{}", markdown(run));
+        assert_eq!(caveats(run).contains("<b>Overloaded</b>"), is_doubt, "{}", caveats(run));
+    }
+}
+
+#[test]
+fn findings_of_one_kind_are_one_line_with_their_number() {
+    let mut runs = drives(3);
+    for (number, run) in runs.iter_mut().enumerate() {
+        for share in 0..5 {
+            let text = format!("other processes sent {share}{number} % of the requests");
+            let kind = FindingKind::OtherTraffic;
+            run.findings.push(Finding::new(kind, Severity::Warning, text, "stop them"));
+        }
+    }
+    let caveats = caveats(&runs);
+    assert_eq!(caveats.matches("Requests of other processes").count(), 1, "{caveats}");
+    assert!(caveats.contains("15 findings"), "{caveats}");
+}
+
+#[test]
+fn a_part_of_a_drive_is_not_compared_with_a_whole_one() {
+    let mut runs = drives(2);
+    for (run, whole) in runs.iter_mut().zip(["1000204886016", "64000000000"]) {
+        run.head.drive.capacity = Bytes(64_000_000_000);
+        run.head.drive.details.insert(DriveInfo::WHOLE_CAPACITY.into(), whole.into());
+    }
+    assert!(compare(&runs[0], &runs[1], &CompareOptions::default()).is_err());
+    let apart = page(&runs, &PageOptions::default());
+    assert!(apart.contains("whole drive") && apart.contains("span 64.0\u{a0}GB"));
+    for run in &mut runs {
+        run.head.drive.details.clear();
+    }
+    // A run file that does not state the capacity of its drive counts as before.
+    assert!(compare(&runs[0], &runs[1], &CompareOptions::default()).is_ok());
+}
+
+#[test]
+fn a_column_of_the_answer_has_a_short_name_on_phones() {
+    let drive = |number: u64| {
+        let pace = move |stream: &Stream, second: u32| {
+            let pace = support::steady(stream, second);
+            Pace { iops: pace.iops / (number + 1), ..pace }
+        };
+        let mut recipe = Recipe::new(&format!("r{number}"), quick(12), "Disk");
+        recipe.pace = &pace;
+        recipe.drive.serial = Some(format!("S{number}"));
+        for test in &mut recipe.plan.tests {
+            test.title.push_str(", 4 KiB, bursts of at most 2 GB");
+        }
+        run(&recipe)
+    };
+    let answer = fragment(&[drive(0), drive(1)], &PageOptions::default(), "answer").unwrap();
+    let names: Vec<&str> = answer.split("data-s=\"").skip(1).collect();
+    let names: Vec<&str> = names.iter().map(|name| name.split('"').next().unwrap()).collect();
+    assert!(names.contains(&"Random write 4\u{a0}KiB"), "{names:?}");
+    assert!(names.iter().all(|name| !name.contains(',')), "{names:?}");
+}
+
+#[test]
+fn a_smooth_drive_leaves_the_steadiness_of_the_others_readable() {
+    let window = Window::Time(Nanos::from_secs(60));
+    let score = Score::MeanOverSigmaOfLast { metric: Metric::Iops, window };
+    let drive = |(number, noise): (usize, f64)| {
+        let pace = move |_: &Stream, second: u32| {
+            let iops = 20_000.0 * (1.0 + noise * (f64::from(second) * 1.7).sin());
+            Pace { iops: iops as u64, lat_us: 100.0 }
+        };
+        let write = step("write", 1.0, stream(Access::Random, 4_096, 0, 32), 90);
+        let figures = [Figure::Ranking];
+        let writes = test("writes", "Random write", score.clone(), &figures, vec![write]);
+        let mut recipe = Recipe::new(&format!("r{number}"), plan("own", vec![writes]), "Disk");
+        recipe.pace = &pace;
+        recipe.drive.serial = Some(format!("S{number}"));
+        run(&recipe)
+    };
+    let runs: Vec<Run> = [0.3, 0.1, 0.000_2].into_iter().enumerate().map(drive).collect();
+    let values: Vec<f64> = runs.iter().map(|run| run.tests[0].headline.value.unwrap()).collect();
+    assert!(values[2] > 100.0 * values[0], "{values:?}");
+    // A course has no bars: each line ends with the value of its drive.
+    let figure = fragment(&runs, &PageOptions::default(), "own/writes").unwrap();
+    let ends: Vec<&str> = figure.split("<text class=\"el\"").skip(1).collect();
+    let speed = figure.split("<div class=\"p p-speed\">").nth(1).unwrap();
+    let speed = speed.split("<div class=\"p p-").next().unwrap();
+    assert!(!speed.contains("<ol class=\"bars\""), "bars of a factor of a thousand");
+    for value in ["4.70", "14.1", "7,349"] {
+        let is_there = |end: &&str| end.split("</text>").next().unwrap().contains(value);
+        assert!(ends.iter().any(is_there), "{value}");
+    }
+}
+
+#[test]
+fn a_course_of_latency_names_its_percentile() {
+    let runs = drives(2);
+    let figures = figures(&runs, &PageOptions::default());
+    let courses: Vec<_> =
+        figures.iter().filter(|one| one.name.contains("latency-timeline")).collect();
+    assert!(!courses.is_empty());
+    for course in courses {
+        assert!(course.svg.contains("p99") || course.svg.contains("99th"), "{}", course.name);
+    }
+}
+
+#[test]
+fn a_page_shows_no_text_of_its_own_configuration() {
+    let page = page(&drives(3), &PageOptions::default());
+    for text in ["[[", "queue_depth", "block_size", "read_percent", "timeline-", "_per_", "mean_of"]
+    {
+        assert!(!page.contains(text), "{text}");
+    }
+    // A cell or a caption is no record of the program either.
+    assert!(!page.contains("Some(") && !page.contains("None,") && !page.contains("::"));
+}
+
+#[test]
+fn the_words_below_a_picture_leave_most_of_it_to_the_chart() {
+    for count in [1, 2, 6] {
+        for figure in figures(&drives(count), &PageOptions::default()) {
+            let view = figure.svg.split("viewBox=\"0 0 760 ").nth(1).unwrap();
+            let height: f64 = view.split('"').next().unwrap().parse().unwrap();
+            let origin = figure.svg.find("client-2018 r1 · test").unwrap();
+            let y = figure.svg[..origin].rsplit(" y=\"").next().unwrap();
+            let y: f64 = y.split('"').next().unwrap().parse().unwrap();
+            let (share, lines) = ((height - y + 11.0) / height, (height - y) / 15.0);
+            // Small bar charts have few rows, so the words are counted.
+            let is_plot = ["timeline", "curve"].iter().any(|kind| figure.name.ends_with(kind));
+            assert!(!is_plot || share < 0.3, "{} of {count} drives: {share:.2}", figure.name);
+            let most = 8.0 + f64::from(count) / 2.0;
+            assert!(lines < most, "{} of {count} drives: {lines} lines", figure.name);
+            for number in 0..count {
+                assert!(figure.svg.contains(&format!("run run-{number}")), "{}", figure.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_card_and_the_page_of_a_quick_run_state_the_same_speeds() {
+    // A disturbed disk: the first step of all is served by a cache.
+    let pace = |stream: &Stream, second: u32| {
+        let pace = support::steady(stream, second);
+        let is_first = stream.block_size.0 == 131_072 && stream.queue_depth == 1;
+        let lucky = is_first && stream.read_percent == 100;
+        Pace { iops: if lucky { pace.iops } else { pace.iops / 30 }, ..pace }
+    };
+    let mut recipe = Recipe::new("a", quick(12), "Disk");
+    recipe.pace = &pace;
+    let run = run(&recipe);
+    let page = page(std::slice::from_ref(&run), &PageOptions::default());
+    let card = terminal_summary(&run, 120, false);
+    let title = page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap();
+    let words =
+        |text: &str| text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&card).contains(&words(title)), "{title}: {card}");
+    // Each value of the page stands in the row of the same load on the card.
+    let rows: Vec<&str> = page.split("<div class=\"h\"><span>").skip(1).collect();
+    assert!(rows.len() >= 7, "{}", rows.len());
+    for row in rows {
+        let value = row.split("<b>").nth(1).unwrap().split(' ').next().unwrap();
+        let load = row.split("<div class=\"f\"><span>").nth(1).unwrap().split("</span>").next();
+        let depth = load.unwrap().split("QD").nth(1).unwrap().split(',').next().unwrap();
+        let sequential = !load.unwrap().contains("random");
+        if load.unwrap().contains("% read") {
+            // The card has reads and writes of a mix apart.
+            continue;
+        }
+        let block = if load.unwrap().contains("MiB") {
+            "1M"
+        } else if sequential {
+            "128K"
+        } else {
+            "4K"
+        };
+        let label = format!("{}{block} Q{depth}", if sequential { "SEQ" } else { "RND" });
+        let found = card.lines().filter(|line| line.starts_with(&label));
+        let cells: Vec<&str> = found.flat_map(str::split_whitespace).collect();
+        assert!(cells.contains(&value), "{label}: {value} is not in {cells:?}");
+    }
+}
