@@ -17,6 +17,7 @@ mod progress;
 mod protocol;
 mod provenance;
 mod request_log;
+mod step_title;
 mod suggestion;
 mod suite_options;
 mod target;
@@ -25,6 +26,7 @@ mod text_file;
 mod trace_file;
 mod usage_error;
 mod virtual_runs;
+mod watch;
 mod welcome;
 
 use arguments::Arguments;
