@@ -331,6 +331,9 @@ pub(crate) struct SuitesArguments {
 pub(crate) struct DrivesArguments {
     /// Block device such as /dev/nvme0n1, or sim:PROFILE.
     pub(crate) target: Option<String>,
+    /// Print the drives that may be tested as lines for slurm.conf and gres.conf.
+    #[arg(long, conflicts_with_all = ["target", "json"])]
+    pub(crate) slurm: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

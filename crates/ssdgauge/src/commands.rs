@@ -47,6 +47,10 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
                 Ok(())
             }
             Some(target) => drive_description::print(target, arguments.json),
+            None if arguments.slurm => {
+                drives::print_slurm();
+                Ok(())
+            }
             None => {
                 drives::print_list(arguments.json);
                 Ok(())

@@ -21,6 +21,7 @@ mod hostile_files;
 mod import;
 mod import_act;
 mod interruption;
+mod lab;
 mod large_files;
 mod meters;
 mod notes;
