@@ -278,7 +278,11 @@ pub(crate) fn check_state(path: &Path, folder: &Path) -> Result<(), Refusal> {
 }
 
 /// Refuses a drive whose serial was not given, or not exactly.
-fn check_confirmation(path: &Path, expected: &str, given: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn check_confirmation(
+    path: &Path,
+    expected: &str,
+    given: Option<&str>,
+) -> Result<(), Refusal> {
     let (path, expected) = (shown(path), expected.to_owned());
     match given {
         None => Err(Refusal::NotConfirmed { path, expected }),

@@ -84,6 +84,21 @@ impl Candidate {
         self.facts.as_ref().map(|facts| facts.confirmation.as_str())
     }
 
+    /// Refuses a drive that `given` does not confirm, as its admission does. Other targets need no
+    /// confirmation.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NotConfirmed`] or [`Refusal::WrongConfirmation`].
+    pub fn check_confirmation(&self, given: Option<&str>) -> Result<(), Refusal> {
+        match (&self.place, &self.facts) {
+            (TargetPlace::Block(path), Some(facts)) => {
+                admission::check_confirmation(path, &facts.confirmation, given)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the reasons against writing to a block device, the most severe first, and which
     /// checks were not possible; both empty for other targets. Nothing is written.
     pub fn objections(&self, options: &TargetOptions<'_>) -> (Vec<Refusal>, Vec<String>) {

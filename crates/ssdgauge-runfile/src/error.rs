@@ -48,6 +48,12 @@ pub enum RunFileError {
         /// The newest format that this program reads.
         known: u32,
     },
+    /// A killed writer has left a commit that is half written.
+    #[error("{0} is half written: the program that wrote it was killed")]
+    HalfWritten(PathBuf),
+    /// The name is that of another file than before.
+    #[error("{0} was replaced by another file")]
+    Replaced(PathBuf),
     /// Another process writes to the file.
     #[error("{0} is locked: another process writes to it")]
     Busy(PathBuf),

@@ -6,7 +6,7 @@ use crate::schema::{APPLICATION, FORMAT};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The first bytes of an SQLite file.
@@ -73,6 +73,17 @@ pub(crate) fn page_size(head: &[u8]) -> u32 {
     match u16::from_be_bytes([head[16], head[17]]) {
         1 => 65_536,
         size => size.into(),
+    }
+}
+
+/// Returns the count of transactions in the header of an SQLite file, offset 24; `None` where the file
+/// is shorter.
+pub(crate) fn transactions(file: &File) -> io::Result<Option<[u8; 4]>> {
+    let mut count = [0; 4];
+    match file.read_exact_at(&mut count, 24) {
+        Ok(()) => Ok(Some(count)),
+        Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(cause) => Err(cause),
     }
 }
 

@@ -26,6 +26,7 @@ pub use histogram::{decode, encode};
 pub use neighbours::check_new;
 pub use record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
+    reader::follow::{Follower, News},
     reader::{FLUSH, READ_BACK, REPETITIONS, RunFile, VERIFIED},
 };
 pub use room::Room;

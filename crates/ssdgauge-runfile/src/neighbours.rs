@@ -8,7 +8,7 @@ use crate::error::RunFileError;
 use crate::header::open;
 use crate::journal::{self, Journal};
 use std::fs::TryLockError;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The suffix of the rollback journal.
@@ -96,6 +96,22 @@ pub(crate) fn check_as_writer(path: &Path) -> Result<Journal, RunFileError> {
         Ok(Journal::Foreign(why)) => refused(name, true, &why),
         Ok(own) => Ok(own),
     }
+}
+
+/// Returns whether the journal of `path` is that of a completed transaction, or none: its header is zero
+/// or empty. Nothing is locked.
+///
+/// # Errors
+///
+/// The error of the read.
+pub(crate) fn is_journal_clear(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    match open(&journal_of(&path.canonicalize()?)) {
+        Ok(journal) => journal.take(8).read_to_end(&mut start)?,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(cause) => return Err(cause),
+    };
+    Ok(start.iter().all(|byte| *byte == 0))
 }
 
 /// Returns whether a writer holds the lock of the run file `path`.

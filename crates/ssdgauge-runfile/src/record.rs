@@ -22,6 +22,14 @@ pub struct StepPlace {
     pub step: usize,
 }
 
+impl StepPlace {
+    /// Returns whether `plan` has this step.
+    pub fn is_in(self, plan: &Plan) -> bool {
+        let phase = plan.tests.get(self.test).and_then(|test| test.phases.get(self.phase));
+        phase.is_some_and(|phase| self.step < phase.steps.len())
+    }
+}
+
 /// State of a step record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepState {

@@ -3,6 +3,8 @@
 use crate::error::RunFileError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The format that this program writes, kept in SQLite's `user_version`.
@@ -108,13 +110,37 @@ pub(crate) fn extend(connection: &Connection, found: u32) -> rusqlite::Result<()
 /// Foreign keys are not enforced: the writer is the only source of records, and a reader checks
 /// steps against the plan.
 pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, RunFileError> {
-    let sqlite = |cause| RunFileError::from_sqlite(path, cause);
     // The path is resolved once; NOFOLLOW then refuses a link that replaces the file meanwhile.
     let real = path
         .canonicalize()
         .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
+    connect(path, &real, flags)
+}
+
+/// Opens `path` with the same settings for reads that take no lock and look at no journal. What they
+/// return is valid where nothing was written to the file meanwhile.
+pub(crate) fn open_immutable(path: &Path) -> Result<Connection, RunFileError> {
+    let real = path
+        .canonicalize()
+        .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;
+    // In a URI, these characters would end the path or stand for others.
+    let mut uri = b"file:".to_vec();
+    for byte in real.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => uri.extend(format!("%{byte:02x}").into_bytes()),
+            other => uri.push(*other),
+        }
+    }
+    uri.extend(b"?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect(path, Path::new(OsStr::from_bytes(&uri)), flags)
+}
+
+/// Opens `name`, the resolved name of `path`.
+fn connect(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, RunFileError> {
+    let sqlite = |cause| RunFileError::from_sqlite(path, cause);
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let connection = Connection::open_with_flags(real, flags).map_err(sqlite)?;
+    let connection = Connection::open_with_flags(name, flags).map_err(sqlite)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(sqlite)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(sqlite)?;
     connection

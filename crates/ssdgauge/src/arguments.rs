@@ -14,6 +14,7 @@ mod replay;
 mod serve;
 mod trace;
 mod values;
+mod watch;
 
 pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
@@ -26,13 +27,17 @@ pub(crate) use prove::ProveArguments;
 pub(crate) use replay::ReplayOptions;
 pub(crate) use serve::ServeArguments;
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
+pub(crate) use watch::WatchArguments;
 
 use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
 use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use ssdgauge_lab::Repeat;
 use std::path::PathBuf;
-use values::{parse_endurance, parse_label, parse_percent, parse_rate, parse_share, parse_size};
+pub(crate) use values::Part;
+use values::{
+    parse_endurance, parse_label, parse_part, parse_percent, parse_rate, parse_share, parse_size,
+};
 
 /// SSD review lab: prepare a drive, run a suite, record every second, and write a report.
 #[derive(Debug, Parser)]
@@ -59,12 +64,14 @@ not met, 75 interrupted and resumable, busy with another run, or too noisy to te
 pub(crate) enum Command {
     /// Run a short test of a few minutes on a scratch file, and write a report.
     Quick(QuickArguments),
-    /// Run a suite on a target.
+    /// Run a suite on a target, or on several side by side.
     Run(RunArguments),
     /// Print the steps, the time and the bytes of a run, without running it.
     Plan(PlanArguments),
     /// Continue a run that was interrupted.
     Resume(ResumeArguments),
+    /// Watch runs as they go on, in the terminal, as lines or as JSON.
+    Watch(WatchArguments),
     /// Prove how much of its stated capacity a drive stores, with the evidence.
     Prove(ProveArguments),
     /// List the suites, or the tests of one suite.
@@ -129,8 +136,9 @@ pub(crate) struct QuickArguments {
 pub(crate) struct RunArguments {
     /// Suite of the list (`ssdgauge suites`), path of a suite file, or trace:FILE to replay a trace.
     pub(crate) suite: String,
-    /// Target to test.
-    pub(crate) target: String,
+    /// Target to test; several run side by side, each by a process of its own.
+    #[arg(required = true, value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
     /// Size of the scratch file, or of the tested range of another target.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
@@ -203,7 +211,7 @@ pub(crate) struct PlanOptions {
     pub(crate) seed: u64,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) plan: PlanOptions,
@@ -230,23 +238,37 @@ pub(crate) struct RunOptions {
     /// Wait up to this time while another run uses the drive, such as 2h.
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<Nanos>,
+    /// Show the course of the run on a screen, as `ssdgauge watch` does.
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// Print the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// The target that this process runs, as NUMBER:START; set by the program itself.
+    #[arg(long, hide = true, value_parser = parse_part)]
+    pub(crate) part: Option<Part>,
 }
 
 /// What the user permits for a drive, by its serial.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ConsentOptions {
-    /// Confirm that the drive with this serial may be overwritten.
+    /// Confirm that the drive with this serial may be overwritten; one for each drive.
     #[arg(long, value_name = "SERIAL")]
-    pub(crate) confirm: Option<String>,
+    pub(crate) confirm: Vec<String>,
     /// Allow erasing existing file systems and data on the drive with this serial.
     #[arg(long, value_name = "SERIAL")]
-    pub(crate) erase: Option<String>,
+    pub(crate) erase: Vec<String>,
     /// Accept that uses of the drive with this serial may be hidden, as in a container.
     #[arg(long, value_name = "SERIAL")]
-    pub(crate) confined: Option<String>,
+    pub(crate) confined: Vec<String>,
+}
+
+impl ConsentOptions {
+    /// Returns the serial of `given` that is `expected`, else the first: a wrong one is refused by name.
+    pub(crate) fn named<'a>(given: &'a [String], expected: Option<&str>) -> Option<&'a str> {
+        let matching = given.iter().find(|serial| Some(serial.as_str()) == expected);
+        matching.or(given.first()).map(String::as_str)
+    }
 }
 
 /// The power meters of a run.
@@ -309,6 +331,9 @@ pub(crate) struct SuitesArguments {
 pub(crate) struct DrivesArguments {
     /// Block device such as /dev/nvme0n1, or sim:PROFILE.
     pub(crate) target: Option<String>,
+    /// Print the drives that may be tested as lines for slurm.conf and gres.conf.
+    #[arg(long, conflicts_with_all = ["target", "json"])]
+    pub(crate) slurm: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

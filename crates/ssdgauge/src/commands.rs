@@ -22,6 +22,7 @@ mod run;
 mod serve;
 mod suites;
 mod trace;
+mod watch;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -37,6 +38,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Plan(arguments) => plan::execute(&arguments),
         Command::Resume(arguments) => resume::execute(&arguments),
+        Command::Watch(arguments) => watch::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::Suites(arguments) => suites::execute(&arguments),
         Command::Drives(arguments) => match arguments.target.as_deref() {
@@ -45,6 +47,10 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
                 Ok(())
             }
             Some(target) => drive_description::print(target, arguments.json),
+            None if arguments.slurm => {
+                drives::print_slurm();
+                Ok(())
+            }
             None => {
                 drives::print_list(arguments.json);
                 Ok(())

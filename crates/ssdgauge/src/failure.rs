@@ -3,6 +3,8 @@
 //! The exact errors of the crates become a [`Failure`] here and nowhere else, so that every hint
 //! is in one file. A hint of a command that could have written to a drive reports whether it did.
 
+mod run_file;
+
 use crate::suggestion;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::RigError;
@@ -52,6 +54,17 @@ impl FailureKind {
             FailureKind::Refused => 3,
             FailureKind::Criterion => 4,
             FailureKind::Interrupted | FailureKind::Busy | FailureKind::Undecided => 75,
+        }
+    }
+
+    /// Returns the rank among the failures of several runs, of which the lowest decides the exit code.
+    pub(crate) fn rank(self) -> u8 {
+        match self {
+            FailureKind::Failed => 0,
+            FailureKind::Refused => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Criterion => 3,
+            FailureKind::Interrupted | FailureKind::Busy | FailureKind::Undecided => 4,
         }
     }
 }
@@ -319,69 +332,6 @@ fn from_refusal(refusal: &Refusal) -> Failure {
         }
     };
     Failure::new(FailureKind::Refused, refusal.to_string(), hint)
-}
-
-impl From<RunFileError> for Failure {
-    fn from(error: RunFileError) -> Failure {
-        let (kind, hint) = match &error {
-            RunFileError::AfterRollback(cause) => return Failure::after_rollback(cause),
-            RunFileError::Beside(_) => (
-                FailureKind::Refused,
-                "nothing was written; move that file away, or name another --out".into(),
-            ),
-            RunFileError::Neighbour { .. } => {
-                (FailureKind::Usage, "no file was changed; move the first file away".into())
-            }
-            RunFileError::Missing(_) => (FailureKind::Usage, "check the path".to_owned()),
-            RunFileError::Exists(_) => (
-                FailureKind::Refused,
-                "nothing was written; name another --out, or continue the run with `ssdgauge resume`".into(),
-            ),
-            RunFileError::Foreign { .. } => {
-                (FailureKind::Usage, "the file was not changed; run files end in .ssdg".into())
-            }
-            RunFileError::Newer { .. } => {
-                (FailureKind::Usage, "the file was not changed; use a newer ssdgauge".into())
-            }
-            RunFileError::Busy(_) => (FailureKind::Busy, "wait until the other process ends".into()),
-            RunFileError::BeingRead(_) => (
-                FailureKind::Interrupted,
-                "close that program, then continue with `ssdgauge resume`; finished steps are safe"
-                    .into(),
-            ),
-            RunFileError::Unreadable { .. } => (
-                FailureKind::Failed,
-                "the file was not changed; check that it is a run file that you may read, and what lies \
-                 beside it (a file that ends in -journal)"
-                    .into(),
-            ),
-            RunFileError::Damaged { .. } => {
-                (FailureKind::Failed, "the file was not changed; restore it from a copy".into())
-            }
-            RunFileError::Impossible { .. }
-            | RunFileError::TooLarge { .. }
-            | RunFileError::TooManyLatencies { .. } => {
-                (FailureKind::Usage, "the file was not changed".to_owned())
-            }
-            RunFileError::Excess { .. } => (
-                FailureKind::Usage,
-                "a run holds up to 4,000 tests with their repetitions; divide the suite".into(),
-            ),
-            RunFileError::Full(_) => (
-                FailureKind::Interrupted,
-                "free disk space, then continue with `ssdgauge resume`; finished steps are safe".into(),
-            ),
-            RunFileError::System { cause, .. }
-                if cause.kind() == std::io::ErrorKind::StorageFull =>
-            {
-                (FailureKind::Interrupted, "free disk space, then try again".into())
-            }
-            RunFileError::System { .. } | RunFileError::Sqlite { .. } => {
-                (FailureKind::Failed, "check that the folder is writable, or choose another with --out".into())
-            }
-        };
-        Failure::new(kind, error.to_string(), hint)
-    }
 }
 
 impl From<ConductError> for Failure {

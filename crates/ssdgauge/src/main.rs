@@ -19,6 +19,7 @@ mod provenance;
 mod request_log;
 mod rest_of_run;
 mod run_file_name;
+mod step_title;
 mod suggestion;
 mod suite_options;
 mod target;
@@ -27,6 +28,7 @@ mod text_file;
 mod trace_file;
 mod usage_error;
 mod virtual_runs;
+mod watch;
 mod welcome;
 
 use arguments::Arguments;

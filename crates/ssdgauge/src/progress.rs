@@ -5,6 +5,7 @@
 mod live;
 
 use crate::process::{self, StopFlag};
+use crate::step_title;
 use crate::terminal::colour::Paint;
 use crate::terminal::{self, width};
 use crate::trace_file::TraceInput;
@@ -12,8 +13,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Cell, Live, Moment};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
-    Action, Bytes, Finding, Histogram, Nanos, Phase, Plan, RecordedRequests, Replay, Severity,
-    Step, Test, Verified,
+    Bytes, Finding, Histogram, Nanos, Phase, Plan, RecordedRequests, Replay, Severity, Step, Test,
+    Verified,
 };
 use ssdgauge_lab::{Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 use ssdgauge_runfile::StepPlace;
@@ -102,11 +103,7 @@ impl<'a> Progress<'a> {
             outlook,
             place: StepPlace { test: 0, phase: 0, step: 0 },
             remaining: Remaining::default(),
-            steps: plan
-                .tests
-                .iter()
-                .all(|test| test.search.is_none())
-                .then(|| plan.steps().count()),
+            steps: step_title::count(plan),
             step: 0,
             expected: Nanos::ZERO,
             last_line: now,
@@ -230,15 +227,7 @@ fn whole(time: Nanos) -> Nanos {
 
 /// Returns the place of `step` in `plan`, with its number from 1.
 fn place_of(plan: &Plan, step: &Step) -> Option<(usize, StepPlace)> {
-    let tests = plan.tests.iter().enumerate();
-    let phases = tests.flat_map(|(test, of_plan)| {
-        of_plan.phases.iter().enumerate().map(move |(phase, of_test)| (test, phase, of_test))
-    });
-    let places = phases.flat_map(|(test, phase, of_test)| {
-        let steps = of_test.steps.iter().enumerate();
-        steps.map(move |(step, other)| (StepPlace { test, phase, step }, other))
-    });
-    let mut numbered = places.enumerate();
+    let mut numbered = step_title::places(plan).enumerate();
     let found = numbered.find(|(_, (_, other))| std::ptr::eq(*other, step));
     found.map(|(number, (place, _))| (number + 1, place))
 }
@@ -306,16 +295,7 @@ impl Watcher for Progress<'_> {
         }
         self.expected = self.outlook.expected(self.place);
         self.remaining = self.outlook.remaining_from(self.place);
-        self.title = match step.action {
-            Action::Run { .. } | Action::Replay(_) => format!("{} {}", test.id, step.label),
-            Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
-                let kind = phase.kind.name();
-                match step.label.starts_with(kind) {
-                    true => step.label.clone(),
-                    false => format!("{kind} {}", step.label),
-                }
-            }
-        };
+        self.title = step_title::title(test, phase, step);
         self.last_line = Instant::now();
         self.full_since = None;
         self.told_of_reader = false;

@@ -99,6 +99,11 @@ impl Protocol {
         }
     }
 
+    /// Returns the id of the suite that its runs have.
+    pub(crate) fn id(&self) -> String {
+        self.suite().map_or_else(|| ssdgauge_lab::REPLAY_SUITE.to_owned(), |suite| suite.id.clone())
+    }
+
     /// Returns the suite, where the protocol is one.
     pub(crate) fn suite(&self) -> Option<&Suite> {
         match self {

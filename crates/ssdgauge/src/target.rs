@@ -144,20 +144,46 @@ impl Target {
     ) -> Result<ConsentOptions, Failure> {
         match self {
             Target::Real(candidate)
-                if consent.confirm.is_none()
+                if consent.confirm.is_empty()
                     && self.needs_confirmation(plan)
                     && std::io::stdin().is_terminal() =>
             {
                 let about = format!("{} on {}\n{expected}", plan.suite.id, candidate.info.target);
-                let typed = prompt(candidate, &options_for(plan, consent, run), &about)?;
+                let options = options_for(candidate, plan, consent, run);
+                let typed = prompt(candidate, &options, &about)?;
+                let given = consent.erase.iter().cloned();
                 Ok(ConsentOptions {
-                    confirm: typed.confirm,
-                    erase: consent.erase.clone().or(typed.erase),
+                    confirm: typed.confirm.into_iter().collect(),
+                    erase: given.chain(typed.erase).collect(),
                     confined: consent.confined.clone(),
                 })
             }
             Target::Real(_) | Target::Virtual(_) => Ok(consent.clone()),
         }
+    }
+
+    /// Refuses a run of `plan` for the first reason of the guard, as [`Target::open`] would. Nothing is
+    /// written or opened for writing.
+    ///
+    /// # Errors
+    ///
+    /// The reason.
+    pub(crate) fn refuse(
+        &self,
+        plan: &Plan,
+        consent: &ConsentOptions,
+        run: RunContext<'_>,
+    ) -> Result<(), Failure> {
+        let Target::Real(candidate) = self else { return Ok(()) };
+        if !self.needs_confirmation(plan) {
+            return Ok(());
+        }
+        let options = options_for(candidate, plan, consent, run);
+        candidate.check_confirmation(options.confirm).map_err(TargetError::Refused)?;
+        let (objections, _) = candidate.objections(&options);
+        // A busy drive may be free when its turn has come (`--wait`).
+        let first = objections.into_iter().find(|one| !matches!(one, Refusal::Busy { .. }));
+        first.map_or(Ok(()), |refusal| Err(TargetError::Refused(refusal).into()))
     }
 
     /// Opens the target for `plan`. A drive that would be overwritten has to be confirmed by
@@ -196,7 +222,7 @@ impl Target {
                 let options = TargetOptions {
                     changes: &changes,
                     health_every_s,
-                    ..options_for(plan, consent, run)
+                    ..options_for(&candidate, plan, consent, run)
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &options, seed)?;
                 rig.stop_on(stop.flag());
@@ -223,15 +249,17 @@ fn final_refusal(candidate: &Candidate) -> Option<Refusal> {
 
 /// Returns the options of the guard for a run of `plan`.
 fn options_for<'a>(
+    candidate: &Candidate,
     plan: &Plan,
     consent: &'a ConsentOptions,
     run: RunContext<'a>,
 ) -> TargetOptions<'a> {
+    let named = |given: &'a [String]| ConsentOptions::named(given, candidate.confirmation());
     TargetOptions {
         changes: &[],
-        confirm: consent.confirm.as_deref(),
-        erase: consent.erase.as_deref(),
-        confined: consent.confined.as_deref(),
+        confirm: named(&consent.confirm),
+        erase: named(&consent.erase),
+        confined: named(&consent.confined),
         run_id: Some(run.run_id),
         continues: run.continues,
         results: Some(run.results),

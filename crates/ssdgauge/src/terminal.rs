@@ -17,6 +17,13 @@ pub(crate) fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// Writes data to stdout, and returns whether it is open: a program that never ends by itself ends with a
+/// closed pipe.
+pub(crate) fn print_while_open(text: &str) -> bool {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+}
+
 /// Writes a JSON document to stdout, with a final line break. Characters that are hidden or change the
 /// order of their neighbours are escaped in its strings, which keep their values.
 pub(crate) fn print_json(value: &serde_json::Value) {

@@ -1,20 +1,19 @@
 //! Reader of run files. A run file is untrusted input: every record is checked against its checksum
 //! and its types.
 
+pub(crate) mod follow;
 mod opening;
+mod row;
 
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
-use crate::record::{
-    FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
-};
+use crate::record::{FindingRecord, Head, PropertyRecord, StepId, StepRecord, StepState, checksum};
 use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
+use row::Row;
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use serde_json::json;
 use ssdgauge_core::search::{self, Attempt, Next};
-use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
-use ssdgauge_core::{DriveInfo, FindingKind, PASSED};
+use ssdgauge_core::{DriveInfo, FindingKind, Interval, PASSED, Reading};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -60,13 +59,7 @@ impl RunFile {
         if self.format < 2 {
             return Ok(Vec::new());
         }
-        self.rows().collect("property", "SELECT * FROM property ORDER BY rowid", 3, |row| {
-            Ok(PropertyRecord {
-                step: row.maybe(0, |row, at| row.number(at).map(StepId))?,
-                key: row.text(1)?.to_owned(),
-                value: row.text(2)?.to_owned(),
-            })
-        })
+        self.rows().collect("property", "SELECT * FROM property ORDER BY rowid", 3, Row::property)
     }
 
     /// Returns the number of repetitions after which a run with a rule for them has ended; `None`
@@ -99,24 +92,8 @@ impl RunFile {
     /// Returns every attempt at every step, with its report where `with_reports` is true: reports are
     /// most of their memory.
     fn read_steps(&self, with_reports: bool) -> Result<Vec<StepRecord>, RunFileError> {
-        self.rows().collect("step", "SELECT * FROM step ORDER BY id", 14, |row| {
-            let place =
-                StepPlace { test: row.number(1)?, phase: row.number(2)?, step: row.number(3)? };
-            Ok(StepRecord {
-                id: StepId(row.number(0)?),
-                place,
-                attempt: row.number(4)?,
-                started_unix_ms: row.number(8)?,
-                state: StepState::from_name(row.text(9)?).ok_or("an unknown state")?,
-                ended_unix_ms: row.maybe(10, |row, at| row.number(at))?,
-                elapsed: row.maybe(11, |row, at| row.number(at).map(Nanos))?,
-                ended_by: row.maybe(12, |row, at| row.text(at).map(str::to_owned))?,
-                report: match with_reports {
-                    true => row.maybe(13, |row, at| row.text(at).map(str::to_owned))?,
-                    false => None,
-                },
-            })
-        })
+        let sql = "SELECT * FROM step ORDER BY id";
+        self.rows().collect("step", sql, 14, |row| row.step(with_reports))
     }
 
     /// Calls `take` with every interval of `step`, in the order of recording.
@@ -148,32 +125,8 @@ impl RunFile {
         let sql = "SELECT * FROM interval WHERE step_id = ?1 ORDER BY rowid";
         self.rows()
             .each("interval", sql, &[Value::Integer(step.0)], 13, |row| {
-                let min = row.maybe(9, |row, at| row.number(at))?.unwrap_or(0);
-                let max = row.maybe(10, |row, at| row.number(at))?.unwrap_or(0);
-                let sum: u64 = row.number(8)?;
-                let overflow = row.number(11)?;
-                let latency = match with_buckets {
-                    true => {
-                        let mut decoder = self.decoder.borrow_mut();
-                        let buckets = decoder.decode(row.blob(12)?)?.iter().copied();
-                        Histogram::from_parts(buckets, u128::from(sum), min, max, overflow)
-                    }
-                    false => {
-                        let ios = row.number(5)?;
-                        Some(Histogram::from_figures(ios, u128::from(sum), min, max, overflow))
-                    }
-                };
-                let latency = latency.ok_or("a histogram that contradicts its sums")?;
-                take(Interval {
-                    second: row.number(1)?,
-                    stream: row.number(2)?,
-                    direction: Direction::from_name(row.text(3)?).ok_or("an unknown direction")?,
-                    length: Nanos(row.number(4)?),
-                    ios: row.number(5)?,
-                    bytes: row.number(6)?,
-                    errors: row.number(7)?,
-                    latency,
-                });
+                let mut decoder = self.decoder.borrow_mut();
+                take(row.interval(with_buckets.then_some(&mut *decoder))?);
                 Ok(())
             })
             .map_err(|error| match self.decoder.borrow().is_spent() {
@@ -250,12 +203,7 @@ impl RunFile {
     ) -> Result<(), RunFileError> {
         let sql = "SELECT * FROM reading WHERE step_id = ?1 ORDER BY rowid";
         self.rows().each("reading", sql, &[Value::Integer(step.0)], 5, |row| {
-            take(Reading {
-                at: Nanos(row.number(1)?),
-                instrument: row.text(2)?.to_owned(),
-                quantity: row.text(3)?.to_owned(),
-                value: row.real(4)?,
-            });
+            take(row.reading()?);
             Ok(())
         })
     }
@@ -266,15 +214,7 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a record fails its check or has an unknown severity.
     pub fn findings(&self) -> Result<Vec<FindingRecord>, RunFileError> {
-        self.rows().collect("finding", "SELECT * FROM finding ORDER BY rowid", 6, |row| {
-            let finding: Finding = serde_json::from_value(json!({
-                "kind": row.text(2)?, "severity": row.text(3)?,
-                "text": row.text(4)?, "advice": row.text(5)?,
-            }))
-            .map_err(|_| "an unknown severity")?;
-            let step = row.maybe(0, |row, at| row.number(at).map(StepId))?;
-            Ok(FindingRecord { step, unix_ms: row.number(1)?, finding })
-        })
+        self.rows().collect("finding", "SELECT * FROM finding ORDER BY rowid", 6, Row::finding)
     }
 
     fn rows(&self) -> Rows<'_> {
@@ -284,11 +224,7 @@ impl RunFile {
     /// Refuses step records outside the plan, so that callers index the plan by them.
     fn check_steps(&self) -> Result<(), RunFileError> {
         let plan = &self.head.plan;
-        let inside = |place: StepPlace| {
-            let phase = plan.tests.get(place.test).and_then(|test| test.phases.get(place.phase));
-            phase.is_some_and(|phase| place.step < phase.steps.len())
-        };
-        match self.read_steps(false)?.iter().find(|step| !inside(step.place)) {
+        match self.read_steps(false)?.iter().find(|step| !step.place.is_in(plan)) {
             Some(step) => Err(RunFileError::Damaged {
                 path: self.path.clone(),
                 what: format!("step {} lies outside the plan", step.id.0),
@@ -409,51 +345,5 @@ impl Rows<'_> {
             })?;
         }
         Ok(())
-    }
-}
-
-/// The values of one row, with typed access: the defect is returned as a clause.
-struct Row(Vec<Value>);
-
-impl Row {
-    fn number<N: TryFrom<i64>>(&self, at: usize) -> Result<N, &'static str> {
-        match &self.0[at] {
-            Value::Integer(number) => {
-                N::try_from(*number).map_err(|_| "a number outside its range")
-            }
-            _ => Err("a value that is not an integer"),
-        }
-    }
-
-    fn real(&self, at: usize) -> Result<f64, &'static str> {
-        match &self.0[at] {
-            Value::Real(number) => Ok(*number),
-            _ => Err("a value that is not a real number"),
-        }
-    }
-
-    fn text(&self, at: usize) -> Result<&str, &'static str> {
-        match &self.0[at] {
-            Value::Text(text) => Ok(text),
-            _ => Err("a value that is not text"),
-        }
-    }
-
-    fn blob(&self, at: usize) -> Result<&[u8], &'static str> {
-        match &self.0[at] {
-            Value::Blob(bytes) => Ok(bytes),
-            _ => Err("a value that is not a blob"),
-        }
-    }
-
-    fn maybe<'a, T>(
-        &'a self,
-        at: usize,
-        get: impl Fn(&'a Row, usize) -> Result<T, &'static str>,
-    ) -> Result<Option<T>, &'static str> {
-        match &self.0[at] {
-            Value::Null => Ok(None),
-            _ => get(self, at).map(Some),
-        }
     }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod damage;
+mod following;
 mod foreign;
 mod golden;
 mod hostile;

@@ -1,6 +1,7 @@
 //! Values of options: text to a checked number.
 
 use ssdgauge_core::{BLOCK_SIZES, Bytes};
+use std::net::SocketAddr;
 
 /// Parses the rated endurance, such as `600TB`, or `600TBW` as in data sheets.
 pub(super) fn parse_endurance(text: &str) -> Result<Bytes, String> {
@@ -70,6 +71,17 @@ pub(super) fn parse_rate(text: &str) -> Result<Bytes, String> {
     }
 }
 
+/// Parses an address of the loopback interface, which no other machine reaches.
+pub(super) fn parse_loopback(text: &str) -> Result<SocketAddr, String> {
+    match text.trim().parse::<SocketAddr>() {
+        Ok(address) if address.ip().is_loopback() => Ok(address),
+        Ok(_) => Err("other machines could reach it; use 127.0.0.1:PORT, and a proxy with \
+                      authentication for other machines"
+            .to_owned()),
+        Err(_) => Err("use an address with a port, such as 127.0.0.1:9184".to_owned()),
+    }
+}
+
 /// Reads the label of a run.
 ///
 /// # Errors
@@ -85,4 +97,22 @@ pub(super) fn parse_label(text: &str) -> Result<String, String> {
         _ if label.chars().any(char::is_control) => Err("the label is not printable".to_owned()),
         _ => Ok(label.to_owned()),
     }
+}
+
+/// One of several runs that were started together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Its target, from 0.
+    pub(crate) number: usize,
+    /// The start of all in milliseconds since 1970, for the names of their files.
+    pub(crate) begun: i64,
+}
+
+/// Parses the number of a target and the start of its run, `NUMBER:START`.
+pub(super) fn parse_part(text: &str) -> Result<Part, String> {
+    let parts = text.split_once(':');
+    let parsed = parts.and_then(|(number, begun)| {
+        Some(Part { number: number.parse().ok()?, begun: begun.parse().ok()? })
+    });
+    parsed.ok_or_else(|| "this option is set by the program itself".to_owned())
 }

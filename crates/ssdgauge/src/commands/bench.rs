@@ -1,6 +1,6 @@
 //! `ssdgauge bench`: the processor time of the engine per request, with full histograms.
 
-use crate::arguments;
+use crate::arguments::{self, ConsentOptions};
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
 use serde_json::json;
@@ -97,9 +97,9 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
     check_block_size(arguments.block_size, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
     let options = TargetOptions {
-        confirm: arguments.consent.confirm.as_deref(),
-        erase: arguments.consent.erase.as_deref(),
-        confined: arguments.consent.confined.as_deref(),
+        confirm: ConsentOptions::named(&arguments.consent.confirm, None),
+        erase: ConsentOptions::named(&arguments.consent.erase, None),
+        confined: ConsentOptions::named(&arguments.consent.confined, None),
         ..TargetOptions::default()
     };
     let mut rig = LinuxRig::open_with(candidate, &options, 1)?;

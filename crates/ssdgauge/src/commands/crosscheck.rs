@@ -7,7 +7,7 @@ mod fio_process;
 mod output;
 mod selection;
 
-use crate::arguments::CrosscheckArguments;
+use crate::arguments::{ConsentOptions, CrosscheckArguments};
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
 use crate::target::{SizeRequest, Target};
@@ -187,9 +187,9 @@ fn open(
         steps: 0,
     };
     let options = TargetOptions {
-        confirm: arguments.consent.confirm.as_deref(),
-        erase: arguments.consent.erase.as_deref(),
-        confined: arguments.consent.confined.as_deref(),
+        confirm: ConsentOptions::named(&arguments.consent.confirm, None),
+        erase: ConsentOptions::named(&arguments.consent.erase, None),
+        confined: ConsentOptions::named(&arguments.consent.confined, None),
         continues: Some(&recorded),
         results: Some(&arguments.file),
         health_every_s: Some(0),

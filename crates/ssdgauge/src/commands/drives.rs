@@ -48,6 +48,47 @@ fn next(paint: Paint) -> String {
     format!("\n{lines}")
 }
 
+/// Prints the drives that may be tested as generic resources of Slurm, one type for each serial.
+pub(crate) fn print_slurm() {
+    let drives = ssdgauge_guard::drives(&LookPlace::own_process());
+    let drives: Vec<DriveRow> = drives.into_iter().map(DriveRow::new).collect();
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    terminal::print_data(&slurm(&drives, host.split('.').next().unwrap_or(&host)));
+}
+
+/// Returns the lines of slurm.conf and gres.conf for `drives` of the machine `host`.
+fn slurm(drives: &[DriveRow], host: &str) -> String {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let kind = |drive: &DriveRow| -> Option<String> {
+        let serial = drive.confirm.as_deref().filter(|_| drive.can_be_confirmed())?;
+        Some(serial.chars().map(|c| if is_safe(c) { c } else { '-' }).collect())
+    };
+    let kinds: Vec<(&DriveRow, Option<String>)> =
+        drives.iter().map(|drive| (drive, kind(drive))).collect();
+    let all: Vec<String> =
+        kinds.iter().flat_map(|(_, kind)| kind).map(|kind| format!("ssd:{kind}:1")).collect();
+    let mut text = String::from("# slurm.conf\nGresTypes=ssd\n");
+    match all.is_empty() {
+        true => text.push_str(&format!("NodeName={host}\n")),
+        false => text.push_str(&format!("NodeName={host} Gres={}\n", all.join(","))),
+    }
+    text.push_str("\n# gres.conf\n");
+    for (drive, kind) in kinds {
+        match kind {
+            Some(kind) => text
+                .push_str(&format!("NodeName={host} Name=ssd Type={kind} File={}\n", drive.path)),
+            None => {
+                let reason = drive.refusals.first().map(Refusal::reason);
+                let reason = reason.unwrap_or_else(|| "it has no serial".to_owned());
+                // A reason holds foreign text, which must not begin a line of its own.
+                let reason = sanitize_prose(&reason);
+                text.push_str(&format!("# {}: {reason}\n", drive.path));
+            }
+        }
+    }
+    text.trim_end().to_owned()
+}
+
 /// A drive of the list.
 struct DriveRow {
     path: String,
@@ -207,5 +248,25 @@ mod tests {
         assert_eq!(text.lines().count(), 3, "{text}");
         let is_control = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
         assert!(!text.contains(is_control), "{text:?}");
+    }
+
+    #[test]
+    fn drives_that_may_be_tested_are_resources_of_slurm_and_others_are_comments() {
+        let row = |path: &str, confirm: &str, refusals: Vec<Refusal>| DriveRow {
+            path: path.to_owned(),
+            info: None,
+            confirm: Some(confirm.to_owned()),
+            refusals,
+            not_checked: Vec::new(),
+        };
+        let path = "/dev/sdb".to_owned();
+        let used = Refusal::InUse { path, holder: "mounted at /\nName=ssd".to_owned() };
+        let drives = [row("/dev/nvme0n1", "S4 X:1", Vec::new()), row("/dev/sdb", "S5", vec![used])];
+        let text = terminal::sanitize(&slurm(&drives, "node1"));
+        assert!(text.contains("NodeName=node1 Gres=ssd:S4-X-1:1\n"), "{text}");
+        assert!(text.contains("NodeName=node1 Name=ssd Type=S4-X-1 File=/dev/nvme0n1"), "{text}");
+        assert!(text.contains("# /dev/sdb: ") && !text.contains("S5"), "{text}");
+        assert!(text.lines().all(|line| !line.starts_with("Name=ssd")), "{text}");
+        assert!(slurm(&drives[1..], "node1").contains("NodeName=node1\n"));
     }
 }

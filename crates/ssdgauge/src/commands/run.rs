@@ -1,6 +1,8 @@
 //! `ssdgauge quick` and `ssdgauge run`: a suite on a target, with run file, summary and page.
 
-use crate::arguments::{self, PlanOptions, ReplayOptions, RunOptions};
+mod several;
+
+use crate::arguments::{self, ConsentOptions, PlanOptions, ReplayOptions, RunOptions};
 use crate::build_identity;
 use crate::commands::resume;
 use crate::commit_interval;
@@ -27,11 +29,11 @@ use std::path::Path;
 pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(), Failure> {
     let size =
         SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: Some(DEFAULT_SIZE) };
-    let options = &arguments.options;
-    process::retry_while_busy(options.wait, || {
+    let protocol = || {
         let quick = Protocol::find("quick", &ReplayOptions::default())?;
-        start(quick, &arguments.target, size, options)
-    })
+        Ok((quick, size))
+    };
+    execute_on(std::slice::from_ref(&arguments.target), &arguments.options, &protocol)
 }
 
 /// Runs a suite on a target.
@@ -42,11 +44,69 @@ pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(),
 /// fails or is interrupted.
 pub(crate) fn execute(arguments: &arguments::RunArguments) -> Result<(), Failure> {
     let options = &arguments.options;
-    process::retry_while_busy(options.wait, || {
+    let protocol = || {
         let protocol = Protocol::find(&arguments.suite, &arguments.replay)?;
         let size = protocol.size(&options.plan, arguments.size);
-        start(protocol, &arguments.target, size, options)
+        Ok((protocol, size))
+    };
+    execute_on(&arguments.targets, options, &protocol)
+}
+
+/// Runs a protocol on one target in this process, or on each of several in a process of its own.
+fn execute_on(
+    targets: &[String],
+    options: &RunOptions,
+    protocol: &dyn Fn() -> Result<(Protocol, SizeRequest), Failure>,
+) -> Result<(), Failure> {
+    let (target, options) = match options.part {
+        Some(part) => {
+            let target = targets.get(part.number).ok_or_else(|| {
+                let hint = "omit --part, which the program sets itself";
+                Failure::new(FailureKind::Usage, "there is no such target", hint)
+            })?;
+            let (protocol, _) = protocol()?;
+            let names = several::Names::new(&protocol.id(), targets, options, part.begun);
+            (target, RunOptions { out: Some(names.file(part.number)), ..options.clone() })
+        }
+        None if options.watch || targets.len() > 1 => {
+            let prepare = |target: &str, out: &Path| {
+                let (protocol, size) = protocol()?;
+                consent_before(&protocol, target, size, options, out)
+            };
+            return several::run(&protocol()?.0.id(), targets, options, &prepare);
+        }
+        None => (&targets[0], options.clone()),
+    };
+    process::retry_while_busy(options.wait, || {
+        let (protocol, size) = protocol()?;
+        start(protocol, target, size, &options)
     })
+}
+
+/// Checks everything that can be checked before `target` is opened, asks for its confirmation, and returns
+/// what is permitted. Nothing is written.
+fn consent_before(
+    protocol: &Protocol,
+    target: &str,
+    size: SizeRequest,
+    options: &RunOptions,
+    out: &Path,
+) -> Result<ConsentOptions, Failure> {
+    let target = Target::find(target, size, options.plan.seed)?;
+    if options.or_resume && out.exists() {
+        return Ok(options.consent.clone());
+    }
+    let plan = protocol.plan(target.info(), &options.plan);
+    let plan = plan.map_err(|failure| target.refusal_or(failure))?;
+    check_endurance(protocol.suite(), &plan, target.info(), &options.plan)
+        .map_err(|failure| target.refusal_or(failure))?;
+    target.check_free_space()?;
+    check_outputs(out, None)?;
+    let context = RunContext { run_id: "", results: out, continues: None };
+    let expected = expectation(&plan, target.info(), &options.plan);
+    let consent = target.ask(&plan, &options.consent, context, &expected)?;
+    target.refuse(&plan, &consent, context)?;
+    Ok(consent)
 }
 
 /// Refuses a run that would write more than the allowed share of the rated endurance, before

@@ -33,6 +33,7 @@ fn no_help_text_is_wider_than_the_terminal() {
         "export",
         "import",
         "serve",
+        "watch",
         "prove",
         "completions",
         "crosscheck",

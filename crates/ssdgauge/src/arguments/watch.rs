@@ -1,0 +1,25 @@
+//! Arguments of `ssdgauge watch`.
+
+use super::values::parse_loopback;
+use clap::Args;
+use ssdgauge_core::Nanos;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArguments {
+    /// Run files, of runs that go on or have ended. They are read as they grow, and never locked.
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print one JSON object per line: each step, second and finding from the start of the run on,
+    /// and its end.
+    #[arg(long)]
+    pub(crate) jsonl: bool,
+    /// Serve metrics of the runs as OpenMetrics text at http://ADDRESS/metrics, on an address of the
+    /// loopback interface such as 127.0.0.1:9184; port 0 is a free one.
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_loopback)]
+    pub(crate) openmetrics: Option<SocketAddr>,
+    /// Wait up to this time for the run files to appear, such as 1min.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait: Option<Nanos>,
+}

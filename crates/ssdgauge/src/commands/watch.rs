@@ -1,0 +1,110 @@
+//! `ssdgauge watch`: shows runs as they go on, by their files.
+
+use crate::arguments::WatchArguments;
+use crate::failure::{Failure, FailureKind};
+use crate::process::StopFlag;
+use crate::terminal;
+use crate::watch::followed::Watched;
+use crate::watch::metrics_server::MetricsServer;
+use crate::watch::observe::{self, End, JsonLines, Metrics, Observer, PlainLines, Screen};
+use crate::watch::{json_lines, lines, metrics};
+use ssdgauge_core::Nanos;
+use ssdgauge_report::sanitize_json;
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The time between two looks for a run file that does not exist yet.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Watches runs until they end or the user leaves. No file is changed, and no run waits for it.
+///
+/// # Errors
+///
+/// Fails where a file is no run file or cannot be read, and where a run has ended before its last step.
+pub(crate) fn execute(arguments: &WatchArguments) -> Result<(), Failure> {
+    let mut all = Vec::with_capacity(arguments.files.len());
+    for file in &arguments.files {
+        all.push(open(file, arguments.wait)?);
+    }
+    let server = arguments.openmetrics.map(|address| serve(address, &all)).transpose()?;
+    let stop = StopFlag::new();
+    if arguments.jsonl {
+        for one in &all {
+            let line = format!("{}\n", json_lines::introduction(&one.run));
+            if !terminal::print_while_open(&sanitize_json(&line)) {
+                return Ok(());
+            }
+        }
+        return finish(all, &mut JsonLines, server.as_ref(), &stop);
+    }
+    if terminal::has_terminal() && std::io::stdout().is_terminal() {
+        stop.listen()?;
+        let mut screen = Screen::open(true).map_err(|error| no_screen(&error))?;
+        return finish(all, &mut screen, server.as_ref(), &stop);
+    }
+    let mut lines = PlainLines::new(all.len());
+    finish(all, &mut lines, server.as_ref(), &stop)
+}
+
+/// Starts the server of the metrics of `all`, and states where it is.
+fn serve(address: SocketAddr, all: &[Watched]) -> Result<MetricsServer, Failure> {
+    let server = MetricsServer::start(address, metrics::text(all)).map_err(|error| {
+        let hint = "no run was disturbed; name another port, or port 0 for a free one";
+        Failure::new(FailureKind::Failed, format!("cannot listen on {address}: {error}"), hint)
+    })?;
+    terminal::print_message(&format!("metrics: http://{}/metrics", server.address()));
+    Ok(server)
+}
+
+/// Opens the run file `path`; where it does not exist, waits for it up to `wait`.
+fn open(path: &Path, wait: Option<Nanos>) -> Result<Watched, Failure> {
+    let began = Instant::now();
+    let wait = Duration::from_nanos(wait.map_or(0, |wait| wait.0));
+    while !path.exists() && began.elapsed() < wait {
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    Watched::open(path)
+}
+
+/// Observes `all` in the form of `observer`, and returns the failure that is the worst.
+fn finish(
+    mut all: Vec<Watched>,
+    observer: &mut dyn Observer,
+    server: Option<&MetricsServer>,
+    stop: &StopFlag,
+) -> Result<(), Failure> {
+    let ended = match server {
+        Some(server) => observe::observe(&mut all, &mut Metrics { server, beside: observer }, stop),
+        None => observe::observe(&mut all, observer, stop),
+    };
+    let is_alone = all.len() == 1;
+    match ended.map_err(|error| no_screen(&error))? {
+        End::Left => Ok(()),
+        End::OfRuns => {
+            let mut failures: Vec<Failure> = Vec::new();
+            for one in all {
+                if !is_alone {
+                    terminal::print_message(&format!(
+                        "{}: {}",
+                        one.path.display(),
+                        lines::summary(&one.run)
+                    ));
+                }
+                failures.extend(one.into_failure());
+            }
+            // All are stated; the one that decides the exit code comes last.
+            failures.sort_by_key(|failure| std::cmp::Reverse(failure.kind.rank()));
+            let worst = failures.pop();
+            failures.iter().for_each(|failure| terminal::print_message(&failure.render()));
+            worst.map_or(Ok(()), Err)
+        }
+    }
+}
+
+/// Returns the failure of a terminal that cannot be drawn on.
+fn no_screen(error: &std::io::Error) -> Failure {
+    let hint = "no run was disturbed; print lines instead: `ssdgauge watch FILE | cat`";
+    Failure::new(FailureKind::Failed, format!("the terminal cannot be used: {error}"), hint)
+}

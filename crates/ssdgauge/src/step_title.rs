@@ -1,0 +1,36 @@
+//! Names and numbers of steps, as the progress of a run and its observers show them.
+
+use ssdgauge_core::{Action, Phase, Plan, Step, Test};
+use ssdgauge_runfile::StepPlace;
+
+/// Returns the name of a step with that of its test, or of its phase where it prepares one.
+pub(crate) fn title(test: &Test, phase: &Phase, step: &Step) -> String {
+    match step.action {
+        Action::Run { .. } | Action::Replay(_) => format!("{} {}", test.id, step.label),
+        Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
+            let kind = phase.kind.name();
+            match step.label.starts_with(kind) {
+                true => step.label.clone(),
+                false => format!("{kind} {}", step.label),
+            }
+        }
+    }
+}
+
+/// Returns every step of `plan` with its place, in order.
+pub(crate) fn places(plan: &Plan) -> impl Iterator<Item = (StepPlace, &Step)> {
+    let tests = plan.tests.iter().enumerate();
+    let phases = tests.flat_map(|(test, of_plan)| {
+        of_plan.phases.iter().enumerate().map(move |(phase, of_test)| (test, phase, of_test))
+    });
+    phases.flat_map(|(test, phase, of_test)| {
+        let steps = of_test.steps.iter().enumerate();
+        steps.map(move |(step, found)| (StepPlace { test, phase, step }, found))
+    })
+}
+
+/// Returns the number of steps of `plan`; `None` where a search decides which of them are carried out.
+pub(crate) fn count(plan: &Plan) -> Option<usize> {
+    let has_search = plan.tests.iter().any(|test| test.search.is_some());
+    (!has_search).then(|| plan.steps().count())
+}

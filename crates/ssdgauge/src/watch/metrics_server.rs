@@ -1,0 +1,223 @@
+//! A server of one text over HTTP/1.1, on the loopback interface alone.
+//!
+//! It is our own: one path, one answer, one connection at a time, which a library with threads, routes
+//! and bodies would make larger and not safer. A request has a limit of size and of time.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The most bytes of the head of a request.
+const LONGEST_HEAD: usize = 8 << 10;
+/// The time for a request and its answer.
+const LIMIT: Duration = Duration::from_secs(2);
+/// The content type of OpenMetrics 1.0.
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// A server of a text that changes. When it is dropped, it answers the connection in progress and ends.
+#[derive(Debug)]
+pub(crate) struct MetricsServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    text: Mutex<String>,
+    ends: AtomicBool,
+}
+
+impl MetricsServer {
+    /// Listens on `address`, where `text` is served at `/metrics`.
+    ///
+    /// # Errors
+    ///
+    /// The address is taken, or is none of this machine.
+    pub(crate) fn start(address: SocketAddr, text: String) -> io::Result<MetricsServer> {
+        debug_assert!(address.ip().is_loopback(), "the arguments permit no other address");
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared { text: Mutex::new(text), ends: AtomicBool::new(false) });
+        let served = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("metrics".to_owned())
+            .spawn(move || serve(&listener, &served))?;
+        Ok(MetricsServer { address, shared, thread: Some(thread) })
+    }
+
+    /// Returns the address; its port is the one that was given or found free.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Replaces the text.
+    pub(crate) fn set(&self, text: String) {
+        *self.shared.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+}
+
+impl Drop for MetricsServer {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Ordering::Release);
+        // The thread waits for a connection. Where none can be made, it ends with the process.
+        if TcpStream::connect_timeout(&self.address, LIMIT).is_ok() {
+            let _ = self.thread.take().map(JoinHandle::join);
+        }
+    }
+}
+
+fn serve(listener: &TcpListener, shared: &Shared) {
+    let mut until = None;
+    for connection in listener.incoming() {
+        let ends = shared.ends.load(Ordering::Acquire);
+        match connection {
+            // A client that has gone needs no answer.
+            Ok(connection) => drop(answer(connection, shared)),
+            Err(_) if ends => return,
+            Err(_) => {}
+        }
+        // Connections that were made before the end are answered, as far as the time suffices.
+        if ends {
+            let until = *until.get_or_insert_with(|| Instant::now() + LIMIT);
+            if listener.set_nonblocking(true).is_err() || Instant::now() >= until {
+                return;
+            }
+        }
+    }
+}
+
+/// Reads a request and answers it.
+fn answer(mut connection: TcpStream, shared: &Shared) -> io::Result<()> {
+    let until = Instant::now() + LIMIT;
+    connection.set_write_timeout(Some(LIMIT))?;
+    let Some(head) = read_head(&mut connection, until, &shared.ends)? else { return Ok(()) };
+    let line = head.lines().next().unwrap_or_default();
+    let mut words = line.split(' ');
+    let (method, path, version) = (words.next(), words.next(), words.next());
+    let path = path.and_then(|path| path.split('?').next());
+    let plain = "text/plain; charset=utf-8";
+    let (status, kind, body) = match (method, path) {
+        _ if version.is_none_or(|version| !version.starts_with("HTTP/1.")) => {
+            ("400 Bad Request", plain, "this is no request of HTTP/1.1\n".to_owned())
+        }
+        (Some("GET" | "HEAD"), Some("/metrics")) => {
+            let text = shared.text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            ("200 OK", OPENMETRICS, text)
+        }
+        (Some("GET" | "HEAD"), _) => {
+            ("404 Not Found", plain, "the metrics are at /metrics\n".to_owned())
+        }
+        _ => ("405 Method Not Allowed", plain, "only GET and HEAD are answered\n".to_owned()),
+    };
+    let length = body.len();
+    let body = if method == Some("HEAD") { "" } else { &body };
+    let allow = if status.starts_with("405") { "Allow: GET, HEAD\r\n" } else { "" };
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{allow}\
+         Cache-Control: no-store\r\nConnection: close\r\n\r\n{body}"
+    );
+    connection.write_all(answer.as_bytes())?;
+    connection.flush()
+}
+
+/// Reads the head of a request before `until`; `None` where the client closes the connection, sends too
+/// much or nothing in time, or the server `ends`.
+fn read_head(
+    connection: &mut TcpStream,
+    until: Instant,
+    ends: &AtomicBool,
+) -> io::Result<Option<String>> {
+    const PART: Duration = Duration::from_millis(100);
+    let mut head = Vec::new();
+    let mut part = [0; 1 << 10];
+    connection.set_read_timeout(Some(PART))?;
+    loop {
+        match connection.read(&mut part) {
+            Ok(0) => return Ok(None),
+            Ok(read) => head.extend_from_slice(&part[..read]),
+            Err(error) if is_timeout(&error) => {
+                // A connection without a request does not delay the end.
+                if head.is_empty() && ends.load(Ordering::Acquire) {
+                    return Ok(None);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        if head.windows(4).any(|four| four == b"\r\n\r\n") {
+            return Ok(Some(String::from_utf8_lossy(&head).into_owned()));
+        }
+        if head.len() > LONGEST_HEAD || Instant::now() >= until {
+            return Ok(None);
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(address: SocketAddr, request: &str) -> String {
+        let mut connection = TcpStream::connect(address).unwrap();
+        connection.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn one_path_is_answered_and_everything_else_is_refused() {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server = MetricsServer::start(free, "first\n".to_owned()).unwrap();
+        let address = server.address();
+        server.set("# EOF\n".to_owned());
+        for (request, status, body) in [
+            ("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "200 OK", "\r\n\r\n# EOF\n"),
+            ("HEAD /metrics HTTP/1.1\r\n\r\n", "200 OK", "Connection: close\r\n\r\n"),
+            ("GET /metrics?a=b HTTP/1.0\r\n\r\n", "200 OK", "# EOF\n"),
+            ("GET / HTTP/1.1\r\n\r\n", "404 Not Found", "/metrics\n"),
+            ("POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed", "answered\n"),
+            ("nonsense\r\n\r\n", "400 Bad Request", "HTTP/1.1\n"),
+        ] {
+            let answer = asked(address, request);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{request}: {answer}");
+            assert!(answer.ends_with(body), "{request}: {answer}");
+        }
+        let long = format!("GET /{} HTTP/1.1\r\n", "a".repeat(2 * LONGEST_HEAD));
+        let mut connection = TcpStream::connect(address).unwrap();
+        connection.write_all(long.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        // The connection is closed, or reset because more was sent than was read.
+        let _ = connection.read_to_end(&mut answer);
+        assert!(answer.is_empty());
+    }
+
+    #[test]
+    fn a_request_that_arrives_before_the_end_is_answered_and_then_none_is_accepted() {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server = MetricsServer::start(free, "# EOF\n".to_owned()).unwrap();
+        let address = server.address();
+        let mut silent = TcpStream::connect(address).unwrap();
+        let mut early = TcpStream::connect(address).unwrap();
+        early.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        // The server waits for the silent connection first; its end does not wait for it.
+        drop(server);
+        let mut answer = String::new();
+        early.read_to_string(&mut answer).unwrap();
+        assert!(answer.ends_with("# EOF\n"), "{answer}");
+        let mut nothing = Vec::new();
+        let _ = silent.read_to_end(&mut nothing);
+        assert!(nothing.is_empty());
+        assert!(TcpStream::connect(address).is_err());
+    }
+}

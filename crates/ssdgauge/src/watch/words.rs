@@ -1,0 +1,105 @@
+//! The words for a run that is watched, which all forms of the observation share.
+
+use super::followed::{Followed, Standing};
+use super::second::Second;
+use ssdgauge_core::{Bytes, Nanos, rounded};
+use ssdgauge_report::{sanitize_device, sanitize_prose};
+use ssdgauge_runfile::StepState;
+
+/// Returns the name of the drive, with the word MODEL before a virtual one.
+pub(super) fn drive(run: &Followed) -> String {
+    let drive = &run.head().drive;
+    let name = sanitize_device(drive.name());
+    let label = run.head().environment.get("label").map(|label| sanitize_prose(label));
+    let label = label.map_or(String::new(), |label| format!(" ({label})"));
+    // The name of most virtual drives begins with it.
+    match drive.is_model() && !name.starts_with("MODEL") {
+        true => format!("MODEL {name}{label}"),
+        false => format!("{name}{label}"),
+    }
+}
+
+/// Returns the suite of the run.
+pub(super) fn suite(run: &Followed) -> String {
+    let plan = &run.head().plan;
+    let id = sanitize_prose(&plan.suite.id);
+    match plan.shortened {
+        0 | 1 => id,
+        _ => format!("{id} SHORTENED"),
+    }
+}
+
+/// Returns the number of the current step and of all, such as `step 3 of 14`.
+pub(super) fn step_number(run: &Followed) -> String {
+    let Some(step) = run.current() else { return "no step yet".to_owned() };
+    let number = run.number(step.place);
+    match crate::step_title::count(&run.head().plan) {
+        Some(all) => format!("step {number} of {all}"),
+        None => format!("step {number}"),
+    }
+}
+
+/// Returns how the run stands, in one word and with a sign that needs no colour.
+pub(super) fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Running => "running",
+        Standing::Finished => "finished",
+        Standing::Interrupted => "interrupted",
+        Standing::Killed => "killed",
+    }
+}
+
+/// Returns the word for the state of an attempt at a step.
+pub(super) fn state(state: StepState) -> &'static str {
+    match state {
+        StepState::Running => "running",
+        StepState::Finished => "finished",
+        StepState::Broken => "interrupted",
+    }
+}
+
+/// Returns the figures of a second: throughput, requests, 99th percentile, temperature and power.
+pub(super) fn figures(second: &Second) -> String {
+    let mut text = String::new();
+    if !second.sides.is_empty() {
+        let p99 = second.p99_us().map_or_else(|| "–".to_owned(), rounded::latency);
+        text = format!(
+            "{} MB/s  {} IOPS  p99 {p99}",
+            rounded::number(second.mb_s()),
+            rounded::number(second.iops())
+        );
+    }
+    let instruments = [
+        second.temperature_c.map(|celsius| format!("{celsius:.0} °C")),
+        second.power_w.map(|watts| format!("{} W", rounded::number(watts))),
+    ];
+    for one in instruments.into_iter().flatten() {
+        if !text.is_empty() {
+            text.push_str("  ");
+        }
+        text.push_str(&one);
+    }
+    let errors: u64 = second.sides.iter().map(|side| side.errors).sum();
+    if errors > 0 {
+        text.push_str(&format!("  {errors} errors"));
+    }
+    text
+}
+
+/// Returns `time` in whole seconds.
+pub(super) fn whole(time: Nanos) -> Nanos {
+    Nanos::from_secs(time.0 / 1_000_000_000)
+}
+
+/// Returns the rest of the run, such as `39 min left`; empty where it has ended.
+pub(super) fn left(run: &Followed) -> String {
+    match run.standing() {
+        Standing::Running => format!("{} left", whole(run.left()).about()),
+        ended => standing(ended).to_owned(),
+    }
+}
+
+/// Returns the bytes that were written so far, such as `1.21 TB written`.
+pub(super) fn written(run: &Followed) -> String {
+    format!("{} written", Bytes(run.written()).about())
+}

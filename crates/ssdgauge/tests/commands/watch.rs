@@ -1,0 +1,259 @@
+//! Runs are watched by their files, as they grow and after their end.
+
+use crate::support::{Bench, measures, query, signal, text, unfolded, wait_for};
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+
+/// A run of some seconds with little load.
+const SUITE: &str = r#"
+[suite]
+id = "mine"
+revision = 1
+title = "Mine"
+[[test]]
+id = "load"
+revision = 1
+title = "Load"
+stream = { access = "random", block_size = "4KiB", read_percent = 50, span = "16MiB", per_second = 100 }
+sweep = { per_second = [100, 200] }
+until = { time = "TIME" }
+score = { mean_of = "iops" }
+"#;
+
+/// Starts the run `a.ssdg` of two steps of `time` each, and waits for its first one.
+pub(crate) fn start(bench: &Bench, time: &str) -> Child {
+    std::fs::write(bench.path("mine.toml"), SUITE.replace("TIME", time)).unwrap();
+    let child = bench
+        .command(&["run", "mine.toml", "null:", "--size", "16MiB", "--out", "a.ssdg"])
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(bench.path("stderr")).unwrap())
+        .spawn()
+        .unwrap();
+    let file = bench.path("a.ssdg");
+    wait_for("the first step", || file.exists() && measures(&file));
+    child
+}
+
+/// Makes the run file `name` of a virtual drive.
+fn virtual_run(bench: &Bench, name: &str) {
+    bench.print(&["quick", "sim:tlc-client?capacity=16GB", "--shorten", "5", "--out", name]);
+}
+
+fn objects(stdout: &[u8]) -> Vec<Value> {
+    text(stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn count(objects: &[Value], event: &str) -> i64 {
+    objects.iter().filter(|one| one["event"] == event).count() as i64
+}
+
+#[test]
+fn watchers_of_a_running_run_see_every_second_and_neither_delay_nor_change_it() {
+    let bench = Bench::new();
+    let mut run = start(&bench, "3s");
+    let watch = |arguments: &[&str]| {
+        let mut command = bench.command(&[&["watch", "a.ssdg"], arguments].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let whole = [watch(&["--jsonl"]), watch(&["--jsonl"])];
+    let lines = watch(&[]);
+    let mut stopped = watch(&["--jsonl"]);
+    signal(&stopped, "STOP");
+    let mut killed = watch(&["--jsonl"]);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    stopped.kill().unwrap();
+    stopped.wait().unwrap();
+    let file = bench.path("a.ssdg");
+    let seconds =
+        query(&file, "SELECT count(*) FROM (SELECT DISTINCT step_id, second FROM interval)");
+    for child in whole {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let objects = objects(&output.stdout);
+        assert_eq!(count(&objects, "second"), seconds);
+        assert_eq!((count(&objects, "step"), count(&objects, "step_end")), (2, 2));
+        let findings = query(&file, "SELECT count(*) FROM finding");
+        assert_eq!(count(&objects, "finding"), findings);
+        let (first, last) = (&objects[0], objects.last().unwrap());
+        assert_eq!((&first["event"], &first["suite_id"]), (&"run".into(), &"mine".into()));
+        assert_eq!((&last["event"], &last["state"]), (&"end".into(), &"finished".into()));
+        let ios: f64 = objects
+            .iter()
+            .flat_map(|one| [&one["read"], &one["write"]].map(|side| (one, side)))
+            .filter_map(|(one, side)| Some(side["iops"].as_f64()? * one["length_s"].as_f64()?))
+            .sum();
+        assert_eq!(ios.round() as i64, query(&file, "SELECT sum(ios) FROM interval"));
+    }
+    let output = lines.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(printed.contains("step 2 of 2") || printed.contains("step 2: load"), "{printed}");
+    assert!(printed.trim_end().ends_with("run finished"), "{printed}");
+    let stderr = std::fs::read_to_string(bench.path("stderr")).unwrap();
+    assert!(!stderr.contains("reads the run file"), "the run has waited: {stderr}");
+    assert_eq!(bench.names(), ["a.html", "a.ssdg", "mine.toml", "stderr"]);
+}
+
+#[test]
+fn a_finished_an_interrupted_and_a_killed_run_have_their_words_and_exit_codes() {
+    let bench = Bench::new();
+    virtual_run(&bench, "done.ssdg");
+    let output = bench.call(&["watch", "done.ssdg"]);
+    assert_eq!(output.status.code(), Some(0));
+    let printed = text(&output.stdout);
+    assert!(printed.contains("MODEL") && printed.contains("finished"), "{printed}");
+    let output = bench.call(&["watch", "done.ssdg", "--jsonl"]);
+    let all = objects(&output.stdout);
+    assert!(all.iter().all(|one| one["model_data"] == "MODEL"));
+    let seconds = "SELECT count(*) FROM (SELECT DISTINCT step_id, second FROM interval)";
+    assert!(count(&all, "second") >= query(&bench.path("done.ssdg"), seconds));
+
+    for (name, sent, word) in [("b.ssdg", "INT", "interrupted"), ("c.ssdg", "KILL", "killed")] {
+        let mut run = start(&bench, "60s");
+        signal(&run, sent);
+        run.wait().unwrap();
+        for suffix in ["", "-journal"] {
+            let from = bench.path(&format!("a.ssdg{suffix}"));
+            if from.exists() {
+                std::fs::rename(from, bench.path(&format!("{name}{suffix}"))).unwrap();
+            }
+        }
+        let before = std::fs::read(bench.path(name)).unwrap();
+        let names = bench.names();
+        let output = bench.call(&["watch", name]);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(75), "{stderr}");
+        assert!(stderr.contains(&format!("was {word} in load")), "{stderr}");
+        assert!(unfolded(&stderr).contains(&format!("ssdgauge resume {name}")), "{stderr}");
+        assert!(std::fs::read(bench.path(name)).unwrap() == before);
+        assert_eq!(bench.names(), names);
+    }
+    // The worst of several decides, and all are stated.
+    let output = bench.call(&["watch", "done.ssdg", "b.ssdg"]);
+    assert_eq!(output.status.code(), Some(75));
+    assert!(text(&output.stdout).contains("done.ssdg: run finished"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_file_that_is_missing_foreign_or_cut_is_an_error_with_a_hint() {
+    let bench = Bench::new();
+    virtual_run(&bench, "a.ssdg");
+    std::fs::write(bench.path("text.ssdg"), "no run").unwrap();
+    let whole = std::fs::read(bench.path("a.ssdg")).unwrap();
+    std::fs::write(bench.path("cut.ssdg"), &whole[..whole.len() / 2]).unwrap();
+    for (name, code, word) in [
+        ("missing.ssdg", 2, "there is no file"),
+        ("text.ssdg", 2, "is not a run file"),
+        ("cut.ssdg", 1, "cut.ssdg"),
+    ] {
+        for form in [&[][..], &["--jsonl"]] {
+            let output = bench.call(&[&["watch", name], form].concat());
+            let stderr = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{name}: {stderr}");
+            assert!(stderr.contains(word) && stderr.contains("hint:"), "{name}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_vanishes_ends_the_observation_and_not_the_run() {
+    let bench = Bench::new();
+    let mut run = start(&bench, "60s");
+    let mut watch = bench
+        .command(&["watch", "a.ssdg", "--jsonl"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0];
+    std::io::Read::read_exact(watch.stdout.as_mut().unwrap(), &mut first).unwrap();
+    std::fs::rename(bench.path("a.ssdg"), bench.path("b.ssdg")).unwrap();
+    let output = watch.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("\"unreadable\""));
+    assert!(run.try_wait().unwrap().is_none());
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
+/// Starts `ssdgauge` with `line` on a terminal of `width` columns and 30 lines, which `script` provides;
+/// `None` where there is no such program.
+pub(crate) fn on_terminal(
+    bench: &Bench,
+    line: &str,
+    width: u32,
+    variables: &[(&str, &str)],
+) -> Option<Child> {
+    if Command::new("script").arg("--version").output().is_err() {
+        println!("skipped: no script");
+        return None;
+    }
+    let program = env!("CARGO_BIN_EXE_ssdgauge");
+    let shell = format!("stty cols {width} rows 30; exec {program} {line}");
+    let mut command = Command::new("script");
+    command.args(["-qefc", &shell, "/dev/null"]).current_dir(bench.folder.path());
+    command
+        .env_remove("NO_COLOR")
+        .env_remove("COLUMNS")
+        .env("TERM", "xterm")
+        .env("LC_ALL", "C.UTF-8");
+    command.envs(variables.iter().copied());
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    Some(child.spawn().unwrap())
+}
+
+/// Reads what the terminal shows until `done` holds, and returns it.
+pub(crate) fn read_until(child: &mut Child, done: impl Fn(&str) -> bool) -> String {
+    let mut shown = Vec::new();
+    let mut part = [0; 4_096];
+    loop {
+        let read = std::io::Read::read(child.stdout.as_mut().unwrap(), &mut part).unwrap();
+        shown.extend_from_slice(&part[..read]);
+        let text = String::from_utf8_lossy(&shown).into_owned();
+        if done(&text) {
+            return text;
+        }
+        assert!(read > 0, "the terminal was closed: {text}");
+    }
+}
+
+#[test]
+fn the_screen_of_a_running_run_can_be_left_and_gives_the_terminal_back() {
+    let bench = Bench::new();
+    let mut run = start(&bench, "60s");
+    for (width, variables) in [(60, &[("NO_COLOR", "1")][..]), (80, &[]), (200, &[])] {
+        let Some(mut watch) = on_terminal(&bench, "watch a.ssdg", width, variables) else { break };
+        let shown = read_until(&mut watch, |text| text.contains("q leave"));
+        assert!(shown.contains("\u{1b}[?1049h"), "an alternate screen: {shown}");
+        assert!(shown.contains("mine") && shown.contains("step 1 of 2"), "{shown}");
+        // Red to cyan; bold and dim stay with NO_COLOR.
+        let coloured = (31..=36).any(|code| shown.contains(&format!("\u{1b}[{code}m")))
+            || shown.contains("\u{1b}[38;5;");
+        assert_eq!(coloured, variables.is_empty(), "{shown:?}");
+        watch.stdin.as_mut().unwrap().write_all(b"wq").unwrap();
+        let rest = read_until(&mut watch, |text| text.contains("\u{1b}[?1049l"));
+        assert!(rest.contains("\u{1b}[?1049l"), "{rest}");
+        assert_eq!(watch.wait().unwrap().code(), Some(0));
+        assert!(run.try_wait().unwrap().is_none(), "the run goes on");
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
+#[test]
+fn several_runs_are_shown_on_one_screen_aligned_by_step() {
+    let bench = Bench::new();
+    for name in ["a.ssdg", "b.ssdg", "c.ssdg"] {
+        virtual_run(&bench, name);
+    }
+    let line = "watch a.ssdg b.ssdg c.ssdg";
+    let Some(mut watch) = on_terminal(&bench, line, 120, &[]) else { return };
+    let shown = read_until(&mut watch, |text| text.contains("q leave"));
+    assert!(shown.contains("MODEL quick SHORTENED on 3 drives"), "{shown}");
+    watch.stdin.as_mut().unwrap().write_all(b"q").unwrap();
+    read_until(&mut watch, |text| text.contains("\u{1b}[?1049l"));
+    assert_eq!(watch.wait().unwrap().code(), Some(0));
+}
