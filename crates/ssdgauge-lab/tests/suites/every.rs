@@ -62,8 +62,8 @@ fn the_examples_of_the_documentation_are_accepted() {
     let examples: Vec<String> = blocks.filter_map(whole).collect();
     assert_eq!(
         examples.len(),
-        7,
-        "an example, a neighbour, two lists of steps, three in `vocabulary`"
+        9,
+        "an example, a neighbour, two lists of steps, five in `vocabulary`"
     );
     for example in examples {
         let suite = Suite::parse("example.toml", &example);
