@@ -25,6 +25,12 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("tasks", 60, "tiny"),
     ("trim", 60, "tiny"),
     ("power-states", 60, "tiny"),
+    ("cache-fill", 1, "tiny"),
+    ("four-states", 30, "tiny"),
+    ("pulse", 20, "tiny"),
+    ("degrade-recover", 600, "tiny"),
+    ("commit", 30, "tiny"),
+    ("ai-experts", 15, "tiny"),
     ("demo", 10, "tiny"),
 ];
 
