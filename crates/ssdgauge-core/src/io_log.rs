@@ -147,35 +147,51 @@ impl Record {
     /// Returns the record as two words of version 2. First word: the time in the low half, the low 32
     /// bits of the latency in the high half. Second word: the high byte of the latency, two bits for
     /// the direction (0 read, 1 write, 2 flush, 3 trim), nine bits for the number of the
-    /// length (0 is that of the frame; the others are reserved), 45 bits for the offset in sectors of
-    /// 512 bytes, which reach 16 PiB.
+    /// length, 45 bits for the offset in sectors of 512 bytes, which reach 16 PiB.
+    ///
+    /// `sizes` are the lengths that the workload lists for the stream, where it has several: the first
+    /// of them has the number 1. The number 0 is the length of the frame.
     #[inline]
-    pub fn pack(&self) -> [u64; 2] {
+    pub fn pack(&self, sizes: &[u32]) -> [u64; 2] {
         let latency = self.latency.min(LONGEST);
         let sector = self.request.offset / SECTOR;
         debug_assert!(sector < 1 << 45, "offset {} has no place in a record", self.request.offset);
         let direction = self.request.direction as u64;
-        [u64::from(self.after) | latency << 32, latency >> 32 | direction << 8 | sector << 19]
+        let listed = sizes.iter().position(|size| *size == self.request.length);
+        let number = listed.map_or(0, |place| place as u64 + 1);
+        let high = latency >> 32 | direction << 8 | number << 10 | sector << 19;
+        [u64::from(self.after) | latency << 32, high]
     }
 
-    /// Returns the record in two words; `None` where this program does not know its direction or its
-    /// length.
-    pub fn unpack([low, high]: [u64; 2], version: Version) -> Option<Record> {
+    /// Returns the record in two words, of a frame whose requests have `block_size` bytes where they
+    /// have none of the listed `sizes`; `None` where its length is not listed.
+    pub fn unpack(
+        [low, high]: [u64; 2],
+        version: Version,
+        (block_size, sizes): (u32, &[u32]),
+    ) -> Option<Record> {
         let (direction, number, sector) = match version {
             Version::One => (high >> 8 & 1, 0, high >> 9),
             Version::Two => (high >> 8 & 3, high >> 10 & 0x1ff, high >> 19),
         };
-        let direction = match (direction, number) {
-            (0, 0) => Direction::Read,
-            (1, 0) => Direction::Write,
-            (2, 0) => Direction::Flush,
-            (3, 0) => Direction::Trim,
-            _ => return None,
+        let direction = match direction {
+            0 => Direction::Read,
+            1 => Direction::Write,
+            2 => Direction::Flush,
+            _ => Direction::Trim,
+        };
+        let length = match (direction, number) {
+            (Direction::Flush, 0) => 0,
+            (Direction::Flush, _) => return None,
+            (Direction::Read | Direction::Write | Direction::Trim, 0) => block_size,
+            (Direction::Read | Direction::Write | Direction::Trim, number) => {
+                *sizes.get(number as usize - 1)?
+            }
         };
         Some(Record {
             after: low as u32,
             latency: low >> 32 | (high & 0xff) << 32,
-            request: Request { direction, offset: sector * SECTOR },
+            request: Request { direction, length, offset: sector * SECTOR },
         })
     }
 }
@@ -187,20 +203,25 @@ mod tests {
     #[test]
     fn packed_records_and_frames_unpack_to_the_same() {
         for latency in [0, 1, 999, u64::from(u32::MAX), 1 << 33, LONGEST] {
-            for (direction, offset) in [
-                (Direction::Read, 0),
-                (Direction::Write, 1 << 53),
-                (Direction::Flush, 0),
-                (Direction::Trim, 1 << 40),
+            for (direction, length, offset) in [
+                (Direction::Read, 4_096, 0),
+                (Direction::Read, 512, 0),
+                (Direction::Write, 65_536, 1 << 53),
+                (Direction::Flush, 0, 0),
+                (Direction::Trim, 4_096, 1 << 40),
             ] {
-                let request = Request { direction, offset };
+                let request = Request { direction, length, offset };
                 let record = Record { after: 77, latency, request };
-                assert_eq!(Record::unpack(record.pack(), Version::Two), Some(record));
+                let lengths = (4_096, [65_536, 512].as_slice());
+                let words = record.pack(lengths.1);
+                assert_eq!(Record::unpack(words, Version::Two, lengths), Some(record));
+                let is_listed = lengths.1.contains(&length);
+                assert_eq!(Record::unpack(words, Version::Two, (4_096, &[])).is_none(), is_listed);
             }
         }
-        let request = Request { direction: Direction::Write, offset: 512 };
+        let request = Request { direction: Direction::Write, length: 4_096, offset: 512 };
         let longer = Record { after: u32::MAX, latency: u64::MAX, request };
-        let unpacked = Record::unpack(longer.pack(), Version::Two);
+        let unpacked = Record::unpack(longer.pack(&[]), Version::Two, (4_096, &[]));
         assert_eq!(unpacked, Some(Record { latency: LONGEST, ..longer }));
         for kind in [FrameKind::Load, FrameKind::Records, FrameKind::End] {
             let frame = Frame {
@@ -220,11 +241,11 @@ mod tests {
     #[test]
     fn records_of_version_1_are_read_and_unknown_ones_are_not() {
         let write_at_512 = [7 | 1_000 << 32, 1 << 8 | 1 << 9];
-        let request = Request { direction: Direction::Write, offset: 512 };
+        let request = Request { direction: Direction::Write, length: 4_096, offset: 512 };
         let record = Record { after: 7, latency: 1_000, request };
-        assert_eq!(Record::unpack(write_at_512, Version::One), Some(record));
+        assert_eq!(Record::unpack(write_at_512, Version::One, (4_096, &[])), Some(record));
         for reserved in [1 << 10, 1 << 18] {
-            assert_eq!(Record::unpack([0, reserved], Version::Two), None);
+            assert_eq!(Record::unpack([0, reserved], Version::Two, (4_096, &[])), None);
         }
         for version in [Version::One, Version::Two] {
             assert_eq!(Version::from_magic(version.magic()), Some(version));

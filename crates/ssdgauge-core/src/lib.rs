@@ -7,6 +7,8 @@
 //! This crate never opens a file, reads a clock or starts a thread. Equal input gives equal output
 //! on every machine.
 
+mod arrival;
+mod block_sizes;
 mod confidence;
 mod distribution;
 mod drive;
@@ -26,6 +28,7 @@ mod plan;
 mod point;
 mod preparation;
 pub mod proof;
+mod pulse;
 mod random;
 mod readings;
 mod recorded;
@@ -40,6 +43,7 @@ mod score;
 mod scored;
 pub mod search;
 mod second_aggregator;
+mod sized_blocks;
 pub mod statistics;
 mod steady_rounds;
 mod step_number;
@@ -47,6 +51,7 @@ mod totals;
 mod units;
 mod workload;
 
+pub use block_sizes::{BLOCK_SIZES, BlockSizes, SizeShare};
 pub use confidence::{ConfidenceInterval, WithinRun};
 pub use distribution::{Distribution, Zone};
 pub use drive::{DriveInfo, TargetKind};
@@ -67,6 +72,7 @@ pub use plan::{
 };
 pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
+pub use pulse::{LONGEST_PAUSE, Pulse};
 pub use random::Random;
 pub use recorded::{RecordedRequest, RecordedRequests, RecordedTime, ReplayClock};
 pub use recording::{Recording, check_forwarding};
@@ -86,6 +92,5 @@ pub use step_number::StepNumbers;
 pub use totals::{DirectionTotals, Totals};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{
-    Access, Arrival, BLOCK_SIZES, Data, Engine, LatencyClock, Operation, Rest, Stream, Until,
-    Workload,
+    Access, Arrival, Data, Engine, LatencyClock, Operation, Rest, Stream, Until, Workload,
 };

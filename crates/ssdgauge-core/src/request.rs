@@ -4,6 +4,7 @@ use crate::hot_blocks::HotBlocks;
 use crate::permutation::Permutation;
 use crate::random::Random;
 use crate::sample::Direction;
+use crate::sized_blocks::SizedBlocks;
 use crate::workload::{Access, Operation, Stream};
 
 /// One request of a stream.
@@ -11,6 +12,8 @@ use crate::workload::{Access, Operation, Stream};
 pub struct Request {
     /// Whether it reads, writes, flushes or trims.
     pub direction: Direction,
+    /// Its length in bytes; 0 for a flush.
+    pub length: u32,
     /// Its start on the target, in bytes; 0 for a flush.
     pub offset: u64,
 }
@@ -26,8 +29,11 @@ pub struct RequestSource {
     random: Random,
     pattern: AccessPattern,
     offset: u64,
-    block_size: u64,
-    /// The whole blocks of the span.
+    /// The distance between two places.
+    step: u64,
+    /// The length of each request, where all have one.
+    length: u32,
+    /// The places in the span.
     blocks: u64,
     /// The next block of each direction, for sequential access.
     position: [u64; 2],
@@ -53,11 +59,18 @@ enum AccessPattern {
     Random,
     /// Some blocks more often than others.
     Hot(Box<HotBlocks>),
+    /// Requests of several sizes.
+    Sized(Box<SizedBlocks>),
     /// Every block exactly once per pass, in a random order.
     Covering {
         next: u64,
         permutation: Permutation,
     },
+}
+
+impl Request {
+    /// Returns a flush.
+    pub const FLUSH: Request = Request { direction: Direction::Flush, length: 0, offset: 0 };
 }
 
 impl RequestSource {
@@ -80,7 +93,7 @@ impl RequestSource {
     /// # Panics
     /// When the span contains no whole block: the planner refuses such a stream.
     pub fn new(stream: &Stream, thread: u32, seed: u64) -> Self {
-        let blocks = stream.span.blocks_of(stream.block_size);
+        let blocks = stream.places();
         assert!(blocks > 0, "the span of a stream contains at least one block");
         let share = blocks / u64::from(stream.threads.max(1));
         let start = share * u64::from(thread);
@@ -94,20 +107,28 @@ impl RequestSource {
             Operation::Flush => Direction::Flush,
             Operation::Trim => Direction::Trim,
         };
+        let position = [start % blocks, (start + behind) % blocks];
+        let hot = match stream.access {
+            Access::Sequential => None,
+            Access::Random => HotBlocks::new(&stream.distribution, blocks),
+        };
+        let pattern = match (SizedBlocks::new(stream, position, hot.clone(), (seed, thread)), hot) {
+            _ if !stream.addresses() => AccessPattern::None,
+            (Some(sized), _) => AccessPattern::Sized(Box::new(sized)),
+            (None, Some(hot)) => AccessPattern::Hot(Box::new(hot)),
+            (None, None) => match stream.access {
+                Access::Sequential => AccessPattern::Sequential,
+                Access::Random => AccessPattern::Random,
+            },
+        };
         RequestSource {
             random: Random::new(seed, u64::from(thread)),
-            pattern: match stream.access {
-                _ if !stream.addresses() => AccessPattern::None,
-                Access::Sequential => AccessPattern::Sequential,
-                Access::Random => match HotBlocks::new(&stream.distribution, blocks) {
-                    None => AccessPattern::Random,
-                    Some(hot) => AccessPattern::Hot(Box::new(hot)),
-                },
-            },
+            pattern,
             offset: stream.offset.0,
-            block_size: stream.block_size.0,
+            step: stream.step().0,
+            length: if stream.addresses() { stream.block_size.0 as u32 } else { 0 },
             blocks,
-            position: [start % blocks, (start + behind) % blocks],
+            position,
             deck: std::array::from_fn(card),
             // As if all were dealt: the first draw shuffles.
             dealt: 100,
@@ -132,9 +153,27 @@ impl RequestSource {
             AccessPattern::Covering { next, permutation } => {
                 permutation.at(advance(next, self.blocks))
             }
-            AccessPattern::None => return Request { direction, offset: 0 },
+            AccessPattern::Sized(sized) => {
+                let (place, length) = sized.deal(&mut self.random, direction.side());
+                return Request { direction, length, offset: self.offset + place };
+            }
+            AccessPattern::None => return Request { direction, length: 0, offset: 0 },
         };
-        Request { direction, offset: self.offset + block * self.block_size }
+        let offset = self.offset + block * self.step;
+        Request { direction, length: self.length, offset }
+    }
+
+    /// Returns the length of the next request in bytes.
+    #[inline]
+    pub fn next_length(&self) -> u32 {
+        match &self.pattern {
+            AccessPattern::Sized(sized) => sized.next_length(),
+            AccessPattern::None
+            | AccessPattern::Sequential
+            | AccessPattern::Random
+            | AccessPattern::Hot(_)
+            | AccessPattern::Covering { .. } => self.length,
+        }
     }
 
     /// Returns the flush that is due before the next request: as many writes were dealt as it covers. A
@@ -145,7 +184,7 @@ impl RequestSource {
             return None;
         }
         self.unflushed = 0;
-        Some(Request { direction: Direction::Flush, offset: 0 })
+        Some(Request::FLUSH)
     }
 
     #[inline]
@@ -215,6 +254,20 @@ mod tests {
         let blocks: Vec<u64> = (0..251).map(|_| (source.deal().offset - 8_192) / 4_096).collect();
         assert_eq!(&blocks[..2], &[750, 751]);
         assert_eq!(&blocks[249..], &[999, 0]);
+    }
+
+    #[test]
+    fn a_stride_leaves_gaps_and_wraps_at_the_last_whole_request() {
+        let mut stream = stream(Access::Sequential, 100, 2);
+        stream.stride = Some(Bytes(4_096 * 3));
+        // Places 0, 3, … 999, of which the second thread begins at the middle.
+        assert_eq!(stream.places(), 334);
+        let mut source = RequestSource::new(&stream, 1, 9);
+        let blocks: Vec<u64> = (0..168).map(|_| (source.deal().offset - 8_192) / 4_096).collect();
+        assert_eq!(&blocks[..2], &[501, 504]);
+        assert_eq!(&blocks[166..], &[999, 0]);
+        stream.span = Bytes(4_096 * 1_000 - 512);
+        assert_eq!(stream.places(), 333, "the last request would exceed the span");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The due times of the requests of an open loop: the same for a real engine and a virtual drive.
 
+use crate::pulse::Pulse;
 use crate::random::Random;
 use crate::units::Nanos;
 use crate::workload::{Arrival, Stream};
@@ -23,6 +24,8 @@ pub struct Schedule {
     sum: f64,
     /// The source of random gaps; `None` for equal ones.
     random: Option<Random>,
+    /// The times in which requests are due; `None` for all of the step.
+    pulse: Option<Pulse>,
 }
 
 impl Schedule {
@@ -48,8 +51,9 @@ impl Schedule {
             | Arrival::Poisson { .. }
             | Arrival::Recorded { .. } => f64::from(thread) / threads,
         };
+        let step = 1e9 * threads / per_second;
         let mut schedule =
-            Schedule { step: 1e9 * threads / per_second, phase, count: 0, sum: 0.0, random };
+            Schedule { step, phase, count: 0, sum: 0.0, random, pulse: stream.pulse };
         if let Some(random) = &mut schedule.random {
             schedule.sum = random.exponential();
         }
@@ -63,7 +67,11 @@ impl Schedule {
             None => self.count as f64 + self.phase,
             Some(_) => self.sum,
         };
-        (steps * self.step) as u64
+        let due = (steps * self.step) as u64;
+        match &self.pulse {
+            None => due,
+            Some(pulse) => pulse.time_after(due),
+        }
     }
 
     /// Advances to the next request.
@@ -146,6 +154,21 @@ mod tests {
             let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
             let variation = (squares / gaps.len() as f64).sqrt() / mean;
             assert!((variation - 1.0).abs() < 0.02, "{variation}");
+        }
+    }
+
+    #[test]
+    fn pulses_have_the_rate_in_their_on_times_and_nothing_in_the_others() {
+        let pulse = Pulse { on: Nanos(200_000_000), off: Nanos(300_000_000) };
+        for arrival in
+            [Arrival::Uniform { per_second: 1_000.0 }, Arrival::Poisson { per_second: 1_000.0 }]
+        {
+            let mut pulsed = stream(arrival, 2);
+            pulsed.pulse = Some(pulse);
+            let dues = dues(&pulsed, 10_000_000_000);
+            assert!(dues.iter().all(|due| due % 500_000_000 < 200_000_000));
+            // Five standard deviations of a count of 4,000 are 316.
+            assert!(dues.len().abs_diff(4_000) < 316, "{}", dues.len());
         }
     }
 

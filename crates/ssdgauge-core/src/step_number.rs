@@ -31,8 +31,16 @@ impl StepNumbers {
                 Distribution::Uniform => String::new(),
                 other => format!(" {other:?}"),
             };
+            let sizes = match stream.has_sizes() {
+                true => format!(" {:?}", stream.sizes),
+                false => String::new(),
+            };
+            let stride = match stream.stride {
+                Some(stride) => format!(" every {stride:?}"),
+                None => String::new(),
+            };
             format!(
-                "{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}{operation}{distribution}"
+                "{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}{operation}{distribution}{sizes}{stride}"
             )
         });
         let requests: Vec<String> = requests.collect();

@@ -1,13 +1,13 @@
 //! Workloads: streams of requests, their limits, and the time without load after them.
 
+pub use crate::arrival::{Arrival, LatencyClock};
+
+use crate::block_sizes::BlockSizes;
 use crate::distribution::Distribution;
+use crate::pulse::Pulse;
 use crate::sample::Direction;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
-use std::ops::RangeInclusive;
-
-/// The lengths of a request that the engines send, in bytes.
-pub const BLOCK_SIZES: RangeInclusive<Bytes> = Bytes(512)..=Bytes(64 << 20);
 
 /// One or more concurrent streams on one drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,18 +19,27 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Returns the requests in flight of a closed loop; `None` where a stream has a rate instead.
+    /// Returns the requests in flight of a closed loop; `None` where a stream has a rate or pauses.
     pub fn closed_depth(&self) -> Option<u32> {
-        let closed = |stream: &Stream| stream.arrival.per_second().is_none();
+        let closed = |stream: &Stream| stream.arrival.per_second().is_none() && !stream.pauses();
         self.streams.iter().map(|stream| closed(stream).then(|| stream.total_depth())).sum()
     }
 
-    /// Returns `bytes` rounded up to whole requests, of the largest length that a stream has: the
-    /// most that a byte limit lets the workload transfer.
+    /// Returns the most that a limit of `bytes` lets the workload transfer: rounded up to whole
+    /// requests, of the largest length that a stream has. Where a stream has several lengths, the last
+    /// request may have the largest one.
     pub fn whole_requests(&self, bytes: Bytes) -> Bytes {
         let addressed = self.streams.iter().filter(|stream| stream.addresses());
         let largest = addressed.map(|stream| stream.block_size.0).max().unwrap_or(1).max(1);
-        Bytes(bytes.0.div_ceil(largest).saturating_mul(largest))
+        match self.has_sizes() {
+            true => Bytes(bytes.0.saturating_add(largest)),
+            false => Bytes(bytes.0.div_ceil(largest).saturating_mul(largest)),
+        }
+    }
+
+    /// Returns whether any stream has requests of several sizes.
+    pub fn has_sizes(&self) -> bool {
+        self.streams.iter().any(Stream::has_sizes)
     }
 
     /// Returns the workload without streams, which stands for an idle time.
@@ -81,8 +90,12 @@ pub struct Stream {
     /// How often a block is addressed, where the order is random.
     #[serde(default, skip_serializing_if = "Distribution::is_uniform")]
     pub distribution: Distribution,
-    /// The length of each request and the alignment of its offset (definition D10).
+    /// The length of each request and the alignment of its offset (definition D10); the largest one
+    /// where there are several.
     pub block_size: Bytes,
+    /// The lengths of the requests, where there are several.
+    #[serde(default, skip_serializing_if = "BlockSizes::is_single")]
+    pub sizes: BlockSizes,
     /// The share of reads in percent, 0 to 100, exact over every 100 requests of a thread; 0 where
     /// the requests are no transfers.
     pub read_percent: u8,
@@ -94,6 +107,17 @@ pub struct Stream {
     pub offset: Bytes,
     /// The length of the range that requests address.
     pub span: Bytes,
+    /// From the start of a sequential request to the start of the next one; `None` where they adjoin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stride: Option<Bytes>,
+    /// The time for which a thread of a closed loop sends nothing, behind as many requests as its queue
+    /// depth; it begins when all of them have completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<Nanos>,
+    /// The times in which it sends requests; `None` for all of the step. The rate of an open loop is that
+    /// within these times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pulse: Option<Pulse>,
     /// The rule of the submission times.
     pub arrival: Arrival,
     /// The data that is written.
@@ -144,23 +168,6 @@ impl Operation {
     }
 }
 
-/// The start of the latencies of an open loop. In a closed loop they count from the submission.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LatencyClock {
-    /// The due time: the wait of a request that is sent late is part of its latency.
-    #[default]
-    Due,
-    /// The submission to the kernel: the wait before it is in no latency.
-    Submission,
-}
-
-impl LatencyClock {
-    fn is_due(&self) -> bool {
-        *self == LatencyClock::Due
-    }
-}
-
 impl Default for Stream {
     /// Returns random reads of 4 KiB at a queue depth of 1, in a span of one block.
     fn default() -> Self {
@@ -170,11 +177,15 @@ impl Default for Stream {
             access: Access::Random,
             distribution: Distribution::Uniform,
             block_size: Bytes(4_096),
+            sizes: BlockSizes::default(),
             read_percent: 100,
             queue_depth: 1,
             threads: 1,
             offset: Bytes(0),
             span: Bytes(4_096),
+            stride: None,
+            think_time: None,
+            pulse: None,
             arrival: Arrival::Closed,
             data: Data::Incompressible,
             sync: false,
@@ -235,7 +246,55 @@ impl Stream {
         }
     }
 
-    /// Returns the bytes of a request in `direction`, moved or deallocated; 0 for a flush.
+    /// Returns whether there are times in which it sends nothing.
+    pub fn pauses(&self) -> bool {
+        self.think_time.is_some() || self.pulse.is_some()
+    }
+
+    /// Returns the share of the time in which it may send.
+    pub fn share_of_time(&self) -> f64 {
+        self.pulse.map_or(1.0, |pulse| pulse.share())
+    }
+
+    /// Returns the distance between the places that requests may have, in bytes.
+    pub fn step(&self) -> Bytes {
+        self.stride.unwrap_or(self.block_size)
+    }
+
+    /// Returns the number of places in the span for requests of the largest size.
+    pub fn places(&self) -> u64 {
+        match (self.stride, self.span.0.checked_sub(self.block_size.0)) {
+            (None, _) => self.span.blocks_of(self.block_size),
+            (Some(stride), Some(last)) => last / stride.0.max(1) + 1,
+            (Some(_), None) => 0,
+        }
+    }
+
+    /// Returns whether its requests have several sizes.
+    pub fn has_sizes(&self) -> bool {
+        !self.sizes.is_single()
+    }
+
+    /// Returns the mean length of its requests, in bytes.
+    pub fn mean_size(&self) -> f64 {
+        self.sizes.mean().unwrap_or(self.block_size.0 as f64)
+    }
+
+    /// Returns the smallest length of its requests.
+    pub fn smallest_size(&self) -> Bytes {
+        self.sizes.smallest().unwrap_or(self.block_size)
+    }
+
+    /// Returns the lengths of its requests in words, such as `4KiB` or `90 % 4KiB, 10 % 128KiB`.
+    pub fn size_words(&self) -> String {
+        match self.has_sizes() {
+            true => self.sizes.describe(),
+            false => self.block_size.as_block(),
+        }
+    }
+
+    /// Returns the bytes of a request in `direction`, moved or deallocated; 0 for a flush. Where the
+    /// requests have several sizes, it is the largest one.
     pub fn bytes_each(&self, direction: Direction) -> Bytes {
         match direction {
             Direction::Read | Direction::Write | Direction::Trim => self.block_size,
@@ -263,16 +322,25 @@ impl Stream {
             (Some(rate), Some(limit)) => format!("{rate:.2} requests/s, at most QD{limit}"),
             (None, _) => format!("QD{} × {}", self.queue_depth, self.threads),
         };
-        let (access, size) = (self.order(), self.block_size.as_block());
+        let (access, size) = (self.order(), self.size_words());
         let flushes = match self.flush_every {
             Some(1) => ", a flush after each write".to_owned(),
             Some(writes) => format!(", a flush after {writes} writes"),
             None => String::new(),
         };
         let (mix, span) = (self.mix() + &flushes, self.span.about());
+        let gaps = match self.stride {
+            Some(stride) => format!(" every {}", stride.as_block()),
+            None => String::new(),
+        };
+        let think = self.think_time.map(|time| format!(", then {} of think time", time.about()));
+        let pulse = self.pulse.map(|pulse| {
+            format!(", in pulses of {} each {}", pulse.on.about(), (pulse.on + pulse.off).about())
+        });
+        let load = load + &think.unwrap_or_default() + &pulse.unwrap_or_default();
         match self.operation {
             Operation::Transfer | Operation::Trim => {
-                format!("{access} {size}, {mix}, {load}, span {span}")
+                format!("{access} {size}{gaps}, {mix}, {load}, span {span}")
             }
             Operation::Flush => format!("{mix}, {load}"),
         }
@@ -295,61 +363,6 @@ impl Access {
         match self {
             Access::Sequential => "sequential",
             Access::Random => "random",
-        }
-    }
-}
-
-/// The rule of the submission times of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrival {
-    /// Closed loop: each completion triggers the next request.
-    Closed,
-    /// Open loop: a request at equal intervals, independent of completions.
-    Uniform {
-        /// Requests per second, all threads together.
-        per_second: f64,
-    },
-    /// Open loop: every thread sends at equal intervals, all threads at the same moments, and each
-    /// has one request in flight.
-    InPhase {
-        /// Requests per second, all threads together.
-        per_second: f64,
-    },
-    /// Open loop: requests at the times of a Poisson process.
-    Poisson {
-        /// Mean requests per second, all threads together.
-        per_second: f64,
-    },
-    /// Requests at the times of a trace, with its offsets and lengths.
-    Recorded {
-        /// Mean requests per second.
-        per_second: f64,
-    },
-}
-
-impl Arrival {
-    /// Returns the rate of an open loop; `None` for a closed one.
-    pub fn per_second(&self) -> Option<f64> {
-        match *self {
-            Arrival::Closed => None,
-            Arrival::Uniform { per_second }
-            | Arrival::InPhase { per_second }
-            | Arrival::Poisson { per_second }
-            | Arrival::Recorded { per_second } => Some(per_second),
-        }
-    }
-
-    /// Returns the same arrival at `factor` times its rate.
-    pub fn times(&self, factor: f64) -> Arrival {
-        match *self {
-            Arrival::Closed => Arrival::Closed,
-            Arrival::Uniform { per_second } => Arrival::Uniform { per_second: per_second * factor },
-            Arrival::InPhase { per_second } => Arrival::InPhase { per_second: per_second * factor },
-            Arrival::Poisson { per_second } => Arrival::Poisson { per_second: per_second * factor },
-            Arrival::Recorded { per_second } => {
-                Arrival::Recorded { per_second: per_second * factor }
-            }
         }
     }
 }

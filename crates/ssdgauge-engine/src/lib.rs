@@ -13,6 +13,7 @@ pub mod io_errors;
 mod load;
 mod outcome;
 mod pace;
+mod pauses;
 mod pool;
 mod recorder;
 mod replay;

@@ -1,6 +1,7 @@
 //! The load given to an engine, its limits, and the assignment of each I/O thread.
 
 use crate::pace::Pace;
+use crate::pauses::Pauses;
 use crate::pool::Pool;
 use crate::request_log::Log;
 use crate::ring_flags::RingFlags;
@@ -124,9 +125,20 @@ impl RequestBudget {
     /// requests that others would have sent long ago.
     pub(crate) fn new(workload: &Workload, bytes: Bytes) -> RequestBudget {
         let portion = if workload.streams.len() == 1 { 64 } else { 1 };
+        let whole = match workload.has_sizes() {
+            // The request that reaches the limit is sent in full.
+            true => bytes,
+            false => workload.whole_requests(bytes),
+        };
         let addressed = workload.streams.iter().filter(|stream| stream.addresses());
-        let least = addressed.map(|stream| stream.block_size.0).min().unwrap_or(0);
-        RequestBudget { bytes: AtomicU64::new(workload.whole_requests(bytes).0), portion, least }
+        let least = addressed.map(|stream| stream.smallest_size().0).min().unwrap_or(0);
+        RequestBudget { bytes: AtomicU64::new(whole.0), portion, least }
+    }
+
+    /// Claims one request of `length`, where any bytes are left; returns 0 if none are.
+    fn claim_one(&self, length: u32) -> u64 {
+        let take = |left: u64| (left > 0).then(|| left.saturating_sub(u64::from(length)));
+        u64::from(self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok())
     }
 
     /// Claims requests of `block_size`, 0 for those that move nothing; returns 0 if none is left. The
@@ -148,23 +160,27 @@ impl RequestBudget {
 #[derive(Debug)]
 pub(crate) struct Allowance {
     budget: Option<Arc<RequestBudget>>,
-    block_size: u64,
+    /// The length of each request; `None` where they differ.
+    block_size: Option<u64>,
     left: u64,
 }
 
 impl Allowance {
-    /// Returns a share of `budget` in requests of `block_size` bytes; without a budget it is
-    /// unlimited.
-    pub(crate) fn new(budget: Option<Arc<RequestBudget>>, block_size: usize) -> Allowance {
+    /// Returns a share of `budget` in requests of `block_size` bytes, `None` where they differ; without
+    /// a budget it is unlimited.
+    pub(crate) fn new(budget: Option<Arc<RequestBudget>>, block_size: Option<u64>) -> Allowance {
         let left = if budget.is_some() { 0 } else { u64::MAX };
-        Allowance { budget, block_size: block_size as u64, left }
+        Allowance { budget, block_size, left }
     }
 
-    /// Takes one request; returns whether it may be sent.
+    /// Takes the next request of `source`; returns whether it may be sent.
     #[inline]
-    pub(crate) fn take(&mut self) -> bool {
+    pub(crate) fn take(&mut self, source: &RequestSource) -> bool {
         if self.left == 0 {
-            self.left = self.budget.as_ref().map_or(0, |budget| budget.claim(self.block_size));
+            self.left = self.budget.as_ref().map_or(0, |budget| match self.block_size {
+                Some(block_size) => budget.claim(block_size),
+                None => budget.claim_one(source.next_length()),
+            });
         }
         match self.left {
             0 => false,
@@ -182,8 +198,10 @@ pub(crate) struct Assignment {
     pub(crate) device: Device,
     pub(crate) clock: Clock,
     pub(crate) source: RequestSource,
-    /// The length of each request in bytes.
+    /// The length of each request in bytes, or of the largest.
     pub(crate) block_size: usize,
+    /// Whether the requests have several lengths.
+    pub(crate) has_sizes: bool,
     /// The end of the span, in bytes of the target: no request may exceed it.
     pub(crate) span_end: u64,
     /// The most requests in flight.
@@ -212,6 +230,8 @@ pub(crate) struct Assignment {
     pub(crate) sync: bool,
     /// Whether a flush follows every so many writes.
     pub(crate) commits: bool,
+    /// The pauses of a closed loop.
+    pub(crate) pauses: Option<Pauses>,
     /// The kind of the requests.
     pub(crate) operation: Operation,
     /// Whether the target is a block device, which has discards; a file has holes.
@@ -227,7 +247,11 @@ impl Assignment {
 
     /// Returns the share of the thread in the byte limit of the load.
     pub(crate) fn allowance(&self) -> Allowance {
-        let each = if self.operation == Operation::Flush { 0 } else { self.block_size };
+        let each = match (self.operation, self.has_sizes) {
+            (Operation::Flush, _) => Some(0),
+            (Operation::Transfer | Operation::Trim, false) => Some(self.block_size as u64),
+            (Operation::Transfer | Operation::Trim, true) => None,
+        };
         Allowance::new(self.budget.clone(), each)
     }
 }
@@ -235,53 +259,80 @@ impl Assignment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::{Access, Arrival, Data, Engine, Stream};
+    use ssdgauge_core::{BlockSizes, Engine, SizeShare, Stream};
 
-    fn stream(block_size: u64) -> Stream {
-        Stream {
-            name: "main".into(),
-            access: Access::Random,
-            block_size: Bytes(block_size),
-            read_percent: 100,
-            queue_depth: 1,
-            threads: 1,
-            offset: Bytes(0),
-            span: Bytes(1 << 30),
-            arrival: Arrival::Closed,
-            data: Data::Incompressible,
-            sync: false,
-            ..Stream::default()
-        }
+    fn stream(sizes: &[(u64, u8)]) -> Stream {
+        let share = |&(size, percent): &(u64, u8)| SizeShare { size: Bytes(size), percent };
+        let sizes = BlockSizes(sizes.iter().map(share).collect());
+        let block_size = sizes.largest().unwrap();
+        let sizes = if sizes.0.len() == 1 { BlockSizes::default() } else { sizes };
+        Stream { block_size, sizes, span: Bytes(1 << 30), ..Stream::default() }
     }
 
-    fn allowances<const N: usize>(blocks: [u64; N], bytes: u64) -> [Allowance; N] {
-        let streams = blocks.map(stream).to_vec();
-        let workload = Workload { engine: Engine::IoUring, streams };
-        let budget = Arc::new(RequestBudget::new(&workload, Bytes(bytes)));
-        blocks.map(|block| Allowance::new(Some(budget.clone()), block as usize))
+    /// Returns an allowance and the requests for each stream of `workload`, which may transfer `bytes`.
+    fn allowances(workload: &Workload, bytes: u64) -> Vec<(Allowance, RequestSource)> {
+        let budget = Arc::new(RequestBudget::new(workload, Bytes(bytes)));
+        let streams = workload.streams.iter().map(|stream| {
+            let each = (!stream.has_sizes()).then_some(stream.block_size.0);
+            (Allowance::new(Some(budget.clone()), each), RequestSource::new(stream, 0, 1))
+        });
+        streams.collect()
+    }
+
+    /// Takes the next request; returns its length, or 0 where none is left.
+    fn take((allowance, source): &mut (Allowance, RequestSource)) -> u64 {
+        match allowance.take(source) {
+            true => u64::from(source.deal().length),
+            false => 0,
+        }
     }
 
     #[test]
     fn a_byte_limit_of_one_stream_allows_whole_requests() {
-        let [mut only] = allowances([4_096], 1_000_001);
-        assert_eq!((0..).take_while(|_| only.take()).count(), 245);
+        let workload = Workload { engine: Engine::IoUring, streams: vec![stream(&[(4_096, 100)])] };
+        let [only] = &mut allowances(&workload, 1_000_001)[..] else { panic!() };
+        assert_eq!((0..).take_while(|_| take(only) > 0).count(), 245);
     }
 
     #[test]
     fn several_streams_share_a_byte_limit_and_none_exceeds_it() {
         const LIMIT: u64 = 10 << 20;
+        let streams = vec![stream(&[(128 << 10, 100)]), stream(&[(4 << 10, 100)])];
+        let workload = Workload { engine: Engine::IoUring, streams };
         for large_ones in [1, 3, 64] {
-            let [mut large, mut small] = allowances([128 << 10, 4 << 10], LIMIT);
+            let [large, small] = &mut allowances(&workload, LIMIT)[..] else { panic!() };
             let mut sent = 0;
             loop {
                 let before = sent;
-                sent += (0..large_ones).filter(|_| large.take()).count() as u64 * (128 << 10);
-                sent += u64::from(small.take()) * (4 << 10);
+                sent += (0..large_ones).map(|_| take(large)).sum::<u64>();
+                sent += take(small);
                 if sent == before {
                     break;
                 }
             }
             assert_eq!(sent, LIMIT, "{large_ones} large requests for each small one");
+        }
+    }
+
+    #[test]
+    fn a_byte_limit_of_several_sizes_ends_with_the_request_that_reaches_it() {
+        let mixed = stream(&[(4_096, 60), (16_384, 30), (131_072, 10)]);
+        for streams in [vec![mixed.clone()], vec![mixed.clone(), mixed]] {
+            for limit in [1, 4_096, 1_000_000, 10 << 20] {
+                let workload = Workload { engine: Engine::IoUring, streams: streams.clone() };
+                let mut all = allowances(&workload, limit);
+                let mut lengths: Vec<u64> = Vec::new();
+                loop {
+                    let before = lengths.len();
+                    lengths.extend(all.iter_mut().map(take).filter(|length| *length > 0));
+                    if lengths.len() == before {
+                        break;
+                    }
+                }
+                let sent: u64 = lengths.iter().sum();
+                assert!(sent >= limit && sent - lengths[lengths.len() - 1] < limit, "{sent}");
+                assert!(sent <= workload.whole_requests(Bytes(limit)).0, "the bound holds");
+            }
         }
     }
 }

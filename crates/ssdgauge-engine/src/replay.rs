@@ -235,7 +235,7 @@ struct ReplayLoop {
 
 impl ReplayLoop {
     fn new(assignment: ReplayAssignment, ring: ReplayRing) -> ReplayLoop {
-        let request = Request { direction: Direction::Read, offset: 0 };
+        let request = Request { direction: Direction::Read, length: 0, offset: 0 };
         let slot = Slot { due: 0, sent: 0, request, length: 0, part: 0 };
         let start = assignment.start;
         let mut state = ReplayLoop {
@@ -343,7 +343,7 @@ impl ReplayLoop {
         // belong to the loop and are leaked where a request may not have completed.
         unsafe { self.ring.queues.submission().push(&entry) }
             .expect("the queue has an entry for every slot");
-        let request = Request { direction, offset };
+        let request = Request { direction, length, offset };
         self.slots[usize::from(slot)] = Slot { due, sent: now, request, length, part };
         self.queued += 1;
         self.in_flight += 1;
@@ -433,7 +433,7 @@ impl ReplayLoop {
                 continue;
             }
             let result = if result < 0 { Err(-result) } else { Ok(result as usize) };
-            let Request { direction, offset } = request;
+            let Request { direction, offset, .. } = request;
             let fault = Fault { direction, offset, result, mismatch: None };
             self.stopping |= fault.ends_at_once();
             self.stopping |= recorder.failed(fault) > MAX_FAULTS;

@@ -5,7 +5,7 @@
 //! (docs/performance.md).
 
 use ssdgauge_core::io_log::{Frame, FrameKind, MAX_APART, Record, Version};
-use ssdgauge_core::{Request, Workload};
+use ssdgauge_core::{Request, Stream, Workload};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -76,14 +76,20 @@ impl Log {
     }
 
     /// Returns the part of the log that one I/O thread fills.
-    pub(crate) fn thread(&self, stream: u16, thread: u16, block_size: u32) -> ThreadLog {
+    pub(crate) fn thread(&self, number: u16, thread: u16, stream: &Stream) -> ThreadLog {
         let sender = self.sender.clone();
         let (returns, empty) = sync_channel(BUFFERS);
         for _ in 1..BUFFERS {
             let _ = returns.send(Vec::with_capacity(RECORDS));
         }
         ThreadLog {
-            frame: Frame { stream, thread, block_size, ..self.frame(FrameKind::Records) },
+            frame: Frame {
+                stream: number,
+                thread,
+                block_size: stream.block_size.0 as u32,
+                ..self.frame(FrameKind::Records)
+            },
+            sizes: stream.sizes.lengths(),
             records: Some(Vec::with_capacity(RECORDS)),
             sender,
             returns,
@@ -160,6 +166,8 @@ fn write(mut file: File, messages: &Receiver<LogMessage>, outcome: &Sender<LogOu
 pub(crate) struct ThreadLog {
     /// The header of the current buffer; `lost` counts over all of them.
     frame: Frame,
+    /// The lengths of requests, where the stream has several.
+    sizes: Vec<u32>,
     /// `None` while the writer has all buffers.
     records: Option<Vec<[u64; 2]>>,
     sender: Sender<LogMessage>,
@@ -174,7 +182,7 @@ impl ThreadLog {
         let after = end - self.frame.base;
         match &mut self.records {
             Some(records) if after <= MAX_APART && records.len() < RECORDS => {
-                records.push(Record { after: after as u32, latency, request }.pack());
+                records.push(Record { after: after as u32, latency, request }.pack(&self.sizes));
             }
             Some(_) | None => self.start_buffer(request, latency, end),
         }
@@ -187,7 +195,7 @@ impl ThreadLog {
         self.frame.base = end;
         match self.records.take().or_else(|| self.empty.try_recv().ok()) {
             Some(mut records) => {
-                records.push(Record { after: 0, latency, request }.pack());
+                records.push(Record { after: 0, latency, request }.pack(&self.sizes));
                 self.records = Some(records);
             }
             None => self.frame.lost += 1,

@@ -12,7 +12,7 @@ use std::io;
 
 /// Runs one thread of a stream until its end.
 pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
-    let Assignment { clock, block_size, span_end, deadline, sync, .. } = assignment;
+    let Assignment { clock, block_size, has_sizes, span_end, deadline, sync, .. } = assignment;
     let mut pace = assignment.pace();
     let stop_signal = assignment.stop_signal.clone();
     if pace.is_some() {
@@ -29,10 +29,20 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
     let is_block = assignment.is_block;
     let mut source = assignment.source;
     let mut write_buffer = assignment.write_buffer;
+    let mut pauses = assignment.pauses;
     let expected = assignment.expected.filter(|_| matches!(assignment.device, Device::File(_)));
     let (mut enters, mut budget_exhausted) = (0, false);
     let mut begin = clock.now();
     loop {
+        if let Some(pauses) = &mut pauses {
+            while let Some(pause) = pauses.next(begin, assignment.start)
+                && begin < deadline
+                && !stop_signal.is_stopping()
+            {
+                pauses.wait(pause, deadline, &stop_signal, &mut recorder);
+                begin = clock.now();
+            }
+        }
         let (mut sent, mut was_free) = (begin, true);
         if let Some(pace) = &pace {
             // A thread that was busy at the due time is late because of the drive.
@@ -48,7 +58,7 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             break;
         }
         let flush = source.take_flush();
-        if flush.is_none() && !allowance.take() {
+        if flush.is_none() && !allowance.take(&source) {
             budget_exhausted = true;
             break;
         }
@@ -56,27 +66,28 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             record_lateness(was_free, sent - begin, &mut recorder);
         }
         let request = flush.unwrap_or_else(|| source.deal());
+        let length = request.length as usize;
         debug_assert!(
-            request.offset + block_size as u64 <= span_end,
+            length <= block_size && request.offset + length as u64 <= span_end,
             "a request at byte {} exceeds the span",
             request.offset
         );
         let data = match (request.direction, &mut write_buffer) {
-            (Direction::Write, Some(write_buffer)) => write_buffer.prepare(0, request.offset),
+            (Direction::Write, Some(write_buffer)) => {
+                write_buffer.prepare(0, request.offset, request.length)
+            }
             (Direction::Read | Direction::Write | Direction::Flush | Direction::Trim, _) => {
                 buffer.at(0)
             }
         };
         let result = match &assignment.device {
             Device::File(file) => match request.direction {
-                Direction::Read | Direction::Write => {
-                    transfer(file, request, data, block_size, sync)
-                }
+                Direction::Read | Direction::Write => transfer(file, request, data, sync),
                 Direction::Flush | Direction::Trim => {
-                    command(file, request, block_size, is_block).map(|()| block_size)
+                    command(file, request, is_block).map(|()| length)
                 }
             },
-            Device::Null => Ok(block_size),
+            Device::Null => Ok(length),
         };
         enters += 1;
         // One time stamp per request: the end of a request is the begin of the next. The work in
@@ -84,26 +95,29 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         let end = clock.now();
         recorder.advance_to(end);
         let mismatch = match (expected, request.direction, &result) {
-            (Some(expected), Direction::Read, Ok(n)) if *n == block_size => {
+            (Some(expected), Direction::Read, Ok(n)) if *n == length => {
                 // SAFETY: the buffer holds this many bytes, and no request is in flight.
-                unsafe { expected.check(data, request.offset, block_size as u64) }
+                unsafe { expected.check(data, request.offset, length as u64) }
             }
             (Some(_) | None, _, _) => None,
         };
         match result {
-            Ok(n) if n == block_size && mismatch.is_none() => {
+            Ok(n) if n == length && mismatch.is_none() => {
                 let latency_begin = match assignment.latency_clock {
                     LatencyClock::Due => begin,
                     LatencyClock::Submission => sent,
                 };
                 recorder.completed(request, end.saturating_sub(latency_begin), end);
+                if has_sizes {
+                    recorder.transferred(request.direction, u64::from(request.length));
+                }
                 if pace.is_some() {
                     recorder.served(end - sent);
                 }
             }
             other => {
                 let result = other.map_err(|error| error.raw_os_error().unwrap_or(0));
-                let Request { direction, offset } = request;
+                let Request { direction, offset, .. } = request;
                 let fault = Fault { direction, offset, result, mismatch };
                 if fault.ends_at_once() {
                     stop_signal.stop();
@@ -125,6 +139,10 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
         recorder.open_loop.unsent = pace.unsent(deadline);
         // An open loop lasts until its deadline, even if no request is due shortly before it.
         begin = begin.max(deadline);
+    }
+    if pauses.is_some() && begin >= deadline {
+        // A pause at the end is part of the step.
+        begin = clock.now();
     }
     recorder.finish(enters, begin, None, budget_exhausted);
 }
@@ -177,13 +195,8 @@ fn wait(
 }
 
 /// Sends one read or write and waits for it; returns the bytes transferred.
-fn transfer(
-    file: &File,
-    request: Request,
-    data: *mut u8,
-    length: usize,
-    sync: bool,
-) -> io::Result<usize> {
+fn transfer(file: &File, request: Request, data: *mut u8, sync: bool) -> io::Result<usize> {
+    let length = request.length as usize;
     loop {
         let result = match request.direction {
             Direction::Read => ssdgauge_os::file_io::read_at(file, data, length, request.offset),
@@ -206,16 +219,14 @@ fn transfer(
 /// Sends a flush to `device` and waits for it.
 pub(crate) fn flush(device: &Device) -> io::Result<()> {
     match device {
-        Device::File(file) => {
-            command(file, Request { direction: Direction::Flush, offset: 0 }, 0, false)
-        }
+        Device::File(file) => command(file, Request::FLUSH, false),
         Device::Null => Ok(()),
     }
 }
 
-/// Sends a flush, or a trim of `length` bytes, and waits for it.
-fn command(file: &File, request: Request, length: usize, is_block: bool) -> io::Result<()> {
-    let length = length as u64;
+/// Sends a flush or a trim, and waits for it.
+fn command(file: &File, request: Request, is_block: bool) -> io::Result<()> {
+    let length = u64::from(request.length);
     loop {
         let result = match request.direction {
             Direction::Trim if is_block => {

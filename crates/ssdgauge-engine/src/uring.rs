@@ -13,9 +13,11 @@
 
 use crate::load::{Allowance, Assignment, Device, MAX_FAULTS};
 use crate::pace::{Lag, Pace};
+use crate::pauses::Pauses;
 use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Resources, Ring};
 use crate::verification::{Expected, WriteBuffer};
+use entry::Hold;
 use io_uring::squeue;
 use ssdgauge_core::{Direction, LatencyClock, Operation, Request};
 use ssdgauge_os::clock::Clock;
@@ -52,8 +54,8 @@ pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: Thre
             true => state.queue_due(&assignment, &mut ring, &mut recorder),
             false => state.queue_batch(&assignment, &mut ring),
         }
-        if state.flush_due.is_some() && state.in_flight == 0 && !state.stopping {
-            state.flush(&assignment, &mut recorder);
+        if state.hold.is_some() && state.in_flight == 0 && !state.stopping {
+            state.carry_out_hold(&assignment, &mut recorder);
             continue;
         }
         if state.in_flight == 0 && (state.stopping || state.pace.is_none()) {
@@ -72,9 +74,11 @@ pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: Thre
         if let Err(error) = entered {
             break Some(format!("io_uring_enter: {error}"));
         }
-        match state.pace.is_some() {
-            true => state.reap::<true>(&assignment, &mut ring, &mut recorder),
-            false => state.reap::<false>(&assignment, &mut ring, &mut recorder),
+        match (state.pace.is_some(), state.has_sizes) {
+            (true, true) => state.reap::<true, true>(&assignment, &mut ring, &mut recorder),
+            (true, false) => state.reap::<true, false>(&assignment, &mut ring, &mut recorder),
+            (false, true) => state.reap::<false, true>(&assignment, &mut ring, &mut recorder),
+            (false, false) => state.reap::<false, false>(&assignment, &mut ring, &mut recorder),
         }
     };
     let (enters, mut last, budget_exhausted) =
@@ -87,6 +91,10 @@ pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: Thre
             // An open loop lasts until its deadline, even if no request is due shortly before it.
             last = last.max(assignment.deadline);
         }
+    }
+    if assignment.pauses.is_some() && state.stopping && !state.budget_exhausted {
+        // A pause at the end of the time limit is part of the step.
+        last = last.max(assignment.deadline.min(state.clock.now()));
     }
     if failure.is_some() && state.in_flight > 0 {
         // As above: requests are in flight on these buffers.
@@ -107,11 +115,15 @@ struct RingLoop {
     free: Vec<u16>,
     /// The descriptor of the target; `None` for NOP requests.
     file: Option<i32>,
+    /// The bytes of a slot: the length of each request, or of the largest.
     block_size: u32,
+    /// Whether the requests have several lengths.
+    has_sizes: bool,
     /// The end of the span of the stream, in bytes of the target.
     span_end: u64,
-    /// The result of a completion without an error.
-    full_length: i32,
+    /// The bits of the length of a request that the result of its completion without an error has: all
+    /// of them where it moves data, none for a NOP or a discard.
+    result_mask: u32,
     /// The `rw_flags` of a write.
     write_flags: i32,
     /// The most requests per call while others are in flight.
@@ -142,16 +154,19 @@ struct RingLoop {
     next_age_check: u64,
     lag: Option<Lag>,
     timed_out: bool,
-    /// Whether a flush follows every so many writes.
-    commits: bool,
-    /// The flush that is sent once nothing is in flight.
-    flush_due: Option<Request>,
+    /// Whether the thread stops sending at times: for flushes behind its writes, or for pauses.
+    holds: bool,
+    pauses: Option<Pauses>,
+    /// The start of the workload, in ticks.
+    start: u64,
+    /// What comes before the next request, once nothing is in flight.
+    hold: Option<Hold>,
 }
 
 impl RingLoop {
     fn new(assignment: &mut Assignment) -> RingLoop {
         let depth = assignment.depth;
-        let unused = Request { direction: Direction::Read, offset: 0 };
+        let unused = Request { direction: Direction::Read, length: 0, offset: 0 };
         // From three requests per call on, the kernel plugs its queue and merges neighbours: 128
         // sequential writes of 128 KiB arrived at a loop device as 16.
         let max_batch = if assignment.sequential { 2 } else { 4 };
@@ -169,9 +184,10 @@ impl RingLoop {
             free: (0..depth).rev().map(|slot| slot as u16).collect(),
             file,
             block_size: assignment.block_size as u32,
+            has_sizes: assignment.has_sizes,
             span_end: assignment.span_end,
-            full_length: match (file, assignment.operation) {
-                (Some(_), Operation::Transfer) => assignment.block_size as i32,
+            result_mask: match (file, assignment.operation) {
+                (Some(_), Operation::Transfer) => u32::MAX,
                 // A discard returns 0.
                 (Some(_), Operation::Flush | Operation::Trim) | (None, _) => 0,
             },
@@ -192,8 +208,10 @@ impl RingLoop {
             next_age_check: 0,
             lag: None,
             timed_out: false,
-            commits: assignment.commits,
-            flush_due: None,
+            holds: assignment.commits || assignment.pauses.is_some(),
+            pauses: assignment.pauses.clone(),
+            start: assignment.start,
+            hold: None,
         }
     }
 
@@ -222,7 +240,7 @@ impl RingLoop {
                 self.blocked(&pace, assignment, now);
                 break;
             };
-            if !self.allowance.take() {
+            if !self.allowance.take(&self.source) {
                 self.free.push(slot);
                 (self.stopping, self.budget_exhausted) = (true, true);
                 break;
@@ -322,7 +340,8 @@ impl RingLoop {
     ) {
         let request = self.source.deal();
         debug_assert!(
-            request.offset + u64::from(self.block_size) <= self.span_end,
+            request.length <= self.block_size
+                && request.offset + u64::from(request.length) <= self.span_end,
             "a request at byte {} exceeds the span",
             request.offset
         );
@@ -342,24 +361,24 @@ impl RingLoop {
     fn queue_batch(&mut self, assignment: &Assignment, ring: &mut Ring) {
         let now = self.clock.now();
         self.stopping |= now >= assignment.deadline || assignment.stop_signal.is_stopping();
-        if self.stopping || self.flush_due.is_some() {
+        if self.stopping || (self.hold.is_some() && !self.is_hold_over(now)) {
             return;
         }
-        let commits = self.commits;
+        let holds = self.holds;
         let batch = match self.inline_calls == INLINE_CALLS && self.in_flight == 0 {
             true => self.batch_when_idle,
             false => self.batch,
         };
         let mut queue = ring.queues.submission();
         for _ in 0..batch {
-            if commits {
-                self.flush_due = self.source.take_flush();
-                if self.flush_due.is_some() {
+            if holds {
+                self.hold = self.next_hold(now);
+                if self.hold.is_some() {
                     break;
                 }
             }
             let Some(slot) = self.free.pop() else { break };
-            if !self.allowance.take() {
+            if !self.allowance.take(&self.source) {
                 self.free.push(slot);
                 (self.stopping, self.budget_exhausted) = (true, true);
                 break;
@@ -373,7 +392,7 @@ impl RingLoop {
     fn enter(&mut self, ring: &Ring) -> io::Result<()> {
         // Without a wait, a target that no longer completes within the call is detected: requests
         // are then in flight after the reap.
-        let must_wait = self.free.is_empty() || self.stopping || self.flush_due.is_some();
+        let must_wait = self.free.is_empty() || self.stopping || self.hold.is_some();
         self.waited = must_wait && !(self.inline_calls == INLINE_CALLS && self.queued > 0);
         let result = ring.enter(self.queued, u32::from(self.waited), None);
         self.enters += 1;
@@ -404,11 +423,11 @@ impl RingLoop {
         }
     }
 
-    /// Records what has completed, and frees its slots. Compiled twice: without the work of an open
-    /// loop, a request of a closed loop takes 207 instructions instead of 243
+    /// Records what has completed, and frees its slots. Compiled for each kind of loop: without the work
+    /// of an open loop, a request of a closed loop takes 207 instructions instead of 243
     /// (docs/performance.md).
     #[inline]
-    fn reap<const OPEN_LOOP: bool>(
+    fn reap<const OPEN_LOOP: bool, const HAS_SIZES: bool>(
         &mut self,
         assignment: &Assignment,
         ring: &mut Ring,
@@ -431,23 +450,27 @@ impl RingLoop {
             self.in_flight -= 1;
             self.last_completion = end;
             let length = completion.result();
+            let is_whole = length == (request.length & self.result_mask) as i32;
             // Data is checked after the time stamp, so that the check adds no latency.
             let mismatch = match (self.expected, request.direction) {
-                (Some(expected), Direction::Read) if length == self.full_length => {
+                (Some(expected), Direction::Read) if is_whole => {
                     let data = resources.reads.at(usize::from(index) * self.block_size as usize);
                     // SAFETY: the slot holds this many bytes, and its request has completed.
-                    unsafe { expected.check(data, request.offset, u64::from(self.block_size)) }
+                    unsafe { expected.check(data, request.offset, u64::from(request.length)) }
                 }
                 (Some(_) | None, _) => None,
             };
-            if length == self.full_length && mismatch.is_none() {
+            if is_whole && mismatch.is_none() {
                 recorder.completed(request, end - begin, end);
+                if HAS_SIZES {
+                    recorder.transferred(request.direction, u64::from(request.length));
+                }
                 if OPEN_LOOP {
                     self.served(assignment, recorder, end - sent);
                 }
             } else {
                 let result = if length < 0 { Err(-length) } else { Ok(length as usize) };
-                let Request { direction, offset } = request;
+                let Request { direction, offset, .. } = request;
                 let fault = Fault { direction, offset, result, mismatch };
                 if fault.ends_at_once() {
                     assignment.stop_signal.stop();

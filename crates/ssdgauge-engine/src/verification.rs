@@ -348,16 +348,17 @@ impl WriteBuffer {
         }
     }
 
-    /// Returns the data of the next write of `slot`, with headers for `offset` of the target.
+    /// Returns the data of the next write of `slot`, with headers for `length` bytes at `offset`.
     #[inline]
-    pub(crate) fn prepare(&mut self, slot: u16, offset: u64) -> *mut u8 {
+    pub(crate) fn prepare(&mut self, slot: u16, offset: u64, length: u32) -> *mut u8 {
         let block = self.from + (self.round * self.depth + usize::from(slot)) * self.stride;
         self.round = if self.round + 1 == self.rounds { 0 } else { self.round + 1 };
         if let Some(header_writer) = &mut self.header_writer {
             let generation = header_writer.next();
-            debug_assert!(usize::from(slot) < self.depth, "slot {slot} of {}", self.depth);
+            let fits = usize::from(slot) < self.depth && u64::from(length) <= self.block_size;
+            debug_assert!(fits, "{length} bytes in slot {slot} of {}", self.depth);
             let mut at = offset.next_multiple_of(HEADER_SPACING) - offset;
-            while at + HEADER_LENGTH <= self.block_size {
+            while at + HEADER_LENGTH <= u64::from(length) {
                 let words = [header_writer.tag ^ ((offset + at) / SECTOR), generation];
                 // SAFETY: the block belongs to this slot of this thread, and the request that
                 // used it last has completed: a slot has one request at a time.
@@ -393,7 +394,7 @@ mod tests {
         let pool = Arc::new(Region::new(1 << 20).unwrap());
         let mut write_buffer =
             WriteBuffer::new(pool, 0..1 << 20, length as usize, 4, verification.header_writer(3));
-        let data = write_buffer.prepare(2, offset);
+        let data = write_buffer.prepare(2, offset, length as u32);
         (write_buffer, data)
     }
 
@@ -488,7 +489,7 @@ mod tests {
                 WriteBuffer::new(pool.clone(), part, block, depth, header_writer);
             for write in 0..200u64 {
                 let slot = (write * 7 % depth as u64) as u16;
-                let data = write_buffer.prepare(slot, write * 8_192) as usize;
+                let data = write_buffer.prepare(slot, write * 8_192, block as u32) as usize;
                 let at = data - pool.at(0) as usize;
                 assert!(at.is_multiple_of(4_096) && at + block <= pool.length());
                 let owner = seen.entry(at / block).or_insert((thread, slot));

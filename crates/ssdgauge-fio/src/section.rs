@@ -2,8 +2,8 @@
 
 use crate::line::one_line;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Distribution, Engine, LatencyClock, Preparation, Stream, Until,
-    Workload, Zone,
+    Access, Arrival, Bytes, Data, Distribution, Engine, LatencyClock, Nanos, Preparation,
+    SizeShare, Stream, Until, Workload, Zone,
 };
 
 /// A section: its options in their order, and what fio cannot do of it.
@@ -120,6 +120,7 @@ fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
             }
         }
     }
+    pauses(&mut section, stream, jobs);
     limits(&mut section, until, jobs);
     section
 }
@@ -146,7 +147,9 @@ fn addresses(section: &mut Section, stream: &Stream, jobs: u32) {
         (true, true) => "rw",
     };
     let is_random = stream.access == Access::Random;
-    section.set("rw", format!("{}{direction}", if is_random { "rand" } else { "" }));
+    let gap = stream.stride.map(|stride| format!(":{}", stride.0 - stream.block_size.0));
+    let order = if is_random { "rand" } else { "" };
+    section.set("rw", format!("{order}{direction}{}", gap.unwrap_or_default()));
     if stream.reads() && stream.writes() {
         section.set("rwmixread", stream.read_percent);
         section.missing.push(format!(
@@ -155,7 +158,7 @@ fn addresses(section: &mut Section, stream: &Stream, jobs: u32) {
             stream.read_percent
         ));
     }
-    section.set("bs", stream.block_size.0);
+    sizes(section, stream);
     distribution(section, &stream.distribution);
     if is_random {
         // Requests are independent of each other: no block is left out because it was met before.
@@ -168,10 +171,34 @@ fn addresses(section: &mut Section, stream: &Stream, jobs: u32) {
         return;
     }
     // Each thread has its own share of the span.
-    let share = stream.span.blocks_of(stream.block_size) / u64::from(jobs) * stream.block_size.0;
+    let share = stream.places() / u64::from(jobs) * stream.step().0;
     section.set("offset", stream.offset.0);
     section.set("offset_increment", share);
     section.set("size", share);
+}
+
+/// Sets the lengths of the requests.
+fn sizes(section: &mut Section, stream: &Stream) {
+    if !stream.has_sizes() {
+        section.set("bs", stream.block_size.0);
+        return;
+    }
+    let share = |one: &SizeShare| format!("{}/{}", one.size.0, one.percent);
+    let shares: Vec<String> = stream.sizes.0.iter().map(share).collect();
+    section.set("bssplit", shares.join(":"));
+    section
+        .missing
+        .push("sizes that are exact over every 100 requests: fio draws each request".into());
+    if stream.access == Access::Random {
+        let words = "requests that begin on multiples of their own size: those of fio begin on \
+                     multiples of the smallest one";
+        section.missing.push(words.into());
+    }
+    if !stream.distribution.is_uniform() {
+        let words =
+            format!("hot blocks of {}: those of fio have the smallest size", stream.block_size);
+        section.missing.push(words);
+    }
 }
 
 /// Sets how often each block is addressed. fio counts zones in percent, up to two places.
@@ -219,6 +246,27 @@ fn arrivals(section: &mut Section, stream: &Stream, jobs: u32) {
     }
 }
 
+/// Sets think times, and the off times of pulses.
+fn pauses(section: &mut Section, stream: &Stream, jobs: u32) {
+    let micros = |time: Nanos| format!("{}us", time.0.div_ceil(1_000));
+    if let Some(time) = stream.think_time {
+        section.set("thinktime", micros(time));
+        section.set("thinktime_blocks", stream.total_depth() / jobs.max(1));
+    }
+    let Some(pulse) = stream.pulse else { return };
+    match (stream.think_time, stream.arrival.per_second()) {
+        (None, None) => {
+            section.set("thinktime", micros(pulse.off));
+            section.set("thinktime_iotime", micros(pulse.on));
+            section.missing.push(
+                "pulses at fixed times: fio begins an off time behind the last completion".into(),
+            );
+        }
+        (Some(_), _) => section.missing.push("pulses beside a think time".into()),
+        (None, Some(_)) => section.missing.push("pulses of an open loop".into()),
+    }
+}
+
 /// Sets the limits of time and bytes.
 fn limits(section: &mut Section, until: &Until, jobs: u32) {
     if let Some(time) = until.time {
@@ -235,6 +283,53 @@ fn limits(section: &mut Section, until: &Until, jobs: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdgauge_core::{BlockSizes, Pulse};
+
+    /// Returns the section of `stream`, one option each line, and what fio cannot do of it.
+    fn options(stream: Stream) -> (String, String) {
+        let until = Until { time: Some(Nanos::from_secs(9)), bytes: None };
+        let workload = Workload { engine: Engine::IoUring, streams: vec![stream] };
+        let [section] = &of_workload(&workload, &until)[..] else { panic!("one section") };
+        let lines = section.options.iter().map(|(key, value)| format!("{key}={value}\n"));
+        (lines.collect(), section.missing.join("\n"))
+    }
+
+    #[test]
+    fn several_sizes_are_a_split() {
+        let share = |(size, percent)| SizeShare { size: Bytes(size), percent };
+        let sizes = BlockSizes([(4_096, 90), (131_072, 10)].map(share).to_vec());
+        let (block_size, span) = (Bytes(131_072), Bytes(1 << 30));
+        let stream = Stream { sizes, block_size, span, ..Stream::default() };
+        let (lines, missing) = options(stream.clone());
+        assert!(
+            lines.contains("bssplit=4096/90:131072/10\n") && !lines.contains("\nbs="),
+            "{lines}"
+        );
+        assert!(missing.contains("multiples of their own size"), "{missing}");
+        let (_, missing) = options(Stream { access: Access::Sequential, ..stream });
+        assert!(missing.contains("exact over every 100") && !missing.contains("own size"));
+    }
+
+    #[test]
+    fn gaps_in_space_and_time_have_their_options() {
+        let stream = Stream {
+            access: Access::Sequential,
+            queue_depth: 4,
+            span: Bytes(1 << 20),
+            stride: Some(Bytes(16_384)),
+            think_time: Some(Nanos(1_500_000)),
+            ..Stream::default()
+        };
+        let (lines, _) = options(stream.clone());
+        for line in ["rw=read:12288\n", "thinktime=1500us\n", "thinktime_blocks=4\n"] {
+            assert!(lines.contains(line), "{line}: {lines}");
+        }
+        let second = Nanos::SECOND;
+        let pulse = Some(Pulse { on: second + second, off: second });
+        let (lines, missing) = options(Stream { think_time: None, pulse, ..stream });
+        assert!(lines.contains("thinktime=1000000us\nthinktime_iotime=2000000us\n"), "{lines}");
+        assert!(missing.contains("fixed times"), "{missing}");
+    }
 
     #[test]
     fn a_name_has_no_character_that_ends_it() {

@@ -23,6 +23,12 @@ const FILES: &[(&str, &str)] = &[
     ("tasks", include_str!("../suites/tasks.toml")),
     ("trim", include_str!("../suites/trim.toml")),
     ("power-states", include_str!("../suites/power-states.toml")),
+    ("cache-fill", include_str!("../suites/cache-fill.toml")),
+    ("four-states", include_str!("../suites/four-states.toml")),
+    ("pulse", include_str!("../suites/pulse.toml")),
+    ("degrade-recover", include_str!("../suites/degrade-recover.toml")),
+    ("commit", include_str!("../suites/commit.toml")),
+    ("ai-experts", include_str!("../suites/ai-experts.toml")),
     ("demo", include_str!("../suites/demo.toml")),
 ];
 

@@ -6,7 +6,7 @@ mod replay;
 pub use replay::{REPLAY_SUITE, plan_replay};
 
 use crate::repeat::{Repeat, RepeatError};
-use crate::suite::{Extent, PrepareRule, Suite, TestRule};
+use crate::suite::{Extent, PrepareRule, StreamRule, Suite, TestRule};
 use binder::{Binder, cache_phase};
 use ssdgauge_core::{Bytes, DriveInfo, Phase, Plan, PurgeMethod, SuiteIdentity, Test, WriteCache};
 use thiserror::Error;
@@ -120,10 +120,16 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
         Extent::Size(bytes) => Some(bytes),
         Extent::Percent(_) => None,
     };
+    let needed = |stream: &StreamRule| {
+        let offset = stream.offset.and_then(size);
+        let span = size(stream.span);
+        let sum = Bytes(offset.unwrap_or_default().0.saturating_add(span.unwrap_or_default().0));
+        offset.or(span).map(|_| sum)
+    };
     let prepared = |rules: &[PrepareRule]| -> Option<Bytes> {
         let sizes = rules.iter().filter_map(|rule| match rule {
             PrepareRule::Fill { span, .. } | PrepareRule::Trim(span) => size(*span),
-            PrepareRule::Precondition { stream, .. } => size(stream.span),
+            PrepareRule::Precondition { stream, .. } => needed(stream),
             PrepareRule::Purge
             | PrepareRule::Rest(_)
             | PrepareRule::Power(_)
@@ -134,7 +140,7 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
     let wanted = |test: &&TestRule| only.is_empty() || only.contains(&test.id);
     let tests = suite.tests.iter().filter(wanted).flat_map(|test| {
         let streams = test.points.iter().flat_map(|point| &point.streams);
-        let streams = streams.filter_map(|stream| size(stream.span));
+        let streams = streams.filter_map(needed);
         let trims = test.points.iter().filter_map(|point| point.trim.and_then(size));
         streams.chain(trims).chain(prepared(&test.prepare))
     });

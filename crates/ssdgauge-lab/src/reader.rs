@@ -4,6 +4,7 @@
 //! input.
 
 mod axes;
+mod pauses;
 mod points;
 mod scores;
 mod streams;

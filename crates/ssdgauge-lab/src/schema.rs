@@ -1,10 +1,11 @@
 //! Keys of a suite file in TOML. Each value is checked during deserialization, so that an error
 //! points at it.
 
-use serde::de::{Error, Visitor};
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use ssdgauge_core::{
-    Access, Bytes, Data, Engine, Figure, LatencyClock, Metric, Nanos, Operation, PowerSaving,
+    Access, BlockSizes, Bytes, Data, Engine, Figure, LatencyClock, Metric, Nanos, Operation,
+    PowerSaving, SizeShare,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -111,11 +112,15 @@ pub(crate) struct Stream {
     pub(crate) name: Option<Name>,
     pub(crate) operation: Option<Spanned<Operation>>,
     pub(crate) access: Option<Spanned<StreamAccess>>,
-    pub(crate) block_size: Option<Text<Bytes>>,
+    pub(crate) block_size: Option<Spanned<StreamSizes>>,
     pub(crate) read_percent: Option<Spanned<Percent>>,
     pub(crate) queue_depth: Option<Count>,
     pub(crate) threads: Option<Count>,
+    pub(crate) offset: Option<Span>,
     pub(crate) span: Option<Span>,
+    pub(crate) stride: Option<Spanned<Text<Bytes>>>,
+    pub(crate) think_time: Option<Spanned<Text<Nanos>>>,
+    pub(crate) pulse: Option<Spanned<PulseTimes>>,
     pub(crate) data: Option<Data>,
     pub(crate) per_second: Option<Spanned<f64>>,
     pub(crate) arrival: Option<Spanned<ArrivalKind>>,
@@ -151,6 +156,51 @@ pub(crate) struct Zones {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Zipf {
     pub(crate) zipf: f64,
+}
+
+/// The size of the requests of a stream, or several with their shares in percent.
+#[derive(Clone, Debug)]
+pub(crate) enum StreamSizes {
+    One(Bytes),
+    Several(BlockSizes),
+}
+
+impl<'de> Deserialize<'de> for StreamSizes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = StreamSizes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(
+                    f,
+                    "a size such as \"4KiB\", or sizes with their shares in percent such as \
+                     {{ \"4KiB\" = 90, \"128KiB\" = 10 }}"
+                )
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<StreamSizes, E> {
+                text.parse().map(StreamSizes::One).map_err(E::custom)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<StreamSizes, A::Error> {
+                let mut shares = Vec::new();
+                while let Some((key, percent)) = map.next_entry::<String, Percent>()? {
+                    let size: Bytes = key.parse().map_err(A::Error::custom)?;
+                    shares.push(SizeShare { size, percent: percent.0 });
+                }
+                // One order for equal sizes, however they are written.
+                shares.sort_by_key(|share| share.size);
+                Ok(StreamSizes::Several(BlockSizes(shares)))
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// The times in which a stream sends requests and does not, in turn.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PulseTimes {
+    pub(crate) on: Text<Nanos>,
+    pub(crate) off: Text<Nanos>,
 }
 
 /// A setting that is on or off.

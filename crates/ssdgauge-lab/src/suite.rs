@@ -2,8 +2,8 @@
 
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Chosen, Data, Deviation, Distribution, Engine, Figure, LatencyClock,
-    Metric, Nanos, Operation, PowerSaving, Rest, Restart, Score, WriteCache,
+    Access, Arrival, BlockSizes, Bytes, Chosen, Data, Deviation, Distribution, Engine, Figure,
+    LatencyClock, Metric, Nanos, Operation, PowerSaving, Pulse, Rest, Restart, Score, WriteCache,
 };
 
 /// A protocol: tests with their rules, not yet bound to a drive.
@@ -164,16 +164,26 @@ pub struct StreamRule {
     pub access: Access,
     /// How often each block is addressed, in random order.
     pub distribution: Distribution,
-    /// Length of each request.
+    /// Length of each request, or of the largest.
     pub block_size: Bytes,
+    /// The lengths of the requests, where there are several.
+    pub sizes: BlockSizes,
     /// Share of reads in percent.
     pub read_percent: u8,
     /// Requests in flight for each thread.
     pub queue_depth: u32,
     /// Number of threads.
     pub threads: u32,
-    /// The range of the drive that requests address.
+    /// The start of the range that requests address; `None` for that of the drive.
+    pub offset: Option<Extent>,
+    /// The length of the range that requests address; all of it is what follows the offset.
     pub span: Extent,
+    /// From the start of a sequential request to that of the next one, where they do not adjoin.
+    pub stride: Option<Bytes>,
+    /// The time without requests behind each batch of a thread.
+    pub think_time: Option<Nanos>,
+    /// The times in which it sends requests.
+    pub pulse: Option<Pulse>,
     /// Closed loop, or the arrival process of an open loop.
     pub arrival: Arrival,
     /// Content of the writes.
@@ -186,6 +196,13 @@ pub struct StreamRule {
     pub in_flight_at_most: Option<u32>,
     /// The start of the latencies of an open loop.
     pub clock: LatencyClock,
+}
+
+impl StreamRule {
+    /// Returns the smallest length of its requests, of which every one is a multiple.
+    pub(crate) fn smallest_size(&self) -> Bytes {
+        self.sizes.smallest().unwrap_or(self.block_size)
+    }
 }
 
 /// A range of a drive, from its start.

@@ -2,13 +2,15 @@
 //!
 //! `cargo run --release -p ssdgauge-sim --example speed [TARGET [SECONDS]]`: uniform random writes
 //! at QD32; without seconds, one sequential fill; without arguments, the cases of the README.
+//! `requests` measures the generation of requests alone.
 //! `floor` measures one random update of a table as large as the map of a 500 GB drive: the lower
 //! limit of the machine, of which a write needs 1 + WA. Processor time is that of this process.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used)]
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Data, Engine, Finding, Interval, Nanos, Preparation, Random, Reading,
-    Rig, Sink, Stream, Until, Workload,
+    Access, Arrival, BlockSizes, Bytes, Data, Distribution, Engine, Finding, Interval, Nanos,
+    Preparation, Random, Reading, RequestSource, Rig, Sink, SizeShare, Stream, Until, Workload,
+    Zone,
 };
 use ssdgauge_sim::VirtualRig;
 
@@ -141,10 +143,39 @@ fn floor() {
     println!("floor: {each:.1} ns for one random update (huge pages: {huge})");
 }
 
+/// Measures the generation of requests alone, for each kind of stream.
+fn requests() {
+    const REQUESTS: u64 = 50_000_000;
+    let zone = |accesses, space| Zone { accesses, space };
+    let share = |(size, percent)| SizeShare { size: Bytes(size), percent };
+    let sizes = BlockSizes([(4_096, 60), (16_384, 30), (131_072, 10)].map(share).to_vec());
+    let zones = Distribution::Zones(vec![zone(0.8, 0.2), zone(0.2, 0.8)]);
+    let random = random_writes(Bytes(120_000_000_000)).streams.remove(0);
+    let shaped = |distribution| Stream { distribution, ..random.clone() };
+    let sized = Stream { block_size: Bytes(131_072), sizes, ..random.clone() };
+    for (name, stream) in [
+        ("sequential", Stream { access: Access::Sequential, ..random.clone() }),
+        ("random", random.clone()),
+        ("70 % read", Stream { read_percent: 70, ..random.clone() }),
+        ("zones 80/20", shaped(zones)),
+        ("Zipf 0.8", shaped(Distribution::Zipf(0.8))),
+        ("Zipf 1.2", shaped(Distribution::Zipf(1.2))),
+        ("three sizes", sized),
+    ] {
+        let mut source = RequestSource::new(&stream, 0, 1);
+        let begin = cpu();
+        for _ in 0..REQUESTS {
+            std::hint::black_box(source.deal());
+        }
+        println!("{name}: {:.2} ns each", (cpu() - begin) * 1e9 / REQUESTS as f64);
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
         [word] if word == "floor" => floor(),
+        [word] if word == "requests" => requests(),
         [spec, seconds, ..] => measure(spec, seconds.parse().unwrap()),
         [spec] => fill(spec),
         // Peak memory is that of the process, so each case runs in a separate one.

@@ -8,6 +8,7 @@ mod commits;
 mod completion_queue;
 mod deallocation;
 mod description;
+mod due_requests;
 mod durability;
 mod fault_injection;
 mod fill;
@@ -259,7 +260,7 @@ impl VirtualRig {
         let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
         let (mut ended, mut last, mut quiet_until) = (None, 0, 0);
         // Constant, and in a register of the loop over requests.
-        let is_open = load.is_open();
+        let (is_open, has_pauses) = (load.is_open(), load.has_pauses);
         load.begin(&mut self.drive, &self.faults, bytes);
         loop {
             if is_open && ended.is_none() {
@@ -280,12 +281,26 @@ impl VirtualRig {
                 }
             }
             let Some(mut completion) = load.next() else { break };
+            if has_pauses
+                && load.is_pause(&completion)
+                && (ended.is_some() || completion.at >= limit)
+            {
+                ended = ended.or(Some(EndedBy::Time));
+                continue;
+            }
             completion.at = completion.at.min(gone_at);
             while begin + completion.at > clock.second_end {
                 self.end_second(load, clock, sink);
                 if sink.stop() {
                     ended = ended.or(Some(EndedBy::Stop));
                 }
+            }
+            if has_pauses && completion.at < gone_at && load.is_pause(&completion) {
+                if ended.is_none() {
+                    load.end_pause(&completion, &mut self.drive, &self.faults);
+                }
+                last = completion.at;
+                continue;
             }
             let stalled = Nanos(completion.at - last);
             last = completion.at;
@@ -314,15 +329,16 @@ impl VirtualRig {
                 }
             }
         }
-        if is_open && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
+        let lasts = is_open || has_pauses;
+        if lasts && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
             let (by, until) = self.wait_for_limit(load, limit, clock, sink);
             (ended, quiet_until) = (Some(by), until);
         }
         (ended.unwrap_or(EndedBy::Bytes), last.max(quiet_until))
     }
 
-    /// Lets the time of an open loop pass up to `limit`: it lasts as long as its time limit, even if
-    /// nothing is due at its end. Returns what ended it, and when.
+    /// Lets the time of an open loop, or of one that pauses, pass up to `limit`: it lasts as long as its
+    /// time limit, even if nothing is sent at its end. Returns what ended it, and when.
     fn wait_for_limit(
         &mut self,
         load: &mut Load,

@@ -179,9 +179,9 @@ fn a_request_log_becomes_submissions_in_order() {
     file.extend(b"{}");
     file.extend(frame(FrameKind::Records, 2, 1_000, 0).pack());
     for (after, latency, offset) in [(0, 100, 4_096), (50, 900, 0)] {
-        let request = Request { direction: Direction::Write, offset };
+        let request = Request { direction: Direction::Write, length: 4_096, offset };
         let record = Record { after, latency, request };
-        record.pack().iter().for_each(|word| file.extend(word.to_le_bytes()));
+        record.pack(&[]).iter().for_each(|word| file.extend(word.to_le_bytes()));
     }
     file.extend(frame(FrameKind::End, 0, 0, 7).pack());
     let later = (900, Kind::Write, 2, 4_096, 4_096, Some(100));

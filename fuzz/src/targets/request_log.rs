@@ -14,7 +14,7 @@ pub(crate) fn run(data: &[u8]) -> bool {
     }
     for bytes in rest.chunks_exact(RECORD) {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| bytes[at + index]));
-        let _ = Record::unpack([word(0), word(8)], version);
+        let _ = Record::unpack([word(0), word(8)], version, (4_096, &[512, 8_192]));
     }
     frame.is_some()
 }

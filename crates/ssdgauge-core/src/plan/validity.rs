@@ -2,10 +2,12 @@
 //! execution rests on. A file that breaks one is damaged or hostile.
 
 use super::{Action, Plan, Replay, Rounds, Step, Test};
+use crate::block_sizes::BLOCK_SIZES;
 use crate::preparation::Preparation;
+use crate::pulse::LONGEST_PAUSE;
 use crate::search::Search;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{BLOCK_SIZES, Rest, Stream, Until, Workload};
+use crate::workload::{Access, Rest, Stream, Until, Workload};
 
 /// The most requests in flight per thread, and the most threads of a stream.
 const MAX_IN_FLIGHT: u32 = 4_096;
@@ -150,6 +152,9 @@ fn defect_of_stream(stream: &Stream, capacity: Bytes) -> Option<String> {
     if let Some(defect) = stream.distribution.defect() {
         return Some(format!("in its distribution, {defect}"));
     }
+    if let Some(defect) = defect_of_sizes(stream).or_else(|| defect_of_times(stream)) {
+        return Some(defect);
+    }
     if stream.distribution.zones() as u64 > stream.span.blocks_of(stream.block_size) {
         return Some("its span has fewer blocks than zones".into());
     }
@@ -170,6 +175,30 @@ fn defect_of_stream(stream: &Stream, capacity: Bytes) -> Option<String> {
         .or_else(|| outside(stream.offset, stream.span, capacity))
 }
 
+fn defect_of_sizes(stream: &Stream) -> Option<String> {
+    if stream.sizes.largest().is_some_and(|largest| largest != stream.block_size) {
+        return Some(format!("the largest of its sizes is not {}", stream.block_size));
+    }
+    let defect = stream.sizes.defect(!stream.distribution.is_uniform());
+    defect.map(|defect| format!("of its sizes, {defect}"))
+}
+
+fn defect_of_times(stream: &Stream) -> Option<String> {
+    if let Some(stride) = stream.stride {
+        let is_sequential = stream.access == Access::Sequential && !stream.has_sizes();
+        if !is_sequential || stride < stream.block_size || !stride.0.is_multiple_of(512) {
+            return Some(format!("it has a stride of {stride}"));
+        }
+    }
+    let times = 1..=LONGEST_PAUSE.0;
+    if let Some(time) = stream.think_time
+        && (stream.arrival.per_second().is_some() || !times.contains(&time.0))
+    {
+        return Some(format!("it has a think time of {time}"));
+    }
+    stream.pulse.and_then(|pulse| pulse.defect())
+}
+
 fn block_size_defect(block_size: Bytes) -> Option<String> {
     let is_valid = BLOCK_SIZES.contains(&block_size) && block_size.0.is_multiple_of(512);
     (!is_valid).then(|| format!("its requests have {block_size}"))
@@ -183,12 +212,14 @@ fn outside(offset: Bytes, span: Bytes, capacity: Bytes) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block_sizes::{BlockSizes, SizeShare};
     use crate::metric::Metric;
     use crate::phase::PhaseKind;
     use crate::plan::{Phase, Restart, SuiteIdentity};
+    use crate::pulse::Pulse;
     use crate::score::Score;
     use crate::search::{Limits, SearchRule};
-    use crate::workload::{Access, Arrival, Data, Engine};
+    use crate::workload::{Arrival, Data, Engine};
 
     const CAPACITY: Bytes = Bytes(1 << 30);
 
@@ -241,6 +272,10 @@ mod tests {
         }
     }
 
+    fn sizes(size: u64, percent: u8) -> BlockSizes {
+        BlockSizes(vec![SizeShare { size: Bytes(size), percent }])
+    }
+
     fn stream_of(plan: &mut Plan) -> &mut Stream {
         match &mut plan.tests[0].phases[0].steps[0].action {
             Action::Run { workload, .. } => &mut workload.streams[0],
@@ -258,11 +293,17 @@ mod tests {
     #[test]
     fn a_plan_that_a_planner_made_is_valid_and_each_broken_promise_is_named() {
         assert_eq!(defect(|_| ()), None);
-        let broken: [(&str, Option<String>); 12] = [
+        let pulse = Pulse { on: Nanos::ZERO, off: Nanos::SECOND };
+        let broken: [(&str, Option<String>); 17] = [
             ("divided by 0", defect(|plan| plan.shortened = 0)),
             ("repetition is 0", defect(|plan| plan.tests[0].repetition = 0)),
             ("requests have 0", defect(|plan| stream_of(plan).block_size = Bytes(0))),
             ("requests have", defect(|plan| stream_of(plan).block_size = Bytes(4_095))),
+            ("stride of 4KiB", defect(|plan| stream_of(plan).stride = Some(Bytes(4_096)))),
+            ("think time of 0", defect(|plan| stream_of(plan).think_time = Some(Nanos::ZERO))),
+            ("a pulse is on for", defect(|plan| stream_of(plan).pulse = Some(pulse))),
+            ("largest of its sizes", defect(|plan| stream_of(plan).sizes = sizes(8_192, 100))),
+            ("add up to 99 percent", defect(|plan| stream_of(plan).sizes = sizes(4_096, 99))),
             ("queue depth 0", defect(|plan| stream_of(plan).queue_depth = 0)),
             ("threads", defect(|plan| stream_of(plan).threads = u32::MAX)),
             ("101 percent", defect(|plan| stream_of(plan).read_percent = 101)),

@@ -7,6 +7,7 @@ use super::io_threads::{IoThread, IoThreads};
 use super::sizing::Sizing;
 use super::write_data::WriteData;
 use crate::load::{Assignment, Device, Load, RequestBudget, StopSignal};
+use crate::pauses::Pauses;
 use crate::recorder::{IntervalRecord, Message, ThreadRecorder};
 use crate::request_log::ThreadLog;
 use crate::ring::Ring;
@@ -116,6 +117,7 @@ impl<'a> StreamShare<'a> {
                 false => RequestSource::new(sized, member, *seed),
             },
             block_size: stream.block_size.0 as usize,
+            has_sizes: stream.has_sizes(),
             span_end: (stream.offset + stream.span).0,
             depth,
             read_slots: match load.device {
@@ -142,6 +144,7 @@ impl<'a> StreamShare<'a> {
             latency_clock: stream.clock,
             sync: stream.sync,
             commits: stream.flush_every.is_some() && stream.writes(),
+            pauses: Pauses::new(stream, sized.queue_depth, clock),
             operation: stream.operation,
             is_block: self.is_block,
             processor: None,
@@ -179,9 +182,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
             let (returns, returned) = channel();
             let (open_gate, gate) = channel();
             let (ready, is_ready) = channel();
-            let block_size = stream.block_size.0 as u32;
-            let log =
-                load.log.as_ref().map(|log| log.thread(number as u16, thread as u16, block_size));
+            let log = load.log.as_ref().map(|log| log.thread(number as u16, thread as u16, stream));
             let messages = sender.clone();
             let channels = ThreadChannels { thread, messages, returned, log, ready, gate };
             spawn(assignment, engine, channels).map_err(|error| {

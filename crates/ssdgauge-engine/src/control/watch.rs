@@ -169,6 +169,7 @@ impl IoThreads {
                     length,
                     ios,
                     bytes: match stream.arrival {
+                        _ if stream.has_sizes() => bucket.bytes,
                         Arrival::Recorded { .. } => bucket.bytes,
                         Arrival::Closed
                         | Arrival::Uniform { .. }

@@ -1,7 +1,8 @@
-//! The entries of a ring, one for each request, and the flushes between them.
+//! The entries of a ring, one for each request, and the flushes and pauses between them.
 
 use super::RingLoop;
 use crate::load::{Assignment, MAX_FAULTS};
+use crate::pauses::Pause;
 use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Resources, discard_entry};
 use io_uring::{opcode, squeue, types};
@@ -16,16 +17,18 @@ impl RingLoop {
         slot: u16,
         request: Request,
     ) -> squeue::Entry {
-        let length = self.block_size;
+        let length = request.length;
         let Some(file) = self.file else {
             return opcode::Nop::new().build().user_data(u64::from(slot));
         };
         if !request.direction.is_transfer() {
-            return discard(resources, file, request, length).user_data(u64::from(slot));
+            return discard(resources, file, request).user_data(u64::from(slot));
         }
         let buffer = match (request.direction, &mut self.write_buffer) {
-            (Direction::Write, Some(write_buffer)) => write_buffer.prepare(slot, request.offset),
-            _ => resources.reads.at(usize::from(slot) * length as usize),
+            (Direction::Write, Some(write_buffer)) => {
+                write_buffer.prepare(slot, request.offset, length)
+            }
+            _ => resources.reads.at(usize::from(slot) * self.block_size as usize),
         };
         // Buffer 0 holds the reads, buffer 1 the data of the writes (`Ring::new`).
         let index = request.direction.side() as u16;
@@ -59,14 +62,60 @@ impl RingLoop {
     }
 }
 
+/// What a thread does before its next request, while nothing is in flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Hold {
+    /// It sends a flush and waits for it.
+    Flush(Request),
+    /// It waits.
+    Pause(Pause),
+}
+
 impl RingLoop {
-    /// Sends the flush that is due and waits for it. Nothing is in flight, so the call blocks nothing;
-    /// through the ring, the kernel would pass it to a worker thread, whose start would be part of the
-    /// latency.
+    /// Returns what comes before the next request; where nothing does, a request follows.
     #[cold]
-    pub(super) fn flush(&mut self, assignment: &Assignment, recorder: &mut ThreadRecorder) {
-        debug_assert_eq!(self.in_flight, 0, "a flush follows the completion of the writes");
-        let Some(request) = self.flush_due.take() else { return };
+    pub(super) fn next_hold(&mut self, now: u64) -> Option<Hold> {
+        if let Some(flush) = self.source.take_flush() {
+            return Some(Hold::Flush(flush));
+        }
+        let pause = self.pauses.as_mut().and_then(|pauses| pauses.next(now, self.start));
+        pause.map(Hold::Pause)
+    }
+
+    /// Returns whether the thread may send again although requests are in flight: an off time has ended
+    /// before they have completed.
+    #[cold]
+    pub(super) fn is_hold_over(&mut self, now: u64) -> bool {
+        let is_over = match self.hold {
+            Some(Hold::Pause(Pause::Until(end))) => now >= end,
+            Some(Hold::Flush(_) | Hold::Pause(Pause::Think(_))) | None => false,
+        };
+        if is_over {
+            self.hold = None;
+        }
+        is_over
+    }
+
+    /// Sends the flush that is due, or waits to the end of the pause.
+    #[cold]
+    pub(super) fn carry_out_hold(
+        &mut self,
+        assignment: &Assignment,
+        recorder: &mut ThreadRecorder,
+    ) {
+        debug_assert_eq!(self.in_flight, 0, "the requests before have completed");
+        match (self.hold.take(), &self.pauses) {
+            (Some(Hold::Flush(request)), _) => self.flush(request, assignment, recorder),
+            (Some(Hold::Pause(pause)), Some(pauses)) => {
+                pauses.wait(pause, assignment.deadline, &assignment.stop_signal, recorder);
+            }
+            (Some(Hold::Pause(_)) | None, _) => {}
+        }
+    }
+
+    /// Sends a flush and waits for it. Nothing is in flight, so the call blocks nothing; through the ring,
+    /// the kernel would pass it to a worker thread, whose start would be part of the latency.
+    fn flush(&mut self, request: Request, assignment: &Assignment, recorder: &mut ThreadRecorder) {
         let begin = self.clock.now();
         let result = crate::synchronous::flush(&assignment.device);
         let end = self.clock.now();
@@ -76,7 +125,7 @@ impl RingLoop {
             Ok(()) => recorder.completed(request, end - begin, end),
             Err(error) => {
                 let result = Err(error.raw_os_error().unwrap_or(0));
-                let Request { direction, offset } = request;
+                let Request { direction, offset, .. } = request;
                 let fault = Fault { direction, offset, result, mismatch: None };
                 self.stopping |= recorder.failed(fault) > MAX_FAULTS;
             }
@@ -86,8 +135,8 @@ impl RingLoop {
 
 /// Returns the entry that trims the block of `request`.
 #[cold]
-fn discard(resources: &Resources, file: i32, request: Request, length: u32) -> squeue::Entry {
+fn discard(resources: &Resources, file: i32, request: Request) -> squeue::Entry {
     debug_assert_eq!(request.direction, Direction::Trim, "a ring sends no flush");
     let file = (!resources.fixed_file).then_some(file);
-    discard_entry(file, request.offset, u64::from(length))
+    discard_entry(file, request.offset, u64::from(request.length))
 }

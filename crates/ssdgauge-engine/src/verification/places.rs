@@ -222,7 +222,7 @@ mod tests {
         let writer = verification.header_writer(3);
         let mut buffer = WriteBuffer::new(pool.clone(), 0..1 << 20, 8_192, 4, writer);
         offsets.iter().for_each(|offset| {
-            buffer.prepare(2, *offset);
+            buffer.prepare(2, *offset, 8_192);
         });
         pool
     }
@@ -341,7 +341,7 @@ mod tests {
     /// Writes `offsets` to `file`; returns the pool behind them.
     fn write(file: &File, buffer: &mut WriteBuffer, pool: &Region, offsets: &[u64]) {
         for offset in offsets {
-            let data = buffer.prepare(2, *offset);
+            let data = buffer.prepare(2, *offset, 4_096);
             let place = data as usize - pool.at(0) as usize;
             // SAFETY: the pool has no other user, and the block lies in it.
             let data = unsafe { std::slice::from_raw_parts(pool.at(place), 4_096) };

@@ -142,14 +142,19 @@ impl Verification {
         let region = Arc::new(region);
         // No thread of a load has this number, so no two writes have equal headers.
         let writer = self.header_writer(u8::MAX.into());
-        WriteBuffer::new(region.clone(), 0..length, length, 1, writer).prepare(0, offset);
+        WriteBuffer::new(region.clone(), 0..length, length, 1, writer).prepare(
+            0,
+            offset,
+            length as u32,
+        );
         Ok(region)
     }
 }
 
 /// Returns whether requests of `stream` can write a part of a block of 4 KiB.
 fn splits(stream: &Stream) -> bool {
-    !(stream.offset.0 | stream.block_size.0).is_multiple_of(HEADER_SPACING)
+    // Every size is a multiple of the smallest.
+    !(stream.offset.0 | stream.smallest_size().0).is_multiple_of(HEADER_SPACING)
 }
 
 /// Returns whether `stream` can have two requests to one block in flight: also a sequential one, where a

@@ -1,9 +1,9 @@
-//! Requests that move no data: trims and flushes of a stream, on block devices and in files.
+//! The keys of a stream on real targets: trims and flushes, hot blocks, several sizes.
 
 use crate::support::{Loop, for_bytes, for_millis, open, random};
 use ssdgauge_core::{
-    Access, Bytes, Direction, Distribution, EndedBy, Engine, Operation, Preparation, Recording,
-    Rig, RigError, Stream, Workload, Zone,
+    Access, BlockSizes, Bytes, Direction, Distribution, EndedBy, Engine, Operation, Preparation,
+    Recording, Rig, RigError, SizeShare, Stream, Workload, Zone,
 };
 use ssdgauge_guard::Candidate;
 use ssdgauge_host::LinuxRig;
@@ -180,4 +180,40 @@ fn hot_blocks_are_written_as_often_as_their_zone_says() {
     // 82 hot blocks, about 40 of the others, and that of the label.
     assert!((82..180).contains(&written), "{written} of 8,192 blocks");
     assert_eq!(rig.verify(&mut |_, _| true).unwrap().unwrap().wrong, 0);
+}
+
+#[test]
+fn requests_of_several_sizes_move_their_bytes_and_every_byte_of_them_is_verified() {
+    let Some(device) = Loop::in_memory(SIZE) else { return };
+    let mut rig = device.rig();
+    fill(&mut rig, SIZE);
+    // 100 requests have 2,000 KiB.
+    let sizes = [(4_096, 60), (16_384, 30), (131_072, 10)];
+    let share = |(size, percent)| SizeShare { size: Bytes(size), percent };
+    let sizes = BlockSizes(sizes.map(share).to_vec());
+    for (engine, threads) in [(Engine::IoUring, 1), (Engine::IoUring, 2), (Engine::Synchronous, 1)]
+    {
+        for access in [Access::Random, Access::Sequential] {
+            let mut load = random(engine, 50, 4, Bytes(SIZE));
+            load.streams[0].sizes = sizes.clone();
+            load.streams[0].block_size = Bytes(131_072);
+            (load.streams[0].access, load.streams[0].threads) = (access, threads);
+            let mut seen = Recording::default();
+            let ended = rig.run(&load, &for_bytes(2_000 * 1_024 * 20), &mut seen).unwrap();
+            assert_eq!((ended.by, seen.errors()), (EndedBy::Bytes, 0), "{:?}", seen.findings);
+            let (ios, bytes) = (
+                seen.ios(Direction::Read) + seen.ios(Direction::Write),
+                seen.intervals.iter().map(|one| one.bytes).sum::<u64>(),
+            );
+            if threads == 1 {
+                assert_eq!((ios, bytes), (2_000, 2_000 * 1_024 * 20), "{engine:?} {access:?}");
+            }
+            assert!((2_000 * 1_024 * 20..2_000 * 1_024 * 20 + 131_072).contains(&bytes));
+            assert!(ios.abs_diff(2_000) < 200, "{ios}");
+        }
+        let read_back = rig.read_back(ssdgauge_core::Nanos::from_secs(10)).unwrap().unwrap();
+        assert!(read_back.read > 32 && read_back.lost.is_empty(), "{read_back:?}");
+        let verified = rig.verify(&mut |_, _| true).unwrap().unwrap();
+        assert!(verified.wrong == 0 && verified.bytes > SIZE / 2, "{verified:?}");
+    }
 }

@@ -1,9 +1,11 @@
 //! The log of single requests: completeness, exactness, and no effect on results.
 
 use crate::engines::filled;
-use crate::support::{for_millis, random};
+use crate::support::{for_bytes, for_millis, random};
 use ssdgauge_core::io_log::{Frame, FrameKind, RECORD, Record, Version};
-use ssdgauge_core::{Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Recording, Rig};
+use ssdgauge_core::{
+    Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Nanos, Pulse, Recording, Rig,
+};
 use ssdgauge_guard::Candidate;
 use ssdgauge_host::LinuxRig;
 use std::path::Path;
@@ -40,7 +42,8 @@ fn read(path: &Path) -> Vec<(Vec<Record>, u64)> {
                 let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
                 let records = payload.chunks_exact(RECORD);
                 loads.last_mut().unwrap().0.extend(records.map(|one| {
-                    Record::unpack([word(&one[..8]), word(&one[8..])], Version::Two).unwrap()
+                    let words = [word(&one[..8]), word(&one[8..])];
+                    Record::unpack(words, Version::Two, (4_096, &[])).unwrap()
                 }));
             }
         }
@@ -134,4 +137,65 @@ fn an_existing_file_is_never_overwritten_by_a_log() {
     let error = rig.log_ios(&path).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+}
+
+/// Returns when each request of a log of one load began, in nanoseconds after the start of the load, and
+/// its latency.
+fn begins(path: &Path) -> Vec<(u64, u64)> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut rest = bytes.strip_prefix(&Version::Two.magic()).unwrap();
+    let mut begins = Vec::new();
+    while let Some((head, tail)) = rest.split_first_chunk::<{ Frame::LENGTH }>() {
+        let frame = Frame::unpack(head).unwrap();
+        let (payload, tail) = tail.split_at(frame.payload() as usize);
+        rest = tail;
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
+        let is_records = frame.kind == FrameKind::Records;
+        for one in payload.chunks_exact(RECORD).filter(|_| is_records) {
+            let words = [word(&one[..8]), word(&one[8..])];
+            let record = Record::unpack(words, Version::Two, (4_096, &[])).unwrap();
+            let end = frame.base + u64::from(record.after);
+            begins.push((end - record.latency, record.latency));
+        }
+    }
+    begins
+}
+
+#[test]
+fn requests_begin_in_the_on_times_of_a_pulse_and_a_think_time_apart() {
+    const SLACK: u64 = 1_000;
+    let folder = tempfile::tempdir().unwrap();
+    let pulse = Pulse { on: Nanos(50_000_000), off: Nanos(150_000_000) };
+    for (number, engine) in [Engine::IoUring, Engine::Synchronous].into_iter().enumerate() {
+        let path = folder.path().join(format!("pulse-{number}.log"));
+        let mut rig = scratch(folder.path());
+        rig.log_ios(&path).unwrap();
+        let mut load = random(engine, 100, 2, SPAN);
+        load.streams[0].pulse = Some(pulse);
+        let mut seen = Recording::default();
+        let ended = rig.run(&load, &for_millis(1_000), &mut seen).unwrap();
+        drop(rig);
+        // The conversion of ticks loses less than the slack.
+        assert!(ended.elapsed.0 >= 1_000_000_000 - SLACK && seen.errors() == 0, "{ended:?}");
+        let begins = begins(&path);
+        assert!(begins.len() > 5, "{}", begins.len());
+        for (begin, _) in &begins {
+            let phase = (begin + SLACK) % 200_000_000;
+            assert!(phase < 50_000_000 + 2 * SLACK, "{engine:?}: a request at {begin} ns");
+        }
+        let path = folder.path().join(format!("think-{number}.log"));
+        let mut rig = scratch(folder.path());
+        rig.log_ios(&path).unwrap();
+        let mut load = random(engine, 100, 1, SPAN);
+        load.streams[0].think_time = Some(Nanos(5_000_000));
+        rig.run(&load, &for_bytes(20 * 4_096), &mut Recording::default()).unwrap();
+        drop(rig);
+        let mut all = self::begins(&path);
+        all.sort_unstable();
+        assert_eq!(all.len(), 20);
+        for pair in all.windows(2) {
+            let ((before, latency), (begin, _)) = (pair[0], pair[1]);
+            assert!(begin + SLACK >= before + latency + 5_000_000, "{engine:?}: {pair:?}");
+        }
+    }
 }

@@ -270,10 +270,10 @@ impl DriveState {
         let (mut has_due, mut trimmed) = (false, 0.0);
         for stream in &workload.streams {
             let [reading, writing] = shares(stream);
-            let block = stream.block_size.0 as f64;
+            let block = stream.mean_size();
             let offered = stream.arrival.per_second().unwrap_or(f64::INFINITY);
             let served = self.most_requests(stream);
-            let per_second = offered.min(served);
+            let per_second = offered.min(served) * stream.share_of_time();
             reading_requests += per_second * reading / rates.read_iops;
             busy += per_second * (reading / rates.read_iops + writing / rates.write_iops);
             reads += per_second * reading * block;
@@ -315,13 +315,13 @@ impl DriveState {
     fn most_requests(&self, stream: &Stream) -> f64 {
         let rates = &self.rates;
         let [reading, writing] = shares(stream);
-        let transfer = stream.block_size.0 as f64 / rates.large_read_mb_s;
+        let transfer = stream.mean_size() / rates.large_read_mb_s;
         let read_lat_us = match stream.access {
             Access::Sequential => rates.sequential_read_lat_us,
             Access::Random => rates.read_lat_us,
         };
         let write_lat_us = match stream.sync && rates.durable_write_lat_us > rates.write_lat_us {
-            true => rates.durable_write_lat_us + stream.block_size.0 as f64 / DIE_MB_S,
+            true => rates.durable_write_lat_us + stream.mean_size() / DIE_MB_S,
             false => rates.write_lat_us,
         };
         let seconds = match stream.operation {
@@ -336,6 +336,8 @@ impl DriveState {
             // Assumed: a command without data takes as long as a write to the cache.
             Operation::Flush | Operation::Trim => write_lat_us / 1e6,
         };
+        // A thread sends as many requests as its queue depth, and then none for the think time.
+        let seconds = seconds + stream.think_time.map_or(0.0, |time| time.as_secs_f64());
         let in_flight = match (stream.arrival.per_second(), stream.clock) {
             // A service thread waits for its request.
             (None, _) | (Some(_), LatencyClock::Submission) => Some(stream.total_depth()),

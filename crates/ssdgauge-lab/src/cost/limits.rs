@@ -102,8 +102,8 @@ fn write_rate(stream: &Stream, drive_rate: Bytes) -> f64 {
         return 0.0;
     }
     let share = f64::from(100 - stream.read_percent.min(100)) / 100.0;
-    let block = stream.block_size.0 as f64;
-    let is_small = stream.access == Access::Random && stream.block_size < Bytes(64 << 10);
+    let block = stream.mean_size();
+    let is_small = stream.access == Access::Random && block < f64::from(64 << 10);
     let most = drive_rate.0 as f64 / if is_small { SMALL_WRITE_DIVISOR as f64 } else { 1.0 };
     // A closed loop sends as fast as it gets answers: Little's law with the minimum latency.
     let offered = match stream.arrival.per_second() {

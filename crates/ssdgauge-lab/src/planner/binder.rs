@@ -7,8 +7,8 @@ use crate::suite::{
 use ssdgauge_core::search::{self, Limits, Search};
 use ssdgauge_core::{
     Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Operation, Phase, PhaseKind,
-    PowerSaving, Preparation, Rest, Rounds, Score, SteadyRule, Step, Stream, Test, Until, Window,
-    Workload, WriteCache,
+    PowerSaving, Preparation, Pulse, Rest, Rounds, Score, SteadyRule, Step, Stream, Test, Until,
+    Window, Workload, WriteCache,
 };
 
 /// A drive and the options of the user, to which rules are bound.
@@ -32,7 +32,7 @@ impl Binder<'_> {
         let (mut full, mut power) = (None, None);
         let block = self.drive.logical_block;
         let fits = |point: &&PointRule| {
-            point.streams.iter().all(|stream| stream.block_size.0.is_multiple_of(block.0))
+            point.streams.iter().all(|stream| stream.smallest_size().0.is_multiple_of(block.0))
         };
         // A drive with 4 KiB blocks cannot execute the 512 B points of a sweep: they are left out
         // and listed as such. A test without any other point is refused when its streams are bound.
@@ -166,22 +166,32 @@ impl Binder<'_> {
             });
         }
         if rule.operation != Operation::Flush
-            && !rule.block_size.0.is_multiple_of(drive.logical_block.0)
+            && !rule.smallest_size().0.is_multiple_of(drive.logical_block.0)
         {
             return Err(PlanError::Misaligned {
                 what: what.to_owned(),
-                block_size: rule.block_size,
+                block_size: rule.smallest_size(),
                 target: drive.target.clone(),
                 logical_block: drive.logical_block,
             });
         }
         // Flushes address no block; the smallest range stands for it.
-        let (block_size, span) = match rule.operation {
-            Operation::Flush => (drive.logical_block, drive.logical_block),
+        let (block_size, offset, span) = match rule.operation {
+            Operation::Flush => (drive.logical_block, Bytes(0), drive.logical_block),
             Operation::Transfer | Operation::Trim => {
-                (rule.block_size, self.span(what, rule.span, rule.block_size)?)
+                let (offset, span) = self.range(what, rule)?;
+                (rule.block_size, offset, span)
             }
         };
+        let misaligned = rule.stride.filter(|one| !one.0.is_multiple_of(drive.logical_block.0));
+        if let Some(stride) = misaligned {
+            return Err(PlanError::Misaligned {
+                what: format!("{what}, with a stride of {stride},"),
+                block_size: rule.block_size,
+                target: drive.target.clone(),
+                logical_block: drive.logical_block,
+            });
+        }
         if rule.distribution.zones() as u64 > span.blocks_of(block_size) {
             return Err(PlanError::FewBlocks {
                 what: what.to_owned(),
@@ -200,11 +210,15 @@ impl Binder<'_> {
             access: rule.access,
             distribution: rule.distribution.clone(),
             block_size,
+            sizes: rule.sizes.clone(),
             read_percent: rule.read_percent,
             queue_depth,
             threads: rule.threads,
-            offset: Bytes(0),
+            offset,
             span,
+            stride: rule.stride,
+            think_time: rule.think_time,
+            pulse: rule.pulse.map(|pulse| self.pulse(pulse)),
             arrival: rule.arrival,
             data: rule.data,
             sync: rule.sync,
@@ -289,6 +303,42 @@ impl Binder<'_> {
             true => Err(too_small(block)),
             false => Ok(span),
         }
+    }
+
+    /// Returns the start and the length of the range that a stream addresses.
+    fn range(&mut self, what: &str, rule: &StreamRule) -> Result<(Bytes, Bytes), PlanError> {
+        let Some(offset) = rule.offset else {
+            return Ok((Bytes(0), self.span(what, rule.span, rule.block_size)?));
+        };
+        let capacity = self.drive.capacity;
+        let offset = self.span(what, offset, Bytes(0))?;
+        let rest = Bytes(capacity.0 - offset.0);
+        let rest = Bytes(rest.0 - rest.0 % self.drive.physical_block.0.max(512));
+        let span = match rule.span {
+            Extent::Percent(100) => rest,
+            Extent::Size(_) | Extent::Percent(_) => self.span(what, rule.span, rule.block_size)?,
+        };
+        let fits = span <= rest && rest >= rule.block_size;
+        match (fits, self.options.scale_spans && rest >= rule.block_size) {
+            (true, _) => Ok((offset, span)),
+            (false, true) => {
+                self.scaled = true;
+                Ok((offset, rest))
+            }
+            (false, false) => Err(PlanError::TooSmall {
+                what: what.to_owned(),
+                span: offset + span.max(rule.block_size),
+                target: self.drive.target.clone(),
+                capacity,
+            }),
+        }
+    }
+
+    /// Returns a pulse whose times are divided by the factor of a shortened run, at least 1 ms each.
+    fn pulse(&self, pulse: Pulse) -> Pulse {
+        let by = u64::from(self.options.shorten);
+        let shorter = |time: Nanos| Nanos((time.0 / by).max(time.0.min(1_000_000)));
+        Pulse { on: shorter(pulse.on), off: shorter(pulse.off) }
     }
 
     /// Binds the limits of a step of `stream`, divided by the factor of a shortened run.
@@ -398,7 +448,9 @@ fn addressing(streams: &[Stream]) -> &Stream {
 /// behind the end: a burst must not read or overwrite the data of the burst before, which the drive
 /// may still cache.
 fn shift_repetition(stream: &mut Stream, bytes: Bytes, turn: u64) {
-    let part = stream.block_size * bytes.0.div_ceil(stream.block_size.0);
+    // Several sizes may reach the limit with the largest one.
+    let blocks = bytes.0.div_ceil(stream.block_size.0) + u64::from(stream.has_sizes());
+    let part = stream.step() * blocks;
     let parts = stream.span.blocks_of(part);
     if stream.access == Access::Sequential && turn > 0 && parts > 1 {
         stream.offset += part * (turn % parts);

@@ -6,7 +6,7 @@ use super::{Reader, extent};
 use crate::error::SuiteError;
 use crate::schema;
 use crate::suite::{PointRule, StreamRule, UntilRule};
-use ssdgauge_core::{Nanos, Rest};
+use ssdgauge_core::{BlockSizes, Nanos, Rest};
 use toml::Spanned;
 
 impl Reader<'_> {
@@ -237,7 +237,10 @@ impl Reader<'_> {
                 Value::Power(saving) => power = Some(saving),
                 Value::Idle(time) => idle = Some(time),
                 Value::Span(span) => rules[varied].span = span,
-                Value::Block(size) => rules[varied].block_size = size,
+                Value::Block(size) => {
+                    rules[varied].block_size = size;
+                    rules[varied].sizes = BlockSizes::default();
+                }
                 Value::Threads(count) => rules[varied].threads = count,
                 Value::Depth(count) => rules[varied].queue_depth = count,
                 Value::TotalDepth(total) => {

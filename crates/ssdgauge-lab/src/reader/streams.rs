@@ -1,11 +1,14 @@
 //! Streams of a test: closed loops, and open loops with their rate, their limit and their clock.
 
 use super::axes::Axis;
+use super::pauses::gaps;
 use super::{Reader, extent};
 use crate::error::SuiteError;
 use crate::schema::{self, ArrivalKind, Span};
 use crate::suite::{StreamRule, UntilRule};
-use ssdgauge_core::{Access, Arrival, Bytes, Data, Distribution, LatencyClock, Operation, Zone};
+use ssdgauge_core::{
+    Access, Arrival, BlockSizes, Bytes, Data, Distribution, LatencyClock, Operation, Zone,
+};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -136,9 +139,11 @@ impl Reader<'_> {
                 return Err(self.error(place, "the stream has no access", hint));
             }
         };
-        let block_size = match keys.block_size {
-            Some(size) => size.0,
-            None if swept("block_size") || operation == Operation::Flush => Bytes(4_096),
+        let (block_size, sizes) = match &keys.block_size {
+            Some(sizes) => self.sizes(sizes, &distribution)?,
+            None if swept("block_size") || operation == Operation::Flush => {
+                (Bytes(4_096), BlockSizes::default())
+            }
             None => return Err(missing("block_size")),
         };
         let read_percent = match &keys.read_percent {
@@ -151,16 +156,22 @@ impl Reader<'_> {
         let arrival = self.arrival(stream, swept("per_second"))?;
         self.check_open_loop_keys(keys, arrival)?;
         self.check_flushes(keys, read_percent, arrival)?;
-        Ok(StreamRule {
+        let (stride, think_time, pulse) = gaps(keys);
+        let rule = StreamRule {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
             operation,
             access,
             distribution,
             block_size,
+            sizes,
             read_percent,
             queue_depth: keys.queue_depth.as_ref().map_or(1, |count| count.0),
             threads: keys.threads.as_ref().map_or(1, |count| count.0),
+            offset: keys.offset.map(extent),
             span: extent(keys.span.unwrap_or(Span::Percent(100))),
+            stride,
+            think_time,
+            pulse,
             arrival,
             data: keys.data.unwrap_or(Data::Incompressible),
             // The kernel has one flag for both: a write that completes when it is durable.
@@ -168,7 +179,9 @@ impl Reader<'_> {
             flush_every: keys.flush_every.as_ref().map(|count| count.get_ref().0),
             in_flight_at_most: keys.in_flight_at_most.as_ref().map(|count| count.get_ref().0),
             clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
-        })
+        };
+        self.check_gaps(keys, &rule, swept("block_size"))?;
+        Ok(rule)
     }
 
     /// Reads the kind of the requests, and refuses keys that it does not have.
@@ -190,6 +203,8 @@ impl Reader<'_> {
             ("access", keys.access.is_some(), is_flush),
             ("block_size", keys.block_size.is_some(), is_flush),
             ("span", keys.span.is_some(), is_flush),
+            ("offset", keys.offset.is_some(), is_flush),
+            ("stride", keys.stride.is_some(), is_flush),
         ];
         let unused = |(key, is_given, is_unused): &(&'static str, bool, bool)| {
             (*is_unused && (*is_given || swept(key))).then_some(*key)
@@ -226,6 +241,29 @@ impl Reader<'_> {
         match distribution.defect() {
             None => Ok((Access::Random, distribution)),
             Some(defect) => Err(self.error(access.span(), defect, hint)),
+        }
+    }
+
+    /// Reads the size of the requests, or the largest one and the list of several.
+    fn sizes(
+        &self,
+        sizes: &Spanned<schema::StreamSizes>,
+        distribution: &Distribution,
+    ) -> Result<(Bytes, BlockSizes), SuiteError> {
+        let list = match sizes.get_ref() {
+            schema::StreamSizes::One(size) => return Ok((*size, BlockSizes::default())),
+            schema::StreamSizes::Several(list) => list,
+        };
+        let hint = "write shares that add up to 100, such as \
+                    block_size = { \"4KiB\" = 60, \"16KiB\" = 30, \"128KiB\" = 10 }: multiples of the \
+                    smallest size, and with hot blocks divisors of the largest one";
+        let Some(largest) = list.largest() else {
+            return Err(self.error(sizes.span(), "there is no block size", hint));
+        };
+        match (list.defect(!distribution.is_uniform()), list.0.len()) {
+            (Some(defect), _) => Err(self.error(sizes.span(), defect, hint)),
+            (None, 1) => Ok((largest, BlockSizes::default())),
+            (None, _) => Ok((largest, list.clone())),
         }
     }
 

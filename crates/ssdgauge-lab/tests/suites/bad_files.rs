@@ -66,6 +66,38 @@ fn an_error_has_the_line_and_a_remedy() {
     check(&access("{ zones = [[1.0, 0.0], [0.0, 1.0]] }"), 9, &["not above 0"]);
     check(&access("{ zones = [] }"), 9, &["there are 0 zones"]);
     check(&access("{ pareto = 0.8 }"), 9, &["zones = [["]);
+    let gap = |keys: &str| {
+        both(&format!("access = \"sequential\", block_size = \"4KiB\", {keys}"), "read_percent = 0")
+    };
+    suite(&gap("stride = \"64KiB\", think_time = \"1ms\", pulse = { on = \"1s\", off = \"20s\" }"))
+        .unwrap();
+    check(&gap("stride = \"2KiB\""), 9, &["no distance", "start of the next"]);
+    check(
+        &both("access = \"random\", block_size = \"4KiB\", stride = \"64KiB\"", "read_percent = 0"),
+        9,
+        &["sequential requests of one size"],
+    );
+    check(&gap("think_time = \"1ms\", per_second = 10.0"), 9, &["closed loop", "remove it"]);
+    check(&gap("think_time = \"21s\""), 9, &["21s is out of range", "20s"]);
+    check(&gap("pulse = { on = \"1s\", off = \"0s\" }"), 9, &["off for 0", "pulse = {"]);
+    check(&gap("pulse = { on = \"1s\" }"), 9, &["off"]);
+    check(&gap("pulse = \"2s\""), 9, &["expected a table"]);
+    check(&both(flush, "offset = \"1GB\""), 9, &["no offset", "remove `offset`"]);
+    let sizes = |sizes: &str| {
+        both(&format!("access = \"random\", block_size = {sizes}"), "read_percent = 0")
+    };
+    suite(&sizes("{ \"4KiB\" = 60, \"16KiB\" = 30, \"128KiB\" = 10 }")).unwrap();
+    check(&sizes("{ \"4KiB\" = 60, \"16KiB\" = 30 }"), 9, &["add up to 90", "up to 100"]);
+    check(&sizes("{ \"4KiB\" = 50, \"4k\" = 50 }"), 9, &["listed twice"]);
+    check(&sizes("{ \"8KiB\" = 50, \"12KiB\" = 50 }"), 9, &["no multiple of the smallest"]);
+    check(&sizes("{ \"4KiB\" = 101 }"), 9, &["101 is not a percentage"]);
+    check(&sizes("{ \"4KiB\" = 0.5, \"8KiB\" = 0.5 }"), 9, &["0.5"]);
+    check(&sizes("{ \"4 KB/s\" = 100 }"), 9, &["KB/s"]);
+    check(&sizes("{}"), 9, &["no block size", "128KiB"]);
+    check(&sizes("4096"), 9, &["\"4KiB\" = 90"]);
+    let hot =
+        "access = { zipf = 0.8 }, block_size = { \"4KiB\" = 50, \"12KiB\" = 25, \"16KiB\" = 25 }";
+    check(&both(hot, "read_percent = 0"), 9, &["size of a hot block", "divisors of the largest"]);
     let flushed = "access = \"random\", block_size = \"4KiB\", flush_every = 4";
     suite(&both(flushed, "read_percent = 50")).unwrap();
     check(&both(flushed, "read_percent = 100"), 9, &["only reads"]);

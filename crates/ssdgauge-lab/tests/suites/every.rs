@@ -25,6 +25,12 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("tasks", 60, "tiny"),
     ("trim", 60, "tiny"),
     ("power-states", 60, "tiny"),
+    ("cache-fill", 1, "tiny"),
+    ("four-states", 30, "tiny"),
+    ("pulse", 20, "tiny"),
+    ("degrade-recover", 600, "tiny"),
+    ("commit", 30, "tiny"),
+    ("ai-experts", 15, "tiny"),
     ("demo", 10, "tiny"),
 ];
 
@@ -62,8 +68,8 @@ fn the_examples_of_the_documentation_are_accepted() {
     let examples: Vec<String> = blocks.filter_map(whole).collect();
     assert_eq!(
         examples.len(),
-        7,
-        "an example, a neighbour, two lists of steps, three in `vocabulary`"
+        9,
+        "an example, a neighbour, two lists of steps, five in `vocabulary`"
     );
     for example in examples {
         let suite = Suite::parse("example.toml", &example);

@@ -11,6 +11,7 @@ mod every;
 mod full;
 mod hostile;
 mod idle;
+mod loads;
 mod open_loop;
 mod outlook;
 mod planned;

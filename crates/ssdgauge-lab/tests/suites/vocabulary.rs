@@ -1,8 +1,8 @@
 //! The keys of a stream: the examples of the document are carried out on a virtual drive.
 
 use crate::support::{carried_out, rig};
-use ssdgauge_core::{Direction, Metric, Rig, Scope};
-use ssdgauge_lab::{Options, Suite, plan};
+use ssdgauge_core::{Bytes, Direction, Metric, Rig, Scope};
+use ssdgauge_lab::{Options, PlanError, Suite, plan};
 use ssdgauge_report::Run;
 
 const DOCUMENT: &str = include_str!("../../../../docs/suites.md");
@@ -67,4 +67,86 @@ fn hot_blocks_are_planned_and_carried_out() {
         points[step].point.totals.value(Metric::WriteAmplification, Scope::All).unwrap()
     };
     assert!((0..3).all(|step| amplification(step) >= 1.0));
+}
+
+#[test]
+fn sizes_are_planned_and_carried_out_with_their_shares() {
+    let run = example("mixed-sizes");
+    let points = &run.tests[0].points;
+    let words: Vec<String> =
+        points.iter().map(|point| point.workload.streams[0].size_words()).collect();
+    let plain = words[0].replace('\u{a0}', " ");
+    assert_eq!(plain, "60 % 4 KiB, 30 % 16 KiB, 10 % 128 KiB");
+    for point in points {
+        let totals = &point.point.totals;
+        let (mut ios, mut bytes) = (0, 0);
+        for direction in [Direction::Read, Direction::Write] {
+            let one = &totals.directions[direction as usize];
+            (ios, bytes) = (ios + one.ios, bytes + one.bytes);
+        }
+        assert_eq!((ios, bytes), (6_400, 128_000 * 1_024), "64 decks of 2,000 KiB");
+        let [mb_s, iops] = [Metric::ThroughputMbS, Metric::Iops]
+            .map(|metric| totals.value(metric, Scope::All).unwrap());
+        assert!((mb_s * 1e6 / iops / 20_480.0 - 1.0).abs() < 1e-9, "{mb_s} {iops}");
+    }
+    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    assert!(page.replace('\u{a0}', " ").contains(&plain), "the page states the sizes");
+}
+
+#[test]
+fn gaps_and_pauses_are_planned_and_carried_out() {
+    let run = example("gaps");
+    let points = &run.tests[0].points;
+    let value = |step: usize, metric| points[step].point.totals.value(metric, Scope::All).unwrap();
+    // Six of ten seconds are on; a drive that rests between writes bursts faster, not slower.
+    let share = value(1, Metric::Iops) / value(0, Metric::Iops);
+    assert!((0.55..1.0).contains(&share), "{share}");
+    // One request at a time: its latency and its think time make up the second.
+    let latency = value(2, Metric::LatMeanUs);
+    let think = 1e6 / value(2, Metric::Iops) - latency;
+    assert!((think - 1_000.0).abs() < 2.0, "{think} µs beside a latency of {latency} µs");
+    let stream = &points[3].workload.streams[0];
+    assert!(stream.offset.0 > 0 && stream.offset.0 + stream.span.0 <= run.head.drive.capacity.0);
+    assert_eq!(
+        (stream.stride, stream.places()),
+        (Some(Bytes(65_536)), stream.span.0.div_ceil(65_536))
+    );
+    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    for words in ["2s on and 2s off in turn", "1ms of think time", "a request every 64 KiB"] {
+        assert!(page.replace('\u{a0}', " ").contains(words), "{words}");
+    }
+}
+
+#[test]
+fn an_offset_leaves_the_rest_of_the_target_and_one_beyond_it_is_refused() {
+    let suite = |keys: &str| {
+        let text = format!(
+            "{HEAD}[[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\nstream = {{ access = \"random\", \
+             block_size = \"4KiB\", read_percent = 0, {keys} }}\nuntil = {{ time = \"1s\" }}\n\
+             score = {{ mean_of = \"iops\" }}\n"
+        );
+        Suite::parse("own.toml", &text).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let rig = rig("tiny");
+    let capacity = rig.drive().capacity;
+    let range = |keys: &str, options: &Options| {
+        let plan = plan(&suite(keys), rig.drive(), options)?;
+        let stream = plan.steps().find_map(|(_, _, step)| step.action.workload()).unwrap();
+        Ok::<_, PlanError>((stream.streams[0].offset, stream.streams[0].span, plan.span_scaled))
+    };
+    let half = Bytes(capacity.0 / 2 / 4_096 * 4_096);
+    let all = Options::default();
+    let (offset, span, _) = range("offset = \"50%\"", &all).unwrap();
+    assert!(offset == half && offset + span <= capacity && capacity.0 - (offset + span).0 < 4_096);
+    assert_eq!(range("offset = \"50%\", span = \"50%\"", &all).unwrap().1, half);
+    assert_eq!(range("offset = \"10001B\", span = \"1MiB\"", &all).unwrap().0, Bytes(8_192));
+    for keys in ["offset = \"60%\", span = \"50%\"", "offset = \"100%\"", "offset = \"9TB\""] {
+        let error = range(keys, &all).unwrap_err().to_string();
+        assert!(error.contains("needs") && error.contains("has"), "{keys}: {error}");
+    }
+    let scaled = Options { scale_spans: true, ..Options::default() };
+    let (offset, span, is_scaled) = range("offset = \"60%\", span = \"50%\"", &scaled).unwrap();
+    assert!(is_scaled && offset + span <= capacity && span > Bytes(capacity.0 / 3));
+    let needed = ssdgauge_lab::needed_span(&suite("offset = \"1MiB\", span = \"2MiB\""), &[]);
+    assert_eq!(needed, Some(Bytes(3 << 20)));
 }

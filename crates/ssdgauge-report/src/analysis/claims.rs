@@ -221,6 +221,7 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), Stri
 fn is_load(claim: &Claim, point: &PointRun) -> bool {
     let [stream] = point.workload.streams.as_slice() else { return false };
     stream.operation.is_transfer()
+        && !stream.has_sizes()
         && (stream.access, stream.block_size, stream.read_percent)
             == (claim.access, claim.block_size, claim.read_percent)
 }

@@ -127,7 +127,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
         place,
         Figure {
             name,
-            conditions: format!("{}{access}, QD{depth}{mix}", number::block(stream.block_size)),
+            conditions: format!("{}{access}, QD{depth}{mix}", stream.size_words()),
             load: format!("{} r{} {}", test.test.id, test.test.revision, point.point.label),
             metric,
             value: value(metric)?,

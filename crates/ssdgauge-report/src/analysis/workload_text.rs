@@ -16,7 +16,10 @@ pub(crate) fn line(test: &Test) -> String {
     let mut add = |values: Vec<String>| parts.push(range(values));
     add(streams.iter().map(|stream| stream.order()).collect());
     add(streams.iter().filter_map(|stream| flushes(stream)).collect());
-    add(ordered(streams.iter().map(|stream| stream.block_size), |bytes| number::block(*bytes)));
+    add(streams.iter().filter_map(|stream| gaps(stream)).collect());
+    add(ordered(streams.iter().map(|stream| (stream.block_size, stream.size_words())), |size| {
+        size.1.clone()
+    }));
     let transfers = streams.iter().filter(|stream| stream.operation.is_transfer());
     let mixes = ordered(transfers.map(|stream| stream.read_percent), |n| n.to_string());
     if !mixes.is_empty() {
@@ -66,6 +69,15 @@ fn size(bytes: &Bytes) -> String {
 
 fn flushes(stream: &Stream) -> Option<String> {
     Some(format!("a flush after every {} writes", stream.flush_every?))
+}
+
+/// Returns stride, think time and pulses of `stream` in words; `None` where it has none.
+fn gaps(stream: &Stream) -> Option<String> {
+    let stride = stream.stride.map(|stride| format!("a request every {}", number::block(stride)));
+    let think = stream.think_time.map(|time| format!("{time} of think time"));
+    let pulse = stream.pulse.map(|pulse| format!("{} on and {} off in turn", pulse.on, pulse.off));
+    let words: Vec<String> = stride.into_iter().chain(think).chain(pulse).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 fn data(data: Data) -> &'static str {
@@ -134,7 +146,7 @@ pub(crate) fn short(test: &Test) -> String {
         [one] => one.clone(),
         _ => String::new(),
     };
-    let blocks = streams.iter().map(|stream| number::block(stream.block_size)).collect();
+    let blocks = streams.iter().map(|stream| stream.size_words()).collect();
     let accesses = streams.iter().map(|stream| stream.order()).collect();
     let depths = streams.iter().map(|stream| format!("QD{}", stream.total_depth())).collect();
     let load = [one(blocks), one(accesses)].join(" ");

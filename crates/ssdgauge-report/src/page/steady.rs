@@ -91,7 +91,8 @@ fn cells(member: &Member<'_>, drives: &ReportDrives) -> Markup {
     let points = &member.test.points;
     let stream = |point: &PointRun| {
         let [stream] = point.workload.streams.as_slice() else { return None };
-        stream.operation.is_transfer().then_some((stream.block_size, stream.read_percent))
+        let is_cell = stream.operation.is_transfer() && !stream.has_sizes();
+        is_cell.then_some((stream.block_size, stream.read_percent))
     };
     let places: Option<Vec<(Bytes, u8)>> = points.iter().map(stream).collect();
     let places = places.unwrap_or_default();

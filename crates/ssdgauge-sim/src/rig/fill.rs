@@ -68,7 +68,8 @@ impl Fill {
         };
         let from = self.offset_of(self.requests);
         let bytes = self.block.min(self.span - from);
-        let request = Request { direction: Direction::Write, offset: self.offset + from };
+        let (direction, offset) = (Direction::Write, self.offset + from);
+        let request = Request { direction, length: bytes as u32, offset };
         if drive.is_constrained(false) {
             drive.constrain(at, false);
         }

@@ -5,14 +5,14 @@
 
 use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
 use crate::rig::commits::Commits;
-use crate::rig::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
+use crate::rig::completion_queue::{Completion, CompletionQueue};
 use crate::rig::fault_injection::InjectedFaults;
 use crate::rig::request_log::LoadLog;
 use crate::time::SimTime;
 use ssdgauge_core::{
-    Direction, Engine, Finding, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY,
-    Nanos, OpenLoop, OpenLoopCount, Random, Recorder, Request, RequestSource, Schedule, Sink,
-    Stream, Workload, open_loop_slots,
+    Direction, Engine, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY, Nanos,
+    OpenLoopCount, Random, Recorder, Request, RequestSource, Schedule, Sink, Stream, Workload,
+    open_loop_slots,
 };
 
 /// Requests that are generated ahead of their submission, so that the cache misses of their map
@@ -27,17 +27,15 @@ pub(crate) fn stream_seed(seed: u64, run: u64, stream: u16) -> u64 {
 /// A thread of a stream, which generates its requests ahead.
 pub(super) struct Thread {
     source: RequestSource,
-    stream: u16,
-    /// Bytes of each request, 0 for a flush.
-    bytes: u64,
+    pub(super) stream: u16,
     /// Whether a write completes only when it is durable.
     sync: bool,
     ahead: [Request; AHEAD],
     next: usize,
     pub(super) schedule: Option<Schedule>,
-    clock: LatencyClock,
+    pub(super) clock: LatencyClock,
     /// The requests that it may still have in flight; open loops only.
-    free_slots: u32,
+    pub(super) free_slots: u32,
     /// The flushes between its writes; `None` where there are none.
     pub(super) commits: Option<Box<Commits>>,
 }
@@ -69,11 +67,14 @@ pub(super) struct InFlight {
     pub(super) submitted: SimTime,
     pub(super) direction: Direction,
     pub(super) failed: bool,
+    /// Whether the slot waits for the end of a pause.
+    pub(super) is_pause: bool,
 }
 
 impl InFlight {
-    fn for_thread(thread: u32) -> InFlight {
-        InFlight { thread, due: 0, submitted: 0, direction: Direction::Read, failed: false }
+    pub(super) fn for_thread(thread: u32) -> InFlight {
+        let (direction, failed, is_pause) = (Direction::Read, false, false);
+        InFlight { thread, due: 0, submitted: 0, direction, failed, is_pause }
     }
 }
 
@@ -82,19 +83,27 @@ pub(crate) struct Load {
     pub(super) threads: Vec<Thread>,
     pub(super) slots: Vec<InFlight>,
     /// Free slots of open loops.
-    free_slots: Vec<usize>,
+    pub(super) free_slots: Vec<usize>,
     /// Whether a request waited because all streams together had [`MAX_IN_FLIGHT`] in flight.
-    is_full: bool,
+    pub(super) is_full: bool,
     /// The threads of open loops.
-    open_loops: Vec<usize>,
+    pub(super) open_loops: Vec<usize>,
     /// The next request of the open loops that have a free slot: when it is due, and its thread.
-    next_due: Option<(SimTime, usize)>,
-    counts: Vec<OpenLoopCount>,
+    pub(super) next_due: Option<(SimTime, usize)>,
+    pub(super) counts: Vec<OpenLoopCount>,
     pub(super) queue: CompletionQueue,
     /// Whether the drive has to constrain each request, as of the start of the step.
     is_constrained: bool,
-    /// Whether flushes follow the writes of any thread.
+    /// Whether flushes follow the writes of any thread, or it pauses.
     pub(super) has_commits: bool,
+    /// Whether any thread of a closed loop pauses.
+    pub(crate) has_pauses: bool,
+    /// Whether requests in flight are noted: their sizes differ, or a thread pauses.
+    is_noted: bool,
+    /// The length of the request in each slot, where they are noted.
+    lengths: Vec<u32>,
+    /// The requests in flight, where they are noted.
+    pub(super) busy: u64,
     /// The most bytes to submit.
     pub(super) most_bytes: u64,
     pub(super) begin: SimTime,
@@ -117,7 +126,10 @@ pub(crate) struct Load {
 struct Record {
     stream: u16,
     direction: Direction,
-    bytes_each: u64,
+    /// The length of each request; `None` where they differ.
+    bytes_each: Option<u64>,
+    /// The bytes of the completed requests, where lengths differ.
+    bytes: u64,
     /// Whether the stream has requests of the direction.
     is_used: bool,
     latency: Recorder,
@@ -137,7 +149,11 @@ impl Load {
             counts: vec![OpenLoopCount::default(); workload.streams.len()],
             queue: CompletionQueue::default(),
             is_constrained: false,
-            has_commits: workload.streams.iter().any(|stream| stream.flush_every.is_some()),
+            has_commits: false,
+            has_pauses: false,
+            is_noted: workload.has_sizes(),
+            lengths: Vec::new(),
+            busy: 0,
             most_bytes: u64::MAX,
             begin,
             last: 0,
@@ -158,6 +174,10 @@ impl Load {
             let seed = stream_seed(seed, run, number as u16);
             load.add_stream(number as u16, stream, depth, slots, seed);
         }
+        let mut states = load.threads.iter().filter_map(|thread| thread.commits.as_ref());
+        load.has_commits = states.clone().next().is_some();
+        load.has_pauses = states.any(|state| state.think.is_some() || state.pulse.is_some());
+        load.is_noted |= load.has_pauses;
         load.find_next_due();
         load
     }
@@ -175,31 +195,34 @@ impl Load {
         self.counts[usize::from(number)].slots = slots.unwrap_or(0).saturating_mul(stream.threads);
         for thread in 0..stream.threads {
             let index = self.threads.len() as u32;
-            let idle = Request { direction: Direction::Read, offset: 0 };
+            let idle = Request { direction: Direction::Read, length: 0, offset: 0 };
             self.threads.push(Thread {
                 source: RequestSource::new(stream, thread, seed),
                 stream: number,
-                bytes: if stream.addresses() { stream.block_size.0 } else { 0 },
                 sync: stream.sync,
                 ahead: [idle; AHEAD],
                 next: AHEAD,
                 schedule: Schedule::new(stream, thread, seed),
                 clock: stream.clock,
                 free_slots: slots.unwrap_or(0),
-                commits: Commits::new(stream),
+                commits: Commits::new(stream, depth),
             });
             match stream.arrival.per_second() {
                 Some(_) => self.open_loops.push(index as usize),
                 None => self.slots.extend((0..depth).map(|_| InFlight::for_thread(index))),
             }
         }
-        self.records.extend(Direction::ALL.map(|direction| Record {
-            stream: number,
-            direction,
-            bytes_each: stream.bytes_each(direction).0,
-            is_used: stream.sends(direction),
-            latency: Recorder::default(),
-            errors: 0,
+        self.records.extend(Direction::ALL.map(|direction| {
+            Record {
+                stream: number,
+                direction,
+                bytes_each: (!stream.has_sizes() || direction == Direction::Flush)
+                    .then(|| stream.bytes_each(direction).0),
+                bytes: 0,
+                is_used: stream.sends(direction),
+                latency: Recorder::default(),
+                errors: 0,
+            }
         }));
     }
 
@@ -210,111 +233,10 @@ impl Load {
 
     /// Returns whether no request is in flight.
     pub(crate) fn is_idle(&self) -> bool {
-        self.queue.first().is_none()
-    }
-
-    fn find_next_due(&mut self) {
-        let due = |index: &usize| {
-            let thread = &self.threads[*index];
-            let schedule = thread.schedule.as_ref().filter(|_| thread.free_slots > 0)?;
-            Some((schedule.due(), *index))
-        };
-        self.next_due = self.open_loops.iter().filter_map(due).min();
-    }
-
-    /// Submits the requests of open loops that are due before the next completion, before `limit`
-    /// and by `second_end`, up to `bytes` in total. Returns whether the next event is a request that
-    /// is due after `second_end`.
-    pub(crate) fn submit_due(
-        &mut self,
-        drive: &mut Drive,
-        faults: &InjectedFaults,
-        limit: SimTime,
-        bytes: u64,
-        second_end: SimTime,
-    ) -> bool {
-        while let Some((due, thread)) = self.next_due {
-            let later = self.queue.first().is_some_and(|completion| completion < due);
-            if later || due >= limit || self.submitted_bytes >= bytes {
-                return false;
-            }
-            if due > second_end {
-                return true;
-            }
-            let Some(slot) = self.take_slot(thread) else { return false };
-            // A request that has to wait for a slot is submitted when one becomes free; its latency
-            // counts from the due time all the same (no coordinated omission).
-            let at = due.max(self.last);
-            if self.is_idle() {
-                drive.occupy_until(self.begin + self.last);
-                drive.end_idle(self.begin + at);
-            }
-            self.submit(slot, at, drive, faults);
-            let thread = &mut self.threads[thread];
-            self.slots[slot].due = match thread.clock {
-                LatencyClock::Due => due,
-                LatencyClock::Submission => at,
-            };
-            let count = &mut self.counts[usize::from(thread.stream)];
-            count.sent += 1;
-            // The model submits on time to the nanosecond, unless no slot is free.
-            match at == due {
-                true => count.lateness.record(0),
-                false => count.withheld.record(at - due),
-            }
-            thread.free_slots -= 1;
-            if let Some(schedule) = &mut thread.schedule {
-                schedule.advance();
-            }
-            self.find_next_due();
+        match self.has_pauses {
+            true => self.busy == 0,
+            false => self.queue.first().is_none(),
         }
-        false
-    }
-
-    /// Takes a slot for a request of an open loop; `None` where all are in use.
-    fn take_slot(&mut self, thread: usize) -> Option<usize> {
-        if let Some(slot) = self.free_slots.pop() {
-            self.slots[slot] = InFlight::for_thread(thread as u32);
-            return Some(slot);
-        }
-        let room = (self.slots.len() as u64) < MAX_IN_FLIGHT;
-        self.is_full |= !room;
-        room.then(|| {
-            self.slots.push(InFlight::for_thread(thread as u32));
-            self.slots.len() - 1
-        })
-    }
-
-    /// Returns the statistics of every open-loop stream and the findings about it, including
-    /// requests that were due before `limit` and not submitted.
-    pub(crate) fn open_loops(
-        &mut self,
-        workload: &Workload,
-        elapsed: Nanos,
-        limit: SimTime,
-    ) -> (Vec<OpenLoop>, Vec<Finding>) {
-        for thread in &mut self.threads {
-            let Some(schedule) = &mut thread.schedule else { continue };
-            let count = &mut self.counts[usize::from(thread.stream)];
-            // All streams share the slots of the model: where these ended, they were the limit.
-            if self.is_full {
-                count.slots = MAX_IN_FLIGHT as u32;
-            }
-            while schedule.due() < limit {
-                count.unsent += 1;
-                schedule.advance();
-            }
-        }
-        let pairs = workload.streams.iter().zip(&self.counts);
-        let open = pairs.filter(|(stream, _)| stream.arrival.per_second().is_some());
-        let mut findings = Vec::new();
-        let open_loops = open.map(|(stream, count)| {
-            let open_loop = OpenLoop::from_count(stream, elapsed, count);
-            // The model is never late, so no latency is compared with its lateness.
-            findings.extend(open_loop.findings(count, &Histogram::default()));
-            open_loop
-        });
-        (open_loops.collect(), findings)
     }
 
     /// Returns the use of the drive in a step of `elapsed`, as the kernel would count it.
@@ -363,6 +285,7 @@ impl Load {
         let record = &mut self.records[stream * Direction::COUNT + request.direction as usize];
         self.completed += 1;
         self.last = completion.at;
+        self.busy -= u64::from(self.is_noted);
         self.held += u128::from(completion.at - request.submitted);
         let latency = completion.at - request.due;
         if request.failed {
@@ -370,6 +293,9 @@ impl Load {
             self.failed += 1;
         } else {
             record.latency.record(latency);
+            if self.is_noted {
+                record.bytes += u64::from(self.lengths[completion.slot]);
+            }
             if let Some(log) = &mut self.log {
                 log.completed(thread.stream, completion.slot, latency, completion.at);
             }
@@ -390,6 +316,10 @@ impl Load {
     pub(crate) fn fail_all(&mut self, first: &Completion) {
         let mut next = Some(Completion { at: first.at, slot: first.slot });
         while let Some(completion) = next {
+            if self.is_pause(&completion) {
+                next = self.next();
+                continue;
+            }
             self.slots[completion.slot].failed = true;
             self.record(&completion);
             next = self.next();
@@ -430,25 +360,40 @@ impl Load {
         let in_flight = &mut self.slots[slot];
         let thread = &mut self.threads[in_flight.thread as usize];
         let request = thread.next_request(drive);
+        let bytes = u64::from(request.length);
         let now = self.begin + at;
         if self.is_constrained {
             drive.constrain(now, thread.sync);
         }
         let done = match faults.damage(request, now) {
-            _ if !request.direction.is_transfer() => command(now, request, thread.bytes, drive),
-            None => drive.submit(now, request, thread.bytes),
-            Some(damage) => drive.damage_write(now, request, thread.bytes, damage),
+            _ if !request.direction.is_transfer() => command(now, request, bytes, drive),
+            None => drive.submit(now, request, bytes),
+            Some(damage) => drive.damage_write(now, request, bytes, damage),
         };
         let end = faults.delay(done);
-        assert!(end > now || thread.bytes == 0, "nothing completes before it was submitted");
+        assert!(end > now || bytes == 0, "nothing completes before it was submitted");
         (in_flight.due, in_flight.submitted) = (at, at);
         in_flight.direction = request.direction;
         if let Some(log) = &mut self.log {
             log.submitted(slot, request);
         }
-        in_flight.failed = faults.fails(request, thread.bytes);
-        self.submitted_bytes += thread.bytes;
+        in_flight.failed = faults.fails(request, bytes);
+        self.submitted_bytes += bytes;
+        if self.is_noted {
+            self.note(slot, request.length);
+        }
         self.queue.push(end - self.begin, slot);
+    }
+
+    /// Notes the request in `slot`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note(&mut self, slot: usize, length: u32) {
+        self.busy += 1;
+        if slot >= self.lengths.len() {
+            self.lengths.resize(slot + 1, 0);
+        }
+        self.lengths[slot] = length;
     }
 
     /// Returns the offsets of the last writes of each thread, of those generated ahead that were
@@ -474,7 +419,10 @@ impl Load {
                 direction: record.direction,
                 length,
                 ios,
-                bytes: ios * record.bytes_each,
+                bytes: match (record.bytes_each, std::mem::take(&mut record.bytes)) {
+                    (Some(each), _) => ios * each,
+                    (None, sum) => sum,
+                },
                 errors: std::mem::take(&mut record.errors),
                 latency,
             });

@@ -176,7 +176,7 @@ impl VirtualRig {
             self.drive.occupy_until(load.begin + load.last);
             self.drive.end_idle(now);
         }
-        let request = Request { direction, offset };
+        let request = Request { direction, length, offset };
         let done = match self.faults.damage(request, now) {
             None => self.drive.submit(now, request, bytes),
             Some(damage) => self.drive.damage_write(now, request, bytes, damage),

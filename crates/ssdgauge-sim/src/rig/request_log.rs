@@ -49,6 +49,7 @@ impl RequestLog {
         };
         let streams = workload.streams.iter().zip(0..).map(|(stream, number)| StreamLog {
             frame: frame(FrameKind::Records, number, stream.block_size.0 as u32),
+            sizes: stream.sizes.lengths(),
             records: Vec::new(),
         });
         let mut log = LoadLog {
@@ -77,6 +78,8 @@ pub(crate) struct LoadLog {
 /// The records of one stream that are not written yet.
 struct StreamLog {
     frame: Frame,
+    /// The lengths of requests, where the stream has several.
+    sizes: Vec<u32>,
     records: Vec<[u64; 2]>,
 }
 
@@ -108,7 +111,7 @@ impl LoadLog {
             self.record(stream, request, latency, end);
             return;
         }
-        log.records.push(Record { after: after as u32, latency, request }.pack());
+        log.records.push(Record { after: after as u32, latency, request }.pack(&log.sizes));
     }
 
     /// Writes the records of a stream.

@@ -165,7 +165,7 @@ impl ServedDrive {
         length: u64,
     ) -> (SimTime, ServedOutcome) {
         let VirtualRig { drive, faults, .. } = &mut self.rig;
-        let request = Request { direction, offset };
+        let request = Request { direction, length: length as u32, offset };
         drive.constrain(now, sync);
         let damage = faults.damage(request, now);
         let done = match damage {

@@ -29,7 +29,7 @@ impl VirtualRig {
     ) -> Result<Option<Kept>, RigError> {
         self.check_gone(self.now)?;
         let (offset, bytes) = (first * PROOF_BLOCK.0, blocks * PROOF_BLOCK.0);
-        let request = Request { direction, offset };
+        let request = Request { direction, length: bytes as u32, offset };
         let (now, second) = (self.now, self.now / Nanos::SECOND.0);
         self.drive.end_idle(now);
         if self.drive.is_constrained(false) {

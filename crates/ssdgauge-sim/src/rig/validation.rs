@@ -60,6 +60,9 @@ pub(crate) fn check_workload(
     for stream in &workload.streams {
         check_range(info, stream.offset, stream.span, stream.block_size)?;
         depth += u64::from(stream.queue_depth) * u64::from(stream.threads);
+        if let Some(defect) = stream.sizes.defect(!stream.distribution.is_uniform()) {
+            return Err(RigError::Refused(defect));
+        }
         if stream.queue_depth == 0 || stream.threads == 0 || stream.read_percent > 100 {
             return refuse("a stream without requests, or with more than 100 % reads");
         }

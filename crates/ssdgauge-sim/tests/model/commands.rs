@@ -1,8 +1,9 @@
-//! Trims and flushes of a stream on virtual drives.
+//! The keys of a stream on virtual drives: trims and flushes, hot blocks, several sizes.
 
 use crate::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{
-    Access, Bytes, Direction, Distribution, EndedBy, Nanos, Operation, Preparation, Rig, Stream,
+    Access, Arrival, BlockSizes, Bytes, Direction, Distribution, EndedBy, Nanos, Operation,
+    Preparation, Pulse, Rig, SizeShare, Stream,
 };
 use ssdgauge_sim::VirtualRig;
 
@@ -141,4 +142,99 @@ fn a_load_with_hot_blocks_costs_less_collection_than_a_uniform_one() {
     let uniform = amplification(Distribution::Uniform);
     let zipf = amplification(Distribution::Zipf(1.2));
     assert!(zipf < 0.9 * uniform, "{zipf} {uniform}");
+}
+
+#[test]
+fn requests_of_several_sizes_move_their_bytes_and_trims_deallocate_theirs() {
+    let share = |(size, percent)| SizeShare { size: Bytes(size), percent };
+    let sizes = BlockSizes([(4_096, 60), (16_384, 30), (131_072, 10)].map(share).to_vec());
+    // 100 requests have 2,000 KiB.
+    let volume = 2_000 * 1_024 * 50;
+    for operation in [Operation::Transfer, Operation::Trim] {
+        for access in [Access::Random, Access::Sequential] {
+            let mut load = stream(access, 131_072, 0, 4, Bytes(512 * MIB));
+            (load.operation, load.sizes) = (operation, sizes.clone());
+            let mut seen = Recording::default();
+            let mut rig = drive("");
+            let ended = rig.run(&workload(load), &bytes(volume), &mut seen).unwrap();
+            let direction = match operation {
+                Operation::Trim => Direction::Trim,
+                Operation::Transfer | Operation::Flush => Direction::Write,
+            };
+            let moved: u64 = seen.intervals.iter().map(|one| one.bytes).sum();
+            assert_eq!((ended.by, moved), (EndedBy::Bytes, volume));
+            assert_eq!(of(&seen, direction), (5_000, volume), "{operation:?} {access:?}");
+        }
+    }
+    let mut load = stream(Access::Random, 131_072, 100, 4, Bytes(512 * MIB));
+    load.sizes = BlockSizes(vec![share((4_096, 50)), share((131_072, 40))]);
+    let refused = drive("").run(&workload(load), &bytes(volume), &mut Recording::default());
+    assert!(refused.unwrap_err().to_string().contains("add up to 90 percent"));
+}
+
+/// Returns the requests of each second, all directions together.
+fn by_second(seen: &Recording) -> Vec<u64> {
+    let mut ios = Vec::new();
+    for one in &seen.intervals {
+        ios.resize(ios.len().max(one.second as usize + 1), 0);
+        ios[one.second as usize] += one.ios;
+    }
+    ios
+}
+
+#[test]
+fn pulses_send_nothing_in_their_off_times_and_last_to_the_end_of_the_step() {
+    let pulse = Pulse { on: Nanos::from_secs(2), off: Nanos::from_secs(2) };
+    for (threads, arrival) in
+        [(1, Arrival::Closed), (3, Arrival::Closed), (2, Arrival::Uniform { per_second: 1_000.0 })]
+    {
+        let mut load = stream(Access::Random, 4_096, 50, 2, Bytes(512 * MIB));
+        (load.pulse, load.threads, load.arrival) = (Some(pulse), threads, arrival);
+        let mut seen = Recording::default();
+        let ended = drive("").run(&workload(load), &seconds(8), &mut seen).unwrap();
+        assert_eq!((ended.by, ended.elapsed), (EndedBy::Time, Nanos::from_secs(8)));
+        let ios = by_second(&seen);
+        assert_eq!(ios.len(), 8);
+        // A request that was sent in an on time may complete behind it.
+        for (second, ios) in ios.iter().enumerate() {
+            match second % 4 {
+                0 | 1 => assert!(*ios > 900, "second {second}: {ios}"),
+                2 => assert!(*ios <= 6, "second {second}: {ios}"),
+                _ => assert_eq!(*ios, 0, "second {second}"),
+            }
+        }
+        let longest = seen.intervals.iter().filter_map(|one| one.latency.max()).max();
+        assert!(longest < Some(1_000_000_000), "no latency contains a pause: {longest:?}");
+    }
+}
+
+#[test]
+fn a_think_time_follows_each_batch_and_is_in_no_latency() {
+    let think = Nanos(3_000_000);
+    for depth in [1, 4] {
+        let mut load = stream(Access::Random, 4_096, 100, depth, Bytes(512 * MIB));
+        load.think_time = Some(think);
+        let mut seen = Recording::default();
+        let requests = 400 * u64::from(depth);
+        let ended = drive("").run(&workload(load), &bytes(requests * 4_096), &mut seen).unwrap();
+        assert_eq!((ended.by, of(&seen, Direction::Read).0), (EndedBy::Bytes, requests));
+        let longest = seen.intervals.iter().filter_map(|one| one.latency.max()).max().unwrap();
+        assert!(longest < think.0, "{longest}");
+        // 399 pauses between 400 batches, and one latency each.
+        let pauses = 399 * think.0;
+        let beside = ended.elapsed.0 as i64 - pauses as i64;
+        assert!(beside > 0 && beside <= 400 * longest as i64, "QD{depth}: {beside} ns, {longest}");
+    }
+}
+
+#[test]
+fn a_thread_that_flushes_and_thinks_does_both_behind_its_writes() {
+    let mut load = stream(Access::Sequential, 4_096, 0, 1, Bytes(512 * MIB));
+    (load.flush_every, load.think_time) = (Some(2), Some(Nanos(1_000_000)));
+    load.pulse = Some(Pulse { on: Nanos(50_000_000), off: Nanos(50_000_000) });
+    let mut seen = Recording::default();
+    let ended = drive("").run(&workload(load), &bytes(400 * 4_096), &mut seen).unwrap();
+    assert_eq!((of(&seen, Direction::Write).0, of(&seen, Direction::Flush).0), (400, 200));
+    // 400 think times in on times alone.
+    assert!(ended.elapsed > Nanos(700_000_000), "{}", ended.elapsed);
 }

@@ -8,7 +8,7 @@ use crate::binary_input::{CUT, Filled, fill, long};
 use crate::error::TraceError;
 use crate::record::{Kind, TraceRecord, whole_sectors};
 use ssdgauge_core::io_log::{Frame, FrameKind, RECORD, Record, Version};
-use ssdgauge_core::{Bytes, Direction, Nanos};
+use ssdgauge_core::{Bytes, Direction, Nanos, Workload};
 use std::io::{BufRead, Read};
 
 /// The largest accepted description of a workload, in bytes.
@@ -21,6 +21,10 @@ pub(crate) struct RequestLogSource<R> {
     /// The frame whose records are read, and how many are left.
     frame: Option<(Frame, u32)>,
     number: u64,
+    /// The workload of the current load, where it is stated in JSON.
+    workload: Option<Workload>,
+    /// The lengths of the requests of the current frame, where its stream has several.
+    sizes: Vec<u32>,
     /// The start of the current load, and the last completion so far.
     begin: u64,
     end: u64,
@@ -42,7 +46,19 @@ impl<R: BufRead> RequestLogSource<R> {
         };
         let left_out = LeftOut::default();
         let (frame, number, begin, end, load) = (None, 0, 0, 0, None);
-        Ok(RequestLogSource { input, version, frame, number, begin, end, load, left_out })
+        let (workload, sizes) = (None, Vec::new());
+        Ok(RequestLogSource {
+            input,
+            version,
+            frame,
+            number,
+            workload,
+            sizes,
+            begin,
+            end,
+            load,
+            left_out,
+        })
     }
 
     fn cut(&self) -> TraceError {
@@ -62,18 +78,25 @@ impl<R: BufRead> RequestLogSource<R> {
             return Err(TraceError::at_record(self.number + 1, what, "the file is damaged"));
         };
         match frame.kind {
-            FrameKind::Records => self.frame = Some((frame, frame.count)),
+            FrameKind::Records => {
+                let streams = self.workload.iter().flat_map(|workload| &workload.streams);
+                let stream = streams.skip(usize::from(frame.stream)).next();
+                let stream = stream.filter(|stream| stream.sizes.defect(false).is_none());
+                self.sizes = stream.map_or(Vec::new(), |stream| stream.sizes.lengths());
+                self.frame = Some((frame, frame.count));
+            }
             FrameKind::End => self.left_out.lost = self.left_out.lost.saturating_add(frame.lost),
             FrameKind::Load => {
                 if self.load.replace(frame.load).is_some() {
                     self.begin = self.end;
                 }
                 let length = frame.payload().min(MAX_DESCRIPTION);
-                let skipped =
-                    std::io::copy(&mut (&mut self.input).take(length), &mut std::io::sink());
-                if skipped.map_err(|error| TraceError::from_io(&error))? < frame.payload() {
+                let mut text = Vec::new();
+                let read = (&mut self.input).take(length).read_to_end(&mut text);
+                if (read.map_err(|error| TraceError::from_io(&error))? as u64) < frame.payload() {
                     return Err(self.cut());
                 }
+                self.workload = serde_json::from_slice(&text).ok();
             }
         }
         Ok(true)
@@ -91,7 +114,9 @@ impl<R: BufRead> RequestLogSource<R> {
         if frame.block_size == 0 {
             return Err(damaged("its frame states no length".into()));
         }
-        let record = Record::unpack([long(&bytes, 0), long(&bytes, 8)], self.version)
+        let words = [long(&bytes, 0), long(&bytes, 8)];
+        let lengths = (frame.block_size, self.sizes.as_slice());
+        let record = Record::unpack(words, self.version, lengths)
             .ok_or_else(|| damaged("it has an unknown form".into()))?;
         let kind = match record.request.direction {
             Direction::Read => Kind::Read,
@@ -102,7 +127,7 @@ impl<R: BufRead> RequestLogSource<R> {
         let (offset, length) = match kind {
             Kind::Flush => (Bytes(0), Bytes(0)),
             Kind::Read | Kind::Write | Kind::Discard => {
-                whole_sectors(kind, record.request.offset, u64::from(frame.block_size))
+                whole_sectors(kind, record.request.offset, u64::from(record.request.length))
                     .map_err(damaged)?
             }
         };

@@ -38,6 +38,7 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
     };
     terminal::print("load,stream,thread,begin_ns,end_ns,lat_ns,direction,offset,length\n");
     let mut records = 0;
+    let mut workload = None;
     let mut lines = String::new();
     loop {
         let frame = read_frame(&mut file).map_err(|cause| {
@@ -46,6 +47,7 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
         let Some((frame, payload)) = frame else { return Ok(()) };
         match frame.kind {
             FrameKind::Load => {
+                workload = serde_json::from_slice::<Workload>(&payload).ok();
                 terminal::print_message(&format!("load {}: {}", frame.load, printable(&payload)));
             }
             FrameKind::End if frame.lost > 0 => {
@@ -57,11 +59,16 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
             FrameKind::End => {}
             FrameKind::Records => {
                 lines.clear();
+                let streams = workload.iter().flat_map(|workload| &workload.streams);
+                let stream = streams.skip(usize::from(frame.stream)).next();
+                let sizes = stream.map_or(Vec::new(), |stream| stream.sizes.lengths());
                 for bytes in payload.chunks_exact(RECORD) {
                     let word = |at: usize| {
                         u64::from_le_bytes(std::array::from_fn(|index| bytes[at + index]))
                     };
-                    let Some(record) = Record::unpack([word(0), word(8)], version) else {
+                    let words = [word(0), word(8)];
+                    let lengths = (frame.block_size, sizes.as_slice());
+                    let Some(record) = Record::unpack(words, version, lengths) else {
                         let text = format!("{name}: request {} has an unknown form", records + 1);
                         return Err(failure(text));
                     };
@@ -94,11 +101,13 @@ fn push_line(lines: &mut String, frame: &Frame, record: &Record) {
     let Record { after, latency, request } = *record;
     let end = frame.base.saturating_add(u64::from(after));
     let Frame { load, stream, thread, block_size, .. } = *frame;
+    // A flush has no length; its line has always stated that of the frame.
+    let length = if request.length == 0 { block_size } else { request.length };
     let begin = end.saturating_sub(latency);
     let (direction, offset) = (request.direction.name(), request.offset);
     writeln!(
         lines,
-        "{load},{stream},{thread},{begin},{end},{latency},{direction},{offset},{block_size}"
+        "{load},{stream},{thread},{begin},{end},{latency},{direction},{offset},{length}"
     )
     .expect("writing to a String never fails");
 }

@@ -34,6 +34,12 @@ const SUITES: &[(&str, u32)] = &[
     ("tasks", 5_000),
     ("trim", 5_000),
     ("power-states", 5_000),
+    ("cache-fill", 200),
+    ("four-states", 5000),
+    ("pulse", 1000),
+    ("degrade-recover", 20000),
+    ("commit", 300),
+    ("ai-experts", 300),
     ("demo", 500),
 ];
 
@@ -84,7 +90,7 @@ fn every_built_in_suite_is_run_by_these_tests() {
     assert_eq!(known, here, "a new suite needs a line in SUITES");
 }
 
-// Five tests, so that they run in parallel.
+// Six tests, so that they run in parallel.
 
 #[test]
 fn client_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
@@ -109,6 +115,18 @@ fn other_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries
 #[test]
 fn suites_of_tasks_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
     check_suites(&["client-2018-full", "as-ssd", "tasks", "trim", "power-states"]);
+}
+
+#[test]
+fn suites_of_states_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
+    check_suites(&[
+        "cache-fill",
+        "four-states",
+        "pulse",
+        "degrade-recover",
+        "commit",
+        "ai-experts",
+    ]);
 }
 
 /// Runs suites shortened on a loop device and checks their headlines.

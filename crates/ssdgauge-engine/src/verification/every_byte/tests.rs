@@ -54,7 +54,7 @@ impl Target {
         let part = 0..region.length();
         let mut buffer = WriteBuffer::new(region.clone(), part, length, depth, writer);
         for (number, offset) in offsets.iter().enumerate() {
-            let data = buffer.prepare((number % depth) as u16, *offset);
+            let data = buffer.prepare((number % depth) as u16, *offset, length as u32);
             // SAFETY: the pool has no other user, and the block lies in it.
             let data = unsafe { std::slice::from_raw_parts(data, length) };
             self.file.write_all_at(data, *offset).unwrap();

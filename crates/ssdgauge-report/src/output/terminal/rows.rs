@@ -102,7 +102,7 @@ fn whole(point: Option<&PointRun>, scope: Scope) -> [Option<f64>; 3] {
 fn levels(point: &PointRun) -> Option<[[Option<f64>; 3]; 2]> {
     let StepLevels { metric, before, after, .. } = point.levels?;
     let [stream] = point.workload.streams.as_slice() else { return None };
-    if stream.reads() || !stream.writes() {
+    if stream.reads() || !stream.writes() || stream.has_sizes() {
         return None;
     }
     let block = stream.block_size.0 as f64;
@@ -165,10 +165,14 @@ fn customary_name(stream: &Stream) -> (String, (bool, bool, Reverse<u64>, Revers
         Access::Random => ("RND", true),
     };
     let bytes = stream.block_size.0;
-    let block = match bytes {
+    let short = |bytes: u64| match bytes {
         _ if bytes.is_multiple_of(1 << 20) && bytes > 0 => format!("{}M", bytes >> 20),
         _ if bytes.is_multiple_of(1 << 10) && bytes > 0 => format!("{}K", bytes >> 10),
         _ => format!("{bytes}B"),
+    };
+    let block = match stream.has_sizes() {
+        true => format!("{}-{}", short(stream.smallest_size().0), short(bytes)),
+        false => short(bytes),
     };
     let depth = u64::from(stream.queue_depth) * u64::from(stream.threads);
     let mixed = stream.reads() && stream.writes();

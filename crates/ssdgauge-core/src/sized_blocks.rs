@@ -1,0 +1,191 @@
+//! The places and lengths of the requests of a stream that has several sizes.
+
+use crate::hot_blocks::HotBlocks;
+use crate::random::Random;
+use crate::workload::{Access, Stream};
+
+/// The requests of one thread of a stream that has several sizes: a place and a length each.
+///
+/// The lengths are dealt from a shuffled deck of 100, so their shares are exact over every 100
+/// requests. They have random numbers of their own, and are independent of directions and places.
+#[derive(Clone, Debug)]
+pub(crate) struct SizedBlocks {
+    order: Order,
+    /// The length of the span in bytes.
+    span: u64,
+    deck: [u32; 100],
+    /// The cards dealt since the last shuffle.
+    dealt: usize,
+    random: Random,
+}
+
+/// The rule for the next place.
+#[derive(Clone, Debug)]
+enum Order {
+    /// Behind the request before: the next byte of each direction.
+    Sequential { position: [u64; 2] },
+    /// Any multiple of the length of the request.
+    Random,
+    /// Some blocks of the largest size more often than others; any place in them.
+    Hot { blocks: HotBlocks, largest: u64 },
+}
+
+impl SizedBlocks {
+    /// Returns the requests of `stream`; `None` where all have one size. `position` are the first
+    /// blocks of the largest size, by direction, for sequential access.
+    pub(crate) fn new(
+        stream: &Stream,
+        position: [u64; 2],
+        hot: Option<HotBlocks>,
+        (seed, thread): (u64, u32),
+    ) -> Option<SizedBlocks> {
+        let largest = stream.sizes.largest()?.0;
+        let order = match (stream.access, hot) {
+            (Access::Sequential, _) => {
+                Order::Sequential { position: position.map(|block| block * largest) }
+            }
+            (Access::Random, None) => Order::Random,
+            (Access::Random, Some(blocks)) => Order::Hot { blocks, largest },
+        };
+        let shares = stream.sizes.0.iter();
+        let mut cards = shares
+            .flat_map(|share| std::iter::repeat_n(share.size.0 as u32, usize::from(share.percent)));
+        let mut deck = [largest as u32; 100];
+        deck.fill_with(|| cards.next().unwrap_or(largest as u32));
+        // Another seed than that of the offsets: they must be independent.
+        let mut random = Random::new(seed ^ 0x512e_5eed, u64::from(thread));
+        random.shuffle(&mut deck);
+        Some(SizedBlocks { order, span: stream.span.0, deck, dealt: 0, random })
+    }
+
+    /// Returns the length of the next request.
+    pub(crate) fn next_length(&self) -> u32 {
+        self.deck[self.dealt]
+    }
+
+    /// Returns the place of the next request in the span, and its length. `side` is 0 for reads and 1
+    /// for writes; `random` chooses the place.
+    pub(crate) fn deal(&mut self, random: &mut Random, side: usize) -> (u64, u32) {
+        let length = self.deck[self.dealt];
+        self.dealt += 1;
+        if self.dealt == self.deck.len() {
+            self.random.shuffle(&mut self.deck);
+            self.dealt = 0;
+        }
+        let size = u64::from(length);
+        let place = match &mut self.order {
+            Order::Sequential { position } => {
+                let at = &mut position[side];
+                if *at + size > self.span {
+                    *at = 0;
+                }
+                *at += size;
+                *at - size
+            }
+            Order::Random => random.below(self.span / size) * size,
+            Order::Hot { blocks, largest } => {
+                blocks.draw(random) * *largest + random.below(*largest / size) * size
+            }
+        };
+        (place, length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block_sizes::{BlockSizes, SizeShare};
+    use crate::distribution::{Distribution, Zone};
+    use crate::request::RequestSource;
+    use crate::sample::Direction;
+    use crate::units::Bytes;
+
+    fn sizes(shares: &[(u64, u8)]) -> BlockSizes {
+        let share = |&(size, percent): &(u64, u8)| SizeShare { size: Bytes(size), percent };
+        BlockSizes(shares.iter().map(share).collect())
+    }
+
+    fn stream(access: Access, read_percent: u8) -> Stream {
+        Stream {
+            access,
+            read_percent,
+            sizes: sizes(&[(4_096, 60), (16_384, 30), (131_072, 10)]),
+            block_size: Bytes(131_072),
+            offset: Bytes(1 << 20),
+            span: Bytes(131_072 * 100 + 4_096),
+            ..Stream::default()
+        }
+    }
+
+    #[test]
+    fn sizes_are_exact_over_every_hundred_requests_of_a_thread_and_follow_from_the_seed() {
+        for access in [Access::Sequential, Access::Random] {
+            for thread in [0, 3] {
+                let stream = Stream { threads: 4, ..stream(access, 70) };
+                let mut source = RequestSource::new(&stream, thread, 9);
+                let mut again = RequestSource::new(&stream, thread, 9);
+                for _ in 0..50 {
+                    let mut counts = [0; 4];
+                    for _ in 0..100 {
+                        assert_eq!(source.next_length(), again.next_length());
+                        let (length, request) = (source.next_length(), source.deal());
+                        assert_eq!((request, length), (again.deal(), request.length));
+                        let size = [4_096, 16_384, 131_072].iter().position(|one| *one == length);
+                        counts[size.expect("a length of the stream")] += 1;
+                        counts[3] += u32::from(request.direction == Direction::Read);
+                    }
+                    assert_eq!(counts, [60, 30, 10, 70]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn random_requests_are_aligned_to_their_size_and_reach_every_place_in_the_span() {
+        let stream = stream(Access::Random, 100);
+        let mut source = RequestSource::new(&stream, 0, 4);
+        let mut furthest = 0;
+        for _ in 0..200_000 {
+            let request = source.deal();
+            let (at, length) = (request.offset - (1 << 20), u64::from(request.length));
+            assert!(at.is_multiple_of(length) && at + length <= stream.span.0, "{request:?}");
+            furthest = furthest.max(at + length);
+        }
+        assert_eq!(furthest, stream.span.0, "the last 4 KiB are addressed too");
+    }
+
+    #[test]
+    fn sequential_requests_adjoin_and_wrap_inside_the_span() {
+        let stream = stream(Access::Sequential, 0);
+        let mut source = RequestSource::new(&stream, 0, 4);
+        let (mut next, mut wraps) = (1 << 20, 0);
+        for _ in 0..10_000 {
+            let request = source.deal();
+            if request.offset != next {
+                assert_eq!(request.offset, 1 << 20);
+                assert!(next + u64::from(request.length) > (1 << 20) + stream.span.0);
+                wraps += 1;
+            }
+            next = request.offset + u64::from(request.length);
+            assert!(next <= (1 << 20) + stream.span.0);
+        }
+        assert!(wraps > 10, "{wraps}");
+    }
+
+    #[test]
+    fn hot_blocks_have_the_largest_size_and_their_share_of_requests_of_every_size() {
+        let zone = |accesses, space| Zone { accesses, space };
+        let distribution = Distribution::Zones(vec![zone(0.9, 0.1), zone(0.1, 0.9)]);
+        let stream = Stream { distribution, ..stream(Access::Random, 0) };
+        let mut source = RequestSource::new(&stream, 0, 4);
+        let mut counts = [0u32; 100];
+        for _ in 0..200_000 {
+            let request = source.deal();
+            let at = request.offset - (1 << 20);
+            assert!(at.is_multiple_of(u64::from(request.length)));
+            counts[(at / 131_072) as usize] += 1;
+        }
+        // 18,000 requests to each of 10 hot blocks, 222 to each other one.
+        assert_eq!(counts.iter().filter(|count| **count > 10_000).count(), 10);
+    }
+}

@@ -1,0 +1,76 @@
+//! Gaps between the requests of a stream: strides in space, think times and pulses in time.
+
+use super::Reader;
+use crate::error::SuiteError;
+use crate::schema;
+use crate::suite::StreamRule;
+use ssdgauge_core::{Access, Bytes, LONGEST_PAUSE, Nanos, Pulse};
+
+impl Reader<'_> {
+    /// Checks the gaps of `rule`, which `keys` state. The sweep may set its block size; `swept_size`
+    /// states that it does.
+    pub(super) fn check_gaps(
+        &self,
+        keys: &schema::Stream,
+        rule: &StreamRule,
+        swept_size: bool,
+    ) -> Result<(), SuiteError> {
+        if let (Some(stride), Some(bytes)) = (&keys.stride, rule.stride) {
+            let has_one_size = rule.sizes.is_single() && !swept_size;
+            let is_whole = bytes >= rule.block_size && bytes.0.is_multiple_of(512);
+            let message = match (rule.access == Access::Sequential && has_one_size, is_whole) {
+                (true, true) => return self.check_pauses(keys, rule),
+                (false, _) => "a stride belongs to sequential requests of one size".to_owned(),
+                (true, false) => format!("a stride of {bytes} is no distance between requests"),
+            };
+            let hint = "the stride counts from the start of a request to the start of the next one: \
+                        block_size = \"4KiB\", stride = \"64KiB\"; remove it where requests adjoin";
+            return Err(self.error(stride.span(), message, hint));
+        }
+        self.check_pauses(keys, rule)
+    }
+
+    fn check_pauses(&self, keys: &schema::Stream, rule: &StreamRule) -> Result<(), SuiteError> {
+        let is_open = rule.arrival.per_second().is_some();
+        if let (Some(think), Some(time)) = (&keys.think_time, rule.think_time) {
+            let (message, hint) = match (is_open, time > Nanos::ZERO && time <= LONGEST_PAUSE) {
+                (false, true) => return self.check_pulse(keys, rule),
+                (true, _) => (
+                    "a think time belongs to a closed loop".to_owned(),
+                    "remove it: the rate determines the time between requests".to_owned(),
+                ),
+                (false, false) => (
+                    format!("a think time of {time} is out of range"),
+                    format!(
+                        "use up to {LONGEST_PAUSE}; a step has `idle` and `rest` for longer pauses"
+                    ),
+                ),
+            };
+            return Err(self.error(think.span(), message, hint));
+        }
+        self.check_pulse(keys, rule)
+    }
+
+    fn check_pulse(&self, keys: &schema::Stream, rule: &StreamRule) -> Result<(), SuiteError> {
+        let (Some(place), Some(pulse)) = (&keys.pulse, rule.pulse) else { return Ok(()) };
+        let hint = format!(
+            "write pulse = {{ on = \"2s\", off = \"2s\" }}, with an off time up to {LONGEST_PAUSE}; steps \
+             with a `rest` have longer pauses"
+        );
+        match pulse.defect() {
+            None => Ok(()),
+            Some(defect) => Err(self.error(place.span(), defect, hint)),
+        }
+    }
+}
+
+/// Returns the gaps that `keys` state: stride, think time and pulse.
+pub(super) fn gaps(keys: &schema::Stream) -> (Option<Bytes>, Option<Nanos>, Option<Pulse>) {
+    let stride = keys.stride.as_ref().map(|stride| stride.get_ref().0);
+    let think_time = keys.think_time.as_ref().map(|time| time.get_ref().0);
+    let pulse = keys.pulse.as_ref().map(|pulse| {
+        let schema::PulseTimes { on, off } = pulse.get_ref();
+        Pulse { on: on.0, off: off.0 }
+    });
+    (stride, think_time, pulse)
+}
