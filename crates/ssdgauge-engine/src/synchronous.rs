@@ -73,7 +73,7 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
                     transfer(file, request, data, block_size, sync)
                 }
                 Direction::Flush | Direction::Trim => {
-                    command(file, request, block_size, is_block).map(|()| block_size)
+                    command(file, request, block_size as u64, is_block).map(|()| block_size)
                 }
             },
             Device::Null => Ok(block_size),
@@ -205,17 +205,25 @@ fn transfer(
 
 /// Sends a flush to `device` and waits for it.
 pub(crate) fn flush(device: &Device) -> io::Result<()> {
+    send(device, Request { direction: Direction::Flush, offset: 0 }, 0, false)
+}
+
+/// Sends a flush, or a trim of `length` bytes, to `device`, which is a block device or not, and waits for
+/// it.
+pub(crate) fn send(
+    device: &Device,
+    request: Request,
+    length: u64,
+    is_block: bool,
+) -> io::Result<()> {
     match device {
-        Device::File(file) => {
-            command(file, Request { direction: Direction::Flush, offset: 0 }, 0, false)
-        }
+        Device::File(file) => command(file, request, length, is_block),
         Device::Null => Ok(()),
     }
 }
 
 /// Sends a flush, or a trim of `length` bytes, and waits for it.
-fn command(file: &File, request: Request, length: usize, is_block: bool) -> io::Result<()> {
-    let length = length as u64;
+fn command(file: &File, request: Request, length: u64, is_block: bool) -> io::Result<()> {
     loop {
         let result = match request.direction {
             Direction::Trim if is_block => {

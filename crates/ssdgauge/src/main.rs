@@ -16,6 +16,7 @@ mod process;
 mod progress;
 mod protocol;
 mod provenance;
+mod replay_streams;
 mod request_log;
 mod suggestion;
 mod suite_options;
