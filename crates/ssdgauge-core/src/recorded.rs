@@ -8,12 +8,14 @@ use crate::units::Nanos;
 pub struct RecordedRequest {
     /// When it is due.
     pub time: RecordedTime,
-    /// Whether it reads or writes.
+    /// What it does.
     pub direction: Direction,
-    /// Its start on the target, in bytes.
+    /// The number of its stream in the workload of the replay.
+    pub stream: u16,
+    /// Its start on the target, in bytes; 0 for a flush.
     pub offset: u64,
-    /// Its length, in bytes.
-    pub length: u32,
+    /// Its length, in bytes; 0 for a flush.
+    pub length: u64,
 }
 
 /// When a recorded request is due.

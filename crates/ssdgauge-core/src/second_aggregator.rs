@@ -33,6 +33,8 @@ pub struct SecondAggregator {
     /// The memory of the readings, in bytes.
     readings_size: usize,
     percentiles: Option<PercentileSeries>,
+    /// The totals of each stream, where they are wanted.
+    streams: Vec<Totals>,
 }
 
 /// What the intervals of one step amount to.
@@ -47,6 +49,8 @@ pub struct AggregatedStep {
     pub marks: Vec<SecondMark>,
     /// The intervals of the latency percentiles; empty where the step is too short.
     pub percentiles: PercentileIntervals,
+    /// The totals of each stream; empty where the step has one.
+    pub streams: Vec<Totals>,
     /// The memory of the readings, in bytes.
     readings_size: usize,
 }
@@ -65,6 +69,7 @@ impl AggregatedStep {
     /// Returns the memory of the step, in bytes.
     pub fn size(&self) -> usize {
         self.whole.size()
+            + self.streams.iter().map(|one| one.size() + size_of::<Totals>()).sum::<usize>()
             + size_of_val(self.seconds.as_slice())
             + size_of_val(self.marks.as_slice())
             + self.readings_size
@@ -75,6 +80,11 @@ impl SecondAggregator {
     /// Returns an empty aggregator, with the series that intervals of percentiles need.
     pub fn new(percentiles: Option<PercentileSeries>) -> SecondAggregator {
         SecondAggregator { percentiles, ..SecondAggregator::default() }
+    }
+
+    /// Returns the same aggregator, which also sums up each of `number` streams.
+    pub fn with_streams(self, number: usize) -> SecondAggregator {
+        SecondAggregator { streams: vec![Totals::default(); number], ..self }
     }
 
     /// Returns the memory that the samples take so far, in bytes.
@@ -88,6 +98,9 @@ impl SecondAggregator {
     /// Takes one interval; intervals of one second may come in any order.
     pub fn interval(&mut self, interval: Interval) {
         self.whole.add(&interval);
+        if let Some(stream) = self.streams.get_mut(usize::from(interval.stream)) {
+            stream.add(&interval);
+        }
         let second = self.open.entry(interval.second).or_default();
         second.elapsed = second.elapsed.max(interval.length);
         second.add(&interval);
@@ -131,12 +144,17 @@ impl SecondAggregator {
             totals.readings = Readings::Second(Arc::clone(&readings), mark.number);
         }
         self.whole.directions.iter_mut().for_each(|totals| totals.latency.compact());
+        for stream in &mut self.streams {
+            stream.elapsed = elapsed;
+            stream.directions.iter_mut().for_each(|totals| totals.latency.compact());
+        }
         let percentiles = percentiles.unwrap_or_default();
         AggregatedStep {
             whole: self.whole,
             seconds: self.closed,
             marks: self.marks,
             percentiles,
+            streams: self.streams,
             readings_size: self.readings_size,
         }
     }

@@ -1,20 +1,27 @@
 //! The loop that replays recorded requests: one thread, one ring, requests of any length.
 //!
+//! Flushes and trims are system calls that wait: threads of their own send them (`commands`). Each stream
+//! of the replay has a recorder.
+//!
 //! It sleeps until shortly before the next due time and spins for the rest, as an open loop does. A
 //! reader thread fetches the requests ahead, so that a trace is parsed beside the loop. All reads share
 //! one region, whose contents are not used; writes take turns in the pool.
+
+mod commands;
+mod parts;
 
 use crate::load::{Device, MAX_FAULTS, StopSignal};
 use crate::pace::Lag;
 use crate::recorder::{Fault, ThreadRecorder};
 use crate::verification::HeaderWriter;
+pub(crate) use commands::Commands;
 use io_uring::{IoUring, opcode, squeue, types};
+use parts::Parts;
 use ssdgauge_core::{
     Direction, MAX_LAG, Nanos, RecordedRequest, RecordedRequests, ReplayClock, Request,
 };
 use ssdgauge_os::clock::Clock;
 use ssdgauge_os::memory::Region;
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -30,6 +37,8 @@ const BATCHES: usize = 32;
 const WAKE_UP_MARGIN: Nanos = Nanos(60_000);
 /// The longest sleep, so that the thread reads the stop signal and hands over every second.
 const LONGEST_SLEEP: Nanos = Nanos(20_000_000);
+/// The longest sleep while a flush or a trim is in flight, whose end does not wake the loop.
+const COMMAND_SLEEP: Nanos = Nanos(50_000);
 /// The most requests of one system call.
 const MOST_QUEUED: u32 = 32;
 
@@ -93,7 +102,8 @@ struct Slot {
     due: u64,
     sent: u64,
     request: Request,
-    length: u32,
+    stream: u16,
+    length: u64,
     /// The number of its part of the pool, where it writes.
     part: u64,
 }
@@ -126,91 +136,61 @@ impl Drop for ReplayRing {
     }
 }
 
-/// The parts of the pool that writes in flight use, in the order in which they were taken.
-struct Parts {
-    length: usize,
-    next: usize,
-    /// Begin, end and whether the write has completed.
-    used: VecDeque<(usize, usize, bool)>,
-    /// The number of the first of them.
-    first: u64,
-}
-
-impl Parts {
-    fn new(length: usize) -> Parts {
-        Parts { length, next: 0, used: VecDeque::new(), first: 0 }
-    }
-
-    /// Takes the next `length` bytes; `None` where writes in flight use them.
-    fn take(&mut self, length: usize) -> Option<(usize, u64)> {
-        let length = length.next_multiple_of(4_096);
-        let Some(&(oldest, ..)) = self.used.front() else {
-            self.next = if self.next + length <= self.length { self.next } else { 0 };
-            return (length <= self.length).then(|| self.push(self.next, length));
-        };
-        let at = match self.next > oldest {
-            true if self.next + length <= self.length => self.next,
-            // One byte less than all of it: equal positions mean that nothing is free.
-            true if length < oldest => 0,
-            false if self.next + length < oldest => self.next,
-            true | false => return None,
-        };
-        Some(self.push(at, length))
-    }
-
-    fn push(&mut self, at: usize, length: usize) -> (usize, u64) {
-        let number = self.first + self.used.len() as u64;
-        self.used.push_back((at, at + length, false));
-        self.next = at + length;
-        (at, number)
-    }
-
-    fn free(&mut self, number: u64) {
-        if let Some(part) = self.used.get_mut((number - self.first) as usize) {
-            part.2 = true;
-        }
-        while self.used.front().is_some_and(|part| part.2) {
-            self.used.pop_front();
-            self.first += 1;
-        }
-    }
-}
-
-/// Replays the requests of `assignment` to their end.
-pub(crate) fn run(assignment: ReplayAssignment, ring: ReplayRing, mut recorder: ThreadRecorder) {
+/// Replays the requests of `assignment` to their end. `recorders` are those of the streams.
+pub(crate) fn run(
+    assignment: ReplayAssignment,
+    ring: ReplayRing,
+    commands: Option<Commands>,
+    recorders: Vec<ThreadRecorder>,
+) {
     ssdgauge_os::thread::precise_timers();
-    let mut state = ReplayLoop::new(assignment, ring);
+    let mut state = ReplayLoop::new(assignment, ring, commands, recorders);
     let failure = loop {
-        state.queue_due(&mut recorder);
+        state.queue_due();
         if state.in_flight == 0 && (state.stopping || state.next.is_none()) {
             break state.failure.take();
         }
         if state.assignment.stop_signal.is_abandoned() {
             // The kernel may still write into the memory: it is leaked, never freed.
-            let ReplayLoop { ring, assignment, enters, last, .. } = state;
+            let ReplayLoop { ring, assignment, recorders, enters, last, .. } = state;
             std::mem::forget((ring, assignment.pool));
-            let failure = Some("abandoned: the drive does not respond".into());
-            return recorder.finish(enters, last, failure, false);
+            let failure = "abandoned: the drive does not respond";
+            return finish(recorders, enters, last, Some(failure.into()), false);
         }
         if let Err(error) = state.enter() {
             break Some(format!("io_uring_enter: {error}"));
         }
-        state.reap(&mut recorder);
+        state.reap();
+        state.reap_commands();
     };
-    recorder.open_loop.sent = state.sent;
-    recorder.open_loop.lag = state.lag;
     let (enters, last) = (state.enters, state.last.max(state.assignment.start));
     let is_complete = state.next.is_none() && failure.is_none() && state.lag.is_none();
     if state.in_flight > 0 {
         std::mem::forget((state.ring, state.assignment.pool));
     }
-    recorder.finish(enters, last, failure, is_complete);
+    finish(state.recorders, enters, last, failure, is_complete);
+}
+
+/// Ends all recorders; the first one reports what concerns the thread.
+fn finish(
+    recorders: Vec<ThreadRecorder>,
+    enters: u64,
+    last: u64,
+    mut failure: Option<String>,
+    is_complete: bool,
+) {
+    for (number, recorder) in recorders.into_iter().enumerate() {
+        let enters = if number == 0 { enters } else { 0 };
+        recorder.finish(enters, last, failure.take(), is_complete);
+    }
 }
 
 /// The state of the loop.
 struct ReplayLoop {
     assignment: ReplayAssignment,
     ring: ReplayRing,
+    commands: Option<Commands>,
+    recorders: Vec<ThreadRecorder>,
     times: ReplayClock,
     batch: std::vec::IntoIter<RecordedRequest>,
     next: Option<RecordedRequest>,
@@ -220,8 +200,8 @@ struct ReplayLoop {
     free: Vec<u16>,
     parts: Parts,
     in_flight: usize,
+    commands_in_flight: usize,
     queued: u32,
-    sent: u64,
     enters: u64,
     /// The last completion, in ticks.
     last: u64,
@@ -234,12 +214,19 @@ struct ReplayLoop {
 }
 
 impl ReplayLoop {
-    fn new(assignment: ReplayAssignment, ring: ReplayRing) -> ReplayLoop {
+    fn new(
+        assignment: ReplayAssignment,
+        ring: ReplayRing,
+        commands: Option<Commands>,
+        recorders: Vec<ThreadRecorder>,
+    ) -> ReplayLoop {
         let request = Request { direction: Direction::Read, length: 0, offset: 0 };
-        let slot = Slot { due: 0, sent: 0, request, length: 0, part: 0 };
+        let slot = Slot { due: 0, sent: 0, request, stream: 0, length: 0, part: 0 };
         let start = assignment.start;
         let mut state = ReplayLoop {
             ring,
+            commands,
+            recorders,
             times: ReplayClock::default(),
             batch: Vec::new().into_iter(),
             next: None,
@@ -248,8 +235,8 @@ impl ReplayLoop {
             free: (0..SLOTS as u16).rev().collect(),
             parts: Parts::new(assignment.pool.as_ref().map_or(0, |pool| pool.length())),
             in_flight: 0,
+            commands_in_flight: 0,
             queued: 0,
-            sent: 0,
             enters: 0,
             last: start,
             last_blocked: 0,
@@ -293,18 +280,20 @@ impl ReplayLoop {
     }
 
     /// Queues the requests that are due.
-    fn queue_due(&mut self, recorder: &mut ThreadRecorder) {
+    fn queue_due(&mut self) {
         self.is_blocked = false;
         let max_lag = self.assignment.clock.ticks(MAX_LAG);
         self.stopping |= self.assignment.stop_signal.is_stopping();
         while !self.stopping && self.queued < MOST_QUEUED {
             let now = self.assignment.clock.now();
-            recorder.advance_to(now);
+            self.advance_to(now);
             let Some(due) = self.find_due().filter(|due| *due <= now) else { return };
+            let stream = usize::from(self.next.map_or(0, |next| next.stream));
             let late = now - due;
             if late > max_lag {
                 let blocked = due <= self.last_blocked;
                 self.lag = Some(if blocked { Lag::Device } else { Lag::Host });
+                self.recorders[stream].open_loop.lag = self.lag;
                 self.stopping = true;
                 return;
             }
@@ -312,62 +301,76 @@ impl ReplayLoop {
                 (self.is_blocked, self.last_blocked) = (true, now);
                 return;
             }
+            let recorder = &mut self.recorders[stream];
             match due > self.last_blocked {
                 true => recorder.sent_late(late),
                 false => recorder.withheld(late),
             }
-            self.sent += 1;
+            recorder.open_loop.sent += 1;
             self.read_next();
         }
+    }
+
+    /// Lets every recorder hand its second over if `now` is past its end.
+    fn advance_to(&mut self, now: u64) {
+        self.recorders.iter_mut().for_each(|recorder| recorder.advance_to(now));
     }
 
     /// Queues the next request; returns false where no slot or no memory is free.
     fn push(&mut self, due: u64, now: u64) -> bool {
         let (Some(next), Some(&slot)) = (self.next, self.free.last()) else { return false };
-        let RecordedRequest { direction, offset, length, .. } = next;
-        assert!(offset + u64::from(length) <= self.assignment.end, "byte {offset} lies outside");
-        assert!(length as usize <= self.assignment.longest, "{length} bytes exceed the longest");
+        let RecordedRequest { direction, stream, offset, length, .. } = next;
+        assert!(offset + length <= self.assignment.end, "byte {offset} lies outside");
+        // A transfer is no longer than the longest one; a trim carries its length beside the request.
+        let in_request = if direction.is_transfer() { length as u32 } else { 0 };
+        let request = Request { direction, length: in_request, offset };
+        let in_slot = |part| Slot { due, sent: now, request, stream, length, part };
+        if let Some(commands) = self.commands.as_ref().filter(|_| !direction.is_transfer()) {
+            commands.send(slot, request, length);
+            self.free.pop();
+            self.slots[usize::from(slot)] = in_slot(0);
+            self.in_flight += 1;
+            self.commands_in_flight += 1;
+            return true;
+        }
+        let is_long = direction.is_transfer() && length as usize > self.assignment.longest;
+        assert!(!is_long, "{length} bytes exceed the longest");
         let (buffer, part) = match (direction, &self.assignment.pool) {
             (Direction::Write, Some(pool)) => {
                 let Some((at, part)) = self.parts.take(length as usize) else { return false };
                 // SAFETY: the part was free, so no request in flight uses it.
-                unsafe { self.assignment.headers.stamp(pool, at, offset, u64::from(length)) };
+                unsafe { self.assignment.headers.stamp(pool, at, offset, length) };
                 (pool.at(at), part)
             }
-            (Direction::Read | Direction::Write, _) => (self.ring.reads.at(0), 0),
-            (Direction::Flush | Direction::Trim, _) => unreachable!("a replay leaves them out"),
+            (Direction::Read | Direction::Write | Direction::Flush | Direction::Trim, _) => {
+                (self.ring.reads.at(0), 0)
+            }
         };
-        let entry = self.entry(direction, buffer, offset, length).user_data(u64::from(slot));
+        let entry = self.entry(request, buffer).user_data(u64::from(slot));
         self.free.pop();
         // SAFETY: buffer and descriptor stay valid until the completion is reaped: ring, pool and device
         // belong to the loop and are leaked where a request may not have completed.
         unsafe { self.ring.queues.submission().push(&entry) }
             .expect("the queue has an entry for every slot");
-        let request = Request { direction, length, offset };
-        self.slots[usize::from(slot)] = Slot { due, sent: now, request, length, part };
+        self.slots[usize::from(slot)] = in_slot(part);
         self.queued += 1;
         self.in_flight += 1;
         true
     }
 
-    fn entry(
-        &self,
-        direction: Direction,
-        buffer: *mut u8,
-        offset: u64,
-        length: u32,
-    ) -> squeue::Entry {
+    /// Returns the entry of a read or a write; without a target, one that does nothing.
+    fn entry(&self, request: Request, buffer: *mut u8) -> squeue::Entry {
         let Device::File(file) = &self.assignment.device else { return opcode::Nop::new().build() };
+        let Request { direction, offset, length } = request;
         macro_rules! build {
             ($descriptor:expr) => {
                 match direction {
-                    Direction::Read => {
-                        opcode::Read::new($descriptor, buffer, length).offset(offset).build()
-                    }
                     Direction::Write => {
                         opcode::Write::new($descriptor, buffer, length).offset(offset).build()
                     }
-                    Direction::Flush | Direction::Trim => unreachable!("a replay leaves them out"),
+                    Direction::Read | Direction::Flush | Direction::Trim => {
+                        opcode::Read::new($descriptor, buffer, length).offset(offset).build()
+                    }
                 }
             };
         }
@@ -387,7 +390,8 @@ impl ReplayLoop {
         };
         let ahead = next.map_or(u64::MAX, |due| due.saturating_sub(clock.now()));
         let margin = clock.ticks(WAKE_UP_MARGIN);
-        let sleep = ahead.saturating_sub(margin).min(clock.ticks(LONGEST_SLEEP));
+        let longest = if self.commands_in_flight > 0 { COMMAND_SLEEP } else { LONGEST_SLEEP };
+        let sleep = ahead.saturating_sub(margin).min(clock.ticks(longest));
         let sleep = (sleep > 0).then(|| Nanos(clock.nanos(sleep)));
         if sleep.is_none() && self.queued == 0 {
             std::hint::spin_loop();
@@ -412,13 +416,14 @@ impl ReplayLoop {
     }
 
     /// Records what has completed, and frees its slots.
-    fn reap(&mut self, recorder: &mut ThreadRecorder) {
+    fn reap(&mut self) {
         let end = self.assignment.clock.now();
-        recorder.advance_to(end);
+        self.advance_to(end);
         let is_null = matches!(self.assignment.device, Device::Null);
         for completion in self.ring.queues.completion() {
             let index = completion.user_data() as u16;
-            let Slot { due, sent, request, length, part } = self.slots[usize::from(index)];
+            let Slot { due, sent, request, stream, length, part } = self.slots[usize::from(index)];
+            let recorder = &mut self.recorders[usize::from(stream)];
             self.free.push(index);
             self.in_flight -= 1;
             self.last = end;
@@ -428,7 +433,7 @@ impl ReplayLoop {
             let result = completion.result();
             if result == length as i32 || (is_null && result == 0) {
                 recorder.completed(request, end - due, end);
-                recorder.transferred(request.direction, u64::from(length));
+                recorder.transferred(request.direction, length);
                 recorder.served(end - sent);
                 continue;
             }
@@ -439,36 +444,38 @@ impl ReplayLoop {
             self.stopping |= recorder.failed(fault) > MAX_FAULTS;
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_writes_in_flight_never_overlap() {
-        let mut random = ssdgauge_core::Random::new(9, 0);
-        let mut parts = Parts::new(1 << 20);
-        let mut live: Vec<(usize, usize, u64)> = Vec::new();
-        let mut refused = 0;
-        for _ in 0..50_000 {
-            let length = 512 * (1 + random.below(600) as usize);
-            match parts.take(length) {
-                Some((at, number)) => {
-                    assert!(at + length <= 1 << 20);
-                    let overlaps = |one: &(usize, usize, u64)| one.0 < at + length && at < one.1;
-                    assert!(!live.iter().any(overlaps), "{at} {length}");
-                    live.push((at, at + length, number));
+    /// Records the flushes and trims that have completed, and frees their slots.
+    fn reap_commands(&mut self) {
+        let Some(commands) = self.commands.as_ref().filter(|_| self.commands_in_flight > 0) else {
+            return;
+        };
+        let finished = commands.finished();
+        if finished.is_empty() {
+            return;
+        }
+        // Nothing completes behind the second in which it is recorded.
+        self.advance_to(self.assignment.clock.now());
+        for one in finished {
+            let Slot { due, sent, request, stream, length, .. } = self.slots[usize::from(one.slot)];
+            let recorder = &mut self.recorders[usize::from(stream)];
+            self.free.push(one.slot);
+            self.in_flight -= 1;
+            self.commands_in_flight -= 1;
+            self.last = self.last.max(one.end);
+            match one.result {
+                Ok(()) => {
+                    recorder.completed(request, one.end.saturating_sub(due), one.end);
+                    recorder.transferred(request.direction, length);
+                    recorder.served(one.end.saturating_sub(sent));
                 }
-                None => refused += 1,
-            }
-            if !live.is_empty() && random.below(3) > 0 {
-                let (.., number) = live.swap_remove(random.below(live.len() as u64) as usize);
-                parts.free(number);
+                Err(number) => {
+                    let Request { direction, offset, .. } = request;
+                    let fault = Fault { direction, offset, result: Err(number), mismatch: None };
+                    self.stopping |= fault.ends_at_once();
+                    self.stopping |= recorder.failed(fault) > MAX_FAULTS;
+                }
             }
         }
-        assert!(refused > 0 && refused < 45_000, "{refused}");
-        live.into_iter().for_each(|(.., number)| parts.free(number));
-        assert!(parts.take(1 << 20).is_some(), "an unused pool is free as a whole");
     }
 }

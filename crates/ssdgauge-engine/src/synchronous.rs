@@ -84,7 +84,7 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
             Device::File(file) => match request.direction {
                 Direction::Read | Direction::Write => transfer(file, request, data, sync),
                 Direction::Flush | Direction::Trim => {
-                    command(file, request, is_block).map(|()| length)
+                    command(file, request, u64::from(request.length), is_block).map(|()| length)
                 }
             },
             Device::Null => Ok(length),
@@ -218,15 +218,25 @@ fn transfer(file: &File, request: Request, data: *mut u8, sync: bool) -> io::Res
 
 /// Sends a flush to `device` and waits for it.
 pub(crate) fn flush(device: &Device) -> io::Result<()> {
+    send(device, Request::FLUSH, 0, false)
+}
+
+/// Sends a flush, or a trim of `length` bytes, to `device`, which is a block device or not, and waits for
+/// it. A recorded trim can be longer than a request.
+pub(crate) fn send(
+    device: &Device,
+    request: Request,
+    length: u64,
+    is_block: bool,
+) -> io::Result<()> {
     match device {
-        Device::File(file) => command(file, Request::FLUSH, false),
+        Device::File(file) => command(file, request, length, is_block),
         Device::Null => Ok(()),
     }
 }
 
-/// Sends a flush or a trim, and waits for it.
-fn command(file: &File, request: Request, is_block: bool) -> io::Result<()> {
-    let length = u64::from(request.length);
+/// Sends a flush, or a trim of `length` bytes, and waits for it.
+fn command(file: &File, request: Request, length: u64, is_block: bool) -> io::Result<()> {
     loop {
         let result = match request.direction {
             Direction::Trim if is_block => {

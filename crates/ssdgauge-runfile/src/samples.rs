@@ -18,6 +18,9 @@ const MAX_BYTES: u64 = 1 << 54;
 /// More intervals of one step than a year of seconds has, for eight streams and two directions.
 const MAX_INTERVALS: u64 = 1 << 29;
 
+/// The most streams of a step that are summed up one by one.
+const MAX_STREAMS: usize = 64;
+
 impl RunFile {
     /// Returns the samples of `step` with `workload` from `records`, one after the other, with the
     /// intervals of its percentiles where `percentiles` is true. Calls `see` with each reading of
@@ -41,7 +44,10 @@ impl RunFile {
         let series = percentiles
             .then(|| PercentileSeries::new(&workload.directions(), Nanos(recorded)))
             .flatten();
-        let mut aggregator = SecondAggregator::new(series);
+        // Of one stream the whole is the sum; a file may claim any number of streams.
+        let streams = workload.streams.len();
+        let streams = if (2..=MAX_STREAMS).contains(&streams) { streams } else { 0 };
+        let mut aggregator = SecondAggregator::new(series).with_streams(streams);
         let mut wrong = None;
         let mut kept = 0;
         let mut intervals = 0u64;

@@ -4,6 +4,7 @@
 //! result without the word MODEL.
 
 mod between_flushes;
+mod command;
 mod commits;
 mod completion_queue;
 mod deallocation;

@@ -16,6 +16,7 @@ mod process;
 mod progress;
 mod protocol;
 mod provenance;
+mod replay_streams;
 mod request_log;
 mod rest_of_run;
 mod run_file_name;

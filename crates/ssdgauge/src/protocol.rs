@@ -2,15 +2,13 @@
 
 use crate::arguments::{PlanOptions, ReplayOptions};
 use crate::failure::{Failure, FailureKind};
+use crate::replay_streams::ReplayStreams;
 use crate::suite_options::{DEFAULT_SIZE, find_suite, planner_options_from, size_for};
 use crate::target::SizeRequest;
 use crate::trace_file::{self, TraceInput};
-use ssdgauge_core::{
-    Access, Arrival, Bytes, DriveInfo, Engine, Nanos, Plan, Replay, Stream, TargetKind,
-    TraceIdentity, Until, Workload,
-};
+use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, Replay, TargetKind, TraceIdentity, Until};
 use ssdgauge_lab::Suite;
-use ssdgauge_trace::{ReplayTotals, Summary};
+use ssdgauge_trace::{Kind, Routes, Summary};
 use std::path::Path;
 
 /// How the name of a trace begins where a suite is expected.
@@ -125,16 +123,20 @@ impl TraceProtocol {
     /// Returns the replay on `drive`: of the first requests alone, one `shorten`th of them.
     fn replay(&self, drive: &DriveInfo, shorten: u64) -> Result<Replay, Failure> {
         let path = self.input.path();
-        let transfers: u64 = self.summary.directions.iter().map(|one| one.requests).sum();
+        let kinds = [Kind::Read, Kind::Write].map(Kind::name);
+        let directions = self.summary.directions.iter();
+        let transfers = directions.filter(|one| kinds.contains(&one.kind));
+        let transfers: u64 = transfers.map(|one| one.requests).sum();
         let at_most = match shorten {
             1 => u64::MAX,
             shorten => transfers.div_ceil(shorten),
         };
         let failure = |error| trace_file::failure(path, error);
         let has_responses = self.summary.has_response_times;
+        let routes = Routes::Trace { has_trim: drive.has_trim() };
         let mut requests = self
             .input
-            .replay_requests(has_responses, drive, self.idle_cut, at_most)
+            .replay_requests(has_responses, drive, routes, self.idle_cut, at_most)
             .map_err(failure)?;
         while requests.read().map_err(failure)?.is_some() {}
         let totals = requests.totals();
@@ -145,7 +147,7 @@ impl TraceProtocol {
                 "nothing was written; name a trace with reads or writes",
             ));
         }
-        let workload = workload(&totals, drive);
+        let ReplayStreams { workload, own, shared } = ReplayStreams::of(totals, drive);
         let name = path.file_stem().map_or("trace".into(), |name| name.to_string_lossy());
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         Ok(Replay {
@@ -158,8 +160,12 @@ impl TraceProtocol {
             },
             until: Until { time: None, bytes: Some(Bytes(totals.bytes[0] + totals.bytes[1])) },
             workload,
+            streams: own,
+            shared_streams: shared,
             requests: totals.requests,
             bytes: totals.bytes.map(Bytes),
+            commands: [totals.trims.requests, totals.flushes],
+            trimmed: Bytes(totals.trims.bytes),
             left_out: totals.left_out,
             longest: Bytes(totals.longest),
             folded: totals.folded,
@@ -171,24 +177,4 @@ impl TraceProtocol {
             at_most,
         })
     }
-}
-
-/// Returns the requests in sum as a workload.
-fn workload(totals: &ReplayTotals, drive: &DriveInfo) -> Workload {
-    let [reads, writes] = totals.requests;
-    let all = reads + writes;
-    let mean = (totals.bytes[0] + totals.bytes[1]) / all;
-    let block = drive.logical_block.0.max(512);
-    let least = |share: u64| if reads > 0 && writes > 0 { share.clamp(1, 99) } else { share };
-    let seconds = totals.after_cut.as_secs_f64().max(1e-6);
-    let stream = Stream {
-        name: "trace".into(),
-        access: Access::Random,
-        block_size: Bytes((mean / block).max(1) * block),
-        read_percent: least(100 * reads / all) as u8,
-        span: Bytes(totals.end),
-        arrival: Arrival::Recorded { per_second: (all as f64 / seconds).min(1e9) },
-        ..Stream::default()
-    };
-    Workload { engine: Engine::IoUring, streams: vec![stream] }
 }

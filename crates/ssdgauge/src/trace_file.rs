@@ -4,7 +4,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Bytes, DriveInfo, Nanos, RecordedRequests, Replay, TargetKind};
-use ssdgauge_trace::{Format, ReplayRequests, Summary, Trace, TraceError};
+use ssdgauge_trace::{Format, ReplayRequests, ReplayTarget, Routes, Summary, Trace, TraceError};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
@@ -152,7 +152,7 @@ impl TraceInput {
         self.format
     }
 
-    /// Returns the requests for `drive`, from the first on.
+    /// Returns the requests for `drive` in the streams of `routes`, from the first on.
     ///
     /// # Errors
     ///
@@ -161,13 +161,14 @@ impl TraceInput {
         &self,
         has_responses: bool,
         drive: &DriveInfo,
+        routes: Routes,
         idle_cut: Option<Nanos>,
         at_most: u64,
     ) -> Result<ReplayRequests, TraceError> {
         let input = ReadAt { file: self.file.clone(), at: 0 };
         let trace = Trace::open(BufReader::with_capacity(BUFFER, input), Some(self.format))?;
-        let target = (range(drive), drive.logical_block);
-        ReplayRequests::new(trace, has_responses, target, idle_cut, at_most)
+        let target = ReplayTarget { range: range(drive), block: drive.logical_block };
+        ReplayRequests::new(trace, has_responses, target, routes, idle_cut, at_most)
     }
 
     /// Returns the requests of `replay`.
@@ -177,8 +178,13 @@ impl TraceInput {
     /// The cause in words.
     pub(crate) fn requests_of(&self, replay: &Replay) -> Result<Box<dyn RecordedRequests>, String> {
         let drive = self.drive.as_ref().ok_or("the target is not known")?;
-        let requests =
-            self.replay_requests(replay.has_response_times, drive, replay.idle_cut, replay.at_most);
+        let requests = self.replay_requests(
+            replay.has_response_times,
+            drive,
+            Routes::of(replay),
+            replay.idle_cut,
+            replay.at_most,
+        );
         match requests {
             Ok(requests) => Ok(Box::new(requests)),
             Err(error) => Err(error.to_string()),

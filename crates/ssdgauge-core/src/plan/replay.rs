@@ -14,16 +14,31 @@ const FINE_RESOLUTION: u64 = 10_000;
 pub struct Replay {
     /// The trace.
     pub trace: TraceIdentity,
-    /// Its requests in sum: one stream, whose block size is the mean length, with a rate that is the mean
-    /// behind the cut.
+    /// Its requests in sum: one stream of reads and writes for each of `streams`, one for those of all
+    /// others, one of trims and one of flushes, each where there are such requests. The block size is the
+    /// mean length, the rate the mean behind the cut.
     pub workload: Workload,
+    /// The streams of the trace that are streams of the replay, by their numbers in the trace; empty where
+    /// all are one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<u16>,
+    /// The other streams of the trace, which share one stream of the replay.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shared_streams: u64,
     /// The bytes that the requests transfer.
     pub until: Until,
     /// Reads and writes.
     pub requests: [u64; 2],
     /// Their bytes on this target.
     pub bytes: [Bytes; 2],
-    /// Discards and flushes of the trace, which are left out.
+    /// Discards, as trims, and flushes.
+    #[serde(default)]
+    pub commands: [u64; 2],
+    /// The bytes that the trims deallocate.
+    #[serde(default)]
+    pub trimmed: Bytes,
+    /// Discards that are left out, because the target has no trim or because they hold no whole block of
+    /// it, and flushes.
     pub left_out: [u64; 2],
     /// The longest request.
     pub longest: Bytes,
@@ -43,6 +58,10 @@ pub struct Replay {
     pub at_most: u64,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// What identifies a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceIdentity {
@@ -59,6 +78,12 @@ pub struct TraceIdentity {
 }
 
 impl Replay {
+    /// The streams of a trace that have a stream of their own in the replay. Chosen: as many as a
+    /// workload has.
+    pub const OWN_STREAMS: usize = 8;
+    /// The streams of the workload of a replay: those, that of all others, trims and flushes.
+    pub const MAX_STREAMS: usize = Replay::OWN_STREAMS + 3;
+
     /// Returns the rule of idle times for labels, such as `idle time cut to 25ms`.
     pub fn cut_label(&self) -> String {
         match self.idle_cut {
@@ -71,8 +96,14 @@ impl Replay {
     pub fn describe(&self) -> String {
         let [reads, writes] = self.requests;
         let (name, bytes) = (&self.trace.name, self.bytes[0] + self.bytes[1]);
+        let commands = match self.commands {
+            [0, 0] => String::new(),
+            [trims, flushes] => {
+                format!(", {trims} trims of {}, {flushes} flushes", self.trimmed.about())
+            }
+        };
         format!(
-            "replay of {name}: {reads} reads and {writes} writes, {}, {} of recorded time, {}",
+            "replay of {name}: {reads} reads and {writes} writes, {}{commands}, {} of recorded time, {}",
             bytes.about(),
             self.after_cut.about(),
             self.cut_label()
@@ -81,7 +112,7 @@ impl Replay {
 
     /// Returns the findings about what the replay changes in the trace.
     pub fn findings(&self) -> Vec<Finding> {
-        let total = self.requests[0] + self.requests[1];
+        let total = self.requests.iter().chain(&self.commands).sum::<u64>();
         let finding = |is_true: bool, kind, severity, text: String, advice: &str| {
             is_true.then(|| Finding::new(kind, severity, text, advice))
         };
@@ -113,8 +144,23 @@ impl Replay {
                 discards + flushes > 0,
                 FindingKind::RequestsLeftOut,
                 Severity::Warning,
-                format!("{discards} discards and {flushes} flushes of the trace were left out"),
-                "compare such a replay only with replays of the same trace",
+                format!(
+                    "{discards} discards and {flushes} flushes of the trace were left out: the target \
+                     has no trim, or they hold no whole logical block of it"
+                ),
+                "compare such a replay only with replays of the same requests",
+            ),
+            finding(
+                self.shared_streams > 0,
+                FindingKind::Folded,
+                Severity::Note,
+                format!(
+                    "{} streams of the trace share one stream of the replay; the {} with most requests \
+                     have one each",
+                    self.shared_streams,
+                    self.streams.len()
+                ),
+                "replay the requests of single streams, to see each of them",
             ),
             finding(
                 !self.has_response_times,

@@ -114,12 +114,11 @@ fn defect_of_replay(replay: &Replay, capacity: Bytes) -> Option<String> {
     let [reads, writes] = replay.requests;
     let is_valid = reads.checked_add(writes).is_some_and(|all| all > 0)
         && replay.bytes[0].0.checked_add(replay.bytes[1].0).is_some()
-        && replay.workload.streams.len() == 1
         && replay.recorded <= LONGEST
         && replay.after_cut <= replay.recorded;
     (!is_valid)
         .then(|| "its replay has no requests, or impossible sums".to_owned())
-        .or_else(|| defect_of_workload(&replay.workload, capacity))
+        .or_else(|| defect_of_streams(&replay.workload, Replay::MAX_STREAMS, capacity))
         .or_else(|| defect_of_limits(&replay.until))
 }
 
@@ -131,7 +130,11 @@ fn defect_of_limits(until: &Until) -> Option<String> {
 }
 
 fn defect_of_workload(workload: &Workload, capacity: Bytes) -> Option<String> {
-    if workload.streams.is_empty() || workload.streams.len() > MAX_STREAMS {
+    defect_of_streams(workload, MAX_STREAMS, capacity)
+}
+
+fn defect_of_streams(workload: &Workload, most: usize, capacity: Bytes) -> Option<String> {
+    if workload.streams.is_empty() || workload.streams.len() > most {
         return Some(format!("it has {} streams", workload.streams.len()));
     }
     workload.streams.iter().find_map(|stream| {

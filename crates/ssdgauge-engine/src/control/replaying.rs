@@ -5,7 +5,7 @@ use crate::load::{Device, StopSignal};
 use crate::outcome::Outcome;
 use crate::pool::Pool;
 use crate::recorder::ThreadRecorder;
-use crate::replay::{self, ReplayAssignment, ReplayRing, SLOTS};
+use crate::replay::{self, Commands, ReplayAssignment, ReplayRing, SLOTS};
 use crate::verification::Verification;
 use ssdgauge_core::{Engine, OpenLoopCount, RecordedRequests, Replay, Sink};
 use ssdgauge_os::clock::Clock;
@@ -67,8 +67,17 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
         headers: load.verification.header_writer(0),
         start: 0,
     };
+    let streams = &load.replay.workload.streams;
+    let has_commands = streams.iter().any(|stream| !stream.operation.is_transfer());
+    let commands = match load.device {
+        Device::File(_) if has_commands => {
+            let commands = Commands::start(load.device, clock);
+            Some(commands.map_err(|error| format!("the threads of flushes and trims: {error}"))?)
+        }
+        Device::File(_) | Device::Null => None,
+    };
     let (messages, received) = channel();
-    let (returns, returned) = channel();
+    let (returns, returned): (Vec<_>, Vec<_>) = streams.iter().map(|_| channel()).unzip();
     let (ready, is_ready) = channel();
     let (open_gate, gate) = channel::<u64>();
     let body = move || {
@@ -84,8 +93,13 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
         let _ = ready.send((ssdgauge_os::thread::thread_id(), error));
         let (Some(ring), Ok(start)) = (ring, gate.recv()) else { return };
         assignment.start = start;
-        let recorder = ThreadRecorder::new(0, clock, start, messages, returned, None);
-        replay::run(assignment, ring, recorder);
+        let recorders = returned.into_iter().enumerate().map(|(number, returned)| {
+            ThreadRecorder::new(number, clock, start, messages.clone(), returned, None)
+        });
+        let recorders = recorders.collect();
+        // The channel ends with the recorders.
+        drop(messages);
+        replay::run(assignment, ring, commands, recorders);
     };
     let thread = std::thread::Builder::new().name("ssdgauge-io".into());
     thread.spawn(body).map_err(|error| format!("the I/O thread cannot be started: {error}"))?;
@@ -99,14 +113,22 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
     let processor_time = ssdgauge_os::process::cpu_time();
     let start = clock.now();
     open_gate.send(start).map_err(|_| "an I/O thread panicked".to_owned())?;
-    let streams = &load.replay.workload.streams;
-    let threads =
-        vec![IoThread { stream: 0, id, interruptible: true, watermark: 0, returns, ended: None }];
+    // One thread records each stream as a thread of its own would.
+    let threads = returns.into_iter().enumerate().map(|(stream, returns)| IoThread {
+        stream,
+        id,
+        interruptible: true,
+        watermark: 0,
+        returns,
+        ended: None,
+    });
+    let threads = threads.collect();
     let count = OpenLoopCount { slots: SLOTS, ..OpenLoopCount::default() };
+    let commands = if has_commands { "; flushes and trims by threads of their own" } else { "" };
     Ok(IoThreads {
         processor_time,
-        setup: "replay of a trace: plain flags, plain buffers, one thread".into(),
-        open_loop_counts: vec![count],
+        setup: format!("replay of a trace: plain flags, plain buffers, one thread{commands}"),
+        open_loop_counts: vec![count; streams.len()],
         ..IoThreads::new((clock, start, clock_pair), stop_signal, received, threads, streams)
     })
 }

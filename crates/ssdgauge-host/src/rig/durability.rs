@@ -75,7 +75,7 @@ impl LinuxRig {
             Action::Prepare(Preparation::Purge | Preparation::PurgeBy(_)) => {
                 self.verification.invalidate(0, u64::MAX);
             }
-            Action::Replay(replay) if replay.workload.writes() => {
+            Action::Replay(replay) if replay.workload.changes_data() => {
                 self.verification.invalidate(0, replay.workload.end().0);
             }
             Action::Replay(_) => {}

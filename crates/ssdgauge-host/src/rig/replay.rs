@@ -3,7 +3,9 @@
 use super::LinuxRig;
 use super::instruments::PollPolicy;
 use crate::monitor;
-use ssdgauge_core::{Ended, RecordedRequests, Replay, RigError, Sink};
+use ssdgauge_core::{
+    Ended, Finding, FindingKind, RecordedRequests, Replay, RigError, Severity, Sink,
+};
 use ssdgauge_engine::{Outcome, ReplayLoad, run_replay};
 use ssdgauge_guard::StepBytes;
 
@@ -16,8 +18,12 @@ impl LinuxRig {
         sink: &mut dyn Sink,
     ) -> Result<Ended, RigError> {
         let workload = &replay.workload;
-        self.check_filled(workload)?;
+        let mut transfers = workload.clone();
+        transfers.streams.retain(|stream| !stream.trims());
+        // Also where the trace discards blocks that it reads later: a finding says so.
+        self.check_filled(&transfers)?;
         self.report_page_cache(sink);
+        holes(self.is_block(), replay).into_iter().for_each(|finding| sink.finding(finding));
         let found = monitor::find_unwritten_reads(&self.target, &self.verification, workload);
         found.into_iter().for_each(|finding| sink.finding(finding));
         let outcome = self.with_instruments(PollPolicy::Poll, sink, |rig, sink| {
@@ -35,7 +41,7 @@ impl LinuxRig {
         sink: &mut dyn Sink,
     ) -> Result<Outcome, RigError> {
         let workload = &replay.workload;
-        if workload.writes() {
+        if workload.changes_data() {
             self.budget.before_writing(&self.target, Some(replay.bytes[1]), sink)?;
             self.verification.advance();
             // What each block holds behind a replay is not followed, so it is not verified.
@@ -70,4 +76,21 @@ impl LinuxRig {
         })?;
         Ok((outcome, bytes))
     }
+}
+
+/// Returns the finding that trims of a file make holes, where there are any.
+fn holes(is_block: bool, replay: &Replay) -> Option<Finding> {
+    let [trims, _] = replay.commands;
+    (!is_block && trims > 0).then(|| {
+        Finding::new(
+            FindingKind::Unwritten,
+            Severity::Warning,
+            format!(
+                "{trims} trims made holes in the scratch file ({}): the file system completes reads of \
+                 them without the drive",
+                replay.trimmed.about()
+            ),
+            "replay a trace with discards on a drive",
+        )
+    })
 }

@@ -132,9 +132,16 @@ fn replayed(replay: &Replay, ended: &Ended) -> Finding {
     let (recorded, took) = (replay.after_cut.as_secs_f64(), ended.elapsed.as_secs_f64());
     let percent = (took / recorded.max(1e-9) - 1.0) * 100.0;
     let late = |us: Option<f64>| us.map_or("-".to_owned(), |us| format!("{us:.1} µs"));
-    let lateness = ended.engine.open_loop.first().map_or(String::new(), |open_loop| {
+    // Of several streams, that with the latest requests.
+    let late_p99 = |one: &&OpenLoop| one.lateness_p99_us.map_or(0, |us| (us * 1e3) as u64);
+    let latest = ended.engine.open_loop.iter().max_by_key(late_p99);
+    let lateness = latest.map_or(String::new(), |open_loop| {
+        let of = match ended.engine.open_loop.len() {
+            1 => String::new(),
+            _ => format!(" of stream '{}', the latest one", open_loop.stream),
+        };
         format!(
-            "; lateness of the requests: {} median, {} p99, {} maximum",
+            "; lateness of the requests{of}: {} median, {} p99, {} maximum",
             late(open_loop.lateness_p50_us),
             late(open_loop.lateness_p99_us),
             late(open_loop.lateness_max_us)

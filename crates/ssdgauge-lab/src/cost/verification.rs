@@ -22,7 +22,7 @@ pub fn verified_bytes(plan: &Plan, capacity: Bytes) -> Bytes {
                 }
             }
             // What each block holds behind a replay is not followed.
-            Action::Replay(replay) if replay.workload.writes() => {
+            Action::Replay(replay) if replay.workload.changes_data() => {
                 written.remove(0, replay.workload.end().0);
             }
             Action::Replay(_) => {}

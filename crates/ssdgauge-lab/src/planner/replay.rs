@@ -8,7 +8,7 @@ use ssdgauge_core::{
 
 /// The id of every replay as a suite, and the revision of its rules.
 pub const REPLAY_SUITE: &str = "trace";
-const REVISION: u32 = 1;
+const REVISION: u32 = 2;
 /// The length of the writes of a fill.
 const FILL_BLOCK: Bytes = Bytes(128 << 10);
 /// The digits of the id of a trace in the id of its test.

@@ -46,7 +46,7 @@ pub(crate) fn read(
     })?;
     let last = records.last();
     let (open_loop, kernel) = engine_report::read(records);
-    let AggregatedStep { whole, seconds, marks, percentiles, .. } = samples;
+    let AggregatedStep { whole, seconds, marks, percentiles, streams, .. } = samples;
     Ok(PointRun {
         point: Point {
             label: step.label.clone(),
@@ -56,6 +56,7 @@ pub(crate) fn read(
             percentiles,
         },
         workload: workload.clone(),
+        streams,
         marks,
         instruments,
         order: records.first().map_or(0, |record| record.id.0),

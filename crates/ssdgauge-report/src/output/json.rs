@@ -11,7 +11,7 @@ use crate::output::bands::bands_json;
 use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
 use ssdgauge_core::{
-    ConfidenceInterval, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope,
+    ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope,
 };
 
 /// The number of the JSON shape; a change that breaks a reader raises it.
@@ -133,6 +133,7 @@ fn test(run: &TestRun) -> Value {
                 "ended_by": sanitize::prose(&point.ended_by),
                 "cache": point.cache.map(|place| place.name()),
                 "levels": point.levels.map(levels),
+                "streams": streams(point),
                 "open_loop": point.open_loop,
                 "kernel": point.kernel,
                 "flush": point.flush.as_ref().map(flush),
@@ -147,6 +148,30 @@ fn test(run: &TestRun) -> Value {
         "state_checks": state_check::checks(run).iter().map(state_check).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
     })
+}
+
+/// Returns the figures of each stream of a step with several, by direction.
+fn streams(point: &PointRun) -> Vec<Value> {
+    let streams = point.workload.streams.iter().zip(&point.streams);
+    let figures = streams.map(|(stream, totals)| {
+        let directions = Direction::ALL.into_iter().filter(|one| stream.sends(*one));
+        let metrics = directions.flat_map(|direction| {
+            let scope = Scope::from(direction);
+            let split = Metric::ALL.into_iter().filter(|metric| metric.is_split());
+            split.filter_map(move |metric| {
+                let value = totals.value(metric, scope).filter(|value| value.is_finite())?;
+                Some((format!("{}{}", scope.prefix(), metric.key()), json!(value)))
+            })
+        });
+        json!({
+            "name": sanitize::prose(&stream.name),
+            "ios": totals.directions.iter().map(|d| d.ios).sum::<u64>(),
+            "bytes": totals.directions.iter().map(|d| d.bytes).sum::<u64>(),
+            "errors": totals.directions.iter().map(|d| d.errors).sum::<u64>(),
+            "metrics": metrics.collect::<Map<_, _>>(),
+        })
+    });
+    figures.collect()
 }
 
 fn flush(flush: &Flush) -> Value {

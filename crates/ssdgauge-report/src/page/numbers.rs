@@ -196,7 +196,8 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     }
 }
 
-/// Returns the rows of a step: all requests, each direction, and the lateness of an open loop.
+/// Returns the rows of a step: all requests, each direction, each of several streams, and the lateness of
+/// an open loop.
 /// `kernel` says whether the table has the columns of the kernel.
 fn rows(
     member: &Member<'_>,
@@ -227,6 +228,22 @@ fn rows(
                     }
                 }
                 @if kernel { (kernel_cells(point, *scope)) }
+            }
+        }
+        @for (stream, totals) in point.workload.streams.iter().zip(&point.streams) {
+            tr {
+                th scope="row" { (label) ", " (sanitize::prose(&stream.name)) }
+                td.n { (number::text(totals.elapsed.as_secs_f64())) }
+                td {}
+                @for metric in shown {
+                    td.n {
+                        @if metric.is_split() {
+                            @let value = totals.value(*metric, Scope::All);
+                            (number::optional(value.filter(|value| value.is_finite())))
+                        }
+                    }
+                }
+                @if kernel { td {} td {} }
             }
         }
         @if let Some(flush) = &point.flush {

@@ -3,7 +3,8 @@
 //! A closed loop submits a request for each one that completes; an open loop submits each at its due
 //! time. The load must never submit a request at or after the time limit, and never lose one.
 
-use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
+use crate::drive::Drive;
+use crate::rig::command::command;
 use crate::rig::commits::Commits;
 use crate::rig::completion_queue::{Completion, CompletionQueue};
 use crate::rig::fault_injection::InjectedFaults;
@@ -427,19 +428,5 @@ impl Load {
                 latency,
             });
         }
-    }
-}
-
-/// Submits a flush or a trim at `now`; returns when it is completed.
-// Not inlined: few loads have them.
-#[cold]
-#[inline(never)]
-fn command(now: SimTime, request: Request, bytes: u64, drive: &mut Drive) -> SimTime {
-    match request.direction {
-        Direction::Trim => {
-            let time = bytes.div_ceil(TRIM_BYTES) * TRIM_TIME.0;
-            drive.trim(now, request.offset, bytes, time)
-        }
-        Direction::Read | Direction::Write | Direction::Flush => drive.flush(now),
     }
 }

@@ -4,6 +4,7 @@
 //! of a recorded open loop has the latencies of the original, to the nanosecond.
 
 use super::VirtualRig;
+use super::command::command;
 use super::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
 use super::instruments::{StepClock, disappeared, end_second, end_step, failed};
 use super::validation::check_workload;
@@ -11,7 +12,7 @@ use crate::time::SimTime;
 use ssdgauge_core::{
     Bytes, Direction, Ended, EndedBy, EngineReport, Histogram, Interval, KernelQueue, MAX_LAG,
     Nanos, OpenLoop, OpenLoopCount, RecordedRequest, RecordedRequests, Recorder, Replay,
-    ReplayClock, Request, RigError, Sink,
+    ReplayClock, Request, RigError, Sink, Workload,
 };
 
 /// The last writes whose places are kept, to be read back.
@@ -25,11 +26,12 @@ struct InFlight {
     due: SimTime,
     submitted: SimTime,
     direction: Direction,
+    stream: u16,
     length: u64,
     failed: bool,
 }
 
-/// The current second of one direction.
+/// The current second of one stream and direction.
 #[derive(Default)]
 struct Record {
     latency: Recorder,
@@ -51,8 +53,10 @@ struct Load {
     begin: SimTime,
     /// The last completion, from the start of the step.
     last: SimTime,
-    records: [Record; 2],
-    count: OpenLoopCount,
+    /// By stream and direction.
+    records: Vec<[Record; Direction::COUNT]>,
+    /// By stream.
+    counts: Vec<OpenLoopCount>,
     completed: u64,
     failed: u64,
     held: u128,
@@ -73,7 +77,7 @@ impl VirtualRig {
         self.record_spans(workload);
         self.step_numbers.next(workload, until);
         let (begin, before) = (self.now, self.ground_truth());
-        let mut load = Load::new(requests, begin);
+        let mut load = Load::new(requests, workload.streams.len(), begin);
         self.drive.begin_step(usize::MAX);
         let mut clock = StepClock::new(begin, &self.drive);
         let (by, elapsed) = self.drive_replay(&mut load, replay, &mut clock, sink)?;
@@ -88,12 +92,8 @@ impl VirtualRig {
             sink.finding(failed(load.failed, load.completed));
         }
         self.record_written(std::mem::take(&mut load.writes));
-        let stream = &workload.streams[0];
-        load.count.slots = MAX_IN_FLIGHT as u32;
-        let open_loop = OpenLoop::from_count(stream, Nanos(elapsed), &load.count);
-        // The model is never late, so no latency is compared with its lateness.
-        let findings = open_loop.findings(&load.count, &Histogram::default());
-        findings.into_iter().for_each(|finding| sink.finding(finding));
+        self.record_trims(workload);
+        let open_loop = load.open_loops(workload, Nanos(elapsed), sink);
         Ok(Ended {
             by,
             elapsed: Nanos(elapsed),
@@ -106,7 +106,7 @@ impl VirtualRig {
                 ios_per_enter: None,
                 cpu_per_io: None,
                 clock: "virtual".into(),
-                open_loop: vec![open_loop],
+                open_loop,
             },
         })
     }
@@ -164,9 +164,9 @@ impl VirtualRig {
     /// Submits the next request, which is due.
     fn submit_recorded(&mut self, load: &mut Load, due: SimTime) -> Result<(), RigError> {
         let Some(recorded) = load.next.take() else { return Ok(()) };
-        let RecordedRequest { direction, offset, length, .. } = recorded;
-        let bytes = u64::from(length);
-        if bytes == 0 || offset + bytes > self.info.capacity.0 {
+        let RecordedRequest { direction, stream, offset, length: bytes, .. } = recorded;
+        let is_empty = bytes == 0 && direction != Direction::Flush;
+        if is_empty || offset.saturating_add(bytes) > self.info.capacity.0 {
             let what = format!("{} at byte {offset} lie beyond the target", Bytes(bytes));
             return Err(RigError::Refused(what));
         }
@@ -176,15 +176,19 @@ impl VirtualRig {
             self.drive.occupy_until(load.begin + load.last);
             self.drive.end_idle(now);
         }
-        let request = Request { direction, length, offset };
+        // A recorded trim can be longer than a request, so the length goes beside it.
+        let in_request = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let request = Request { direction, length: in_request, offset };
         let done = match self.faults.damage(request, now) {
+            _ if !direction.is_transfer() => command(now, request, bytes, &mut self.drive),
             None => self.drive.submit(now, request, bytes),
             Some(damage) => self.drive.damage_write(now, request, bytes, damage),
         };
         let end = self.faults.delay(done);
-        assert!(end > now, "nothing completes before it was submitted");
+        assert!(end > now || bytes == 0, "nothing completes before it was submitted");
         let failed = self.faults.fails(request, bytes);
-        load.submit(InFlight { due, submitted: at, direction, length: bytes, failed }, end);
+        let (submitted, length) = (at, bytes);
+        load.submit(InFlight { due, submitted, direction, stream, length, failed }, end);
         if direction == Direction::Write {
             if load.writes.len() == 2 * KEPT_WRITES {
                 load.writes.drain(..KEPT_WRITES);
@@ -197,7 +201,8 @@ impl VirtualRig {
 }
 
 impl Load {
-    fn new(requests: Box<dyn RecordedRequests>, begin: SimTime) -> Load {
+    fn new(requests: Box<dyn RecordedRequests>, streams: usize, begin: SimTime) -> Load {
+        let slots = MAX_IN_FLIGHT as u32;
         Load {
             requests,
             times: ReplayClock::default(),
@@ -209,8 +214,8 @@ impl Load {
             in_flight: 0,
             begin,
             last: 0,
-            records: Default::default(),
-            count: OpenLoopCount::default(),
+            records: (0..streams).map(|_| Default::default()).collect(),
+            counts: vec![OpenLoopCount { slots, ..OpenLoopCount::default() }; streams],
             completed: 0,
             failed: 0,
             held: 0,
@@ -250,10 +255,11 @@ impl Load {
                 self.slots.len() - 1
             }
         };
-        self.count.sent += 1;
+        let count = &mut self.counts[usize::from(request.stream)];
+        count.sent += 1;
         match request.submitted - request.due {
-            0 => self.count.lateness.record(0),
-            late => self.count.withheld.record(late),
+            0 => count.lateness.record(0),
+            late => count.withheld.record(late),
         }
         self.in_flight += 1;
         self.queue.push(end - self.begin, slot);
@@ -262,7 +268,8 @@ impl Load {
     /// Records a completion in the current second; returns its latency.
     fn record(&mut self, completion: &Completion) -> Nanos {
         let request = self.slots[completion.slot];
-        let record = &mut self.records[request.direction as usize];
+        let stream = usize::from(request.stream);
+        let record = &mut self.records[stream][request.direction as usize];
         let latency = completion.at - request.due;
         self.completed += 1;
         self.last = completion.at;
@@ -277,7 +284,7 @@ impl Load {
                 record.bytes += request.length;
             }
         }
-        self.count.service.record(completion.at - request.submitted);
+        self.counts[stream].service.record(completion.at - request.submitted);
         self.free.push(completion.slot);
         self.in_flight -= 1;
         Nanos(latency)
@@ -294,20 +301,41 @@ impl Load {
 
     /// Emits the intervals of a second, which lasted `length`.
     fn end_second(&mut self, second: u32, length: Nanos, replay: &Replay, sink: &mut dyn Sink) {
-        for direction in replay.workload.directions() {
-            let record = &mut self.records[direction as usize];
-            let mut latency = Histogram::default();
-            record.latency.drain_into(&mut latency);
-            sink.interval(&Interval {
-                second,
-                stream: 0,
-                direction,
-                length,
-                ios: latency.count(),
-                bytes: std::mem::take(&mut record.bytes),
-                errors: std::mem::take(&mut record.errors),
-                latency,
-            });
+        let streams = replay.workload.streams.iter().zip(&mut self.records);
+        for (stream, (workload, records)) in (0..).zip(streams) {
+            for direction in Direction::ALL.into_iter().filter(|one| workload.sends(*one)) {
+                let record = &mut records[direction as usize];
+                let mut latency = Histogram::default();
+                record.latency.drain_into(&mut latency);
+                sink.interval(&Interval {
+                    second,
+                    stream,
+                    direction,
+                    length,
+                    ios: latency.count(),
+                    bytes: std::mem::take(&mut record.bytes),
+                    errors: std::mem::take(&mut record.errors),
+                    latency,
+                });
+            }
         }
+    }
+
+    /// Returns the figures of each stream, and emits the findings about them.
+    fn open_loops(
+        &self,
+        workload: &Workload,
+        elapsed: Nanos,
+        sink: &mut dyn Sink,
+    ) -> Vec<OpenLoop> {
+        let streams = workload.streams.iter().zip(&self.counts);
+        let figures = streams.map(|(stream, count)| {
+            let open_loop = OpenLoop::from_count(stream, elapsed, count);
+            // The model is never late, so no latency is compared with its lateness.
+            let findings = open_loop.findings(count, &Histogram::default());
+            findings.into_iter().for_each(|finding| sink.finding(finding));
+            open_loop
+        });
+        figures.collect()
     }
 }

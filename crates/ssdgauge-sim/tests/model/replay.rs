@@ -1,11 +1,11 @@
 //! The request log of a virtual drive, and its replay.
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Direction, EndedBy, Engine, Nanos, RecordedRequest, RecordedRequests,
-    RecordedTime, Recording, Replay, Rig, Stream, TraceIdentity, Until, Workload,
+    Access, Arrival, Bytes, Direction, EndedBy, Engine, Nanos, Operation, RecordedRequest,
+    RecordedRequests, RecordedTime, Recording, Replay, Rig, Stream, TraceIdentity, Until, Workload,
 };
 use ssdgauge_sim::VirtualRig;
-use ssdgauge_trace::{Kind, ReplayRequests, Trace};
+use ssdgauge_trace::{Kind, ReplayRequests, ReplayTarget, Routes, Trace};
 use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
@@ -50,8 +50,12 @@ fn replay_of(requests: [u64; 2], bytes: u64) -> Replay {
         },
         workload: workload(read_percent, 1_000.0, recorded),
         until: Until { time: None, bytes: Some(Bytes(bytes)) },
+        streams: Vec::new(),
+        shared_streams: 0,
         requests,
         bytes: [Bytes(bytes), Bytes(bytes)],
+        commands: [0, 0],
+        trimmed: Bytes(0),
         left_out: [0, 0],
         longest: Bytes(1 << 20),
         folded: 0,
@@ -86,9 +90,11 @@ fn the_replay_of_a_recorded_open_loop_has_the_same_latencies_to_the_bit() {
         }
         let ios = Direction::TRANSFERS.map(|direction| original.ios(direction));
         assert_eq!(counts, ios, "the log has every request");
-        let drive = (rig.drive().capacity, rig.drive().logical_block);
-        let requests = ReplayRequests::new(open(), true, drive, None, u64::MAX).unwrap();
+        let (range, block) = (rig.drive().capacity, rig.drive().logical_block);
+        let place = ReplayTarget { range, block };
         let mut replay = replay_of(ios, (ios[0] + ios[1]) * 4_096);
+        let routes = Routes::of(&replay);
+        let requests = ReplayRequests::new(open(), true, place, routes, None, u64::MAX).unwrap();
         replay.workload.streams[0].span = Bytes(span);
         let mut again = Recording::default();
         let mut rig = VirtualRig::open(target, 7).unwrap();
@@ -108,8 +114,8 @@ fn the_replay_of_a_recorded_open_loop_has_the_same_latencies_to_the_bit() {
     }
 }
 
-fn request(time: RecordedTime, direction: Direction, length: u32) -> RecordedRequest {
-    RecordedRequest { time, direction, offset: 0, length }
+fn request(time: RecordedTime, direction: Direction, length: u64) -> RecordedRequest {
+    RecordedRequest { time, direction, stream: 0, offset: 0, length }
 }
 
 #[test]
@@ -158,4 +164,62 @@ fn a_replay_stops_where_the_drive_disappears_or_its_user_wants() {
     let ended = rig.replay(&replay, many(), &mut recording).unwrap();
     assert_eq!(ended.by, EndedBy::Stop);
     assert!(ended.elapsed < Nanos::from_secs(5), "{}", ended.elapsed);
+}
+
+#[test]
+fn trims_and_flushes_are_recorded_in_their_directions_and_streams() {
+    let mut replay = replay_of([1, 1], 8_192);
+    let command = |name: &str, operation| Stream {
+        name: name.into(),
+        operation,
+        read_percent: 0,
+        ..replay.workload.streams[0].clone()
+    };
+    let (second, trims, flushes) = (
+        command("stream 1", Operation::Transfer),
+        command("trims", Operation::Trim),
+        command("flushes", Operation::Flush),
+    );
+    replay.workload.streams.extend([second, trims, flushes]);
+    let after = RecordedTime::AfterCompletion(Nanos(1_000));
+    let of =
+        |direction, stream, length| RecordedRequest { stream, ..request(after, direction, length) };
+    let list = vec![
+        of(Direction::Write, 1, 4_096),
+        of(Direction::Flush, 3, 0),
+        of(Direction::Trim, 2, 1 << 30),
+        of(Direction::Read, 0, 4_096),
+    ];
+    // The buffer is volatile, so the flush waits until the write is programmed.
+    let mut rig = VirtualRig::open("tlc-client", 1).unwrap();
+    let mut recording = Recording::default();
+    let ended = rig.replay(&replay, Box::new(list.into_iter()), &mut recording).unwrap();
+    let one = |stream, direction| {
+        let mut found = recording.intervals.iter();
+        let interval = found.find(|one| one.stream == stream && one.direction == direction);
+        let interval = interval.unwrap_or_else(|| panic!("{stream} {direction:?}"));
+        (interval.ios, interval.bytes, interval.latency.max().unwrap())
+    };
+    let write = one(1, Direction::Write);
+    let flush = one(3, Direction::Flush);
+    let trim = one(2, Direction::Trim);
+    let read = one(0, Direction::Read);
+    assert_eq!((write.0, write.1, flush.0, flush.1), (1, 4_096, 1, 0));
+    assert_eq!((trim.0, trim.1, read.0, read.1), (1, 1 << 30, 1, 4_096));
+    assert!(flush.2 > 2 * write.2, "{flush:?} {write:?}");
+    // Nothing is mapped any more: the read needs no flash.
+    let mapped = {
+        let mut rig = VirtualRig::open("tlc-client", 1).unwrap();
+        let list = vec![
+            of(Direction::Write, 1, 4_096),
+            of(Direction::Flush, 3, 0),
+            of(Direction::Read, 0, 4_096),
+        ];
+        let mut recording = Recording::default();
+        rig.replay(&replay, Box::new(list.into_iter()), &mut recording).unwrap();
+        let reads = recording.intervals.iter().filter(|one| one.direction == Direction::Read);
+        reads.filter_map(|one| one.latency.max()).max().unwrap()
+    };
+    assert!(read.2 < mapped, "{read:?} {mapped}");
+    assert_eq!(ended.engine.open_loop.len(), 4);
 }

@@ -31,6 +31,7 @@ mod power_cuts;
 mod prove;
 mod python;
 mod quick;
+mod replays;
 mod review;
 mod serve;
 mod several;

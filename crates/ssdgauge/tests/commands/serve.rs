@@ -113,6 +113,37 @@ fn fio_verifies_what_it_wrote_and_the_truth_counts_its_requests() {
 }
 
 #[test]
+fn nbdcopy_copies_an_image_to_the_drive_and_back() {
+    if Command::new("nbdcopy").arg("--version").output().is_err() {
+        println!("skipped: no nbdcopy (package libnbd-bin)");
+        return;
+    }
+    let bench = Bench::new();
+    let options = ["--nbd", "unix:socket", "--keep-data"];
+    let server = Server::start(&bench, "sim:tiny?capacity=64MB", &options);
+    let size = server.ready["capacity_bytes"].as_u64().unwrap() as usize;
+    let mut random = ssdgauge_core::Random::new(8, 0);
+    let image: Vec<u8> = (0..size).map(|_| random.next_u64() as u8).collect();
+    std::fs::write(bench.path("image"), &image).unwrap();
+    let copy = |from: &str, to: &str| {
+        let mut command = Command::new("timeout");
+        command.args(["120", "nbdcopy", "--flush", from, to]).current_dir(bench.folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{from} to {to}: {}", text(&output.stderr));
+    };
+    copy("image", server.uri());
+    copy(server.uri(), "copy");
+    assert!(std::fs::read(bench.path("copy")).unwrap() == image, "the copy differs");
+    let (served, messages) = server.end();
+    assert_eq!(messages, "");
+    assert_eq!(
+        (&served["host_written_bytes"], &served["host_read_bytes"], &served["errors"]),
+        (&size.into(), &size.into(), &0.into())
+    );
+    assert!(served["flushes"].as_u64().unwrap() > 0, "{served}");
+}
+
+#[test]
 fn injected_errors_reach_fio() {
     let bench = Bench::new();
     let target = "sim:tiny?fault.error_at=1MiB&fault.error_bytes=4096";
