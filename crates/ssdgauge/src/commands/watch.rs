@@ -37,15 +37,20 @@ pub(crate) fn execute(arguments: &WatchArguments) -> Result<(), Failure> {
                 return Ok(());
             }
         }
-        return finish(all, &mut JsonLines, server.as_ref(), &stop);
+        let ended = watch(&mut all, &mut JsonLines, server.as_ref(), &stop)?;
+        return conclude(all, ended);
     }
     if terminal::has_terminal() && std::io::stdout().is_terminal() {
         stop.listen()?;
         let mut screen = Screen::open(true).map_err(|error| no_screen(&error))?;
-        return finish(all, &mut screen, server.as_ref(), &stop);
+        let ended = watch(&mut all, &mut screen, server.as_ref(), &stop);
+        // The terminal is given back before anything else is printed.
+        drop(screen);
+        return conclude(all, ended?);
     }
     let mut lines = PlainLines::new(all.len());
-    finish(all, &mut lines, server.as_ref(), &stop)
+    let ended = watch(&mut all, &mut lines, server.as_ref(), &stop)?;
+    conclude(all, ended)
 }
 
 /// Starts the server of the metrics of `all`, and states where it is.
@@ -68,19 +73,24 @@ fn open(path: &Path, wait: Option<Nanos>) -> Result<Watched, Failure> {
     Watched::open(path)
 }
 
-/// Observes `all` in the form of `observer`, and returns the failure that is the worst.
-fn finish(
-    mut all: Vec<Watched>,
+/// Observes `all` in the form of `observer`, and serves their metrics by `server`.
+fn watch(
+    all: &mut [Watched],
     observer: &mut dyn Observer,
     server: Option<&MetricsServer>,
     stop: &StopFlag,
-) -> Result<(), Failure> {
+) -> Result<End, Failure> {
     let ended = match server {
-        Some(server) => observe::observe(&mut all, &mut Metrics { server, beside: observer }, stop),
-        None => observe::observe(&mut all, observer, stop),
+        Some(server) => observe::observe(all, &mut Metrics { server, beside: observer }, stop),
+        None => observe::observe(all, observer, stop),
     };
+    ended.map_err(|error| no_screen(&error))
+}
+
+/// States how the runs have ended, and returns the failure that is the worst.
+fn conclude(all: Vec<Watched>, ended: End) -> Result<(), Failure> {
     let is_alone = all.len() == 1;
-    match ended.map_err(|error| no_screen(&error))? {
+    match ended {
         End::Left => Ok(()),
         End::OfRuns => {
             let mut failures: Vec<Failure> = Vec::new();

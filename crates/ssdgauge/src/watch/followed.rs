@@ -110,8 +110,9 @@ impl Followed {
         self.has_all = news.is_all;
         // A killed writer can leave a commit that is half written. It is undone by `resume`.
         let is_half_written = news.is_unsettled && self.follower.has_journal();
-        let is_new = !news.steps.is_empty();
         let mut events = self.take(news);
+        let is_other = |event: &Event| matches!(event, Event::Began(_) | Event::Ended(_));
+        let is_new = events.iter().any(is_other);
         self.looks_without_writer = if has_writer { 0 } else { self.looks_without_writer + 1 };
         if (self.has_all || is_half_written) && self.looks_without_writer >= LOOKS {
             let last = self.assembler.end();

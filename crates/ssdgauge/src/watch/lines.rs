@@ -47,7 +47,7 @@ pub(crate) fn summary(run: &Followed) -> String {
         words::step_number(run),
         step,
         words::written(run),
-        format!("{} findings", run.findings().len()),
+        format!("findings: {}", run.findings().len()),
         words::left(run),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -13,7 +13,7 @@ use ssdgauge_report::sanitize_prose;
 use ssdgauge_runfile::{StepPlace, StepState};
 
 /// The columns in front of a chart: the label of its axis.
-const AXIS: usize = 9;
+const AXIS: usize = 11;
 /// The height from which temperature and power have strips, and from which steps are listed.
 const WITH_STRIPS: usize = 16;
 const WITH_STEPS: usize = 12;
