@@ -24,6 +24,7 @@ mod ring_tuning;
 mod synchronous;
 mod uring;
 mod verification;
+mod waiting;
 
 pub use control::{ReplayLoad, run, run_replay};
 pub use load::{Device, Load};

@@ -3,15 +3,8 @@
 //! No request of the thread is in flight in a pause, so no latency contains one. Nothing here runs for a
 //! stream without pauses.
 
-use crate::load::StopSignal;
-use crate::recorder::ThreadRecorder;
-use ssdgauge_core::{Nanos, Pulse, Stream};
+use ssdgauge_core::{Nanos, Pulse, Request, Stream};
 use ssdgauge_os::clock::Clock;
-
-/// How long before its end a thread wakes up and spins: a timer is some ten microseconds late.
-const WAKE_UP_MARGIN: Nanos = Nanos(60_000);
-/// The longest sleep, so that a thread reads the stop signal and hands over every second.
-const LONGEST_SLEEP: Nanos = Nanos(20_000_000);
 
 /// The pauses of one thread.
 #[derive(Clone, Debug)]
@@ -33,6 +26,15 @@ pub(crate) enum Pause {
     Think(u64),
     /// A tick.
     Until(u64),
+}
+
+/// What a thread does before its next request, while nothing is in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Hold {
+    /// It sends a flush and waits for it.
+    Flush(Request),
+    /// It waits.
+    Pause(Pause),
 }
 
 impl Pauses {
@@ -62,33 +64,6 @@ impl Pauses {
         }
         self.sent += 1;
         None
-    }
-
-    /// Waits to the end of `pause`, or of the step at `deadline`, or for a stop.
-    pub(crate) fn wait(
-        &self,
-        pause: Pause,
-        deadline: u64,
-        stop_signal: &StopSignal,
-        recorder: &mut ThreadRecorder,
-    ) {
-        let end = match pause {
-            Pause::Think(ticks) => self.clock.now() + ticks,
-            Pause::Until(tick) => tick,
-        };
-        let end = end.min(deadline);
-        let (margin, longest) = (self.clock.ticks(WAKE_UP_MARGIN), self.clock.ticks(LONGEST_SLEEP));
-        loop {
-            let now = self.clock.now();
-            recorder.advance_to(now);
-            if now >= end || stop_signal.is_stopping() {
-                return;
-            }
-            match (end - now).saturating_sub(margin).min(longest) {
-                0 => std::hint::spin_loop(),
-                ticks => std::thread::sleep(Nanos(self.clock.nanos(ticks)).into()),
-            }
-        }
     }
 }
 

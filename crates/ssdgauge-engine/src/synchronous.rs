@@ -39,7 +39,7 @@ pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
                 && begin < deadline
                 && !stop_signal.is_stopping()
             {
-                pauses.wait(pause, deadline, &stop_signal, &mut recorder);
+                crate::waiting::wait(pause, (clock, deadline), &stop_signal, &mut recorder);
                 begin = clock.now();
             }
         }

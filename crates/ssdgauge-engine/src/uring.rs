@@ -13,11 +13,10 @@
 
 use crate::load::{Allowance, Assignment, Device, MAX_FAULTS};
 use crate::pace::{Lag, Pace};
-use crate::pauses::Pauses;
+use crate::pauses::{Hold, Pauses};
 use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Resources, Ring};
 use crate::verification::{Expected, WriteBuffer};
-use entry::Hold;
 use io_uring::squeue;
 use ssdgauge_core::{Direction, LatencyClock, Operation, Request};
 use ssdgauge_os::clock::Clock;

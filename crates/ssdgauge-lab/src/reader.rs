@@ -359,7 +359,8 @@ impl Reader<'_> {
                     keys.engine.as_ref().map_or(Engine::IoUring, |engine| *engine.get_ref());
                 let stream = self.stream(stream, &[])?;
                 self.check_engine(engine, std::iter::once(&stream), span)?;
-                Ok(PrepareRule::Precondition { engine, stream, until: self.until(until)? })
+                let (stream, until) = (Box::new(stream), self.until(until)?);
+                Ok(PrepareRule::Precondition { engine, stream, until })
             }
             (None, None, None, None, Some(rest), (false, false)) => Ok(PrepareRule::Rest(rest.0)),
             _ => Err(wrong()),

@@ -235,7 +235,7 @@ pub enum PrepareRule {
         /// The engine.
         engine: Engine,
         /// The workload.
-        stream: StreamRule,
+        stream: Box<StreamRule>,
         /// Its limits.
         until: UntilRule,
     },

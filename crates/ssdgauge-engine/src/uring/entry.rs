@@ -2,7 +2,7 @@
 
 use super::RingLoop;
 use crate::load::{Assignment, MAX_FAULTS};
-use crate::pauses::Pause;
+use crate::pauses::{Hold, Pause};
 use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Resources, discard_entry};
 use io_uring::{opcode, squeue, types};
@@ -62,15 +62,6 @@ impl RingLoop {
     }
 }
 
-/// What a thread does before its next request, while nothing is in flight.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Hold {
-    /// It sends a flush and waits for it.
-    Flush(Request),
-    /// It waits.
-    Pause(Pause),
-}
-
 impl RingLoop {
     /// Returns what comes before the next request; where nothing does, a request follows.
     #[cold]
@@ -104,12 +95,13 @@ impl RingLoop {
         recorder: &mut ThreadRecorder,
     ) {
         debug_assert_eq!(self.in_flight, 0, "the requests before have completed");
-        match (self.hold.take(), &self.pauses) {
-            (Some(Hold::Flush(request)), _) => self.flush(request, assignment, recorder),
-            (Some(Hold::Pause(pause)), Some(pauses)) => {
-                pauses.wait(pause, assignment.deadline, &assignment.stop_signal, recorder);
+        match self.hold.take() {
+            Some(Hold::Flush(request)) => self.flush(request, assignment, recorder),
+            Some(Hold::Pause(pause)) => {
+                let end = (self.clock, assignment.deadline);
+                crate::waiting::wait(pause, end, &assignment.stop_signal, recorder);
             }
-            (Some(Hold::Pause(_)) | None, _) => {}
+            None => {}
         }
     }
 

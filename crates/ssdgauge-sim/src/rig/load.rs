@@ -85,7 +85,7 @@ pub(crate) struct Load {
     pub(super) slots: Vec<InFlight>,
     /// Free slots of open loops.
     pub(super) free_slots: Vec<usize>,
-    /// Whether a request waited because all streams together had [`MAX_IN_FLIGHT`] in flight.
+    /// Whether a request waited because all streams together had `MAX_IN_FLIGHT` in flight.
     pub(super) is_full: bool,
     /// The threads of open loops.
     pub(super) open_loops: Vec<usize>,

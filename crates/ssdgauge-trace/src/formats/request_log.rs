@@ -79,8 +79,8 @@ impl<R: BufRead> RequestLogSource<R> {
         };
         match frame.kind {
             FrameKind::Records => {
-                let streams = self.workload.iter().flat_map(|workload| &workload.streams);
-                let stream = streams.skip(usize::from(frame.stream)).next();
+                let mut streams = self.workload.iter().flat_map(|workload| &workload.streams);
+                let stream = streams.nth(usize::from(frame.stream));
                 let stream = stream.filter(|stream| stream.sizes.defect(false).is_none());
                 self.sizes = stream.map_or(Vec::new(), |stream| stream.sizes.lengths());
                 self.frame = Some((frame, frame.count));

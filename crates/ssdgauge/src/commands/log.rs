@@ -59,8 +59,8 @@ pub(crate) fn print(path: &Path) -> Result<(), Failure> {
             FrameKind::End => {}
             FrameKind::Records => {
                 lines.clear();
-                let streams = workload.iter().flat_map(|workload| &workload.streams);
-                let stream = streams.skip(usize::from(frame.stream)).next();
+                let mut streams = workload.iter().flat_map(|workload| &workload.streams);
+                let stream = streams.nth(usize::from(frame.stream));
                 let sizes = stream.map_or(Vec::new(), |stream| stream.sizes.lengths());
                 for bytes in payload.chunks_exact(RECORD) {
                     let word = |at: usize| {
