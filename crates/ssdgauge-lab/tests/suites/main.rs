@@ -22,6 +22,7 @@ mod states;
 mod streams;
 mod support;
 mod tasks;
+mod traces;
 mod until;
 mod vocabulary;
 mod write_cache;
