@@ -16,6 +16,7 @@ mod drive_change;
 mod drive_description;
 mod durability;
 mod extents;
+mod generated_requests;
 mod headline;
 mod hot_blocks;
 pub mod io_log;
@@ -59,6 +60,7 @@ pub use drive_change::DriveChange;
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
 pub use durability::{Flush, LostWrite, ReadBack, Verified};
 pub use extents::Extents;
+pub use generated_requests::GeneratedRequests;
 pub use headline::{Headline, KneeFound, Ratio};
 pub use metric::{Family, Metric, Scope};
 pub use open_loop::{
@@ -67,8 +69,8 @@ pub use open_loop::{
 pub use percentile_series::{PercentileIntervals, PercentileSeries};
 pub use phase::PhaseKind;
 pub use plan::{
-    Action, Chosen, Deviation, Figure, Phase, Plan, Replay, Restart, Rounds, SteadyRule, Step,
-    SuiteIdentity, Test, TraceIdentity,
+    Action, Chosen, ComparedFigure, Deviation, Figure, GeneratedTrace, LengthCount, Phase, Plan,
+    Replay, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test, TraceIdentity,
 };
 pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};

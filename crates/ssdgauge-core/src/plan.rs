@@ -1,10 +1,12 @@
 //! Plans: what a run does to a drive, as plain data that is printed, estimated, confirmed and
 //! stored.
 
+mod generated;
 mod replay;
 mod steady_rule;
 mod validity;
 
+pub use generated::{ComparedFigure, GeneratedTrace, LengthCount};
 pub use replay::{Replay, TraceIdentity};
 pub use steady_rule::SteadyRule;
 

@@ -324,6 +324,8 @@ pub enum FindingKind {
     IdleCut,
     /// A trace was replayed: its times and those of the replay.
     Replayed,
+    /// The requests of a trace are generated after published sums.
+    Generated,
     /// The numbers were measured by another program.
     Imported,
     /// A finding of a newer version of the program.
@@ -408,6 +410,7 @@ impl FindingKind {
             FindingKind::CoarseTimes => "coarse-times",
             FindingKind::IdleCut => "idle-cut",
             FindingKind::Replayed => "replayed",
+            FindingKind::Generated => "generated",
             FindingKind::Imported => "imported",
             FindingKind::Unknown => "unknown",
         }

@@ -1,6 +1,7 @@
 //! The planner: binds a suite to a drive. The plan lists every step of the run before it begins.
 
 mod binder;
+mod generated;
 mod replay;
 
 pub use replay::{REPLAY_SUITE, plan_replay};

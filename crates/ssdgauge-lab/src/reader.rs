@@ -8,6 +8,7 @@ mod pauses;
 mod points;
 mod scores;
 mod streams;
+mod trace;
 
 use crate::error::SuiteError;
 use crate::schema::{self, Prepare, Span, Switch};
@@ -168,6 +169,14 @@ impl Reader<'_> {
                 "remove search and restart = \"step\"",
             ));
         }
+        let replays = points.iter().any(|point| point.trace.is_some());
+        if replays && test.restart == Some(Restart::Step) {
+            return Err(self.error(
+                test.id.span(),
+                "a replay begins again as a whole after a pause",
+                "remove restart = \"step\"",
+            ));
+        }
         let trims = points.iter().any(|point| point.trim.is_some());
         if trims && test.restart == Some(Restart::Step) {
             return Err(self.error(
@@ -177,7 +186,7 @@ impl Reader<'_> {
             ));
         }
         if !sets && !idles {
-            let default = if caches || trims { Restart::Test } else { Restart::Step };
+            let default = if caches || trims || replays { Restart::Test } else { Restart::Step };
             return Ok(test.restart.unwrap_or(default));
         }
         if test.search.is_some() || test.rounds.is_some() || test.restart == Some(Restart::Step) {

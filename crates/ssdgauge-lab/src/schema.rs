@@ -51,6 +51,7 @@ pub(crate) struct Test {
     pub(crate) stream: Option<Spanned<Stream>>,
     pub(crate) streams: Option<Spanned<Vec<Spanned<Stream>>>>,
     pub(crate) steps: Option<Spanned<Vec<Spanned<Step>>>>,
+    pub(crate) trace: Option<Spanned<Trace>>,
     #[serde(default)]
     pub(crate) sweep: Sweep,
     pub(crate) search: Option<Spanned<Search>>,
@@ -69,6 +70,28 @@ pub(crate) struct Test {
     #[serde(default)]
     pub(crate) deviates: BTreeMap<Spanned<String>, String>,
     pub(crate) restart: Option<ssdgauge_core::Restart>,
+}
+
+/// The published sums of a trace.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Trace {
+    pub(crate) name: Name,
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    pub(crate) read: Text<Bytes>,
+    pub(crate) written: Text<Bytes>,
+    #[serde(default)]
+    pub(crate) sizes: Vec<(Text<Bytes>, f64)>,
+    pub(crate) published_sizes: Option<bool>,
+    pub(crate) depth: f64,
+    pub(crate) depths: Option<Vec<(u32, u32, f64)>>,
+    pub(crate) sequential_percent: f64,
+    pub(crate) idle_cut: Text<Nanos>,
+    pub(crate) idle_percent: f64,
+    pub(crate) span: Span,
+    pub(crate) whole_from: Text<Bytes>,
+    pub(crate) seed: u64,
 }
 
 #[derive(Debug, Deserialize)]

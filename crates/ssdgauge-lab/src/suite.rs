@@ -117,6 +117,8 @@ pub struct PointRule {
     pub idle: Option<Nanos>,
     /// The range that the step deallocates, instead of streams.
     pub trim: Option<Extent>,
+    /// The published sums of the trace that the step replays, instead of streams.
+    pub trace: Option<TraceRule>,
     /// Number of the repetition, from 0.
     pub turn: u32,
     /// Its streams.
@@ -125,6 +127,49 @@ pub struct PointRule {
     pub until: UntilRule,
     /// The pause after it.
     pub rest: Rest,
+}
+
+/// The published sums of a trace of which the requests are generated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceRule {
+    /// Its name.
+    pub name: String,
+    /// Reads and writes.
+    pub requests: [u64; 2],
+    /// Their bytes.
+    pub bytes: [Bytes; 2],
+    /// Lengths and their shares of the requests in percent; the rest has other lengths.
+    pub sizes: Vec<(Bytes, f64)>,
+    /// Whether the source states these shares.
+    pub has_published_sizes: bool,
+    /// The requests in flight at the submission of a request.
+    pub depth: DepthRule,
+    /// The share of the requests that continue the one before in their direction, in percent.
+    pub sequential_percent: f64,
+    /// The length to which idle times are cut.
+    pub idle_cut: Nanos,
+    /// The share of the bursts that follow such an idle time, in percent.
+    pub idle_percent: f64,
+    /// The addressed range.
+    pub span: Extent,
+    /// The least capacity of a target that gets all requests; a smaller one gets its share.
+    pub whole_from: Bytes,
+    /// The seed of the requests.
+    pub seed: u64,
+}
+
+/// The requests in flight at the submission of a request of a trace, itself included.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DepthRule {
+    /// Their mean.
+    Mean(f64),
+    /// A table.
+    Shares {
+        /// The first and the last depth of each class, and its share of the requests in percent.
+        classes: Vec<(u32, u32, f64)>,
+        /// The mean that the source states beside it.
+        mean: f64,
+    },
 }
 
 /// Limits of a step: it ends at the first one that is reached.

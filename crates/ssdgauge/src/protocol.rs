@@ -175,6 +175,7 @@ impl TraceProtocol {
             idle_cut: self.idle_cut,
             has_response_times: has_responses,
             at_most,
+            generated: None,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The replay of a trace, as a step of a plan.
 
+use super::GeneratedTrace;
 use crate::sample::{Finding, FindingKind, Severity};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
@@ -56,6 +57,9 @@ pub struct Replay {
     pub has_response_times: bool,
     /// The reads and writes that are replayed at most, from the first on.
     pub at_most: u64,
+    /// The rules of the requests, where they are generated instead of read from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<GeneratedTrace>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -96,6 +100,18 @@ impl Replay {
     pub fn describe(&self) -> String {
         let [reads, writes] = self.requests;
         let (name, bytes) = (&self.trace.name, self.bytes[0] + self.bytes[1]);
+        if let Some(trace) = &self.generated {
+            let (share, idle) = (trace.share_words(), trace.idle().about());
+            return format!(
+                "generated trace {name} (seed {}, {share}): {reads} reads and {writes} writes, {}, \
+                 idle times of {} in all, {}. Published / generated: {}",
+                trace.seed,
+                bytes.about(),
+                idle,
+                self.cut_label(),
+                trace.comparison()
+            );
+        }
         let commands = match self.commands {
             [0, 0] => String::new(),
             [trims, flushes] => {
@@ -119,7 +135,21 @@ impl Replay {
         let [discards, flushes] = self.left_out;
         let resolution = Nanos(self.trace.time_resolution_ns);
         let cut = Nanos(self.recorded.0 - self.after_cut.0.min(self.recorded.0));
+        let generated = self.generated.as_ref().map(|trace| {
+            let text = format!(
+                "the requests of {} are generated after published sums (seed {}, {}); published / \
+                 generated: {}",
+                self.trace.name,
+                trace.seed,
+                trace.share_words(),
+                trace.comparison()
+            );
+            let advice = "compare the result only with results of the same generated trace, and with no \
+                          published one";
+            Finding::new(FindingKind::Generated, Severity::Note, text, advice)
+        });
         [
+            generated,
             finding(
                 self.folded > 0,
                 FindingKind::Folded,
@@ -182,7 +212,7 @@ impl Replay {
                 "use a trace with times in microseconds",
             ),
             finding(
-                cut > Nanos::ZERO,
+                cut > Nanos::ZERO && self.generated.is_none(),
                 FindingKind::IdleCut,
                 Severity::Note,
                 format!(

@@ -111,6 +111,12 @@ fn defect_of_preparation(preparation: &Preparation, capacity: Bytes) -> Option<S
 }
 
 fn defect_of_replay(replay: &Replay, capacity: Bytes) -> Option<String> {
+    let Replay { generated, requests, bytes, longest, .. } = replay;
+    let generated = generated.as_ref();
+    let defect = generated.and_then(|one| one.defect(*requests, *bytes, *longest, capacity));
+    if defect.is_some() {
+        return defect;
+    }
     let [reads, writes] = replay.requests;
     let is_valid = reads.checked_add(writes).is_some_and(|all| all > 0)
         && replay.bytes[0].0.checked_add(replay.bytes[1].0).is_some()

@@ -4,8 +4,8 @@ use super::rounds::RoundValues;
 use super::sink::StepSink;
 use super::slices::Slices;
 use ssdgauge_core::{
-    Action, Ended, EndedBy, Finding, FindingKind, Histogram, Nanos, OpenLoop, Reading, Replay, Rig,
-    RigError, Severity, Sink, SteadyRounds,
+    Action, Ended, EndedBy, Finding, FindingKind, GeneratedRequests, Histogram, Nanos, OpenLoop,
+    Reading, RecordedRequests, Replay, Rig, RigError, Severity, Sink, SteadyRounds,
 };
 
 /// Result of an action.
@@ -106,7 +106,10 @@ fn replay(rig: &mut dyn Rig, replay: &Replay, sink: &mut StepSink<'_>) -> Result
         what: format!("cannot read the trace {}", replay.trace.path),
         cause,
     };
-    let requests = sink.recorded_requests(replay).map_err(cannot_read)?;
+    let requests: Box<dyn RecordedRequests> = match &replay.generated {
+        Some(trace) => Box::new(GeneratedRequests::new(trace)),
+        None => sink.recorded_requests(replay).map_err(cannot_read)?,
+    };
     replay.findings().into_iter().for_each(|finding| sink.finding(finding));
     let ended = rig.replay(replay, requests, sink)?;
     let times = [
@@ -147,6 +150,14 @@ fn replayed(replay: &Replay, ended: &Ended) -> Finding {
             late(open_loop.lateness_max_us)
         )
     });
+    if replay.generated.is_some() {
+        let name = &replay.trace.name;
+        let text = format!(
+            "the replay of the generated trace {name} took {took:.3} s, of which about {recorded:.3} s \
+             are idle times{lateness}"
+        );
+        return Finding::new(FindingKind::Replayed, Severity::Note, text, "");
+    }
     Finding::new(
         FindingKind::Replayed,
         Severity::Note,

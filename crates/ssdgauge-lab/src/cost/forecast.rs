@@ -6,7 +6,7 @@ use super::search_path;
 use ssdgauge_core::search::Search;
 use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{
-    Action, Bytes, Nanos, Phase, Plan, Rounds, SteadyRule, Step, Test, Until, Workload,
+    Action, Arrival, Bytes, Nanos, Phase, Plan, Rounds, SteadyRule, Step, Test, Until, Workload,
 };
 
 /// Rounds beyond the first window that is steady at constant rates, on average. Chosen: noise delays about
@@ -92,7 +92,7 @@ impl Forecaster {
 
     /// Carries out a step and the rest behind it.
     fn step(&mut self, step: &Step) -> Effort {
-        let mut effort = match &step.action {
+        let effort = match &step.action {
             Action::Prepare(preparation) => self.drive.prepare(preparation),
             Action::Run { workload, until, steady } => match (steady, self.figure) {
                 (Some(rule), Figure::Expected) => self.until_steady(workload, until, *rule),
@@ -102,15 +102,32 @@ impl Forecaster {
             },
             // A drive that is too slow takes longer: the rates say by how much.
             Action::Replay(replay) => {
+                let written = replay.bytes[1].0 as f64;
+                if let Some(trace) = &replay.generated {
+                    // Bursts, as a closed loop of their mean depth, and idle times between them.
+                    let mut workload = replay.workload.clone();
+                    for stream in &mut workload.streams {
+                        stream.arrival = Arrival::Closed;
+                        stream.queue_depth = trace.burst_and_depth().1.round().max(1.0) as u32;
+                    }
+                    let busy = self.drive.run(&workload, &replay.until);
+                    let seconds = busy.seconds + trace.idle().as_secs_f64();
+                    return self.behind(step, Effort { seconds, written, ..busy });
+                }
                 let fastest = self.drive.run(&replay.workload, &replay.until);
                 let seconds = replay.after_cut.as_secs_f64().max(fastest.seconds);
-                Effort { seconds, written: replay.bytes[1].0 as f64, ..fastest }
+                Effort { seconds, written, ..fastest }
             }
             Action::Rest(time) | Action::Idle(time) => {
                 self.drive.rest(time.as_secs_f64());
                 Effort { seconds: time.as_secs_f64(), ..Effort::default() }
             }
         };
+        self.behind(step, effort)
+    }
+
+    /// Adds the rest behind a step to its `effort`.
+    fn behind(&mut self, step: &Step, mut effort: Effort) -> Effort {
         let rest = step.rest.after(nanos(effort.seconds)).as_secs_f64();
         self.drive.rest(rest);
         effort.seconds += rest;

@@ -1,6 +1,6 @@
 //! Binding of the rules of a suite to one drive: tests, phases, streams, and spans in bytes.
 
-use super::{Options, PlanError};
+use super::{Options, PlanError, generated};
 use crate::suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, TestRule, UntilRule,
 };
@@ -134,6 +134,14 @@ impl Binder<'_> {
     /// Binds the load of a point, or its trim or its idle time where it has no stream.
     fn load(&mut self, test: &str, engine: Engine, point: &PointRule) -> Result<Action, PlanError> {
         let what = format!("test {test}");
+        if let Some(rule) = &point.trace {
+            // A fill writes whole blocks of this length, and nothing else may be read.
+            let block = 128 << 10;
+            let span = Bytes(self.span(&what, rule.span, Bytes(block))?.0 / block * block);
+            self.scaled |= self.drive.capacity < rule.whole_from;
+            let replay = generated::replay(rule, span, self.drive, self.options.shorten);
+            return Ok(Action::Replay(Box::new(replay)));
+        }
         if let Some(extent) = point.trim {
             return Ok(Action::Prepare(self.trim(&what, extent)?));
         }

@@ -13,6 +13,9 @@ impl Reader<'_> {
     /// Returns the points of a test: the key of the sweep that is written first is the outermost
     /// loop, and the repetitions are the innermost one.
     pub(super) fn points(&self, test: &schema::Test) -> Result<Vec<PointRule>, SuiteError> {
+        if let Some(trace) = &test.trace {
+            return self.trace_points(test, trace);
+        }
         if let Some(steps) = &test.steps {
             return self.listed_points(test, steps);
         }
@@ -156,6 +159,7 @@ impl Reader<'_> {
             turn: 0,
             streams,
             trim: step.trim.map(extent),
+            trace: None,
             until,
             rest: self.rest(step.rest.as_ref())?,
         })
@@ -200,6 +204,7 @@ impl Reader<'_> {
                     turn,
                     streams: Vec::new(),
                     trim: None,
+                    trace: None,
                     until: UntilRule::default(),
                     rest: Rest::None,
                 });
@@ -275,7 +280,19 @@ impl Reader<'_> {
         }
         let label = words.join(" ");
         let until = *until;
-        let (streams, trim) = (rules, None);
-        PointRule { label, position, full_percent, power, idle, turn, streams, trim, until, rest }
+        let streams = rules;
+        PointRule {
+            label,
+            position,
+            full_percent,
+            power,
+            idle,
+            turn,
+            streams,
+            trim: None,
+            trace: None,
+            until,
+            rest,
+        }
     }
 }

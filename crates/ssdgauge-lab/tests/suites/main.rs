@@ -23,6 +23,7 @@ mod states;
 mod streams;
 mod support;
 mod tasks;
+mod traces;
 mod until;
 mod vocabulary;
 mod write_cache;

@@ -18,6 +18,7 @@ const LINES: &[Line] = &[
     ("load-curve", 20, 1.3, 1.3),
     ("fill-ladder", 20, 1.3, 1.3),
     ("consistency-2016", 60, 1.3, 1.3),
+    ("like-heavy", 1, 1.3, 1.3),
 ];
 
 const LONG: &[Line] = &[

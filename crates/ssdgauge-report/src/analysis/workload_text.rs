@@ -100,6 +100,10 @@ fn arrival(arrival: Arrival) -> String {
         Arrival::Poisson { per_second } => {
             format!("open loop, {} requests/s with Poisson arrivals", rate(per_second))
         }
+        // A generated trace, whose bursts follow completions, has no rate.
+        Arrival::Recorded { per_second } if per_second >= 1e9 => {
+            "requests of a trace at their times".to_owned()
+        }
         Arrival::Recorded { per_second } => {
             format!("requests of a trace at their times, mean {} requests/s", rate(per_second))
         }

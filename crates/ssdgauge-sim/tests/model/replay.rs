@@ -65,6 +65,7 @@ fn replay_of(requests: [u64; 2], bytes: u64) -> Replay {
         idle_cut: None,
         has_response_times: true,
         at_most: u64::MAX,
+        generated: None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::rest_of_run::RestOfRun;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::{meter_specs, terminal};
-use ssdgauge_core::{DriveInfo, Nanos, Plan};
+use ssdgauge_core::{DriveInfo, Nanos, Plan, Replay};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Outlook, Recorded, assumed_rates};
 use ssdgauge_runfile::{FindingRecord, Writer};
@@ -46,7 +46,8 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         return prove::resume(writer, &run, &recorded, arguments);
     }
     let plan = &head.plan;
-    let replay = plan.steps().find_map(|(_, _, step)| step.action.replay());
+    let of_file = |replay: &&Replay| replay.generated.is_none();
+    let replay = plan.steps().find_map(|(_, _, step)| step.action.replay().filter(of_file));
     let trace = replay.map(TraceInput::open_again).transpose()?;
     let stop = StopFlag::new();
     let size = SizeRequest {

@@ -32,6 +32,9 @@ const SUITES: &[(&str, u32)] = &[
     ("size-curve", 500),
     ("as-ssd", 2_000),
     ("tasks", 5_000),
+    ("like-destroyer", 5_000),
+    ("like-heavy", 5_000),
+    ("like-light", 5_000),
     ("trim", 5_000),
     ("power-states", 5_000),
     ("cache-fill", 200),
@@ -115,6 +118,7 @@ fn other_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries
 #[test]
 fn suites_of_tasks_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
     check_suites(&["client-2018-full", "as-ssd", "tasks", "trim", "power-states"]);
+    check_suites(&["like-destroyer", "like-heavy", "like-light"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::arguments::PlanOptions;
 use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
 use crate::terminal::width;
-use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Replay, Rest, Step, TargetKind, Test};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
     verified_bytes, wear,
@@ -51,7 +51,8 @@ pub(super) fn to_text(
         let tests: Vec<(&Test, Estimate)> = tests.map(|test| (test, cost_of(test))).collect();
         text.push_str(&overview::table(&tests, width::columns()));
     }
-    let replay = plan.steps().find_map(|(_, _, step)| step.action.replay());
+    let of_file = |replay: &&Replay| replay.generated.is_none();
+    let replay = plan.steps().find_map(|(_, _, step)| step.action.replay().filter(of_file));
     let suite = match replay {
         Some(replay) => format!("trace:{}", replay.trace.path),
         None => plan.suite.id.clone(),
