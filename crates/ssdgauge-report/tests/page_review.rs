@@ -93,6 +93,33 @@ fn a_part_of_a_drive_is_not_compared_with_a_whole_one() {
 }
 
 #[test]
+fn a_test_of_power_shows_power_and_comes_first_nowhere() {
+    let drive = |(number, power_w): (usize, f64)| {
+        let pace =
+            |_: &Stream, second: u32| Pace { iops: 1_000 + u64::from(second % 3), lat_us: 100.0 };
+        let window = Window::Time(Nanos::from_secs(20));
+        let score = |metric| Score::MeanOfLast { metric, window };
+        let long = || step("write", 1.0, stream(Access::Random, 4_096, 0, 1), 40);
+        let figures = [Figure::Ranking, Figure::Timeline];
+        let tests = [("power", Metric::PowerW), ("writes", Metric::Iops)]
+            .map(|(id, metric)| test(id, id, score(metric), &figures, vec![long()]));
+        let mut recipe = Recipe::new(&format!("r{number}"), plan("own", tests.into()), "Disk");
+        recipe.pace = &pace;
+        recipe.power_w = Some(power_w);
+        recipe.drive.serial = Some(format!("S{number}"));
+        run(&recipe)
+    };
+    let runs: Vec<Run> = [0.005, 2.4].into_iter().enumerate().map(drive).collect();
+    let whole = page(&runs, &PageOptions::default());
+    let power = whole.find("<figure id=\"own/power\"").unwrap();
+    let head = &whole[..power];
+    assert!(head.contains("id=\"sustained\"") || head.contains("id=\"everyday\""));
+    let figure = fragment(&runs, &PageOptions::default(), "own/power").unwrap();
+    let first = figure.split("<div class=\"p p-").nth(1).unwrap_or(&figure);
+    assert!(first.contains("power over time") && !first.contains("IOPS"), "{first}");
+}
+
+#[test]
 fn a_column_of_the_answer_has_a_short_name_on_phones() {
     let drive = |number: u64| {
         let pace = move |stream: &Stream, second: u32| {

@@ -55,12 +55,14 @@ enum Shape {
 
 fn shape(group: &Group<'_>) -> Shape {
     let test = &group.first().test.test;
+    // The course of a test of power is its power: its requests are few or none.
+    let is_of_power = test.score.metric().needs_power();
     let is_one_step = group.members.iter().all(|member| member.test.points.len() <= 1);
     match sections::of_group(group) {
         _ if test.search.is_some() => Shape::Loads,
         Use::Latency if is_one_step && uses::streams(test).len() == 1 => Shape::Tail,
         Use::Sustained if sections::is_over_time(group) && story::fits(group) => Shape::Story,
-        _ if sections::is_over_time(group) => Shape::Course,
+        _ if sections::is_over_time(group) && !is_of_power => Shape::Course,
         _ if ladder::fits(group) => Shape::Ladder,
         Use::Sustained | Use::Everyday | Use::Mixed | Use::Latency | Use::Power => Shape::Plain,
     }
