@@ -14,6 +14,7 @@ mod replay;
 mod serve;
 mod trace;
 mod values;
+mod xray;
 
 pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
@@ -26,6 +27,7 @@ pub(crate) use prove::ProveArguments;
 pub(crate) use replay::ReplayOptions;
 pub(crate) use serve::ServeArguments;
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
+pub(crate) use xray::XrayArguments;
 
 use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Resume(ResumeArguments),
     /// Prove how much of its stated capacity a drive stores, with the evidence.
     Prove(ProveArguments),
+    /// Look for the structures of a drive: link, parallel units, fast cache and others.
+    Xray(XrayArguments),
     /// List the suites, or the tests of one suite.
     Suites(SuitesArguments),
     /// List the drives and which may be tested, or describe one drive.

@@ -22,6 +22,7 @@ mod run;
 mod serve;
 mod suites;
 mod trace;
+mod xray;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -38,6 +39,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Plan(arguments) => plan::execute(&arguments),
         Command::Resume(arguments) => resume::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
+        Command::Xray(arguments) => xray::execute(&arguments),
         Command::Suites(arguments) => suites::execute(&arguments),
         Command::Drives(arguments) => match arguments.target.as_deref() {
             Some("sim:") => {

@@ -3,6 +3,8 @@
 //! The exact errors of the crates become a [`Failure`] here and nowhere else, so that every hint
 //! is in one file. A hint of a command that could have written to a drive reports whether it did.
 
+mod xray;
+
 use crate::suggestion;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::RigError;

@@ -39,3 +39,4 @@ mod traces;
 mod until;
 mod verify;
 mod widths;
+mod xray;
