@@ -48,6 +48,7 @@ mod sized_blocks;
 pub mod statistics;
 mod steady_rounds;
 mod step_number;
+mod timed;
 mod totals;
 mod units;
 mod workload;
@@ -82,7 +83,7 @@ pub use repeat_until::RepeatUntil;
 pub use request::{Request, RequestSource};
 pub use rig::{
     Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink, StampedBlocks, StampedReads,
-    Wrote,
+    TimedLoads, Wrote,
 };
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{MAX_LAG, Schedule};
@@ -91,6 +92,7 @@ pub use second_aggregator::{AggregatedStep, SecondAggregator, SecondMark};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;
 pub use step_number::StepNumbers;
+pub use timed::{Lane, LaneLimits, LaneRecord, LanesEnded, TimedRequest, Timing, Timings};
 pub use totals::{DirectionTotals, Totals};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{

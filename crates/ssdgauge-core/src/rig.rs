@@ -8,6 +8,7 @@ use crate::preparation::{Preparation, Prepared};
 use crate::proof::{Found, Stamp};
 use crate::recorded::RecordedRequests;
 use crate::sample::{Finding, Interval, Reading};
+use crate::timed::{Lane, LaneLimits, LanesEnded, TimedRequest, Timings};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,12 @@ pub trait Rig {
         None
     }
 
+    /// Returns the access to loads whose requests are timed one by one, for experiments that look for
+    /// the structures of a drive; `None` where reads do not reach a drive.
+    fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
+        None
+    }
+
     /// Counts a step that an earlier part of the same run has carried out on another rig, so that the
     /// requests of later steps differ from its own, as in an uninterrupted run.
     fn count_earlier(&mut self, _workload: &Workload, _until: &Until) {}
@@ -175,6 +182,34 @@ pub trait StampedBlocks: StampedReads {
         ranges: &[(u64, u64)],
         go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Wrote, RigError>;
+}
+
+/// A drive with loads whose requests are timed one by one, past every cache of the host.
+pub trait TimedLoads {
+    /// Sends `requests`, which are in the order of their due times, with at most `depth` in flight.
+    /// Returns the times of each request; `None` where `sink` stopped it. Readings go to `sink`.
+    ///
+    /// # Errors
+    /// A request fails or lies beyond the target, the write budget does not cover the writes, or the
+    /// drive disappears or does not respond; see [`RigError`].
+    fn send(
+        &mut self,
+        requests: &[TimedRequest],
+        depth: u32,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Timings>, RigError>;
+
+    /// Runs `lanes` together to the first of `limits`. Returns the record of each lane; `None` where
+    /// `sink` stopped it. Readings go to `sink`.
+    ///
+    /// # Errors
+    /// As [`TimedLoads::send`].
+    fn run_lanes(
+        &mut self,
+        lanes: &[Lane],
+        limits: LaneLimits,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<LanesEnded>, RigError>;
 }
 
 /// The receiver of the observations of a rig.

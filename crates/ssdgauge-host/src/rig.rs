@@ -14,6 +14,7 @@ mod open;
 mod prepare;
 mod replay;
 mod stamped;
+mod timed;
 
 pub use meters::open_meters;
 
@@ -24,7 +25,7 @@ use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, Nanos, Preparation, Prepared,
     ReadBack, RecordedRequests, Replay, Rig, RigError, Severity, Sink, StampedBlocks, StepNumbers,
-    Until, Verified, Workload,
+    TimedLoads, Until, Verified, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
@@ -222,6 +223,10 @@ impl Rig for LinuxRig {
     }
 
     fn stamped_blocks(&mut self) -> Option<&mut dyn StampedBlocks> {
+        self.reaches_drive().then_some(self)
+    }
+
+    fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
         self.reaches_drive().then_some(self)
     }
 

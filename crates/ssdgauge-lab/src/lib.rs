@@ -4,7 +4,8 @@
 //! [`ssdgauge_core::Plan`]; [`estimate`] and [`wear`] state its cost before a byte is written,
 //! and an [`Outlook`] the rest of it during the run;
 //! [`conduct`] executes the plan on a rig and records the samples, and [`resume`] continues a run
-//! that was interrupted. [`prove`] shows how much a drive stores, as far as it states.
+//! that was interrupted. [`prove`] shows how much a drive stores, as far as it states, and [`xray`]
+//! which structures show in its answers.
 //!
 //! This crate must never depend on Linux or on the virtual drive: it sees a `&mut dyn Rig`. It
 //! opens no file, writes only through the [`ssdgauge_runfile::Writer`] that it is given, and reads
@@ -20,6 +21,7 @@ mod reader;
 mod repeat;
 mod schema;
 mod suite;
+mod xray;
 
 pub use built_in::{built_in, built_in_ids, find_built_in};
 pub use conductor::{
@@ -40,4 +42,7 @@ pub use proof::{
 pub use repeat::{MAX_REPETITIONS, Repeat, RepeatError};
 pub use suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
+};
+pub use xray::{
+    Examined, XRAY_SUITE, XrayError, XrayOptions, XrayTarget, XrayWatcher, xray, xray_plan,
 };

@@ -21,6 +21,7 @@ mod request_log;
 pub(crate) mod served;
 mod settings;
 mod stamped;
+mod timed;
 mod validation;
 
 use crate::drive::Drive;
@@ -37,7 +38,7 @@ use request_log::{LoadLog, RequestLog};
 use ssdgauge_core::{
     Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush,
     MAX_LAG, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig, RigError, Sink,
-    StampedBlocks, StepNumbers, Until, Verified, Workload,
+    StampedBlocks, StepNumbers, TimedLoads, Until, Verified, Workload,
 };
 use std::io;
 use validation::{MAX_STEP, check_range, check_workload};
@@ -372,6 +373,10 @@ impl Rig for VirtualRig {
     }
 
     fn stamped_blocks(&mut self) -> Option<&mut dyn StampedBlocks> {
+        Some(self)
+    }
+
+    fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
         Some(self)
     }
 

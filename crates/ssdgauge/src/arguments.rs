@@ -15,6 +15,7 @@ mod serve;
 mod trace;
 mod values;
 mod watch;
+mod xray;
 
 pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
@@ -28,6 +29,7 @@ pub(crate) use replay::ReplayOptions;
 pub(crate) use serve::ServeArguments;
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
 pub(crate) use watch::WatchArguments;
+pub(crate) use xray::XrayArguments;
 
 use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
@@ -74,6 +76,8 @@ pub(crate) enum Command {
     Watch(WatchArguments),
     /// Prove how much of its stated capacity a drive stores, with the evidence.
     Prove(ProveArguments),
+    /// Look for the structures of a drive: link, parallel units, fast cache and others.
+    Xray(XrayArguments),
     /// List the suites, or the tests of one suite.
     Suites(SuitesArguments),
     /// List the drives and which may be tested, or describe one drive.

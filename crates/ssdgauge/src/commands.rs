@@ -23,6 +23,7 @@ mod serve;
 mod suites;
 mod trace;
 mod watch;
+mod xray;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -40,6 +41,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Resume(arguments) => resume::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
+        Command::Xray(arguments) => xray::execute(&arguments),
         Command::Suites(arguments) => suites::execute(&arguments),
         Command::Drives(arguments) => match arguments.target.as_deref() {
             Some("sim:") => {

@@ -4,6 +4,7 @@
 //! is in one file. A hint of a command that could have written to a drive reports whether it did.
 
 mod run_file;
+mod xray;
 
 use crate::suggestion;
 use serde::{Deserialize, Serialize};

@@ -15,4 +15,5 @@ mod served;
 mod steady;
 mod support;
 mod sync;
+mod timed;
 mod timing;

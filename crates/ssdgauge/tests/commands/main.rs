@@ -44,3 +44,4 @@ mod verify;
 mod watch;
 mod watch_metrics;
 mod widths;
+mod xray;

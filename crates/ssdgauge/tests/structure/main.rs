@@ -25,7 +25,8 @@ const HOST: &[(&str, &[&str])] = &[
     ("helper", &["capabilities", "paths", "settings", "system_calls"]),
     ("privileges", &["helper", "paths", "system_calls"]),
     ("stamp_io", &[]),
-    ("rig", &["monitor", "preparation", "privileges", "settings", "stamp_io"]),
+    ("timed_io", &[]),
+    ("rig", &["monitor", "preparation", "privileges", "settings", "stamp_io", "timed_io"]),
 ];
 
 /// The same of `ssdgauge-guard`.
@@ -96,7 +97,7 @@ const REPORT: &[(&str, &[&str])] = &[
 ];
 
 /// The crates whose files form no circle.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "ssdgauge-core",
     "ssdgauge-os",
     "ssdgauge-drive",
@@ -106,6 +107,7 @@ const CRATES: [&str; 17] = [
     "ssdgauge-host",
     "ssdgauge-runfile",
     "ssdgauge-lab",
+    "ssdgauge-xray",
     "ssdgauge-sim",
     "ssdgauge-report",
     "ssdgauge-nbd",

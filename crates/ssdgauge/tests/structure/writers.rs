@@ -83,13 +83,14 @@ fn every_place_that_can_write_is_known() {
 
 /// Each implementation of `Sink` outside tests: the ones that stand between a rig and its sink
 /// (decorators), whose unit test calls `check_forwarding`, and the ones at the end.
-const SINKS: [(&str, usize, bool); 7] = [
+const SINKS: [(&str, usize, bool); 8] = [
     ("ssdgauge-core/src/recording.rs", 1, false),
     ("ssdgauge-engine/src/ring_tuning.rs", 1, false),
     ("ssdgauge-guard/src/write_budget.rs", 1, true),
     ("ssdgauge-host/src/monitor/interference.rs", 1, true),
     ("ssdgauge-host/src/rig/instruments.rs", 1, true),
     ("ssdgauge-lab/src/conductor/sink.rs", 1, false),
+    ("ssdgauge-lab/src/xray/access.rs", 1, false),
     ("ssdgauge/src/commands/bench.rs", 1, false),
 ];
 

@@ -1,0 +1,422 @@
+//! Loads whose requests are timed one by one, by positioned calls: a thread for each request in flight.
+//!
+//! Threads are simple, and exact as long as the processors are not the limit; the share of their time that a
+//! load took is returned with it. This module takes open files, and must never open one for writing.
+
+mod reader;
+
+pub use reader::TimedReader;
+
+use ssdgauge_core::{
+    Access, Bytes, Direction, Lane, LaneLimits, LaneRecord, LanesEnded, Nanos, Random, RigError,
+    TimedRequest, Timing, Timings,
+};
+use ssdgauge_os::memory::Region;
+use ssdgauge_os::{file_io, process, thread};
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// The most threads of a load.
+const MOST_THREADS: u32 = 256;
+/// The time without a completed request after which a drive counts as hung; that of a proof.
+const SILENCE: Duration = Duration::from_secs(60);
+/// The same once a stop was requested.
+const STOP_TIMEOUT: Duration = Duration::from_secs(4);
+/// A thread sleeps until so long before its request is due, and spins from then on. Chosen: above the
+/// delay with which Linux wakes a thread.
+const SPIN: Duration = Duration::from_micros(300);
+/// The distance of the words that make each block of written data differ.
+const WORDS_PER_BLOCK: usize = 512;
+
+/// Why a load ended.
+#[derive(Debug, Error)]
+pub(crate) enum TimedError {
+    /// A request failed.
+    #[error("{what} at byte {offset}: {cause}")]
+    Io {
+        /// The request.
+        what: &'static str,
+        /// Its first byte.
+        offset: u64,
+        /// The error of the kernel.
+        cause: io::Error,
+        /// Whether the kernel reports that there is no device.
+        is_gone: bool,
+    },
+    /// No request completed.
+    #[error("no request completed for {0}")]
+    Hung(Nanos),
+}
+
+impl TimedError {
+    fn new(what: &'static str, offset: u64, cause: io::Error) -> TimedError {
+        let is_gone = matches!(cause.raw_os_error(), Some(libc::ENODEV | libc::ENXIO));
+        TimedError::Io { what, offset, cause, is_gone }
+    }
+}
+
+/// What the threads of a load share.
+#[derive(Default)]
+struct Shared {
+    done: AtomicU64,
+    stops: AtomicBool,
+}
+
+impl Shared {
+    fn stops(&self) -> bool {
+        self.stops.load(Ordering::Relaxed)
+    }
+}
+
+/// Checks that `requests` are reads and writes within `size`, in the order of their times.
+pub(crate) fn check_requests(
+    requests: &[TimedRequest],
+    depth: u32,
+    size: Bytes,
+) -> Result<(), RigError> {
+    let refused = |what: String| Err(RigError::Refused(what));
+    if !(1..=MOST_THREADS).contains(&depth) {
+        return refused(format!("{depth} timed requests in flight; at most {MOST_THREADS}"));
+    }
+    for request in requests {
+        let end = request.offset.checked_add(u64::from(request.length));
+        if request.length == 0 || end.is_none_or(|end| end > size.0) {
+            return refused(format!("a timed request at byte {} beyond {size}", request.offset));
+        }
+        if !request.direction.is_transfer() {
+            return refused("a timed request is no read or write".into());
+        }
+    }
+    match requests.is_sorted_by_key(|request| request.due) {
+        true => Ok(()),
+        false => refused("timed requests not in the order of their times".into()),
+    }
+}
+
+/// Checks that `lanes` lie within `size` and have requests in flight.
+pub(crate) fn check_lanes(lanes: &[Lane], size: Bytes) -> Result<(), RigError> {
+    let depth: u64 = lanes.iter().map(|lane| u64::from(lane.queue_depth)).sum();
+    let is_valid = |lane: &Lane| {
+        let end = lane.offset.0.checked_add(lane.span.0);
+        lane.block_size.0 > 0
+            && lane.span >= lane.block_size
+            && end.is_some_and(|end| end <= size.0)
+            && lane.direction.is_transfer()
+    };
+    match (1..=u64::from(MOST_THREADS)).contains(&depth) && lanes.iter().all(is_valid) {
+        true => Ok(()),
+        false => Err(RigError::Refused(format!("lanes that do not fit into {size}"))),
+    }
+}
+
+/// Sends `requests` with at most `depth` in flight; `None` where `go_on` ended it.
+pub(crate) fn send(
+    file: &Arc<File>,
+    requests: &[TimedRequest],
+    depth: u32,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Timings>, TimedError> {
+    let most = requests.iter().map(|request| request.length as usize).max().unwrap_or(1);
+    let list = Arc::new(requests.to_vec());
+    let next = Arc::new(AtomicUsize::new(0));
+    let begin = Instant::now();
+    let cpu = process::cpu_time();
+    let body = move |file: &File, shared: &Shared, slot: u64| -> Result<_, TimedError> {
+        let mut buffer = Buffer::new(most, slot)?;
+        let mut timings = Vec::new();
+        while !shared.stops() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(request) = list.get(index) else { break };
+            wait_until(begin + Duration::from(request.due), shared);
+            let length = request.length as usize;
+            buffer.prepare(request.direction, length, index as u64);
+            let submitted = elapsed(begin);
+            transfer(file, &buffer.region, request.direction, request.offset, length)?;
+            timings.push((index, Timing { submitted, completed: elapsed(begin) }));
+            shared.done.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(timings)
+    };
+    let threads = u64::from(depth).min(requests.len() as u64).max(1);
+    let Some(parts) = carry_out(file, threads, go_on, body)? else { return Ok(None) };
+    let mut timings = vec![Timing::default(); requests.len()];
+    for (index, timing) in parts.into_iter().flatten() {
+        timings[index] = timing;
+    }
+    let last = timings.iter().map(|timing| timing.completed).max().unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let available = (last.0 * processors.min(threads)).max(1);
+    let host_load = process::cpu_time().saturating_sub(cpu) as f64 / available as f64;
+    Ok(Some(Timings { requests: timings, host_load }))
+}
+
+/// Runs `lanes` together to the first of `limits`; `None` where `go_on` ended it. Returns the bytes that
+/// were written beside the record.
+pub(crate) fn run_lanes(
+    file: &Arc<File>,
+    lanes: &[Lane],
+    limits: LaneLimits,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<(LanesEnded, Bytes)>, TimedError> {
+    let slots: Vec<usize> = lanes
+        .iter()
+        .enumerate()
+        .flat_map(|(index, lane)| std::iter::repeat_n(index, lane.queue_depth as usize))
+        .collect();
+    let threads = slots.len() as u64;
+    let all = Arc::new(lanes.to_vec());
+    let blocks: Arc<Vec<AtomicU64>> = Arc::new(lanes.iter().map(|_| AtomicU64::new(0)).collect());
+    let written = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&written);
+    let begin = Instant::now();
+    let body = move |file: &File, shared: &Shared, slot: u64| -> Result<_, TimedError> {
+        let index = slots[slot as usize];
+        let lane = &all[index];
+        let length = lane.block_size.0 as usize;
+        let in_span = lane.span.0 / lane.block_size.0;
+        let mut buffer = Buffer::new(length, slot)?;
+        let mut random = Random::new(lane_seed(lane), slot);
+        let mut record = LaneRecord::default();
+        let most = lane.latencies.div_ceil(lane.queue_depth as usize);
+        while !shared.stops() && elapsed(begin) < limits.time {
+            if lane.direction == Direction::Write {
+                let before = counted.fetch_add(lane.block_size.0, Ordering::Relaxed);
+                if before + lane.block_size.0 > limits.written.0 {
+                    counted.fetch_sub(lane.block_size.0, Ordering::Relaxed);
+                    shared.stops.store(true, Ordering::Relaxed);
+                    break;
+                }
+            }
+            let number = blocks[index].fetch_add(1, Ordering::Relaxed);
+            let block = match lane.access {
+                Access::Sequential => number % in_span,
+                Access::Random => random.below(in_span),
+            };
+            let offset = lane.offset.0 + block * lane.block_size.0;
+            buffer.prepare(lane.direction, length, number);
+            let submitted = elapsed(begin);
+            transfer(file, &buffer.region, lane.direction, offset, length)?;
+            let completed = elapsed(begin);
+            record.add(completed, limits.bin, lane.block_size.0);
+            if record.latencies.len() < most {
+                record.latencies.push((submitted, completed.saturating_sub(submitted)));
+            }
+            shared.done.fetch_add(1, Ordering::Relaxed);
+            if lane.think > Nanos::ZERO {
+                wait_until(Instant::now() + Duration::from(lane.think), shared);
+            }
+        }
+        Ok((index, record, elapsed(begin)))
+    };
+    let Some(parts) = carry_out(file, threads, go_on, body)? else { return Ok(None) };
+    let mut ended =
+        LanesEnded { lanes: vec![LaneRecord::default(); lanes.len()], ..LanesEnded::default() };
+    for (index, record, end) in parts {
+        ended.lanes[index].merge(record, lanes[index].latencies);
+        ended.elapsed = ended.elapsed.max(end);
+    }
+    Ok(Some((ended, Bytes(written.load(Ordering::Relaxed)))))
+}
+
+/// Carries out `body` in `threads` threads; `None` where `go_on` ended it. A request to a drive that hangs
+/// cannot be cancelled, so the threads are then left behind.
+fn carry_out<T: Send + 'static>(
+    file: &Arc<File>,
+    threads: u64,
+    go_on: &mut dyn FnMut() -> bool,
+    body: impl Fn(&File, &Shared, u64) -> Result<T, TimedError> + Send + Sync + 'static,
+) -> Result<Option<Vec<T>>, TimedError> {
+    let shared = Arc::new(Shared::default());
+    let of_threads = Arc::clone(&shared);
+    let work = move |file: &File| {
+        Ok(std::thread::scope(|scope| {
+            let spawn = |slot| {
+                let (body, shared) = (&body, &of_threads);
+                scope.spawn(move || {
+                    let result = body(file, shared, slot);
+                    // The first error ends the others.
+                    if result.is_err() {
+                        shared.stops.store(true, Ordering::Relaxed);
+                    }
+                    result
+                })
+            };
+            let handles: Vec<_> = (0..threads).map(spawn).collect();
+            let results = handles.into_iter().map(|handle| match handle.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            results.collect::<Vec<_>>().into_iter().collect::<Result<Vec<T>, TimedError>>()
+        }))
+    };
+    let (mut last, mut since, mut limit) = (0, Instant::now(), SILENCE);
+    let mut is_stopped = false;
+    let waits = || {
+        let done = shared.done.load(Ordering::Relaxed);
+        if done != last {
+            (last, since) = (done, Instant::now());
+        }
+        if !is_stopped && !go_on() {
+            is_stopped = true;
+            shared.stops.store(true, Ordering::Relaxed);
+            (since, limit) = (Instant::now(), STOP_TIMEOUT);
+        }
+        since.elapsed() < limit
+    };
+    let result = thread::within_while(file, work, waits);
+    match result {
+        None => Err(TimedError::Hung(Nanos(since.elapsed().as_nanos() as u64))),
+        Some(Err(cause)) => Err(TimedError::new("threads for a load", 0, cause)),
+        Some(Ok(Err(error))) => Err(error),
+        Some(Ok(Ok(_))) if is_stopped => Ok(None),
+        Some(Ok(Ok(parts))) => Ok(Some(parts)),
+    }
+}
+
+/// Memory for one request, with data that no drive can compress or share between blocks.
+struct Buffer {
+    region: Region,
+}
+
+impl Buffer {
+    fn new(length: usize, slot: u64) -> Result<Buffer, TimedError> {
+        let region = Region::new(length.next_multiple_of(8));
+        let mut region = region.map_err(|cause| TimedError::new("memory", 0, cause))?;
+        let mut random = Random::new(slot, 0x71_3d);
+        region.words_mut().iter_mut().for_each(|word| *word = random.next_u64());
+        Ok(Buffer { region })
+    }
+
+    /// Makes the blocks of a write differ from every earlier one.
+    fn prepare(&mut self, direction: Direction, length: usize, number: u64) {
+        if direction == Direction::Write {
+            let words = &mut self.region.words_mut()[..length / 8];
+            words.iter_mut().step_by(WORDS_PER_BLOCK).for_each(|word| {
+                *word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number | 1);
+            });
+        }
+    }
+}
+
+fn lane_seed(lane: &Lane) -> u64 {
+    lane.offset.0 ^ lane.span.0.rotate_left(32)
+}
+
+fn elapsed(begin: Instant) -> Nanos {
+    Nanos(begin.elapsed().as_nanos() as u64)
+}
+
+/// Sleeps and then spins until `at`.
+fn wait_until(at: Instant, shared: &Shared) {
+    loop {
+        let left = at.saturating_duration_since(Instant::now());
+        if left.is_zero() || shared.stops() {
+            return;
+        }
+        match left.checked_sub(SPIN) {
+            Some(rest) => std::thread::sleep(rest.min(Duration::from_millis(50))),
+            None => std::hint::spin_loop(),
+        }
+    }
+}
+
+/// Reads or writes `length` bytes at `offset`.
+fn transfer(
+    file: &File,
+    region: &Region,
+    direction: Direction,
+    offset: u64,
+    length: usize,
+) -> Result<(), TimedError> {
+    let mut done = 0;
+    while done < length {
+        let (at, rest, place) = (region.at(done), length - done, offset + done as u64);
+        let moved = match direction {
+            Direction::Read => file_io::read_at(file, at, rest, place),
+            Direction::Write | Direction::Flush | Direction::Trim => {
+                file_io::write_at(file, at, rest, place)
+            }
+        };
+        match moved {
+            Ok(0) => {
+                let cause = io::ErrorKind::UnexpectedEof.into();
+                return Err(TimedError::new(direction.name(), offset, cause));
+            }
+            Ok(bytes) => done += bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(TimedError::new(direction.name(), offset, cause)),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn file(bytes: usize) -> (tempfile::NamedTempFile, Arc<File>) {
+        let mut named = tempfile::NamedTempFile::new().unwrap();
+        named.write_all(&vec![7; bytes]).unwrap();
+        let file = File::options().read(true).write(true).open(named.path()).unwrap();
+        (named, Arc::new(file))
+    }
+
+    fn request(due: u64, direction: Direction, offset: u64) -> TimedRequest {
+        TimedRequest { due: Nanos(due), direction, offset, length: 4_096 }
+    }
+
+    #[test]
+    fn no_request_is_sent_before_it_is_due_and_each_has_its_times() {
+        let (_named, file) = file(1 << 20);
+        let requests: Vec<TimedRequest> =
+            (0..64).map(|i| request(i / 2 * 200_000, Direction::Read, i % 7 * 4_096)).collect();
+        let timings = send(&file, &requests, 2, &mut || true).unwrap().unwrap().requests;
+        assert_eq!(timings.len(), requests.len());
+        for (request, timing) in requests.iter().zip(&timings) {
+            assert!(timing.submitted >= request.due, "{request:?} {timing:?}");
+            assert!(timing.completed > timing.submitted, "{timing:?}");
+        }
+    }
+
+    #[test]
+    fn lanes_write_no_byte_beyond_their_limit_and_count_each_one() {
+        let (named, file) = file(1 << 20);
+        let lane = Lane {
+            direction: Direction::Write,
+            access: Access::Sequential,
+            block_size: Bytes(4_096),
+            offset: Bytes(8_192),
+            span: Bytes(1 << 18),
+            queue_depth: 3,
+            think: Nanos::ZERO,
+            latencies: 1_000,
+        };
+        let limits = LaneLimits {
+            time: Nanos::from_secs(60),
+            written: Bytes(20 * 4_096 + 1),
+            bin: Nanos(1_000_000),
+        };
+        let (ended, written) = run_lanes(&file, &[lane], limits, &mut || true).unwrap().unwrap();
+        assert_eq!(written, Bytes(20 * 4_096));
+        assert_eq!(ended.lanes[0].bytes.iter().sum::<u64>(), written.0);
+        let contents = std::fs::read(named.path()).unwrap();
+        let changed: Vec<bool> =
+            contents.chunks(4_096).map(|block| block.iter().any(|byte| *byte != 7)).collect();
+        assert!(changed.iter().enumerate().all(|(i, changed)| *changed == (2..22).contains(&i)));
+        let blocks: std::collections::BTreeSet<&[u8]> =
+            contents.chunks(4_096).skip(2).take(20).collect();
+        assert_eq!(blocks.len(), 20, "blocks differ");
+    }
+
+    #[test]
+    fn a_stop_ends_a_load_without_a_result() {
+        let (_named, file) = file(1 << 16);
+        let late = [request(0, Direction::Read, 0), request(60_000_000_000, Direction::Read, 0)];
+        assert_eq!(send(&file, &late, 1, &mut || false).unwrap(), None);
+    }
+}

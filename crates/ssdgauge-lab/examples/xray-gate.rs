@@ -1,0 +1,114 @@
+//! Looks into random virtual drives, and counts the answers whose interval contains the truth:
+//! `cargo run --release -p ssdgauge-lab --example xray-gate -- --drives N --seed S [--only STRUCTURES] [--all] [--without-noise]`.
+//!
+//! Seeds below 1,000,000 were used while the methods were tuned.
+
+#![allow(clippy::print_stdout, reason = "a program for the terminal")]
+
+#[path = "../tests/xray/gate.rs"]
+mod gate;
+#[path = "../tests/xray/noise.rs"]
+mod noise;
+#[path = "../tests/xray/prior.rs"]
+mod prior;
+
+use ssdgauge_xray::Structure;
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+struct Tally {
+    asked: u32,
+    identifiable: u32,
+    is_known: bool,
+    answered: u32,
+    right: u32,
+    widths: Vec<f64>,
+    errors: Vec<f64>,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let number = |name: &str, default: u64| -> Result<u64, std::num::ParseIntError> {
+        let place = arguments.iter().position(|argument| argument == name);
+        let value = place.and_then(|place| arguments.get(place + 1));
+        value.map_or(Ok(default), |value| value.parse())
+    };
+    let (drives, first) = (number("--drives", 50)?, number("--seed", 1_000_000)?);
+    let noise = !arguments.iter().any(|argument| argument == "--without-noise");
+    let only: Vec<Structure> = arguments
+        .iter()
+        .position(|argument| argument == "--only")
+        .and_then(|place| arguments.get(place + 1))
+        .map(|keys| keys.split(',').filter_map(Structure::from_key).collect())
+        .unwrap_or_default();
+    let shows = arguments.iter().any(|argument| argument == "--all");
+    let mut tallies: BTreeMap<Structure, Tally> = BTreeMap::new();
+    for seed in first..first + drives {
+        let (target, judged) = gate::judge(seed, &only, noise);
+        if shows {
+            println!("{seed} sim:{target}");
+        }
+        for one in judged {
+            let tally = tallies.entry(one.truth.structure).or_default();
+            tally.asked += 1;
+            tally.is_known |= one.truth.identifiable.is_some();
+            tally.identifiable += u32::from(one.truth.identifiable == Some(true));
+            let key = one.truth.structure.key();
+            let is_right = one.is_right();
+            match &one.outcome {
+                Ok(value) => {
+                    tally.answered += 1;
+                    tally.right += u32::from(is_right);
+                    tally.widths.push(value.width());
+                    if let Some(truth) = one.truth.value.filter(|truth| *truth != 0.0) {
+                        tally.errors.push((value.value / truth - 1.0).abs());
+                    }
+                    let truth = one.truth.value;
+                    if !is_right || shows {
+                        let word = if is_right { "right" } else { "MISS" };
+                        println!(
+                            "{word} {key} seed {seed}: {:.4} [{:.4}, {:.4}], truth {truth:.4?} {}",
+                            value.value,
+                            value.low,
+                            value.high,
+                            if shows { "" } else { &target }
+                        );
+                    }
+                }
+                Err(reason) if shows => println!(
+                    "refused {key} seed {seed} (truth {:.2?}, identifiable {:?}): {}",
+                    one.truth.value, one.truth.identifiable, reason.0
+                ),
+                Err(_) => {}
+            }
+        }
+    }
+    let middle = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).map_or("-".into(), |value| format!("{:.1} %", value * 100.0))
+    };
+    println!("\n{drives} random virtual drives from seed {first} (MODEL), noise {noise}");
+    println!("structure     asked  identifiable  answered  right  median width  median error");
+    let (mut answered, mut right) = (0, 0);
+    for (structure, tally) in &mut tallies {
+        let identifiable = match tally.is_known {
+            true => tally.identifiable.to_string(),
+            false => "not known".into(),
+        };
+        println!(
+            "{:<12}{:>7}{:>14}{:>10}{:>7}{:>14}{:>14}",
+            structure.key(),
+            tally.asked,
+            identifiable,
+            tally.answered,
+            tally.right,
+            middle(&mut tally.widths),
+            middle(&mut tally.errors)
+        );
+        answered += tally.answered;
+        right += tally.right;
+    }
+    let share = f64::from(right) / f64::from(answered.max(1)) * 100.0;
+    println!("{right} of {answered} answers contain the truth ({share:.1} %)");
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! X-ray of a drive: experiments of bounded bytes and time through the rig, whose series `ssdgauge_xray`
+//! turns into structures.
+//!
+//! It decides what is sent, in which order, and when an experiment ends. It must never judge a series, and
+//! never send a write that its plan does not cover.
+
+mod access;
+mod error;
+mod fill;
+mod heat;
+mod options;
+mod plan;
+mod reads;
+mod sizes;
+
+pub use access::{XrayTarget, XrayWatcher};
+pub use error::XrayError;
+pub use options::XrayOptions;
+pub use plan::{XRAY_SUITE, xray_plan};
+
+use access::Access;
+use error::Ended;
+use options::excluded;
+use sizes::Sizes;
+use ssdgauge_core::{Bytes, Finding};
+use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Structure, lacks};
+use std::collections::BTreeSet;
+
+/// The result of an X-ray.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Examined {
+    /// The answer for each structure that was asked for, and for each that these need, in the order of
+    /// [`Structure::ALL`].
+    pub answers: Vec<Answer>,
+    /// The bytes that were written.
+    pub written: Bytes,
+    /// The bytes that were read.
+    pub read: Bytes,
+    /// Doubts about the conditions.
+    pub findings: Vec<Finding>,
+    /// Whether every experiment was carried out.
+    pub is_complete: bool,
+}
+
+/// Looks for the structures of `target`.
+///
+/// # Errors
+/// [`XrayError`]; a stop by the watcher is none, but leaves the result incomplete.
+pub fn xray<'a>(
+    target: XrayTarget<'a>,
+    options: &XrayOptions,
+    watcher: &'a mut dyn XrayWatcher,
+) -> Result<Examined, XrayError> {
+    let (access, sizes) = Access::open(target, options, watcher)?;
+    let mut examination = Examination {
+        access,
+        sizes,
+        gentle: options.gentle,
+        wanted: options.structures(),
+        answers: Vec::new(),
+        filled: 0,
+        has_region: false,
+        is_level: false,
+        drop: None,
+    };
+    let is_complete = match examination.carry_out() {
+        Ok(()) => true,
+        Err(Ended::Stopped) => false,
+        Err(Ended::Failed(error)) => return Err(error),
+    };
+    let Examination { access, wanted, mut answers, .. } = examination;
+    for structure in wanted {
+        if answers.iter().all(|answer| answer.structure != structure) {
+            let outcome = Err(Refusal("the X-ray was interrupted before".into()));
+            answers.push(Answer { structure, outcome });
+        }
+    }
+    answers.sort_by_key(|answer| answer.structure);
+    let (written, read, findings) = access.into_totals();
+    Ok(Examined { answers, written, read, findings, is_complete })
+}
+
+/// An X-ray in progress.
+struct Examination<'a> {
+    access: Access<'a>,
+    sizes: Sizes,
+    gentle: bool,
+    wanted: BTreeSet<Structure>,
+    answers: Vec<Answer>,
+    /// The bytes from the start of the drive that ascending writes have written.
+    filled: u64,
+    /// Whether the range of the reads holds data that was written in ascending order.
+    has_region: bool,
+    /// Whether the fill ran at one rate throughout.
+    is_level: bool,
+    /// The end of the fast cache, where the fill found it.
+    drop: Option<Drop>,
+}
+
+impl Examination<'_> {
+    /// Carries out the experiments in their order: what needs an empty drive first, what heats it last.
+    fn carry_out(&mut self) -> Result<(), Ended> {
+        self.ceilings()?;
+        self.units()?;
+        self.staged_fill()?;
+        self.suspension()?;
+        self.folding()?;
+        self.spare_area()?;
+        self.heating()
+    }
+
+    fn wants(&self, structure: Structure) -> bool {
+        self.wanted.contains(&structure)
+    }
+
+    /// Answers with what excludes `structure`, or with what it lacks; returns true where there is an
+    /// experiment left to do for it.
+    fn is_open(&mut self, structure: Structure) -> bool {
+        if !self.wants(structure) || self.value(structure).is_some() {
+            return false;
+        }
+        let reason = excluded(structure, self.access.kind(), self.gentle)
+            .or_else(|| lacks(structure, &self.answers));
+        match reason {
+            Some(reason) => {
+                self.answer(structure, Err(reason));
+                false
+            }
+            None => true,
+        }
+    }
+
+    fn answer(&mut self, structure: Structure, outcome: Identified) {
+        let is_new = self.answers.iter().all(|answer| answer.structure != structure);
+        if self.wants(structure) && is_new {
+            self.answers.push(Answer { structure, outcome });
+        }
+    }
+
+    /// Returns the value of `structure`, where it is identified.
+    fn value(&self, structure: Structure) -> Option<f64> {
+        let answer = self.answers.iter().find(|answer| answer.structure == structure)?;
+        answer.outcome.as_ref().ok().map(|value| value.value)
+    }
+}

@@ -1,0 +1,66 @@
+//! What an X-ray looks for, and what excludes it.
+
+use ssdgauge_core::TargetKind;
+use ssdgauge_xray::{Refusal, Structure, needs};
+use std::collections::BTreeSet;
+
+/// What an X-ray looks for, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct XrayOptions {
+    /// Whether it only reads.
+    pub gentle: bool,
+    /// The structures that were asked for; all of them where it is empty.
+    pub only: Vec<Structure>,
+    /// The seed of addresses and of their order.
+    pub seed: u64,
+}
+
+impl XrayOptions {
+    /// Returns the structures that are looked for: those that were asked for, and what they need.
+    pub fn structures(&self) -> BTreeSet<Structure> {
+        let mut open = match self.only.is_empty() {
+            true => Structure::ALL.to_vec(),
+            false => self.only.clone(),
+        };
+        // Whether there is a cache decides what overwrites of a full drive show.
+        if open.contains(&Structure::Spare) {
+            open.push(Structure::Cache);
+        }
+        let mut structures = BTreeSet::new();
+        while let Some(structure) = open.pop() {
+            if structures.insert(structure) {
+                open.extend_from_slice(needs(structure));
+            }
+        }
+        structures
+    }
+}
+
+/// Why no experiment for `structure` is possible on a target of `kind`; `None` where one is.
+pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> Option<Refusal> {
+    let reason = match structure {
+        Structure::Units
+        | Structure::Chunk
+        | Structure::PageRead
+        | Structure::Throttle
+        | Structure::Resume => return None,
+        Structure::Overflow => {
+            "no counter of the bytes programmed to flash is read; the rate alone does not tell"
+        }
+        Structure::Link | Structure::Command if gentle => {
+            "needs trimmed addresses; --gentle only reads, and which addresses are trimmed is not known"
+        }
+        _ if gentle => "needs writes; --gentle only reads",
+        _ if kind == TargetKind::File => {
+            "the fill level of the drive below a scratch file is not known"
+        }
+        Structure::Link
+        | Structure::Command
+        | Structure::Suspend
+        | Structure::Cache
+        | Structure::NativeRate
+        | Structure::Folding
+        | Structure::Spare => return None,
+    };
+    Some(Refusal(reason.into()))
+}

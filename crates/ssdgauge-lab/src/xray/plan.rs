@@ -1,0 +1,122 @@
+//! The plan of an X-ray: what it writes and reads at most, for the estimate, the confirmation and the write
+//! budget.
+
+use super::error::XrayError;
+use super::options::{XrayOptions, excluded};
+use super::sizes::{FILL_BLOCK, Sizes};
+use ssdgauge_core::{
+    Access, Action, Bytes, DriveInfo, Engine, Metric, Nanos, Phase, PhaseKind, Plan, Preparation,
+    Rest, Restart, Score, Step, Stream, SuiteIdentity, Test, Until, Workload,
+};
+use ssdgauge_xray::Structure;
+
+/// The id of the suite of an X-ray.
+pub const XRAY_SUITE: &str = "xray";
+
+/// Returns the plan of an X-ray of `drive`.
+///
+/// # Errors
+/// [`XrayError::TooSmall`].
+pub fn xray_plan(drive: &DriveInfo, options: &XrayOptions) -> Result<Plan, XrayError> {
+    if drive.capacity < Sizes::LEAST {
+        let (drive, capacity) = (drive.target.clone(), drive.capacity);
+        return Err(XrayError::TooSmall { drive, capacity });
+    }
+    let test = Test {
+        id: XRAY_SUITE.into(),
+        revision: 1,
+        title: "X-ray".into(),
+        source: "docs/xray.md".into(),
+        score: Score::MeanOf(Metric::ThroughputMbS),
+        also: Vec::new(),
+        figures: Vec::new(),
+        chosen: Vec::new(),
+        deviations: Vec::new(),
+        restart: Restart::Step,
+        phases: vec![Phase { kind: PhaseKind::Check, steps: steps(drive, options) }],
+        search: None,
+        rounds: None,
+        repetition: 1,
+    };
+    Ok(Plan {
+        suite: SuiteIdentity { id: XRAY_SUITE.into(), revision: 1, title: "X-ray".into() },
+        shortened: 1,
+        span_scaled: false,
+        seed: options.seed,
+        tests: vec![test],
+        repeat_until: None,
+        verify: false,
+    })
+}
+
+/// Returns the experiments as steps: those that write with their most bytes, the others with their time.
+fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
+    let sizes = Sizes::new(drive.capacity);
+    let capacity = Bytes(sizes.capacity);
+    let wanted = options.structures();
+    let open = |structure: Structure| {
+        wanted.contains(&structure) && excluded(structure, drive.kind, options.gentle).is_none()
+    };
+    let any = |structures: &[Structure]| structures.iter().any(|one| open(*one));
+    let writes = |label: &str, bytes: u64| {
+        run(label, 0, capacity, Until { time: None, bytes: Some(Bytes(bytes)) })
+    };
+    let reads = |label: &str, seconds: u64| {
+        let until = Until { time: Some(Nanos::from_secs(seconds)), bytes: None };
+        run(label, 100, capacity, until)
+    };
+    let mut steps = Vec::new();
+    if any(&[Structure::Link, Structure::Command, Structure::Cache]) {
+        let trim = Preparation::Trim { offset: Bytes(0), span: drive.capacity };
+        steps.push(step("trim", Action::Prepare(trim)));
+        steps.push(step("rest", Action::Rest(Nanos::from_secs(10))));
+        steps.push(reads("ceilings: reads of trimmed addresses", 5));
+    }
+    let of_units = [Structure::Units, Structure::Chunk, Structure::PageRead];
+    let read = [&of_units[..], &[Structure::Suspend, Structure::Throttle]].concat();
+    if any(&read) && !options.gentle {
+        steps.push(writes("ascending writes", sizes.region));
+    }
+    if any(&of_units) {
+        steps.push(reads("parallel units: pairs of reads", 10));
+    }
+    if open(Structure::Cache) {
+        let trim = Preparation::Trim { offset: Bytes(0), span: drive.capacity };
+        steps.push(step("trim", Action::Prepare(trim)));
+        steps.push(step("rest", Action::Rest(Nanos::from_secs(60))));
+        steps.push(writes("fast cache: fill", sizes.fill));
+    }
+    if open(Structure::Suspend) {
+        steps.push(writes("program suspend: reads beside writes", sizes.beside));
+    }
+    if open(Structure::Folding) {
+        let rests = (Sizes::RESTS_S.iter().sum::<f64>() + 3.3 * 128.0) as u64;
+        steps.push(step("folding: rests", Action::Rest(Nanos::from_secs(rests))));
+        steps.push(writes("folding: bursts", sizes.bursts));
+    }
+    if open(Structure::Spare) {
+        steps.push(writes("spare area: fill to the end", sizes.capacity));
+        steps.push(writes("spare area: random overwrites", sizes.overwrites));
+    }
+    if open(Structure::Throttle) {
+        steps.push(step("throttle points: rest", Action::Rest(Nanos::from_secs(Sizes::COOLING_S))));
+        steps.push(reads("throttle points: reads without a pause", Sizes::HEATING_S));
+    }
+    steps
+}
+
+fn run(label: &str, read_percent: u8, capacity: Bytes, until: Until) -> Step {
+    let stream = Stream {
+        access: Access::Sequential,
+        block_size: Bytes(FILL_BLOCK),
+        read_percent,
+        span: capacity,
+        ..Stream::default()
+    };
+    let workload = Workload { engine: Engine::Synchronous, streams: vec![stream] };
+    step(label, Action::Run { workload, until, steady: None })
+}
+
+fn step(label: &str, action: Action) -> Step {
+    Step { label: label.into(), position: 0.0, action, rest: Rest::None }
+}

@@ -1,0 +1,302 @@
+//! Experiments of reads: ceilings at trimmed addresses, pairs by distance, rate of chosen units, and reads
+//! beside writes.
+
+use super::Examination;
+use super::access::{ascending, read};
+use super::error::Ended;
+use super::sizes::{FILL_BLOCK, MIB, Sizes};
+use ssdgauge_core::statistics::summary;
+use ssdgauge_core::{
+    Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos, Random, TargetKind, TimedRequest,
+};
+use ssdgauge_xray::{
+    self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Saturation, Structure,
+    Value,
+};
+
+/// The block of small reads.
+const BLOCK: u64 = 4_096;
+/// Pairs of each distance.
+const PAIRS: usize = 9;
+/// Chunks of the first sweep of distances.
+const SWEEP_FROM: u64 = 32;
+/// Pairs at the distance at which they meet.
+const MEETING_PAIRS: usize = 400;
+/// Reads in a second that chosen units are asked for. Chosen: far below what a controller and a host allow.
+const MOST_PER_SECOND: f64 = 60_000.0;
+/// Rounds of all units that reads of chosen units lie in: few, so that they lie within one fill.
+const ROUNDS: u64 = 16;
+/// Places at which the rate of chosen units is measured, an odd number.
+const PLACES: u64 = 5;
+/// Reads alone and beside writes.
+const LATENCIES: (usize, usize) = (1_500, 6_000);
+/// The pause between writes and reads that stand alone: longer than a buffer takes to drain.
+const SETTLE: Nanos = Nanos(300_000_000);
+/// The random numbers of pairs.
+const PAIR_STREAM: u64 = 0x9a1;
+
+impl Examination<'_> {
+    /// Link and command time: reads of trimmed addresses.
+    pub(super) fn ceilings(&mut self) -> Result<(), Ended> {
+        let needs_empty = [Structure::Link, Structure::Cache].iter().any(|one| self.wants(*one));
+        let is_drive = !self.gentle && self.access.kind() != TargetKind::File;
+        let is_trimmed = match is_drive && (needs_empty || self.wants(Structure::Command)) {
+            true => self.access.trim()?,
+            false => false,
+        };
+        for structure in [Structure::Link, Structure::Command] {
+            if self.is_open(structure) && !is_trimmed {
+                let reason = "the target cannot be trimmed as a whole";
+                self.answer(structure, Err(Refusal(reason.into())));
+            }
+        }
+        if is_trimmed {
+            self.access.rest(Nanos::from_secs(10))?;
+        }
+        if self.is_open(Structure::Link) {
+            self.access.doing("link: reads of trimmed addresses");
+            let small = self.closed(0, FILL_BLOCK, 4_000, 32)?;
+            let large = self.closed(0, 4 * FILL_BLOCK, 1_500, 32)?;
+            self.answer(Structure::Link, inference::link_ceiling(&small, &large));
+        }
+        if self.is_open(Structure::Command) {
+            self.access.doing("command time: reads of one block at trimmed addresses");
+            let block = self.access.logical_block();
+            let lone = self.latencies(&ascending(0, self.sizes.capacity, block, 400))?;
+            let series = Saturation {
+                deep: self.closed(0, block, 20_000, 128)?,
+                deeper: self.closed(0, block, 40_000, 256)?,
+                lone_us: summary::percentile(&lone, 0.5).unwrap_or(0.0),
+            };
+            let link = self.value(Structure::Link);
+            self.answer(Structure::Command, inference::command_time(&series, link));
+        }
+        Ok(())
+    }
+
+    /// Returns the completions of `count` ascending reads of `block` bytes from `from` on.
+    pub(super) fn closed(
+        &mut self,
+        from: u64,
+        block: u64,
+        count: u64,
+        depth: u32,
+    ) -> Result<Completions, Ended> {
+        let requests = ascending(from, self.sizes.capacity - from, block, count);
+        self.completions(&requests, block, depth)
+    }
+
+    fn completions(
+        &mut self,
+        requests: &[TimedRequest],
+        block: u64,
+        depth: u32,
+    ) -> Result<Completions, Ended> {
+        let timings = self.access.send(requests, depth)?;
+        let at = timings.requests.iter().map(|one| one.completed).collect();
+        Ok(Completions { block, depth, at, host_load: timings.host_load })
+    }
+
+    /// Returns the latencies of `requests` with one in flight, in microseconds.
+    fn latencies(&mut self, requests: &[TimedRequest]) -> Result<Vec<f64>, Ended> {
+        let timings = self.access.send(requests, 1)?;
+        Ok(timings.requests.iter().map(|one| one.latency().as_micros_f64()).collect())
+    }
+
+    /// Parallel units, chunk and page read time: pairs of reads in a range that was written in ascending
+    /// order.
+    pub(super) fn units(&mut self) -> Result<(), Ended> {
+        let structures = [Structure::Units, Structure::Chunk, Structure::PageRead];
+        if structures.iter().all(|one| !self.wants(*one)) {
+            return Ok(());
+        }
+        self.write_region()?;
+        self.access.doing("parallel units: pairs of reads by distance");
+        let mut random = Random::new(self.access.seed(), PAIR_STREAM);
+        let places = self.sizes.region / BLOCK;
+        let lone: Vec<TimedRequest> =
+            (0..300).map(|_| read(random.below(places) * BLOCK, BLOCK)).collect();
+        let lone = self.latencies(&lone)?;
+        let lone_us = summary::percentile(&lone, 0.5).unwrap_or(100.0);
+        // Both reads of a pair have to be completed before the next one.
+        let spacing = Nanos(((3.0 * lone_us + 60.0) * 1e3).min(20e6) as u64);
+        let fine: Vec<u64> = (0..=64).map(|blocks| blocks * BLOCK).collect();
+        let fine = self.pairs(&fine, PAIRS, spacing, &mut random)?;
+        let found = match inference::chunk(&fine) {
+            Ok(chunk) => self.sweep(chunk, spacing, &mut random)?,
+            Err(reason) => Err(reason),
+        };
+        let layout = match found {
+            Ok(layout) => layout,
+            Err(reason) => {
+                structures.iter().for_each(|one| self.answer(*one, Err(reason.clone())));
+                return Ok(());
+            }
+        };
+        let round = layout.chunk * layout.units;
+        let meeting = self.pairs(&[round], MEETING_PAIRS, spacing, &mut random)?;
+        let page_read = inference::page_read(&meeting);
+        let checked = match &page_read {
+            Ok(value) => self.check_depth(&layout, value.value, &mut random)?,
+            Err(reason) => Err(reason.clone()),
+        };
+        let of_layout = |number: u64| checked.clone().map(|()| Value::exact(number as f64));
+        self.answer(Structure::Units, of_layout(layout.units));
+        self.answer(Structure::Chunk, of_layout(layout.chunk));
+        self.answer(Structure::PageRead, checked.and(page_read));
+        Ok(())
+    }
+
+    /// Sends pairs at more and more multiples of `chunk` until they show the layout: short distances lie
+    /// within one fill more often than long ones.
+    fn sweep(
+        &mut self,
+        chunk: u64,
+        spacing: Nanos,
+        random: &mut Random,
+    ) -> Result<Result<Layout, Refusal>, Ended> {
+        let most = (self.sizes.region / 2 / chunk).min(MOST_CHUNKS);
+        let mut found = Err(Refusal("the range is too short for the chunk".into()));
+        let mut count = SWEEP_FROM;
+        while found.is_err() && count <= most {
+            let distances: Vec<u64> = (1..=count).map(|number| number * chunk).collect();
+            let pairs = self.pairs(&distances, PAIRS, spacing, random)?;
+            found = inference::layout(chunk, &pairs);
+            count *= 2;
+        }
+        Ok(found)
+    }
+
+    /// Writes the range of the reads in ascending order, unless that was done; with --gentle, what it holds is
+    /// not known.
+    pub(super) fn write_region(&mut self) -> Result<(), Ended> {
+        if self.gentle || self.has_region {
+            return Ok(());
+        }
+        self.has_region = true;
+        self.access.doing("ascending writes");
+        let lane = Lane {
+            direction: Direction::Write,
+            access: Order::Sequential,
+            block_size: Bytes(FILL_BLOCK),
+            offset: Bytes(0),
+            span: Bytes(self.sizes.region),
+            queue_depth: 8,
+            think: Nanos::ZERO,
+            latencies: 0,
+        };
+        let limits = LaneLimits {
+            time: Sizes::LONGEST,
+            written: Bytes(self.sizes.region),
+            bin: Nanos::SECOND,
+        };
+        self.access.run(&[lane], limits)?;
+        self.access.flush()
+    }
+
+    /// Sends `count` pairs of reads for each of `distances`, in random order, each from the start of a
+    /// mebibyte.
+    fn pairs(
+        &mut self,
+        distances: &[u64],
+        count: usize,
+        spacing: Nanos,
+        random: &mut Random,
+    ) -> Result<Vec<Pair>, Ended> {
+        let mut order: Vec<u64> =
+            distances.iter().flat_map(|distance| std::iter::repeat_n(*distance, count)).collect();
+        random.shuffle(&mut order);
+        let mut requests = Vec::with_capacity(2 * order.len());
+        for (number, distance) in (0u64..).zip(&order) {
+            // The last mebibyte of a scratch file may not be written.
+            let bases = (self.sizes.region - distance) / MIB - 2;
+            let base = random.below(bases.max(1)) * MIB;
+            let due = spacing * number;
+            let one = TimedRequest { due, ..read(base, BLOCK) };
+            let two = TimedRequest { due, ..read(base + distance, BLOCK) };
+            requests.extend([one, two]);
+        }
+        let timings = self.access.send(&requests, 2)?;
+        let pair = |(distance, reads): (&u64, &[ssdgauge_core::Timing])| Pair {
+            distance: *distance,
+            reads: [reads[0], reads[1]],
+        };
+        Ok(order.iter().zip(timings.requests.chunks_exact(2)).map(pair).collect())
+    }
+
+    /// Checks a layout by the rate at which some of its units read.
+    fn check_depth(
+        &mut self,
+        layout: &Layout,
+        page_read_us: f64,
+        random: &mut Random,
+    ) -> Result<Result<(), Refusal>, Ended> {
+        self.access.doing("parallel units: rate of chosen units");
+        let Layout { chunk, units } = *layout;
+        let affordable = MOST_PER_SECOND * page_read_us / 1e6;
+        let chosen = (affordable as u64).clamp(2, units);
+        let rounds = ROUNDS.min(self.sizes.region / 2 / (chunk * units)).max(1);
+        let mut series = Vec::new();
+        for _ in 0..PLACES {
+            let bases = (self.sizes.region - rounds * chunk * units) / MIB - 2;
+            let base = random.below(bases.max(1)) * MIB;
+            let requests: Vec<TimedRequest> = (0..600 * chosen)
+                .map(|number| {
+                    let round = random.below(rounds);
+                    read(base + (round * units + number % chosen) * chunk, BLOCK)
+                })
+                .collect();
+            let depth = (4 * chosen).min(128) as u32;
+            series.push(self.completions(&requests, BLOCK, depth)?);
+        }
+        Ok(inference::check_depth(chosen, page_read_us, &series))
+    }
+
+    /// Program suspend: latencies of reads beside writes.
+    pub(super) fn suspension(&mut self) -> Result<(), Ended> {
+        if !self.is_open(Structure::Suspend) {
+            return Ok(());
+        }
+        self.write_region()?;
+        self.access.flush()?;
+        self.access.rest(SETTLE)?;
+        self.access.doing("program suspend: reads beside writes");
+        let alone = self.read_beside(LATENCIES.0, None)?;
+        let beside = self.read_beside(LATENCIES.1, Some(self.sizes.beside))?;
+        self.answer(Structure::Suspend, inference::suspend(&alone, &beside));
+        Ok(())
+    }
+
+    /// Returns latencies of random reads with one in flight, beside `writes` bytes of ascending writes.
+    fn read_beside(&mut self, count: usize, writes: Option<u64>) -> Result<Vec<f64>, Ended> {
+        let lane = Lane {
+            direction: Direction::Read,
+            access: Order::Random,
+            block_size: Bytes(BLOCK),
+            offset: Bytes(0),
+            span: Bytes(self.sizes.region),
+            queue_depth: 1,
+            think: Nanos::ZERO,
+            latencies: count,
+        };
+        let mut lanes = vec![lane.clone()];
+        if let Some(bytes) = writes {
+            lanes.push(Lane {
+                direction: Direction::Write,
+                access: Order::Sequential,
+                offset: Bytes(self.sizes.capacity - bytes),
+                span: Bytes(bytes),
+                latencies: 0,
+                ..lane
+            });
+        }
+        let limits = LaneLimits {
+            time: Nanos(if writes.is_some() { 2_000_000_000 } else { 250_000_000 }),
+            written: Bytes(writes.unwrap_or(0)),
+            bin: Nanos::SECOND,
+        };
+        let ended = self.access.run(&lanes, limits)?;
+        let latencies = &ended.lanes[0].latencies;
+        Ok(latencies.iter().map(|(_, latency)| latency.as_micros_f64()).collect())
+    }
+}

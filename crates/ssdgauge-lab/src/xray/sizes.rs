@@ -1,0 +1,75 @@
+//! Bytes and times of the experiments, from the capacity of the drive.
+
+use ssdgauge_core::{Bytes, Nanos};
+
+/// A mebibyte.
+pub(super) const MIB: u64 = 1 << 20;
+/// The length of a request of a fill.
+pub(super) const FILL_BLOCK: u64 = 128 << 10;
+
+/// Bytes and times of the experiments on one drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// The capacity, in whole mebibytes.
+    pub(super) capacity: u64,
+    /// The range that pairs of reads lie in, from the start of the drive.
+    pub(super) region: u64,
+    /// The most that the staged fill writes.
+    pub(super) fill: u64,
+    /// A stage of the fill.
+    pub(super) stage: u64,
+    /// The bytes of the writes beside reads.
+    pub(super) beside: u64,
+    /// The most that all bursts behind rests write.
+    pub(super) bursts: u64,
+    /// The most that random overwrites write.
+    pub(super) overwrites: u64,
+    /// The length of a bin of a fill.
+    pub(super) bin: Nanos,
+}
+
+impl Sizes {
+    /// The smallest drive that can be examined.
+    pub(super) const LEAST: Bytes = Bytes(256 * MIB);
+    /// The time of one load at most; a drive that is slower is not identified.
+    pub(super) const LONGEST: Nanos = Nanos::from_secs(1_800);
+    /// The rests before bursts, in seconds, until a part of the cache is free.
+    pub(super) const RESTS_S: [f64; 12] =
+        [0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 128.0];
+    /// The seconds of rest before reads that heat the drive.
+    pub(super) const COOLING_S: u64 = 120;
+    /// The seconds of reads that heat the drive.
+    pub(super) const HEATING_S: u64 = 300;
+
+    /// Returns the sizes for a drive of `capacity`.
+    pub(super) fn new(capacity: Bytes) -> Sizes {
+        let capacity = capacity.0 / MIB * MIB;
+        let whole = |bytes: u64| bytes / MIB * MIB;
+        Sizes {
+            capacity,
+            region: whole((capacity / 4).min(512 * MIB)),
+            // The rest stays trimmed, to see whether the link is still as fast.
+            fill: whole(capacity / 5 * 3),
+            stage: whole(capacity / 50).max(4 * MIB),
+            beside: whole((capacity / 50).min(256 * MIB)).max(4 * MIB),
+            bursts: whole(capacity / 4),
+            overwrites: whole(capacity / 5 * 2),
+            // About two thousand bins at 3 GB/s over the whole drive.
+            bin: Nanos((capacity / 6_000).clamp(500_000, 20_000_000)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_fit_into_small_and_large_drives() {
+        for capacity in [Sizes::LEAST.0, 1_000_000_000, 64_000_000_000, 16_000_000_000_000] {
+            let sizes = Sizes::new(Bytes(capacity));
+            assert!(sizes.fill + sizes.bursts + sizes.beside <= sizes.capacity, "{sizes:?}");
+            assert!(sizes.region >= 64 * MIB && sizes.stage < sizes.fill, "{sizes:?}");
+        }
+    }
+}

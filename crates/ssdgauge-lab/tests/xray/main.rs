@@ -1,0 +1,109 @@
+//! X-rays of random virtual drives: a small part of the blind gate, and the rules of the command.
+
+mod gate;
+mod noise;
+mod prior;
+
+use gate::judge;
+use ssdgauge_core::{Bytes, Rig};
+use ssdgauge_lab::{XrayOptions, XrayTarget, XrayWatcher, xray, xray_plan};
+use ssdgauge_sim::VirtualRig;
+use ssdgauge_xray::{Answer, Structure};
+
+/// Stops after so many questions.
+struct Patient(u32);
+
+impl XrayWatcher for Patient {
+    fn stop(&mut self) -> bool {
+        self.0 = self.0.saturating_sub(1);
+        self.0 == 0
+    }
+    fn doing(&mut self, _what: &str, _written: Bytes) {}
+}
+
+fn options(gentle: bool, only: &[Structure]) -> XrayOptions {
+    XrayOptions { gentle, only: only.to_vec(), seed: 1 }
+}
+
+fn value(answers: &[Answer], structure: Structure) -> Option<f64> {
+    let answer = answers.iter().find(|answer| answer.structure == structure)?;
+    answer.outcome.as_ref().ok().map(|value| value.value)
+}
+
+#[test]
+fn no_answer_about_a_few_random_drives_with_noise_is_wrong() {
+    let only = [Structure::Command, Structure::PageRead, Structure::Suspend, Structure::Chunk];
+    let (mut answered, mut wrong) = (0, Vec::new());
+    for seed in 9_000..9_006 {
+        let (target, judged) = judge(seed, &only, true);
+        for one in judged {
+            answered += u32::from(one.outcome.is_ok());
+            if !one.is_right() {
+                wrong.push(format!(
+                    "{seed} {:?} {:?} {:?} sim:{target}",
+                    one.truth.structure, one.outcome, one.truth.value
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // Of 36 questions.
+    assert!(answered >= 24, "{answered}");
+}
+
+#[test]
+fn an_x_ray_writes_no_more_than_its_plan_and_the_same_drive_gives_the_same_card() {
+    let target = "tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0&front.buffer_kib=4096";
+    let cards = [1, 1].map(|seed| {
+        let mut rig = VirtualRig::open(target, seed).unwrap();
+        let wanted = options(false, &[]);
+        let plan = xray_plan(rig.drive(), &wanted).unwrap();
+        let most: u64 = plan
+            .steps()
+            .filter_map(|step| step.2.action.writes_at_most())
+            .map(|bytes| bytes.0)
+            .sum();
+        let examined = xray(XrayTarget::Rig(&mut rig), &wanted, &mut Patient(u32::MAX)).unwrap();
+        assert!(
+            examined.is_complete && examined.written.0 <= most,
+            "{:?} {most}",
+            examined.written
+        );
+        assert_eq!(examined.answers.len(), Structure::ALL.len());
+        assert_eq!(value(&examined.answers, Structure::Units), Some(16.0));
+        assert_eq!(value(&examined.answers, Structure::Overflow), None);
+        examined
+    });
+    assert_eq!(cards[0], cards[1]);
+}
+
+#[test]
+fn a_gentle_x_ray_writes_nothing_and_needs_no_admission() {
+    let mut rig = VirtualRig::open("tlc-client?capacity=16GB&state=filled", 1).unwrap();
+    let wanted = options(true, &[]);
+    assert!(!xray_plan(rig.drive(), &wanted).unwrap().is_destructive());
+    let drive = rig.drive().clone();
+    let reads = rig.timed_loads().unwrap();
+    let examined = xray(XrayTarget::Reads(reads, &drive), &wanted, &mut Patient(u32::MAX)).unwrap();
+    assert_eq!(examined.written, Bytes(0));
+    assert_eq!(rig.ground_truth().host_bytes, 0);
+    assert_eq!(value(&examined.answers, Structure::Units), Some(16.0));
+    assert_eq!(value(&examined.answers, Structure::Chunk), Some(16_384.0));
+    assert_eq!(value(&examined.answers, Structure::Cache), None);
+}
+
+#[test]
+fn a_stop_leaves_a_card_that_says_so() {
+    let mut rig = VirtualRig::open("tlc-client?capacity=4GB", 1).unwrap();
+    let examined = xray(XrayTarget::Rig(&mut rig), &options(false, &[]), &mut Patient(3)).unwrap();
+    assert!(!examined.is_complete);
+    assert_eq!(examined.answers.len(), Structure::ALL.len());
+    assert!(examined.answers.iter().all(|answer| answer.outcome.is_err()));
+}
+
+#[test]
+fn only_what_was_asked_for_and_what_it_needs_is_looked_for() {
+    let wanted = options(false, &[Structure::Folding]).structures();
+    let expected = [Structure::Link, Structure::Cache, Structure::Folding];
+    assert_eq!(wanted.into_iter().collect::<Vec<_>>(), expected);
+}

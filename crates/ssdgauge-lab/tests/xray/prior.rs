@@ -1,0 +1,95 @@
+//! Random virtual drives: every figure is drawn from a stated prior.
+
+use ssdgauge_core::Random;
+use ssdgauge_sim::VirtualRig;
+
+/// The random stream of the figures.
+const FIGURES: u64 = 0x9710;
+
+/// The capacity of the profile that the figures change.
+const NOMINAL_GB: f64 = 500.0;
+
+/// Returns the drive of `seed` with the text of its target. Figures that no drive can have are drawn again.
+pub(crate) fn drive(seed: u64) -> (VirtualRig, String) {
+    let mut random = Random::new(seed, FIGURES);
+    loop {
+        let target = target(&mut random);
+        if let Ok(rig) = VirtualRig::open(&target, seed) {
+            return (rig, target);
+        }
+    }
+}
+
+/// Draws the figures of a drive.
+fn target(random: &mut Random) -> String {
+    let mut keys: Vec<String> = Vec::new();
+    let mut add = |key: &str, value: String| keys.push(format!("{key}={value}"));
+    let between = |random: &mut Random, low: f64, high: f64| low + (high - low) * random.unit();
+    // Uniform in the logarithm.
+    let log = |random: &mut Random, low: f64, high: f64| low * (high / low).powf(random.unit());
+    let pick =
+        |random: &mut Random, values: &[u64]| values[random.below(values.len() as u64) as usize];
+
+    let capacity = pick(random, &[16, 32, 64]);
+    add("capacity", format!("{capacity}GB"));
+    let channels = pick(random, &[2, 4, 8]);
+    let dies = channels * pick(random, &[1, 2, 4, 8]);
+    let (bits, planes, page) =
+        (pick(random, &[2, 3, 4]), pick(random, &[1, 2, 4]), pick(random, &[8, 16, 32]));
+    let program = page * planes * bits;
+    add("nand.channels", channels.to_string());
+    add("nand.dies", dies.to_string());
+    add("nand.planes", planes.to_string());
+    add("nand.bits", bits.to_string());
+    add("nand.page_kib", page.to_string());
+    add("nand.program_kib", program.to_string());
+    add("nand.t_r_us", format!("{:.1}", between(random, 25.0, 110.0)));
+    let t_prog = log(random, 500.0, 3_500.0);
+    add("nand.t_prog_us", format!("{t_prog:.0}"));
+    add("nand.t_bers_us", format!("{:.0}", between(random, 2_000.0, 8_000.0)));
+    add("nand.channel_mb_s", format!("{:.0}", between(random, 400.0, 1_200.0)));
+    add("nand.suspend", (random.below(2) == 0).to_string());
+    add("nand.suspend_us", format!("{:.1}", between(random, 8.0, 60.0)));
+
+    let link = pick(random, &[550, 1_700, 3_400, 6_800]);
+    add("front.link_mb_s", link.to_string());
+    add("front.half_duplex", (link == 550).to_string());
+    add("front.max_queue_depth", if link == 550 { "32".into() } else { "1024".into() });
+    let slower = if link == 550 { 3.0 } else { 1.0 };
+    add("front.read_command_us", format!("{:.2}", slower * between(random, 1.2, 4.0)));
+    add("front.write_command_us", format!("{:.2}", slower * between(random, 1.2, 4.0)));
+    add("front.read_delay_us", format!("{:.1}", between(random, 8.0, 40.0)));
+    add("front.write_delay_us", format!("{:.1}", between(random, 6.0, 30.0)));
+    let buffer = log(random, 1_024.0, 65_536.0).max(3.2 * program as f64);
+    add("front.buffer_kib", format!("{}", buffer as u64 / 4 * 4));
+
+    let native = dies as f64 * program as f64 * 1.024 / t_prog * 1e3;
+    let has_cache = random.below(5) > 0;
+    // A profile states both parts for its nominal capacity; a smaller drive has the same share.
+    let cache = |share: f64| if has_cache { share * NOMINAL_GB } else { 0.0 };
+    let fixed = cache(between(random, 0.0, 0.06));
+    let dynamic = cache(between(random, 0.0, 0.15));
+    add("slc.fixed_gb", format!("{fixed:.2}"));
+    add("slc.dynamic_gb", format!("{dynamic:.2}"));
+    let slc_prog = between(random, 120.0, 400.0).min(0.5 * t_prog);
+    add("slc.t_prog_us", format!("{slc_prog:.0}"));
+    let folds = random.below(8) > 0;
+    let fold = if folds { between(random, 0.1, 0.6) * native.min(900.0) } else { 0.0 };
+    add("slc.fold_mb_s", format!("{fold:.0}"));
+    let overflow = if random.below(4) == 0 { "fold-first" } else { "direct" };
+    add("slc.overflow", overflow.into());
+
+    add("effects.read_retry_share", format!("{:.4}", 0.01 * random.unit()));
+    add("effects.read_retry_us", format!("{:.0}", between(random, 40.0, 120.0)));
+    if random.below(2) == 0 {
+        add("effects.housekeeping_every_ms", format!("{:.0}", log(random, 5.0, 100.0)));
+        add("effects.housekeeping_us", format!("{:.0}", between(random, 20.0, 200.0)));
+    }
+    let throttle = between(random, 60.0, 88.0);
+    add("thermal.throttle_c", format!("{throttle:.1}"));
+    add("thermal.resume_c", format!("{:.1}", throttle - between(random, 2.0, 8.0)));
+    add("thermal.r_c_per_w", format!("{:.1}", between(random, 5.0, 14.0)));
+    add("thermal.c_j_per_c", format!("{:.1}", between(random, 3.0, 25.0)));
+    add("thermal.factor", format!("{:.2}", between(random, 0.4, 0.85)));
+    format!("tlc-client?{}", keys.join("&"))
+}

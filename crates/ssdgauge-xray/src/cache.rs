@@ -1,0 +1,237 @@
+//! Fast cache: the first lasting drop of the rate in a sequential fill, and the rate behind it.
+
+use crate::answer::{Refusal, Value, refuse};
+use ssdgauge_core::statistics::{student, summary};
+
+/// How many times the rate behind the cache the rate before has to be: with less, the link hides the end.
+pub(crate) const LEAST_RATIO: f64 = 1.15;
+/// The bins that are needed before and behind a drop.
+const LEAST_BINS: (usize, usize) = (6, 24);
+/// The windows of each side, all of which have to lie on their side of the middle.
+const WINDOWS: usize = 6;
+/// The least half width of the interval, as a share of the cache. Chosen.
+const LEAST: f64 = 0.02;
+/// The largest write buffer, in bytes, that a drop is not told apart from. Chosen: buffers of drives are some
+/// tens of mebibytes. The rate drops when it is full, not when the cache is.
+const MOST_BUFFER: f64 = 67_108_864.0;
+/// Half widths of the levels for that of the cache. Chosen: a drive that folds first writes in steps.
+const WIDE: f64 = 1.5;
+/// The half width of the rate behind a drop, as a share of it, from which nothing is said.
+const MOST_UNEVEN: f64 = 0.4;
+/// The least half width of the interval of a rate, as a share. Chosen.
+const LEAST_OF_RATE: f64 = 0.02;
+
+/// The course of a load: the duration of each bin in seconds, and its bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// Duration and bytes of each bin, in their order.
+    pub bins: Vec<(f64, f64)>,
+}
+
+/// A lasting drop of the rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drop {
+    /// The bytes before it.
+    pub bytes: Value,
+    /// The rate before it, in bytes per second.
+    pub before: f64,
+    /// The rate behind it, in bytes per second.
+    pub behind: f64,
+    /// Half width of the 99 % interval of the rate behind it.
+    pub behind_half: f64,
+    /// The bytes behind it that were written.
+    pub bytes_behind: f64,
+    /// When it came, in seconds.
+    pub at_s: f64,
+}
+
+impl Course {
+    /// Appends the bins of a load that lasted `elapsed_s`, each of `bin_s` but the last.
+    pub fn append(&mut self, bytes: &[u64], bin_s: f64, elapsed_s: f64) {
+        let last = bytes.len().saturating_sub(1);
+        for (index, bytes) in bytes.iter().enumerate() {
+            let length = if index < last { bin_s } else { elapsed_s - last as f64 * bin_s };
+            match self.bins.last_mut() {
+                // A short rest of a bin has no rate of its own.
+                Some(before) if length < 0.5 * bin_s => {
+                    before.0 += length.max(0.0);
+                    before.1 += *bytes as f64;
+                }
+                Some(_) | None => self.bins.push((length.max(1e-9), *bytes as f64)),
+            }
+        }
+    }
+
+    /// Returns the bytes of all bins.
+    pub fn bytes(&self) -> f64 {
+        self.bins.iter().map(|bin| bin.1).sum()
+    }
+
+    /// Returns the duration of all bins, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.bins.iter().map(|bin| bin.0).sum()
+    }
+}
+
+/// Returns the first lasting drop of the rate of `fill`.
+///
+/// # Errors
+/// The rate does not drop, drops too little, or does not stay low.
+pub fn first_drop(fill: &Course) -> Result<Drop, Refusal> {
+    let mut found = drop_in(&fill.bins)?;
+    // A drop before the one that explains most of the course comes first.
+    for _ in 0..4 {
+        let Ok((earlier, split)) = drop_in(&fill.bins[..found.1]) else { break };
+        found = (earlier, split);
+    }
+    Ok(found.0)
+}
+
+/// Returns the rate behind `drop` in 10^6 bytes per second.
+pub fn native_rate(drop: &Drop) -> Value {
+    Value::within(drop.behind / 1e6, drop.behind_half / 1e6, LEAST_OF_RATE)
+}
+
+/// Returns the drop that divides `bins` into two levels best, and the bin at which it comes.
+fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
+    let (least_before, least_behind) = LEAST_BINS;
+    if bins.len() < least_before + least_behind {
+        return refuse(format!("a fill of {} bins is too short", bins.len()));
+    }
+    let split = best_split(bins);
+    let (before, behind) = bins.split_at(split);
+    let (high, low) = (rate(before), rate(behind));
+    let written = bins.iter().map(|bin| bin.1).sum::<f64>();
+    if low <= 0.0 || high < LEAST_RATIO * low {
+        return refuse(format!(
+            "the rate never drops by {:.0} % or more in {:.2} GB",
+            (1.0 - 1.0 / LEAST_RATIO) * 100.0,
+            written / 1e9
+        ));
+    }
+    let middle = 0.5 * (high + low);
+    let (rates_before, rates_behind) = (windows(before), windows(behind));
+    let lasts = rates_before.iter().all(|rate| *rate > middle)
+        && rates_behind.iter().all(|rate| *rate < middle);
+    if !lasts {
+        return refuse(format!("the rate drops to {:.0} MB/s and does not stay there", low / 1e6));
+    }
+    // Away from the bin in which it drops, each side is at its level.
+    let (high, low) = (rate(&before[..split - 1]), rate(&behind[1..]));
+    let half = |rates: &[f64]| {
+        let sigma = summary::sigma(rates).unwrap_or(0.0);
+        let t = student::quantile_beyond(0.01, rates.len() as u32 - 1);
+        t * sigma / (rates.len() as f64).sqrt()
+    };
+    let (high_half, low_half) = (half(&rates_before), half(&rates_behind));
+    let seconds: f64 = bins.iter().map(|bin| bin.0).sum();
+    let bytes = cached(written, seconds, high, low);
+    let ends = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)]
+        .map(|(a, b)| cached(written, seconds, high + a * high_half, low + b * low_half));
+    let widest = ends.iter().map(|end| (end - bytes).abs()).fold(0.0, f64::max);
+    if low_half > MOST_UNEVEN * low {
+        return refuse(format!(
+            "the rate behind the drop is uneven: {:.0} MB/s, {:.0} more or less",
+            low / 1e6,
+            low_half / 1e6
+        ));
+    }
+    let mut value = Value::within(bytes, WIDE * widest, LEAST);
+    value.low -= MOST_BUFFER * high / (high - low);
+    if value.low <= 0.0 {
+        return refuse(format!("the {:.0} MB before the drop may be a write buffer", bytes / 1e6));
+    }
+    let drop = Drop {
+        bytes: value,
+        before: high,
+        behind: low,
+        behind_half: low_half,
+        bytes_behind: written - bytes,
+        at_s: bytes / high,
+    };
+    Ok((drop, split))
+}
+
+/// Returns the bytes written at `high` where `bytes` in `seconds` were written at two rates.
+pub(crate) fn cached(bytes: f64, seconds: f64, high: f64, low: f64) -> f64 {
+    (high * (bytes - low * seconds) / (high - low)).clamp(0.0, bytes)
+}
+
+/// Returns the split into two levels with the least squared error.
+fn best_split(bins: &[(f64, f64)]) -> usize {
+    let (least_before, least_behind) = LEAST_BINS;
+    let rates: Vec<f64> = bins.iter().map(|bin| bin.1 / bin.0).collect();
+    let total: f64 = rates.iter().sum();
+    let (mut sum, mut best) = (0.0, (f64::MIN, least_before));
+    for (index, rate) in rates.iter().enumerate() {
+        let (n, rest) = (index as f64, (rates.len() - index) as f64);
+        if index >= least_before && index + least_behind <= rates.len() {
+            // The explained part of the squares: larger is better.
+            let explained = sum * sum / n + (total - sum) * (total - sum) / rest;
+            if sum / n > (total - sum) / rest && explained > best.0 {
+                best = (explained, index);
+            }
+        }
+        sum += rate;
+    }
+    best.1
+}
+
+fn rate(bins: &[(f64, f64)]) -> f64 {
+    let seconds: f64 = bins.iter().map(|bin| bin.0).sum();
+    bins.iter().map(|bin| bin.1).sum::<f64>() / seconds.max(1e-9)
+}
+
+fn windows(bins: &[(f64, f64)]) -> Vec<f64> {
+    bins.chunks(bins.len().div_ceil(WINDOWS)).map(rate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::Random;
+
+    /// A fill of bins of 10 ms at `levels`, each a rate and its seconds.
+    fn fill(levels: &[(f64, f64)], noise: f64) -> Course {
+        let mut random = Random::new(2, 3);
+        let mut course = Course::default();
+        for (rate, seconds) in levels {
+            for _ in 0..(seconds * 100.0) as usize {
+                course.bins.push((0.01, rate * 0.01 * (1.0 + noise * (random.unit() - 0.5))));
+            }
+        }
+        course
+    }
+
+    #[test]
+    fn the_bytes_before_the_first_lasting_drop_are_the_cache() {
+        let drop = first_drop(&fill(&[(3.0e9, 2.0), (0.7e9, 4.0)], 0.3)).unwrap();
+        assert!(drop.bytes.contains(6.0e9) && drop.bytes.width() < 0.08, "{drop:?}");
+        assert!(native_rate(&drop).contains(700.0), "{drop:?}");
+        let three = first_drop(&fill(&[(3.0e9, 2.0), (1.5e9, 2.0), (0.4e9, 5.0)], 0.1)).unwrap();
+        assert!(three.bytes.contains(6.0e9), "{three:?}");
+    }
+
+    #[test]
+    fn a_level_course_a_small_drop_and_one_that_recovers_are_refused() {
+        for levels in [
+            &[(2.0e9, 5.0)][..],
+            &[(2.0e9, 2.0), (1.8e9, 4.0)],
+            &[(2.0e9, 2.0), (0.5e9, 1.0), (2.0e9, 2.0), (0.5e9, 1.0), (2.0e9, 2.0)],
+            &[(0.5e9, 2.0), (2.0e9, 4.0)],
+            &[(2.0e9, 0.1)],
+        ] {
+            let found = first_drop(&fill(levels, 0.1));
+            assert!(found.is_err(), "{levels:?} {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_short_rest_of_a_bin_joins_the_one_before() {
+        let mut course = Course::default();
+        course.append(&[100, 100, 20], 0.01, 0.022);
+        course.append(&[100], 0.01, 0.01);
+        assert_eq!(course.bins.len(), 3);
+        assert!((course.seconds() - 0.032).abs() < 1e-9 && course.bytes() == 320.0);
+    }
+}

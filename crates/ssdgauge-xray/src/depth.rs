@@ -1,0 +1,45 @@
+//! Units by rate: reads that keep a known number of units busy run at that number ÷ page read time.
+//!
+//! The check of the pairs of reads by another observable: throughput under load.
+
+use crate::answer::{Refusal, refuse};
+use crate::rate::Completions;
+
+/// The share by which rate × page read time may differ from the number of units. Chosen: half the step
+/// from two units to three would be 25 %.
+const AGREES: f64 = 0.15;
+
+/// Checks that reads spread over `units` units complete at `units` ÷ `page_read_us`. `series` has repetitions
+/// of the load at several places; the middle one counts, because a place may lie across two fills.
+///
+/// # Errors
+/// The rate does not agree with the pairs.
+pub fn check(units: u64, page_read_us: f64, series: &[Completions]) -> Result<(), Refusal> {
+    let mut rates: Vec<f64> =
+        series.iter().filter_map(|one| Some(one.rate()?.per_second)).collect();
+    rates.sort_by(f64::total_cmp);
+    let Some(rate) = rates.get(rates.len() / 2) else { return refuse("too few reads completed") };
+    let busy = rate * page_read_us / 1e6;
+    match (busy / units as f64 - 1.0).abs() > AGREES {
+        true => refuse(format!(
+            "pairs of reads and their rate at depth disagree: reads of {units} units keep {busy:.2} busy"
+        )),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::Nanos;
+
+    #[test]
+    fn a_rate_that_fits_another_number_of_units_disagrees() {
+        let at = (0..1_000).map(|i| Nanos(i * 10_000)).collect();
+        let series = [Completions { block: 4_096, depth: 16, at, host_load: 0.0 }];
+        assert!(check(4, 40.0, &series).is_ok());
+        assert!(check(2, 40.0, &series).is_err());
+        assert!(check(8, 40.0, &series).is_err());
+        assert!(check(8, 40.0, &[]).is_err());
+    }
+}

@@ -1,0 +1,36 @@
+//! Inference of the structures of a drive from what a host can observe: times of requests, rates and
+//! temperatures.
+//!
+//! Pure functions, one file for each structure: a series goes in, a value with its interval or a
+//! [`Refusal`] comes out. No function of this crate ever sees the figures of a virtual drive, opens a file
+//! or reads a clock. A refusal is a result; a value whose interval leaves out the truth is a defect.
+
+mod answer;
+mod cache;
+mod command;
+mod depth;
+mod folding;
+mod link;
+mod page_read;
+mod pairs;
+mod rate;
+mod requirements;
+mod spare;
+mod structure;
+mod suspend;
+mod throttle;
+
+pub use answer::{Answer, Identified, Refusal, Value};
+pub use cache::{Course, Drop, first_drop, native_rate};
+pub use command::{Saturation, find as command_time};
+pub use depth::check as check_depth;
+pub use folding::{Burst, find as folding_rate, recovered};
+pub use link::find as link_ceiling;
+pub use page_read::find as page_read;
+pub use pairs::{Layout, MOST_CHUNKS, Pair, chunk, layout};
+pub use rate::Completions;
+pub use requirements::{lacks, needs};
+pub use spare::find as spare_area;
+pub use structure::{Structure, Unit};
+pub use suspend::find as suspend;
+pub use throttle::{Heating, find as throttle_points};

@@ -1,0 +1,69 @@
+//! Page read time: of two reads on one unit, the second completes one page read after the first.
+
+use crate::answer::{Identified, Value, refuse};
+use crate::pairs::Pair;
+use ssdgauge_core::statistics::summary;
+
+/// The pairs that are needed.
+const LEAST_PAIRS: usize = 50;
+/// Pairs below this share of the median did not meet on one unit: they lay across two fills.
+const MET: f64 = 0.5;
+/// The share of pairs that may not have met. Chosen: more would move the median.
+const MOST_UNMET: f64 = 0.2;
+/// The least half width of the interval, as a share. Chosen: noise that grows with the latency lengthens the
+/// second read more than the first.
+const LEAST: f64 = 0.04;
+/// The standard error of a median in those of a mean, for normal errors: √(π/2).
+const OF_MEDIAN: f64 = 1.253;
+/// Half width of the interval in standard errors: 99 %.
+const WIDE: f64 = 2.58;
+
+/// Returns the page read time in microseconds, from pairs of reads at a distance at which they meet.
+///
+/// # Errors
+/// Too few pairs met.
+pub fn find(pairs: &[Pair]) -> Identified {
+    let between: Vec<f64> = pairs.iter().map(Pair::between_us).collect();
+    let Some(rough) = summary::percentile(&between, 0.5) else {
+        return refuse("no pairs of reads");
+    };
+    let met: Vec<f64> = between.iter().copied().filter(|us| *us > MET * rough).collect();
+    if met.len() < LEAST_PAIRS || (met.len() as f64) < (1.0 - MOST_UNMET) * between.len() as f64 {
+        return refuse(format!("{} of {} pairs of reads met", met.len(), between.len()));
+    }
+    let at = |share| summary::percentile(&met, share).unwrap_or(rough);
+    let value = at(0.5);
+    // Interquartile range of normal errors: 1.349 sigma. Repeated page reads do not widen it.
+    let sigma = (at(0.75) - at(0.25)) / 1.349;
+    let half = WIDE * OF_MEDIAN * sigma / (met.len() as f64).sqrt();
+    Ok(Value::within(value, half, LEAST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::{Nanos, Random, Timing};
+
+    #[test]
+    fn the_median_is_right_beside_repeated_reads_and_pairs_that_did_not_meet() {
+        let mut random = Random::new(1, 1);
+        let mut pair = |i: u64| {
+            let mut at = |us: f64| Timing {
+                submitted: Nanos::ZERO,
+                completed: Nanos(((us + 2.0 * random.exponential()) * 1e3) as u64),
+            };
+            let wait = if i.is_multiple_of(10) {
+                0.0
+            } else if i.is_multiple_of(13) {
+                90.0
+            } else {
+                45.0
+            };
+            Pair { distance: 0, reads: [at(70.0), at(70.0 + wait)] }
+        };
+        let pairs: Vec<Pair> = (0..300).map(&mut pair).collect();
+        let found = find(&pairs).unwrap();
+        assert!(found.contains(45.0) && found.width() < 0.1, "{found:?}");
+        assert!(find(&pairs[..20]).is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! The structures that an X-ray looks for.
+
+use serde::Serialize;
+
+/// A structure of a drive that shows in its answers to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Structure {
+    /// The highest rate of the host link.
+    Link,
+    /// The time of the controller for a read command.
+    Command,
+    /// Flash units that read at the same time.
+    Units,
+    /// Data on one unit before the next one follows.
+    Chunk,
+    /// The time of a page read in flash.
+    PageRead,
+    /// Whether a read suspends a program operation.
+    Suspend,
+    /// The fast cache of an empty drive.
+    Cache,
+    /// The write rate behind the fast cache.
+    NativeRate,
+    /// How writes behind the fast cache reach the flash.
+    Overflow,
+    /// The rate at which an idle drive empties its fast cache.
+    Folding,
+    /// The temperature from which the drive is slower.
+    Throttle,
+    /// The temperature from which it is at full speed again.
+    Resume,
+    /// Flash beyond the capacity.
+    Spare,
+}
+
+/// The unit of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// 10^6 bytes per second.
+    MegabytesPerSecond,
+    /// Microseconds.
+    Microseconds,
+    /// A number.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// 1 for yes, 0 for no.
+    YesNo,
+    /// Degrees Celsius.
+    Celsius,
+}
+
+impl Structure {
+    /// Every structure, in the order in which they are looked for.
+    pub const ALL: [Structure; 13] = [
+        Structure::Link,
+        Structure::Command,
+        Structure::Units,
+        Structure::Chunk,
+        Structure::PageRead,
+        Structure::Suspend,
+        Structure::Cache,
+        Structure::NativeRate,
+        Structure::Overflow,
+        Structure::Folding,
+        Structure::Throttle,
+        Structure::Resume,
+        Structure::Spare,
+    ];
+
+    /// Returns the word of the command line and of JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Structure::Link => "link",
+            Structure::Command => "command",
+            Structure::Units => "units",
+            Structure::Chunk => "chunk",
+            Structure::PageRead => "page-read",
+            Structure::Suspend => "suspend",
+            Structure::Cache => "cache",
+            Structure::NativeRate => "native-rate",
+            Structure::Overflow => "overflow",
+            Structure::Folding => "folding",
+            Structure::Throttle => "throttle",
+            Structure::Resume => "resume",
+            Structure::Spare => "spare",
+        }
+    }
+
+    /// Returns the structure called `key`.
+    pub fn from_key(key: &str) -> Option<Structure> {
+        Structure::ALL.into_iter().find(|structure| structure.key() == key)
+    }
+
+    /// Returns its name on the card.
+    pub fn title(self) -> &'static str {
+        match self {
+            Structure::Link => "link ceiling",
+            Structure::Command => "command time",
+            Structure::Units => "parallel units",
+            Structure::Chunk => "chunk on a unit",
+            Structure::PageRead => "page read",
+            Structure::Suspend => "program suspend",
+            Structure::Cache => "fast cache, empty",
+            Structure::NativeRate => "rate behind it",
+            Structure::Overflow => "overflow kind",
+            Structure::Folding => "folding, idle",
+            Structure::Throttle => "throttles at",
+            Structure::Resume => "full speed at",
+            Structure::Spare => "spare area",
+        }
+    }
+
+    /// Returns the unit of its value.
+    pub fn unit(self) -> Unit {
+        match self {
+            Structure::Link | Structure::NativeRate | Structure::Folding => {
+                Unit::MegabytesPerSecond
+            }
+            Structure::Command | Structure::PageRead => Unit::Microseconds,
+            Structure::Units => Unit::Count,
+            Structure::Chunk | Structure::Cache | Structure::Spare => Unit::Bytes,
+            Structure::Suspend | Structure::Overflow => Unit::YesNo,
+            Structure::Throttle | Structure::Resume => Unit::Celsius,
+        }
+    }
+
+    /// Returns the load and the rule, in one line.
+    pub fn method(self) -> &'static str {
+        match self {
+            Structure::Link => "reads of trimmed addresses, 128 and 512 KiB agree",
+            Structure::Command => "reads of one block at trimmed addresses, QD128 and QD256 agree",
+            Structure::Units => "pairs of reads by distance, and rate of chosen units at depth",
+            Structure::Chunk => "shortest distance of two reads that do not wait for each other",
+            Structure::PageRead => "time between the ends of two reads on one unit",
+            Structure::Suspend => "spread of the waits of reads beside writes",
+            Structure::Cache => "first lasting drop of the rate in a sequential fill",
+            Structure::NativeRate => "rate of the fill behind the drop",
+            Structure::Overflow => "bytes programmed for each byte written behind the drop",
+            Structure::Folding => "bytes that a burst finds free again, by the rest before it",
+            Structure::Throttle => "temperature at which sequential reads become slower",
+            Structure::Resume => "temperature at which they recover",
+            Structure::Spare => "random overwrites of a full drive until the rate drops",
+        }
+    }
+
+    /// Returns the source of the method.
+    pub fn source(self) -> &'static str {
+        match self {
+            Structure::Units | Structure::Chunk | Structure::PageRead => {
+                "Chen, Lee, Zhang, HPCA 2011"
+            }
+            Structure::Spare => "Desnoyers, SYSTOR 2012 (write cliff)",
+            Structure::Link
+            | Structure::Command
+            | Structure::Suspend
+            | Structure::Cache
+            | Structure::NativeRate
+            | Structure::Overflow
+            | Structure::Folding
+            | Structure::Throttle
+            | Structure::Resume => "own",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_lead_back_to_their_structures_and_match_their_json() {
+        for structure in Structure::ALL {
+            assert_eq!(Structure::from_key(structure.key()), Some(structure));
+        }
+        assert_eq!(Structure::from_key("planes"), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! Program suspend: a read that arrives during a program operation waits a short, constant time where the
+//! operation is suspended, and otherwise for its rest: any time up to the whole operation.
+
+use crate::answer::{Identified, Value, refuse};
+use ssdgauge_core::statistics::summary;
+
+/// The reads that are needed without and beside writes.
+const LEAST_READS: usize = 200;
+/// The share of reads that have to wait. Chosen.
+const LEAST_WAITS: f64 = 0.03;
+/// A wait is longer than so many interquartile ranges of the reads alone.
+const BEYOND_NOISE: f64 = 4.0;
+/// A wait is longer than this, in microseconds. Chosen: above the time of a command.
+const LEAST_WAIT_US: f64 = 4.0;
+/// Interquartile range ÷ median of waits up to which they are constant, and from which they are spread. For
+/// waits that are uniform from 0 to their maximum it is 1.
+const CONSTANT: f64 = 0.4;
+/// See [`CONSTANT`].
+const SPREAD: f64 = 0.65;
+/// The share of waits in one window up to which they are spread, and from which they are of one length, beside
+/// waits for a channel, which are spread as well.
+const DENSE: (f64, f64) = (0.14, 0.3);
+/// The width of that window at least, in microseconds.
+const LEAST_WINDOW_US: f64 = 6.0;
+/// A suspension is shorter than this, in microseconds. Chosen: the shortest program operations take 100 us.
+const MOST_SUSPENSION_US: f64 = 90.0;
+/// The third quartile of waits for whole operations is longer than this, in microseconds. Chosen: waits for the
+/// link or the controller are shorter, and program operations take 100 us and more.
+const LEAST_QUARTILE_US: f64 = 75.0;
+
+/// Returns 1 where reads suspend program operations and 0 where they wait for them, from latencies of reads
+/// `alone` and `beside` writes, in microseconds.
+///
+/// # Errors
+/// Too few reads waited, or their waits are neither constant nor spread.
+pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
+    let percentile = |values: &[f64], share| summary::percentile(values, share).unwrap_or(0.0);
+    if alone.len() < LEAST_READS || beside.len() < LEAST_READS {
+        return refuse(format!("{} and {} reads are too few", alone.len(), beside.len()));
+    }
+    let base = percentile(alone, 0.5);
+    let noise = percentile(alone, 0.75) - percentile(alone, 0.25);
+    let least = LEAST_WAIT_US.max(BEYOND_NOISE * noise);
+    let waits: Vec<f64> = beside.iter().map(|us| us - base).filter(|us| *us > least).collect();
+    let share = waits.len() as f64 / beside.len() as f64;
+    if share < LEAST_WAITS {
+        return refuse(format!(
+            "{:.1} % of the reads beside writes waited more than {least:.0} us",
+            share * 100.0
+        ));
+    }
+    let median = percentile(&waits, 0.5);
+    let spread = (percentile(&waits, 0.75) - percentile(&waits, 0.25)) / median;
+    let densest = densest(&waits, LEAST_WINDOW_US.max(2.0 * noise));
+    if spread <= CONSTANT || (densest >= DENSE.1 && median < MOST_SUSPENSION_US) {
+        Ok(Value::exact(1.0))
+    } else if spread >= SPREAD && densest <= DENSE.0 && percentile(&waits, 0.75) > LEAST_QUARTILE_US
+    {
+        Ok(Value::exact(0.0))
+    } else {
+        refuse(format!("waits of {median:.0} us fit neither a suspension nor a whole operation"))
+    }
+}
+
+/// Returns the largest share of `waits` in a window of `width`.
+fn densest(waits: &[f64], width: f64) -> f64 {
+    let mut sorted = waits.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (mut first, mut most) = (0, 0);
+    for last in 0..sorted.len() {
+        while sorted[last] - sorted[first] > width {
+            first += 1;
+        }
+        most = most.max(last + 1 - first);
+    }
+    most as f64 / sorted.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::Random;
+
+    #[test]
+    fn constant_waits_are_a_suspension_and_spread_ones_are_not() {
+        let mut random = Random::new(9, 9);
+        let alone: Vec<f64> = (0..500).map(|_| 70.0 + random.exponential()).collect();
+        let mut beside = |wait: fn(f64) -> f64| -> Vec<f64> {
+            let mut read = |i: u32| {
+                let wait = if i.is_multiple_of(4) { wait(random.unit()) } else { 0.0 };
+                70.0 + wait + random.exponential()
+            };
+            (0..1_000).map(&mut read).collect()
+        };
+        assert_eq!(find(&alone, &beside(|_| 25.0)), Ok(Value::exact(1.0)));
+        assert_eq!(find(&alone, &beside(|unit| 600.0 * unit)), Ok(Value::exact(0.0)));
+        assert!(find(&alone, &beside(|_| 0.0)).is_err());
+    }
+}

@@ -1,0 +1,39 @@
+//! Arguments of `ssdgauge xray`.
+
+use super::ConsentOptions;
+use super::values::parse_size;
+use clap::Args;
+use ssdgauge_core::{Bytes, Nanos};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct XrayArguments {
+    /// Drive to look into; without --gentle all data on it is lost.
+    pub(crate) target: String,
+    /// Only read; needs no confirmation, and identifies fewer structures.
+    #[arg(long)]
+    pub(crate) gentle: bool,
+    /// Look only for these structures and for what they need, such as cache,folding.
+    #[arg(long, value_name = "STRUCTURE", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Size of the scratch file, where the target is a folder [default: 4GiB].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
+    pub(crate) size: Option<Bytes>,
+    /// Print what would be written and how long it takes, and do nothing.
+    #[arg(long)]
+    pub(crate) plan: bool,
+    /// New file of the card as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
+    /// Wait up to this time while another run uses the drive, such as 2h.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait: Option<Nanos>,
+    /// Seed of all random numbers.
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Print the card as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

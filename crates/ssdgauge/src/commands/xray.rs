@@ -1,0 +1,187 @@
+//! `ssdgauge xray`: the structures of a drive that its answers to a host show.
+
+mod card;
+mod progress;
+
+use crate::arguments::XrayArguments;
+use crate::failure::{Failure, FailureKind};
+use crate::output;
+use crate::process::{self, StopFlag};
+use crate::suggestion;
+use crate::suite_options::DEFAULT_SIZE;
+use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
+use crate::terminal;
+use progress::XrayProgress;
+use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
+use ssdgauge_guard::{LookPlace, check_answer};
+use ssdgauge_host::TimedReader;
+use ssdgauge_lab::{Examined, XrayOptions, XrayTarget, assumed_rates, xray, xray_plan};
+use ssdgauge_xray::Structure;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Looks for the structures of a drive.
+///
+/// # Errors
+///
+/// Refuses invalid input, existing outputs and targets that may not be written; fails where the drive
+/// fails, or the X-ray is interrupted.
+pub(crate) fn execute(arguments: &XrayArguments) -> Result<(), Failure> {
+    let only = structures(&arguments.only)?;
+    let options = XrayOptions { gentle: arguments.gentle, only, seed: arguments.seed };
+    if let Some(out) = &arguments.out {
+        output::check_new(out, "nothing: an X-ray begins anew")?;
+    }
+    let is_virtual = arguments.target.starts_with("sim:");
+    match arguments.gentle && !is_virtual {
+        true => read_only(arguments, &options),
+        false => process::retry_while_busy(arguments.wait, || start(arguments, &options)),
+    }
+}
+
+/// Returns the structures called `keys`.
+fn structures(keys: &[String]) -> Result<Vec<Structure>, Failure> {
+    let find = |key: &String| {
+        Structure::from_key(key).ok_or_else(|| {
+            let known = Structure::ALL.map(Structure::key);
+            let hint = match suggestion::nearest(key, known) {
+                Some(meant) => format!("did you mean '{meant}'? known: {}", known.join(", ")),
+                None => format!("known: {}", known.join(", ")),
+            };
+            Failure::new(FailureKind::Usage, format!("there is no structure '{key}'"), hint)
+        })
+    };
+    keys.iter().map(find).collect()
+}
+
+/// Looks into a target that is admitted for writing, or into a virtual drive.
+fn start(arguments: &XrayArguments, options: &XrayOptions) -> Result<(), Failure> {
+    let seed = arguments.seed;
+    let size = SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: None };
+    let target = Target::find(&arguments.target, size, seed)?;
+    check_target(target.info(), arguments)?;
+    let plan = xray_plan(target.info(), options);
+    let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
+    let expected = expectation(&plan, target.info());
+    if arguments.plan {
+        card::print_plan(&plan, target.info(), &expected, arguments.json);
+        return Ok(());
+    }
+    target.check_free_space()?;
+    let now = process::unix_ms();
+    let id = process::run_id(now)?;
+    // Privileges are dropped but for the folder of the results.
+    let name = || PathBuf::from(format!("xray-{}.json", process::file_timestamp(now)));
+    let results = arguments.out.clone().unwrap_or_else(name);
+    let context = RunContext { run_id: &id, results: &results, continues: None };
+    let consent = target.ask(&plan, &arguments.consent, context, &expected)?;
+    let stop = StopFlag::new();
+    let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
+    let OpenedRig { mut rig, .. } = target.open(&plan, &consent, context, seed, extras)?;
+    stop.listen()?;
+    let drive = rig.drive().clone();
+    terminal::print_message(&format!("X-ray of {}\n{expected}", drive.name()));
+    let mut progress = XrayProgress::new(stop);
+    let examined = match options.gentle {
+        false => xray(XrayTarget::Rig(rig.as_mut()), options, &mut progress),
+        true => match rig.timed_loads() {
+            Some(loads) => xray(XrayTarget::Reads(loads, &drive), options, &mut progress),
+            None => Err(ssdgauge_lab::XrayError::NoReads(drive.target.clone())),
+        },
+    };
+    progress.finish();
+    drop(rig);
+    finish(&examined?, &drive, arguments)
+}
+
+/// Looks into a drive or a file that is opened for reading alone.
+fn read_only(arguments: &XrayArguments, options: &XrayOptions) -> Result<(), Failure> {
+    let path = Path::new(&arguments.target);
+    check_answer(&LookPlace::own_process(), path)?;
+    let reader = TimedReader::open(path).map_err(|error| {
+        let text = format!("cannot read {}: {error}", path.display());
+        let hint =
+            "nothing was written; name a block device, or a file on a file system with O_DIRECT";
+        Failure::new(FailureKind::Refused, text, hint)
+    });
+    let mut reader = reader?;
+    let drive = DriveInfo {
+        kind: if path.is_file() { TargetKind::File } else { TargetKind::Block },
+        target: arguments.target.clone(),
+        model: None,
+        serial: None,
+        firmware: None,
+        capacity: reader.size(),
+        logical_block: Bytes(4_096),
+        physical_block: Bytes(4_096),
+        details: BTreeMap::new(),
+    };
+    let plan = xray_plan(&drive, options)?;
+    let expected = expectation(&plan, &drive);
+    if arguments.plan {
+        card::print_plan(&plan, &drive, &expected, arguments.json);
+        return Ok(());
+    }
+    let stop = StopFlag::new();
+    stop.listen()?;
+    terminal::print_message(&format!("X-ray of {}, read only\n{expected}", drive.target));
+    let mut progress = XrayProgress::new(stop);
+    let examined = xray(XrayTarget::Reads(&mut reader, &drive), options, &mut progress);
+    progress.finish();
+    finish(&examined?, &drive, arguments)
+}
+
+/// Prints the card, and writes it to the file that was asked for.
+fn finish(
+    examined: &Examined,
+    drive: &DriveInfo,
+    arguments: &XrayArguments,
+) -> Result<(), Failure> {
+    let json = card::json(examined, drive);
+    if let Some(out) = &arguments.out {
+        let text = format!("{json:#}\n");
+        let written = output::create_new(out).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| {
+            let text = format!("cannot write {}: {error}", out.display());
+            Failure::new(FailureKind::Failed, text, "the card is printed; choose another folder")
+        })?;
+    }
+    match arguments.json {
+        true => terminal::print_json(&json),
+        false => terminal::print_text(&card::text(examined, drive)),
+    }
+    match examined.is_complete {
+        true => Ok(()),
+        false => Err(Failure::new(
+            FailureKind::Interrupted,
+            "interrupted",
+            "the card has what was found until then; an X-ray begins anew",
+        )),
+    }
+}
+
+/// Refuses targets that have no structure of their own.
+fn check_target(drive: &DriveInfo, arguments: &XrayArguments) -> Result<(), Failure> {
+    let refuse = |error: &str, hint: &str| {
+        Err(Failure::new(FailureKind::Usage, error, format!("nothing was written; {hint}")))
+    };
+    match drive.kind {
+        TargetKind::Null => refuse("null: is no drive", "name a drive, or a folder on one"),
+        TargetKind::Block | TargetKind::Virtual if arguments.size.is_some() => refuse(
+            "--size limits the scratch file of a folder; a drive is looked into as a whole",
+            "omit --size",
+        ),
+        TargetKind::Block | TargetKind::Virtual | TargetKind::File => Ok(()),
+    }
+}
+
+/// Returns what the X-ray is expected to take and to write, as one line.
+fn expectation(plan: &Plan, drive: &DriveInfo) -> String {
+    let cost = ssdgauge_lab::estimate(plan, drive.capacity, &assumed_rates(drive));
+    format!(
+        "expected: at most {}, writes at most {}; an experiment ends as soon as it has its answer",
+        cost.time.at_most.about(),
+        cost.written.at_most.about()
+    )
+}
