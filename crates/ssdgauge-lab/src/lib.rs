@@ -4,7 +4,7 @@
 //! [`ssdgauge_core::Plan`]; [`estimate`] and [`wear`] state its cost before a byte is written,
 //! and an [`Outlook`] the rest of it during the run;
 //! [`conduct`] executes the plan on a rig and records the samples, and [`resume`] continues a run
-//! that was interrupted. [`prove`] shows how much a drive stores, as far as it states, and [`xray`]
+//! that was interrupted. [`prove`] shows how much a drive stores, as far as it states, and [`xray()`]
 //! which structures show in its answers.
 //!
 //! This crate must never depend on Linux or on the virtual drive: it sees a `&mut dyn Rig`. It

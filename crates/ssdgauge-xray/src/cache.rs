@@ -5,6 +5,9 @@ use ssdgauge_core::statistics::{student, summary};
 
 /// How many times the rate behind the cache the rate before has to be: with less, the link hides the end.
 pub(crate) const LEAST_RATIO: f64 = 1.15;
+/// The most drops of a fill that are looked for. Chosen: fast cache, through the cache, and behind it.
+const MOST_DROPS: usize = 4;
+
 /// The bins that are needed before and behind a drop.
 const LEAST_BINS: (usize, usize) = (6, 24);
 /// The windows of each side, all of which have to lie on their side of the middle.
@@ -78,13 +81,29 @@ impl Course {
 /// # Errors
 /// The rate does not drop, drops too little, or does not stay low.
 pub fn first_drop(fill: &Course) -> Result<Drop, Refusal> {
-    let mut found = drop_in(&fill.bins)?;
+    let bins = without_later_drops(&fill.bins);
+    let mut found = drop_in(bins)?;
     // A drop before the one that explains most of the course comes first.
-    for _ in 0..4 {
-        let Ok((earlier, split)) = drop_in(&fill.bins[..found.1]) else { break };
+    for _ in 0..MOST_DROPS {
+        let Ok((earlier, split)) = drop_in(&bins[..found.1]) else { break };
         found = (earlier, split);
     }
     Ok(found.0)
+}
+
+/// Returns `bins` up to the second drop, where the rate behind the first one drops again: a fill through
+/// the cache can be followed by a slower one.
+fn without_later_drops(mut bins: &[(f64, f64)]) -> &[(f64, f64)] {
+    let (least_before, least_behind) = LEAST_BINS;
+    for _ in 0..MOST_DROPS {
+        if bins.len() < least_before + least_behind {
+            break;
+        }
+        let split = best_split(bins);
+        let Ok((_, later)) = drop_in(&bins[split..]) else { break };
+        bins = &bins[..split + later];
+    }
+    bins
 }
 
 /// Returns the rate behind `drop` in 10^6 bytes per second.

@@ -169,7 +169,7 @@ mod tests {
     fn intervals_repeat_their_unit_only_where_it_differs() {
         let value = |low, high| Value { value: low, low, high };
         assert_eq!(interval(&value(10.0, 12.0), Unit::MegabytesPerSecond), "10-12 MB/s");
-        assert_eq!(interval(&value(0.9e9, 1.1e9), Unit::Bytes), "900 MB-1.1 GB");
+        assert_eq!(interval(&value(0.9e9, 1.1e9), Unit::Bytes), "900 MB-1.10 GB");
         assert_eq!(interval(&Value::exact(16.0), Structure::Units.unit()), "exact");
         assert_eq!(interval(&Value::exact(1.0), Unit::YesNo), "");
     }
