@@ -46,7 +46,8 @@ impl XrayWatcher for Silent {
 /// Looks into the drive of `seed` and judges each answer. Returns the text of its target as well.
 pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<Judged>) {
     let (rig, target) = prior::drive(seed);
-    let options = XrayOptions { gentle: false, only: only.to_vec(), seed };
+    let only = if only.is_empty() { Structure::ALL.to_vec() } else { only.to_vec() };
+    let options = XrayOptions { gentle: false, only, seed };
     let examined = match noise {
         true => {
             let mut noisy = Noisy::new(rig.clone(), seed);

@@ -56,7 +56,7 @@ fn an_x_ray_writes_no_more_than_its_plan_and_the_same_drive_gives_the_same_card(
     let target = "tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0&front.buffer_kib=4096";
     let cards = [1, 1].map(|seed| {
         let mut rig = VirtualRig::open(target, seed).unwrap();
-        let wanted = options(false, &[]);
+        let wanted = options(false, &Structure::ALL);
         let plan = xray_plan(rig.drive(), &wanted).unwrap();
         let most: u64 = plan
             .steps()
@@ -95,7 +95,8 @@ fn a_gentle_x_ray_writes_nothing_and_needs_no_admission() {
 #[test]
 fn a_stop_leaves_a_card_that_says_so() {
     let mut rig = VirtualRig::open("tlc-client?capacity=4GB", 1).unwrap();
-    let examined = xray(XrayTarget::Rig(&mut rig), &options(false, &[]), &mut Patient(3)).unwrap();
+    let examined =
+        xray(XrayTarget::Rig(&mut rig), &options(false, &Structure::ALL), &mut Patient(3)).unwrap();
     assert!(!examined.is_complete);
     assert_eq!(examined.answers.len(), Structure::ALL.len());
     assert!(examined.answers.iter().all(|answer| answer.outcome.is_err()));
@@ -106,4 +107,7 @@ fn only_what_was_asked_for_and_what_it_needs_is_looked_for() {
     let wanted = options(false, &[Structure::Folding]).structures();
     let expected = [Structure::Link, Structure::Cache, Structure::Folding];
     assert_eq!(wanted.into_iter().collect::<Vec<_>>(), expected);
+    let usual = options(false, &[]).structures();
+    assert_eq!(usual.len(), Structure::ALL.len() - 1);
+    assert!(!usual.contains(&Structure::Spare), "it writes more than all others together");
 }

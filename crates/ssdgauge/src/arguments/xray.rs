@@ -13,7 +13,8 @@ pub(crate) struct XrayArguments {
     /// Only read; needs no confirmation, and identifies fewer structures.
     #[arg(long)]
     pub(crate) gentle: bool,
-    /// Look only for these structures and for what they need, such as cache,folding.
+    /// Look only for these structures and for what they need, such as cache,folding; the spare area is
+    /// looked for only where it is named.
     #[arg(long, value_name = "STRUCTURE", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Size of the scratch file, where the target is a folder [default: 4GiB].
