@@ -51,7 +51,11 @@ impl Examination<'_> {
         self.is_level = is_cold && found.is_err() && !hides;
         let found = match is_cold {
             true => found,
-            false => Err(Refusal("the drive was throttled at the end of the fill".into())),
+            false => {
+                let why = "reads of trimmed addresses are slower behind the fill than before, as where a \
+                           drive is throttled";
+                Err(Refusal(why.into()))
+            }
         };
         self.drop = found.as_ref().ok().copied();
         let rate = found.as_ref().map(native_rate).map_err(Clone::clone);
