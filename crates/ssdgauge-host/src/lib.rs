@@ -18,6 +18,7 @@ mod preparation;
 mod privileges;
 mod rig;
 mod settings;
+mod silence;
 mod stamp_io;
 mod system_calls;
 mod timed_io;

@@ -2,6 +2,7 @@
 //!
 //! It takes open files, and must never open one for writing.
 
+use crate::silence::Silence;
 use ssdgauge_core::proof::{Content, Found, PROOF_BLOCK, Stamp, WORDS_PER_BLOCK};
 use ssdgauge_core::{Bytes, Nanos, RigError, StampedReads};
 use ssdgauge_os::memory::Region;
@@ -12,17 +13,12 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// The most blocks of one request: 1 MiB.
 const REQUEST_BLOCKS: u64 = 256;
 /// The requests in flight. Chosen: enough for a drive whose link is faster than its latency.
 const THREADS: usize = 4;
-/// The time without a completed request after which a drive counts as hung; that of a flush.
-const SILENCE: Duration = Duration::from_secs(60);
-/// The same once a stop was requested.
-const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 /// The most blocks of one operation that fail before it ends. Chosen: a drive may take seconds for each.
 const MOST_UNREADABLE: u64 = 256;
 
@@ -222,22 +218,19 @@ fn carry_out(
         });
         Ok(result.and_then(|()| end(file, &of_threads)))
     };
-    let (mut last, mut since, mut limit) = (0, Instant::now(), SILENCE);
+    let mut silence = Silence::begin();
     let waits = || {
         let done = shared.done.load(Ordering::Relaxed);
-        if done != last {
-            (last, since) = (done, Instant::now());
-        }
+        silence.note(done);
         if !shared.stops() && !go_on(done) {
             shared.stops.store(true, Ordering::Relaxed);
-            (since, limit) = (Instant::now(), STOP_TIMEOUT);
+            silence.stop();
         }
-        since.elapsed() < limit
+        silence.is_short()
     };
     let result = thread::within_while(file, work, waits);
-    let silence = Nanos(since.elapsed().as_nanos() as u64);
     match result {
-        None => Err(StampError::Hung(silence)),
+        None => Err(StampError::Hung(silence.length())),
         Some(Err(cause)) => Err(StampError::new("threads for block", 0, cause)),
         Some(Ok(Err(error))) => Err(error),
         Some(Ok(Ok(()))) if shared.stops() => Ok(None),

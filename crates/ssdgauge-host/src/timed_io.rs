@@ -7,6 +7,7 @@ mod reader;
 
 pub use reader::TimedReader;
 
+use crate::silence::Silence;
 use ssdgauge_core::{
     Access, Bytes, Direction, Lane, LaneLimits, LaneRecord, LanesEnded, Nanos, Random, RigError,
     TimedRequest, Timing, Timings,
@@ -22,10 +23,6 @@ use thiserror::Error;
 
 /// The most threads of a load.
 const MOST_THREADS: u32 = 256;
-/// The time without a completed request after which a drive counts as hung; that of a proof.
-const SILENCE: Duration = Duration::from_secs(60);
-/// The same once a stop was requested.
-const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 /// A thread sleeps until so long before its request is due, and spins from then on. Chosen: above the
 /// delay with which Linux wakes a thread.
 const SPIN: Duration = Duration::from_micros(300);
@@ -253,23 +250,20 @@ fn carry_out<T: Send + 'static>(
             results.collect::<Vec<_>>().into_iter().collect::<Result<Vec<T>, TimedError>>()
         }))
     };
-    let (mut last, mut since, mut limit) = (0, Instant::now(), SILENCE);
+    let mut silence = Silence::begin();
     let mut is_stopped = false;
     let waits = || {
-        let done = shared.done.load(Ordering::Relaxed);
-        if done != last {
-            (last, since) = (done, Instant::now());
-        }
+        silence.note(shared.done.load(Ordering::Relaxed));
         if !is_stopped && !go_on() {
             is_stopped = true;
             shared.stops.store(true, Ordering::Relaxed);
-            (since, limit) = (Instant::now(), STOP_TIMEOUT);
+            silence.stop();
         }
-        since.elapsed() < limit
+        silence.is_short()
     };
     let result = thread::within_while(file, work, waits);
     match result {
-        None => Err(TimedError::Hung(Nanos(since.elapsed().as_nanos() as u64))),
+        None => Err(TimedError::Hung(silence.length())),
         Some(Err(cause)) => Err(TimedError::new("threads for a load", 0, cause)),
         Some(Ok(Err(error))) => Err(error),
         Some(Ok(Ok(_))) if is_stopped => Ok(None),

@@ -24,8 +24,9 @@ const HOST: &[(&str, &[&str])] = &[
     ("preparation", &[]),
     ("helper", &["capabilities", "paths", "settings", "system_calls"]),
     ("privileges", &["helper", "paths", "system_calls"]),
-    ("stamp_io", &[]),
-    ("timed_io", &[]),
+    ("silence", &[]),
+    ("stamp_io", &["silence"]),
+    ("timed_io", &["silence"]),
     ("rig", &["monitor", "preparation", "privileges", "settings", "stamp_io", "timed_io"]),
 ];
 
