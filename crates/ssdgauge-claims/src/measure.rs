@@ -3,7 +3,9 @@
 use crate::number::Number;
 use crate::reference::{Curve, Pick, Quantity, Seconds, Source, Value};
 use ssdgauge_core::statistics::{change_point, knee, steady, summary};
-use ssdgauge_core::{Bytes, ConfidenceInterval, Direction, Headline, Metric, Scope, Totals};
+use ssdgauge_core::{
+    Bytes, ConfidenceInterval, Direction, FullSeconds, Headline, Metric, Scope, Totals,
+};
 use ssdgauge_report::{PointRun, Run, TestRun};
 use std::collections::BTreeMap;
 
@@ -125,8 +127,8 @@ fn seconds(test: &TestRun, source: &Source) -> Vec<f64> {
     let of_point = |point: &PointRun| -> Vec<f64> {
         match quantity {
             Quantity::Metric(metric) => {
-                let full = point.point.full_seconds();
-                full.iter().filter_map(|second| second.value(*metric, Scope::All)).collect()
+                let full = point.point.seconds.full();
+                full.totals().filter_map(|second| second.value(*metric, Scope::All)).collect()
             }
             Quantity::Reading(name) => {
                 point.seconds().filter_map(|second| second.reading(name)).collect()
@@ -169,15 +171,13 @@ fn steady_after(seconds: &[f64]) -> Option<f64> {
 /// Returns the bytes that `test` had written when its rate fell for good, as a share of `capacity`;
 /// `None` where it has one level.
 fn change_in(test: &TestRun, capacity: Bytes) -> Option<Number> {
-    let full: Vec<&Totals> =
-        test.points.iter().flat_map(|point| point.point.full_seconds()).collect();
-    let rates: Vec<f64> =
-        full.iter().filter_map(|second| second.value(Metric::Iops, Scope::All)).collect();
+    let full = || test.points.iter().map(|point| point.point.seconds.full());
+    let rates: Vec<f64> = full().flat_map(|seconds| seconds.rates(Metric::Iops)).collect();
     let found = change_point::levels(&rates)?;
-    let share = |seconds: usize| {
-        let written = |second: &&Totals| second.directions[Direction::Write as usize].bytes;
-        full[..seconds].iter().map(written).sum::<u64>() as f64 / capacity.0 as f64
-    };
+    let bytes = |second: Totals| second.directions[Direction::Write as usize].bytes;
+    let of_point = |seconds: FullSeconds<'_>| seconds.totals().map(bytes).collect::<Vec<u64>>();
+    let written: Vec<u64> = full().flat_map(of_point).collect();
+    let share = |seconds: usize| written[..seconds].iter().sum::<u64>() as f64 / capacity.0 as f64;
     let (low, high) = found.interval;
     Some(Number { value: share(found.at), low: share(low), high: share(high) })
 }

@@ -4,6 +4,7 @@ use crate::confidence::{self, ConfidenceInterval};
 use crate::metric::{Metric, Scope};
 use crate::point::{self, Point};
 use crate::score::{Score, ScoreFamily};
+use crate::seconds::FullSeconds;
 use crate::statistics::repetition::{self, Stopping};
 use crate::statistics::{knee, summary};
 use crate::totals::{DirectionTotals, Totals};
@@ -154,7 +155,7 @@ impl Ratio {
 struct Series<'a> {
     points: Vec<&'a Point>,
     /// The counted seconds of each point.
-    seconds: Vec<Vec<&'a Totals>>,
+    seconds: Vec<FullSeconds<'a>>,
 }
 
 impl<'a> Series<'a> {
@@ -164,9 +165,9 @@ impl<'a> Series<'a> {
         let points: Vec<&Point> =
             points.iter().map(P::borrow).filter(|point| score.needs(point.position)).collect();
         let counted = |point: &&'a Point| {
-            let full = point.full_seconds();
+            let full = point.seconds.full();
             match score.last_part() {
-                Some((_, window)) => window.select(&full).map(<[_]>::to_vec),
+                Some((_, window)) => window.select(full),
                 None => Some(full),
             }
         };
@@ -178,7 +179,7 @@ impl<'a> Series<'a> {
                 return None;
             }
         }
-        let seconds: Option<Vec<Vec<&Totals>>> = points.iter().map(counted).collect();
+        let seconds: Option<Vec<FullSeconds<'_>>> = points.iter().map(counted).collect();
         Some(Series { seconds: seconds?, points })
     }
 
@@ -257,7 +258,7 @@ impl<'a> Series<'a> {
 }
 
 /// Returns the contribution of a point to the headline.
-fn point_value(score: &Score, point: &Point, counted: &[&Totals]) -> Option<f64> {
+fn point_value(score: &Score, point: &Point, counted: &FullSeconds<'_>) -> Option<f64> {
     match (score.family(), score.passing_reading()) {
         (ScoreFamily::LastPart, _) => last_part_value(score, counted),
         (_, Some(reading)) => passing_load(point, reading),
@@ -275,16 +276,16 @@ fn passing_load(point: &Point, reading: &str) -> Option<f64> {
 }
 
 /// Returns the contribution of a point whose last part consists of `seconds`.
-fn last_part_value(score: &Score, seconds: &[&Totals]) -> Option<f64> {
+fn last_part_value(score: &Score, seconds: &FullSeconds<'_>) -> Option<f64> {
     let (metric, _) = score.last_part()?;
     match score.mean_of_last() {
-        Some(_) => over(metric, seconds),
+        Some(_) => over(metric, || seconds.totals()),
         None => summary::mean_over_sigma(&each_second(metric, seconds)?),
     }
 }
 
 /// Returns the interval of [`last_part_value`].
-fn of_last_part(score: &Score, seconds: &[&Totals]) -> ConfidenceInterval {
+fn of_last_part(score: &Score, seconds: &FullSeconds<'_>) -> ConfidenceInterval {
     match (score.last_part(), score.mean_of_last()) {
         (Some((metric, _)), Some(_)) => point::over_seconds(metric, Scope::All, seconds),
         (Some((metric, _)), None) => match each_second(metric, seconds) {
@@ -296,8 +297,9 @@ fn of_last_part(score: &Score, seconds: &[&Totals]) -> ConfidenceInterval {
 }
 
 /// Returns `metric` in each of `seconds`; `None` where one has none.
-fn each_second(metric: Metric, seconds: &[&Totals]) -> Option<Vec<f64>> {
-    seconds.iter().map(|second| over(metric, std::slice::from_ref(second))).collect()
+fn each_second(metric: Metric, seconds: &FullSeconds<'_>) -> Option<Vec<f64>> {
+    let of_one = |second: Totals| over(metric, || std::iter::once(second.clone()));
+    seconds.totals().map(of_one).collect()
 }
 
 /// Returns the headline from the values of the points.
@@ -366,10 +368,9 @@ impl KneeFound {
 ///
 /// Rates, latencies and means are recomputed from the sums, as [`Totals::value`] does for whole
 /// steps; the mean of the values of the seconds would weight slow seconds too high.
-fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
-    let sum = |field: &dyn Fn(&Totals) -> f64| -> f64 {
-        seconds.iter().map(|second| field(second)).sum()
-    };
+fn over<I: Iterator<Item = Totals>>(metric: Metric, seconds: impl Fn() -> I) -> Option<f64> {
+    let sum =
+        |field: &dyn Fn(&Totals) -> f64| -> f64 { seconds().map(|second| field(&second)).sum() };
     let time = sum(&|totals| totals.elapsed.as_secs_f64());
     let both = |field: fn(&DirectionTotals) -> f64| {
         sum(&|totals| totals.counted().iter().map(field).sum())
@@ -388,7 +389,7 @@ fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
         Metric::PowerW => {
             // A second without a reading in the narrowest scope makes the power unknown (NaN): a
             // meter of a wider scope must not replace it.
-            let scope = seconds.iter().filter_map(|second| Some(second.power()?.0)).min()?;
+            let scope = seconds().filter_map(|second| Some(second.power()?.0)).min()?;
             let energy = |t: &Totals| {
                 let power = t.reading(scope.quantity()).unwrap_or(f64::NAN);
                 power * t.elapsed.as_secs_f64()

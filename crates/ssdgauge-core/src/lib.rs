@@ -44,6 +44,7 @@ mod score;
 mod scored;
 pub mod search;
 mod second_aggregator;
+mod seconds;
 mod sized_blocks;
 pub mod statistics;
 mod steady_rounds;
@@ -88,7 +89,8 @@ pub use rig::{
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{MAX_LAG, Schedule};
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
-pub use second_aggregator::{AggregatedStep, SecondAggregator, SecondMark};
+pub use second_aggregator::{AggregatedStep, SecondAggregator};
+pub use seconds::{FullSeconds, SecondMark, Seconds};
 pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;
 pub use step_number::StepNumbers;

@@ -5,7 +5,6 @@ use crate::metric::{Metric, Scope};
 use crate::sample::Direction;
 use crate::statistics::histogram::Histogram;
 use crate::statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
-use crate::statistics::sparse_histogram::SparseHistogram;
 use crate::totals::Totals;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
@@ -26,14 +25,16 @@ impl PercentileSeries {
     /// Returns an empty series of a step with these directions and this duration; `None` where the
     /// step is too short.
     pub fn new(directions: &[Direction], duration: Nanos) -> Option<PercentileSeries> {
-        if duration.0 / Nanos::SECOND.0 < FEWEST as u64 {
+        let seconds = usize::try_from(duration.0 / Nanos::SECOND.0).unwrap_or(usize::MAX);
+        if seconds < FEWEST {
             return None;
         }
         let mut scopes = vec![Scope::All];
         if directions.len() > 1 {
             scopes.extend(directions.iter().map(|direction| Scope::from(*direction)));
         }
-        let scopes = scopes.into_iter().map(|scope| (scope, LatencySeries::default())).collect();
+        let scopes =
+            scopes.into_iter().map(|scope| (scope, LatencySeries::of_seconds(seconds))).collect();
         Some(PercentileSeries { scopes, is_incomplete: false })
     }
 
@@ -44,10 +45,10 @@ impl PercentileSeries {
             return;
         }
         for (scope, series) in &mut self.scopes {
-            series.push(SparseHistogram::from(match scope.direction() {
+            series.push(match scope.direction() {
                 None => all,
                 Some(direction) => &totals.directions[direction as usize].latency,
-            }));
+            });
         }
     }
 

@@ -2,10 +2,10 @@
 
 use crate::confidence::{ConfidenceInterval, WithinRun};
 use crate::metric::{Metric, Scope};
+use crate::seconds::{FullSeconds, Seconds};
 use crate::statistics::mean_interval::{self, MeanInterval};
 use crate::statistics::{low_frequency, percentile_interval, summary};
 use crate::totals::Totals;
-use crate::units::Nanos;
 use std::collections::BTreeMap;
 
 /// The samples of one step of a test.
@@ -18,7 +18,7 @@ pub struct Point {
     /// The sums over the step.
     pub totals: Totals,
     /// The sums of each second, a shorter last one included.
-    pub seconds: Vec<Totals>,
+    pub seconds: Seconds,
     /// The intervals of the latency percentiles, which need the histogram of each second.
     pub percentiles: BTreeMap<(Metric, Scope), ConfidenceInterval>,
 }
@@ -28,20 +28,14 @@ impl Point {
     /// step.
     pub fn interval(&self, metric: Metric, scope: Scope) -> ConfidenceInterval {
         if metric.percentile().is_some() {
-            let is_short = self.full_seconds().len() < percentile_interval::FEWEST;
+            let is_short = self.seconds.full().len() < percentile_interval::FEWEST;
             let missing = match is_short {
                 true => ConfidenceInterval::TooFewSeconds,
                 false => ConfidenceInterval::Undefined,
             };
             return self.percentiles.get(&(metric, scope)).copied().unwrap_or(missing);
         }
-        over_seconds(metric, scope, &self.full_seconds())
-    }
-
-    /// Returns the seconds of full length: a shorter last one would add noise to an interval
-    /// (definition D3).
-    pub fn full_seconds(&self) -> Vec<&Totals> {
-        self.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect()
+        over_seconds(metric, scope, &self.seconds.full())
     }
 }
 
@@ -49,17 +43,17 @@ impl Point {
 pub(crate) fn over_seconds(
     metric: Metric,
     scope: Scope,
-    seconds: &[&Totals],
+    seconds: &FullSeconds<'_>,
 ) -> ConfidenceInterval {
     if seconds.len() < mean_interval::FEWEST {
         return ConfidenceInterval::TooFewSeconds;
     }
     let better = metric.more_is_better();
     let each = |value: &dyn Fn(&Totals) -> Option<f64>| -> Option<Vec<f64>> {
-        seconds.iter().map(|second| value(second)).collect()
+        seconds.totals().map(|second| value(&second)).collect()
     };
     // A meter of a wider scope must not replace one of a narrower scope that misses a second.
-    let narrowest = seconds.iter().filter_map(|second| Some(second.power()?.0)).min();
+    let narrowest = seconds.totals().filter_map(|second| Some(second.power()?.0)).min();
     let power = |second: &Totals| second.reading(narrowest?.quantity());
     let ratio = |rate: Metric| -> Option<MeanInterval> {
         let rates = each(&|second| second.value(rate, scope))?;
@@ -71,7 +65,7 @@ pub(crate) fn over_seconds(
                 .map(|values| mean_interval::of_mean(&values, better))
         }
         Metric::LatMeanUs => {
-            let latencies = seconds.iter().map(|second| second.latency(scope));
+            let latencies = seconds.totals().map(|second| second.latency(scope));
             let (sums, counts): (Vec<f64>, Vec<f64>) = latencies
                 .map(|latency| (latency.sum() as f64 / 1e3, latency.count() as f64))
                 .unzip();

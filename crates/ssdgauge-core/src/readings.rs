@@ -44,13 +44,12 @@ impl Readings {
             *self = Readings::Sums(Box::new(self.to_sums()));
         }
         let Readings::Sums(sums) = self else { unreachable!("the readings were made sums above") };
-        // Two look-ups instead of `entry`, which would allocate the key for every reading.
-        if !sums.contains_key(quantity) {
-            sums.insert(quantity.to_owned(), (0.0, 0));
-        }
+        // Not `entry`, which would allocate the key for every reading.
         if let Some((sum, n)) = sums.get_mut(quantity) {
             *sum += value;
             *n += 1;
+        } else {
+            sums.insert(quantity.to_owned(), (value, 1));
         }
     }
 
@@ -64,7 +63,8 @@ impl Readings {
         Some(sum / n as f64)
     }
 
-    fn to_sums(&self) -> BTreeMap<String, Sum> {
+    /// Returns sum and number of the readings of each quantity.
+    pub(crate) fn to_sums(&self) -> BTreeMap<String, Sum> {
         match self {
             Readings::None => BTreeMap::new(),
             Readings::Sums(sums) => (**sums).clone(),
@@ -89,23 +89,22 @@ impl PartialEq for Readings {
 impl ReadingSeries {
     /// Adds `value`, a reading of `quantity` in `second`. Returns the bytes of memory that it takes.
     pub(crate) fn add(&mut self, quantity: &str, second: u32, value: f64) -> usize {
-        let mut taken = 0;
-        if !self.quantities.contains_key(quantity) {
-            self.quantities.insert(quantity.to_owned(), Vec::new());
-            taken += OF_QUANTITY + 2 * quantity.len();
-        }
-        let Some(seconds) = self.quantities.get_mut(quantity) else { return taken };
+        let new = OfSecond { second, n: 1, sum: value };
+        let Some(seconds) = self.quantities.get_mut(quantity) else {
+            self.quantities.insert(quantity.to_owned(), vec![new]);
+            return OF_QUANTITY + 2 * quantity.len() + size_of::<OfSecond>();
+        };
         match seconds.last_mut() {
             Some(last) if last.second == second && last.n < u32::MAX => {
                 last.sum += value;
                 last.n += 1;
+                0
             }
             Some(_) | None => {
-                seconds.push(OfSecond { second, n: 1, sum: value });
-                taken += size_of::<OfSecond>();
+                seconds.push(new);
+                size_of::<OfSecond>()
             }
         }
-        taken
     }
 
     /// Puts the readings into the order of their seconds: those of several instruments, and of a file

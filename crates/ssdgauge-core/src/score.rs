@@ -1,7 +1,7 @@
 //! Scores: the rules that compute the headline of a test from its points.
 
 use crate::metric::Metric;
-use crate::totals::Totals;
+use crate::seconds::FullSeconds;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,7 @@ pub enum Window {
 
 impl Window {
     /// Returns the last of `seconds` that the window contains; `None` where there are too few.
-    pub fn select<'a, 'b>(&self, seconds: &'a [&'b Totals]) -> Option<&'a [&'b Totals]> {
+    pub fn select<'a>(&self, seconds: FullSeconds<'a>) -> Option<FullSeconds<'a>> {
         let start = match self {
             Window::Time(time) => {
                 let wanted = time.0.div_ceil(Nanos::SECOND.0).max(1) as usize;
@@ -100,13 +100,13 @@ impl Window {
             }
             Window::Bytes(bytes) => {
                 let mut moved = 0;
-                seconds.iter().rposition(|second| {
+                seconds.totals().rposition(|second| {
                     moved += second.directions.iter().map(|totals| totals.bytes).sum::<u64>();
                     moved >= bytes.0
                 })?
             }
         };
-        Some(&seconds[start..])
+        Some(seconds.starting_at(start))
     }
 }
 

@@ -1,13 +1,13 @@
 //! Aggregation of intervals into seconds, without keeping their histograms.
 
 use crate::percentile_series::{PercentileIntervals, PercentileSeries};
-use crate::readings::{ReadingSeries, Readings};
+use crate::readings::ReadingSeries;
 use crate::sample::{Interval, Reading};
+use crate::seconds::{SecondMark, Seconds};
 use crate::statistics::histogram::Histogram;
 use crate::totals::Totals;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Seconds that may still receive intervals of other streams; older ones are closed.
 ///
@@ -25,10 +25,11 @@ pub struct SecondAggregator {
     open: BTreeMap<u32, Totals>,
     /// The seconds without their buckets, in the order in which they were closed. One that came late
     /// is in it twice until the end.
-    closed: Vec<Totals>,
-    /// The mark of each closed second. A vector of its own, so that the totals need no copy when the
-    /// step is finished.
-    marks: Vec<SecondMark>,
+    closed: Seconds,
+    /// The number of the last closed second.
+    last: Option<u32>,
+    /// Whether a second came late.
+    has_late: bool,
     readings: ReadingSeries,
     /// The memory of the readings, in bytes.
     readings_size: usize,
@@ -42,11 +43,8 @@ pub struct SecondAggregator {
 pub struct AggregatedStep {
     /// The totals of the step.
     pub whole: Totals,
-    /// The totals of each second, a shorter last one included, without buckets, with the mean of the
-    /// readings of each quantity.
-    pub seconds: Vec<Totals>,
-    /// The mark of each second.
-    pub marks: Vec<SecondMark>,
+    /// The totals of each second, with the mean of the readings of each quantity.
+    pub seconds: Seconds,
     /// The intervals of the latency percentiles; empty where the step is too short.
     pub percentiles: PercentileIntervals,
     /// The totals of each stream; empty where the step has one.
@@ -55,23 +53,12 @@ pub struct AggregatedStep {
     readings_size: usize,
 }
 
-/// What is known of a second beside its totals.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SecondMark {
-    /// The number of the second in its step, from 0.
-    pub number: u32,
-    /// The 99th percentile of latency in microseconds; `None` where there were too few requests, or
-    /// an interval came late.
-    pub lat_p99_us: Option<f64>,
-}
-
 impl AggregatedStep {
     /// Returns the memory of the step, in bytes.
     pub fn size(&self) -> usize {
         self.whole.size()
             + self.streams.iter().map(|one| one.size() + size_of::<Totals>()).sum::<usize>()
-            + size_of_val(self.seconds.as_slice())
-            + size_of_val(self.marks.as_slice())
+            + self.seconds.size()
             + self.readings_size
     }
 }
@@ -89,8 +76,11 @@ impl SecondAggregator {
 
     /// Returns the memory that the samples take so far, in bytes.
     pub fn size(&self) -> usize {
-        size_of_val(self.closed.as_slice())
-            + size_of_val(self.marks.as_slice())
+        // Late seconds are united as totals.
+        let united =
+            if self.has_late { self.closed.len() * size_of::<(SecondMark, Totals)>() } else { 0 };
+        self.closed.size()
+            + united
             + self.readings_size
             + self.percentiles.as_ref().map_or(0, PercentileSeries::size)
     }
@@ -103,7 +93,7 @@ impl SecondAggregator {
         }
         let second = self.open.entry(interval.second).or_default();
         second.elapsed = second.elapsed.max(interval.length);
-        second.add(&interval);
+        second.add_owned(interval);
         while self.open.len() > OPEN {
             self.close_first();
         }
@@ -113,8 +103,7 @@ impl SecondAggregator {
     pub fn seconds_without_load(&mut self, begin: u32, time: Nanos) {
         let whole = u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX).min(MAX_IDLE);
         for number in begin..begin.saturating_add(whole) {
-            self.closed.push(Totals::over(Nanos::SECOND));
-            self.marks.push(SecondMark { number, lat_p99_us: None });
+            self.close(SecondMark { number, lat_p99: None }, &Totals::over(Nanos::SECOND));
         }
     }
 
@@ -134,15 +123,13 @@ impl SecondAggregator {
             self.close_first();
         }
         self.whole.elapsed = elapsed;
-        if !self.marks.is_sorted_by(|one, next| one.number < next.number) {
+        if self.has_late {
             self.unite_late_seconds();
         }
         let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
         self.readings.sort();
-        let readings = Arc::new(self.readings);
-        for (totals, mark) in self.closed.iter_mut().zip(&self.marks) {
-            totals.readings = Readings::Second(Arc::clone(&readings), mark.number);
-        }
+        self.closed.set_readings(self.readings);
+        self.closed.shrink();
         self.whole.directions.iter_mut().for_each(|totals| totals.latency.compact());
         for stream in &mut self.streams {
             stream.elapsed = elapsed;
@@ -152,7 +139,6 @@ impl SecondAggregator {
         AggregatedStep {
             whole: self.whole,
             seconds: self.closed,
-            marks: self.marks,
             percentiles,
             streams: self.streams,
             readings_size: self.readings_size,
@@ -162,50 +148,36 @@ impl SecondAggregator {
     /// Unites the parts of seconds that came apart. Their buckets are gone: the sums stay right, and
     /// the percentiles can no longer be said.
     fn unite_late_seconds(&mut self) {
-        self.sort_closed();
-        let mut last = 0;
-        for next in 1..self.marks.len() {
-            if self.marks[next].number != self.marks[last].number {
-                last += 1;
-                self.marks.swap(last, next);
-                self.closed.swap(last, next);
-                continue;
+        let mut all: Vec<(SecondMark, Totals)> = self.closed.iter().collect();
+        all.sort_by_key(|(mark, _)| mark.number);
+        let n = all.len();
+        all.dedup_by(|(next_mark, next), (mark, kept)| {
+            if next_mark.number != mark.number {
+                return false;
             }
-            self.marks[last].lat_p99_us = None;
-            let (kept, late) = self.closed.split_at_mut(next);
-            let (kept, late) = (&mut kept[last], &late[0]);
-            kept.elapsed = kept.elapsed.max(late.elapsed);
-            kept.has_transfers |= late.has_transfers;
-            for (to, from) in kept.directions.iter_mut().zip(&late.directions) {
+            mark.lat_p99 = None;
+            kept.elapsed = kept.elapsed.max(next.elapsed);
+            kept.has_transfers |= next.has_transfers;
+            for (to, from) in kept.directions.iter_mut().zip(&next.directions) {
                 to.add(from);
             }
-        }
-        if last + 1 < self.marks.len() {
-            self.marks.truncate(last + 1);
-            self.closed.truncate(last + 1);
+            true
+        });
+        if all.len() < n {
             self.percentiles.iter_mut().for_each(PercentileSeries::lose);
         }
+        self.closed = Seconds::default();
+        all.iter().for_each(|(mark, second)| self.closed.push(*mark, second));
     }
 
-    /// Sorts the closed seconds by their number, in place: a copy would double their memory.
-    fn sort_closed(&mut self) {
-        let mut order: Vec<usize> = (0..self.marks.len()).collect();
-        order.sort_by_key(|place| self.marks[*place].number);
-        // Where each second belongs: the inverse of the order in which they follow.
-        let mut places = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(to, from)| places[*from] = to);
-        for place in 0..places.len() {
-            while places[place] != place {
-                let to = places[place];
-                self.marks.swap(place, to);
-                self.closed.swap(place, to);
-                places.swap(place, to);
-            }
-        }
+    fn close(&mut self, mark: SecondMark, second: &Totals) {
+        self.has_late |= self.last.is_some_and(|last| last >= mark.number);
+        self.last = Some(mark.number);
+        self.closed.push(mark, second);
     }
 
     fn close_first(&mut self) {
-        let Some((number, mut totals)) = self.open.pop_first() else { return };
+        let Some((number, totals)) = self.open.pop_first() else { return };
         let counted = totals.counted();
         let mut used = counted.iter().filter(|one| one.latency.count() > 0);
         let mut merged = Histogram::default();
@@ -218,15 +190,11 @@ impl SecondAggregator {
                 &merged
             }
         };
-        let lat_p99_us = all.percentile(0.99).map(|nanos| nanos as f64 / 1e3);
+        let lat_p99 = all.percentile(0.99).map(Nanos);
         if let Some(series) = &mut self.percentiles {
             series.second(&totals, all);
         }
-        for direction in &mut totals.directions {
-            direction.latency = direction.latency.without_buckets();
-        }
-        self.closed.push(totals);
-        self.marks.push(SecondMark { number, lat_p99_us });
+        self.close(SecondMark { number, lat_p99 }, &totals);
     }
 }
 
@@ -259,6 +227,7 @@ mod tests {
         aggregator.interval(interval(1, Direction::Read, 0, 0));
         let AggregatedStep { whole, seconds, .. } = aggregator.finish(Nanos::from_secs(2));
         assert_eq!(whole.value(Metric::Iops, Scope::All), Some(200.0));
+        let seconds: Vec<Totals> = seconds.totals().collect();
         assert_eq!((seconds.len(), seconds[0].elapsed), (2, Nanos::SECOND));
         let value = |second: usize, metric| seconds[second].value(metric, Scope::All);
         assert_eq!(
@@ -275,12 +244,13 @@ mod tests {
             aggregator.interval(interval(second, Direction::Read, 200, 80_000));
         }
         aggregator.interval(interval(0, Direction::Write, 200, 20_000));
-        let AggregatedStep { seconds, marks, .. } = aggregator.finish(Nanos::from_secs(10));
-        let iops = seconds[0].value(Metric::Iops, Scope::All);
-        assert_eq!((iops, marks[0].lat_p99_us), (Some(400.0), None));
-        assert!(marks[1].lat_p99_us.is_some());
+        let AggregatedStep { seconds, .. } = aggregator.finish(Nanos::from_secs(10));
+        let seconds: Vec<(SecondMark, Totals)> = seconds.iter().collect();
+        let iops = seconds[0].1.value(Metric::Iops, Scope::All);
+        assert_eq!((iops, seconds[0].0.lat_p99, seconds.len()), (Some(400.0), None, 10));
+        assert!(seconds[1].0.lat_p99.is_some());
         let buckets = |second: &Totals| second.latency(Scope::All).buckets().count();
-        assert!(seconds.iter().all(|second| buckets(second) == 0));
+        assert!(seconds.iter().all(|(_, second)| buckets(second) == 0));
     }
 
     #[test]
@@ -303,8 +273,10 @@ mod tests {
         let expected = step(&sorted);
         let mixed: Vec<u32> = (0..20).map(|number| number * 7 % 20).collect();
         let found = step(&mixed);
-        assert_eq!((found.seconds, found.marks), (expected.seconds, expected.marks.clone()));
-        assert_eq!(expected.marks.iter().map(|mark| mark.number).collect::<Vec<_>>(), sorted);
-        assert_eq!(step(&mixed).seconds[13].reading("power_w"), Some(13.0));
+        assert_eq!(found.seconds, expected.seconds);
+        let numbers = expected.seconds.iter().map(|(mark, _)| mark.number);
+        assert_eq!(numbers.collect::<Vec<_>>(), sorted);
+        let read = |second: Totals| second.reading("power_w");
+        assert_eq!(step(&mixed).seconds.totals().nth(13).and_then(read), Some(13.0));
     }
 }

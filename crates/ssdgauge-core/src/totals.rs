@@ -58,12 +58,26 @@ impl Totals {
     /// Adds the requests of `interval`. The caller sets `elapsed`, because the intervals of
     /// several streams and directions overlap in time.
     pub fn add(&mut self, interval: &Interval) {
+        self.add_counts(interval).merge(&interval.latency);
+    }
+
+    /// Adds the requests of `interval` as [`Totals::add`] does, without a copy of its histogram.
+    pub(crate) fn add_owned(&mut self, interval: Interval) {
+        let latency = self.add_counts(&interval);
+        match latency.count() {
+            0 => *latency = interval.latency,
+            _ => latency.merge(&interval.latency),
+        }
+    }
+
+    /// Adds all of `interval` but its latencies. Returns the latencies that they belong to.
+    fn add_counts(&mut self, interval: &Interval) -> &mut Histogram {
         self.has_transfers |= interval.direction.is_transfer();
         let totals = &mut self.directions[interval.direction as usize];
         totals.ios += interval.ios;
         totals.bytes += interval.bytes;
         totals.errors += interval.errors;
-        totals.latency.merge(&interval.latency);
+        &mut totals.latency
     }
 
     /// Returns the directions that a number over all of them counts: reads and writes, and the others

@@ -95,17 +95,17 @@ impl Decoder {
             return Err("a histogram of an unknown encoding");
         }
         let packed = blob.get(8..).ok_or(CUT_OFF)?;
-        // The capacity bounds the memory: a few bytes of zlib can unpack to gigabytes.
-        self.plain.clear();
-        self.plain.reserve_exact(LARGEST);
+        // The length bounds the memory: a few bytes of zlib can unpack to gigabytes. It is initialized
+        // once, because that takes longer than unpacking a blob.
+        self.plain.resize(LARGEST, 0);
         self.inflate.reset(true);
-        let unpacked =
-            self.inflate.decompress_vec(packed, &mut self.plain, FlushDecompress::Finish);
-        self.take(self.plain.len() as u64)?;
+        let unpacked = self.inflate.decompress(packed, &mut self.plain, FlushDecompress::Finish);
+        let length = self.inflate.total_out();
+        self.take(length)?;
         if !matches!(unpacked, Ok(Status::StreamEnd)) {
             return Err("a histogram that cannot be unpacked");
         }
-        let payload = payload(&self.plain)?;
+        let payload = payload(&self.plain[..length as usize])?;
         counts(payload, &mut self.buckets)?;
         Ok(&self.buckets)
     }
@@ -166,7 +166,21 @@ fn lowest(bucket: u64) -> u64 {
 }
 
 /// Reads one ZigZag LEB128 number; the ninth byte carries eight bits.
+#[inline]
 fn zig_zag(bytes: &mut &[u8]) -> Option<i64> {
+    let (first, rest) = bytes.split_first()?;
+    // Most counts of a second have one byte.
+    let value = match first & 0x80 {
+        0 => {
+            *bytes = rest;
+            u64::from(*first)
+        }
+        _ => long_number(bytes)?,
+    };
+    Some((value >> 1) as i64 ^ -((value & 1) as i64))
+}
+
+fn long_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for index in 0..9 {
         let (byte, rest) = bytes.split_first()?;
@@ -180,7 +194,7 @@ fn zig_zag(bytes: &mut &[u8]) -> Option<i64> {
             break;
         }
     }
-    Some((value >> 1) as i64 ^ -((value & 1) as i64))
+    Some(value)
 }
 
 #[cfg(test)]

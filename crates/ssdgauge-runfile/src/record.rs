@@ -3,7 +3,7 @@
 mod flushes;
 pub(crate) mod reader;
 
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use ssdgauge_core::{DriveInfo, Finding, Nanos, Plan};
 use std::collections::BTreeMap;
 
@@ -137,20 +137,33 @@ pub struct FindingRecord {
 ///
 /// Type and length are included so that a value that moves from one column to the next, or changes
 /// its type, changes the checksum. It finds damage, not forgery.
-pub(crate) fn checksum(values: &[Value]) -> i64 {
+pub(crate) fn checksum<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> i64 {
     let mut crc = crc32fast::Hasher::new();
-    let mut add = |tag: u8, bytes: &[u8]| {
-        crc.update(&[tag]);
-        crc.update(&(bytes.len() as u64).to_le_bytes());
-        crc.update(bytes);
+    let head = |tag: u8, length: usize| {
+        let mut head = [tag; 9];
+        head[1..].copy_from_slice(&(length as u64).to_le_bytes());
+        head
+    };
+    // A short text of bytes costs the hasher as much as a longer one: numbers go with their heads.
+    let of_number = |tag: u8, number: [u8; 8]| {
+        let mut bytes = [0; 17];
+        bytes[..9].copy_from_slice(&head(tag, number.len()));
+        bytes[9..].copy_from_slice(&number);
+        bytes
     };
     for value in values {
         match value {
-            Value::Null => add(0, &[]),
-            Value::Integer(number) => add(1, &number.to_le_bytes()),
-            Value::Real(number) => add(2, &number.to_bits().to_le_bytes()),
-            Value::Text(text) => add(3, text.as_bytes()),
-            Value::Blob(bytes) => add(4, bytes),
+            ValueRef::Null => crc.update(&head(0, 0)),
+            ValueRef::Integer(number) => crc.update(&of_number(1, number.to_le_bytes())),
+            ValueRef::Real(number) => crc.update(&of_number(2, number.to_bits().to_le_bytes())),
+            ValueRef::Text(bytes) => {
+                crc.update(&head(3, bytes.len()));
+                crc.update(bytes);
+            }
+            ValueRef::Blob(bytes) => {
+                crc.update(&head(4, bytes.len()));
+                crc.update(bytes);
+            }
         }
     }
     i64::from(crc.finalize())

@@ -28,7 +28,7 @@ use crate::untrusted;
 use names::{give_name, lock, remove_stale_files, remove_with_journal, temporary_name};
 use open_step::OpenStep;
 use room::RESERVE;
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use rustix::io::Errno;
 use ssdgauge_core::{Interval, Plan, Reading};
@@ -338,7 +338,7 @@ impl Writer {
             text(&end.ended_by),
             text(&end.report),
         ]);
-        let crc = checksum(&values);
+        let crc = checksum(values.iter().map(ValueRef::from));
         let changed = values.split_off(START_COLUMNS);
         let updated = self
             .connection
@@ -458,7 +458,7 @@ impl Writer {
 
     /// Appends a record with its checksum as the last column.
     fn insert(&mut self, statement: &str, values: Vec<Value>) -> Result<(), RunFileError> {
-        let crc = Value::Integer(checksum(&values));
+        let crc = Value::Integer(checksum(values.iter().map(ValueRef::from)));
         self.extend()?;
         self.connection
             .prepare_cached(statement)

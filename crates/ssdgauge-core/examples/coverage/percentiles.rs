@@ -2,7 +2,6 @@
 
 use crate::series;
 use ssdgauge_core::statistics::percentile_interval::LatencySeries;
-use ssdgauge_core::statistics::sparse_histogram::SparseHistogram;
 use ssdgauge_core::{Histogram, Random};
 
 /// The standard deviation of the logarithm of the level of a second, and that of its requests.
@@ -16,14 +15,14 @@ pub(crate) fn coverage(phi: f64, n: usize, share: f64, trials: usize) -> f64 {
     let truth = 1e5 * (normal_quantile(share) * SPREAD.0.hypot(SPREAD.1)).exp();
     let mut held = 0;
     for _ in 0..trials {
-        let (mut series, mut all) = (LatencySeries::default(), Histogram::default());
+        let (mut series, mut all) = (LatencySeries::of_seconds(n), Histogram::default());
         for level in series::autoregression(phi, n, &mut random) {
             let mut second = Histogram::default();
             for _ in 0..REQUESTS {
                 let own = SPREAD.1 * series::normal(&mut random);
                 second.record((1e5 * (SPREAD.0 * level + own).exp()) as u64);
             }
-            series.push(SparseHistogram::from(&second));
+            series.push(&second);
             all.merge(&second);
         }
         let ends = series.interval(&all, share);

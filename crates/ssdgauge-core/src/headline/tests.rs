@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::sample::{Direction, Interval, Reading};
+use crate::seconds::Seconds;
 use crate::statistics::histogram::Histogram;
 use crate::{Bytes, Nanos, Random, Window};
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ fn point(position: f64, ios_each_second: &[u64]) -> Point {
         label: position.to_string(),
         position,
         totals: whole,
-        seconds,
+        seconds: seconds.into_iter().collect(),
         percentiles: BTreeMap::new(),
     }
 }
@@ -153,7 +154,7 @@ fn the_interval_of_a_ratio_always_contains_the_ratio() {
                     let flattering = random.below(2) * random.below(seconds as u64 / 3);
                     let factor = 1.0 + 8.0 * random.unit();
                     let steady = noisy(1.0, mean, seconds, &mut random);
-                    let ios = steady.seconds.iter().enumerate().map(|(second, totals)| {
+                    let ios = steady.seconds.totals().enumerate().map(|(second, totals)| {
                         let ios = totals.directions[Direction::Read as usize].ios as f64;
                         let is_start = (second as u64) < flattering;
                         (ios * if is_start { factor } else { 1.0 }) as u64
@@ -243,7 +244,7 @@ fn a_knee_has_intervals_over_its_seconds() {
     let headline = Headline::from_points(&Score::Knee(Metric::Iops), &points);
     let (low, high) = headline.interval.ends().unwrap();
     assert!(low < 956.0 && high > 1_004.0, "{low} {high}");
-    let short = points.map(|point| Point { seconds: Vec::new(), ..point });
+    let short = points.map(|point| Point { seconds: Seconds::default(), ..point });
     let found = KneeFound::find(Metric::Iops, &short).unwrap();
     assert_eq!((found.depth, found.interpolated), (None, None));
 }
@@ -293,7 +294,11 @@ fn power_of_different_scopes_has_no_mean() {
             value: 5.0,
         };
         point.totals.add_reading(&reading);
-        point.seconds.iter_mut().for_each(|second| second.add_reading(&reading));
+        let metered = |mut second: Totals| {
+            second.add_reading(&reading);
+            second
+        };
+        point.seconds = point.seconds.totals().map(metered).collect();
         point
     };
     let value = |quantities: [&str; 2], metric| {
@@ -330,7 +335,8 @@ fn the_interval_of_mean_over_sigma_contains_the_truth() {
 #[test]
 fn latency_and_efficiency_have_intervals_of_ratios() {
     let mut point = point(1.0, &[0; 20]);
-    for (second, totals) in point.seconds.iter_mut().enumerate() {
+    let mut seconds: Vec<Totals> = point.seconds.totals().collect();
+    for (second, totals) in seconds.iter_mut().enumerate() {
         let ios = 100 + (second as u64 * 7) % 5;
         let mut latency = Histogram::default();
         (0..ios).for_each(|_| latency.record(10_000_000 / ios));
@@ -347,6 +353,7 @@ fn latency_and_efficiency_have_intervals_of_ratios() {
         let (quantity, value) = ("power_w".to_owned(), 4.0 + (second % 3) as f64 / 10.0);
         totals.add_reading(&Reading { at: Nanos(0), instrument: "m".into(), quantity, value });
     }
+    point.seconds = seconds.into_iter().collect();
     let contains = |metric: Metric, truth: f64| {
         let within = point.interval(metric, Scope::All).within_run().unwrap();
         assert!((within.mean - truth).abs() < 0.01 * truth, "{metric:?}: {within:?}");

@@ -11,7 +11,7 @@ const OCTAVE_BITS: u32 = 10;
 /// The bits of the largest value in the range.
 const VALUE_BITS: u32 = 42;
 /// The counters of a histogram.
-const BUCKETS: usize = ((VALUE_BITS - OCTAVE_BITS) as usize + 1) << OCTAVE_BITS;
+pub(super) const BUCKETS: usize = ((VALUE_BITS - OCTAVE_BITS) as usize + 1) << OCTAVE_BITS;
 
 /// The largest value that has a bucket, in nanoseconds: about 73 minutes.
 pub const MAX_VALUE: u64 = (1 << VALUE_BITS) - 1;

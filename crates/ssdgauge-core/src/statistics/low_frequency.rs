@@ -59,19 +59,29 @@ pub fn half(values: &[f64]) -> f64 {
 
 /// Returns the squares of the cosine coefficients 1 to `q` of `values`.
 fn powers(values: &[f64], q: usize) -> Vec<f64> {
+    /// The values that are taken side by side, so that a processor calculates several at once.
+    const SIDE: usize = 8;
     let m = values.len() as f64;
     let mean = values.iter().sum::<f64>() / m;
-    let mut sums = vec![0.0; q];
-    for (t, value) in values.iter().enumerate() {
+    let mut sums = vec![[0.0; SIDE]; q];
+    for (chunk, part) in values.chunks(SIDE).enumerate() {
         // cos(jx) = 2 cos(x) cos((j − 1)x) − cos((j − 2)x), from cos(0) and cos(x).
-        let first = (PI * (t as f64 + 0.5) / m).cos();
-        let (mut before, mut cosine) = (1.0, first);
+        let mut first = [0.0; SIDE];
+        let mut value = [0.0; SIDE];
+        for (at, one) in part.iter().enumerate() {
+            first[at] = (PI * ((chunk * SIDE + at) as f64 + 0.5) / m).cos();
+            value[at] = one - mean;
+        }
+        let (mut before, mut cosine) = ([1.0; SIDE], first);
         for sum in &mut sums {
-            *sum += (value - mean) * cosine;
-            (before, cosine) = (cosine, 2.0 * first * cosine - before);
+            for at in 0..SIDE {
+                sum[at] += value[at] * cosine[at];
+                let next = 2.0 * first[at] * cosine[at] - before[at];
+                (before[at], cosine[at]) = (cosine[at], next);
+            }
         }
     }
-    sums.iter().map(|sum| 2.0 / m * sum * sum).collect()
+    sums.iter().map(|sums| sums.iter().sum::<f64>()).map(|sum| 2.0 / m * sum * sum).collect()
 }
 
 /// Returns the logarithm of the likelihood of `powers` where `share` of the variance is first-order

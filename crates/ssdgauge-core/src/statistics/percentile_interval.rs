@@ -7,7 +7,7 @@
 
 use crate::statistics::histogram::Histogram;
 use crate::statistics::low_frequency;
-use crate::statistics::sparse_histogram::SparseHistogram;
+use crate::statistics::sparse_histogram::{HistogramSum, SparseHistogram};
 
 /// The fewest seconds with an interval of a percentile. Chosen by simulation.
 pub const FEWEST: usize = 60;
@@ -31,10 +31,13 @@ const MAX_BUCKETS: usize = 2_048 * 1_024;
 const FEWEST_STRETCHES: usize = 256;
 
 /// The latencies of a step in stretches of equal length, a second or a power of two of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LatencySeries {
+    /// The stretches that are complete.
     stretches: Vec<SparseHistogram>,
-    /// The seconds of a stretch; 0 stands for 1.
+    /// The seconds of the next stretch; `None` while each second is one.
+    next: Option<HistogramSum>,
+    /// The seconds of a stretch.
     length: usize,
     /// The number of seconds taken.
     seconds: usize,
@@ -43,42 +46,56 @@ pub struct LatencySeries {
 }
 
 impl LatencySeries {
-    /// Takes the latencies of the next second.
-    pub fn push(&mut self, second: SparseHistogram) {
-        self.length = self.length.max(1);
-        match self.stretches.last_mut() {
-            Some(last) if !self.seconds.is_multiple_of(self.length) => {
-                self.buckets -= last.occupied();
-                last.merge(&second);
-                self.buckets += last.occupied();
-            }
-            Some(_) | None => {
-                self.buckets += second.occupied();
-                self.stretches.push(second);
-            }
+    /// Returns an empty series of a step of at most so many seconds, as far as is known. One that is
+    /// longer gives the same intervals, but its stretches are merged on the way.
+    pub fn of_seconds(expected: usize) -> LatencySeries {
+        let mut length = 1;
+        while expected / length >= MAX_STRETCHES {
+            length *= 2;
         }
+        let next = (length > 1).then(HistogramSum::default);
+        LatencySeries { stretches: Vec::new(), next, length, seconds: 0, buckets: 0 }
+    }
+
+    /// Takes the latencies of the next second.
+    pub fn push(&mut self, second: &Histogram) {
         self.seconds += 1;
+        let stretch = match &mut self.next {
+            None => SparseHistogram::from(second),
+            Some(next) => {
+                next.add(second);
+                if !self.seconds.is_multiple_of(self.length) {
+                    return;
+                }
+                next.take()
+            }
+        };
+        self.buckets += stretch.occupied();
+        self.stretches.push(stretch);
         let n = self.stretches.len();
-        let is_even = n.is_multiple_of(2) && self.seconds.is_multiple_of(self.length);
         let is_large = self.buckets > MAX_BUCKETS && n >= 2 * FEWEST_STRETCHES;
-        if is_even && (n == MAX_STRETCHES || is_large) {
+        if n.is_multiple_of(2) && (n == MAX_STRETCHES || is_large) {
             self.merge_neighbours();
         }
     }
 
     fn merge_neighbours(&mut self) {
-        let mut all = std::mem::take(&mut self.stretches).into_iter();
-        while let (Some(mut first), Some(second)) = (all.next(), all.next()) {
-            first.merge(&second);
-            self.stretches.push(first);
-        }
+        let sum = self.next.get_or_insert_default();
+        let pairs = self.stretches.chunks(2);
+        let merged = pairs.map(|pair| {
+            pair.iter().for_each(|one| sum.add_sparse(one));
+            sum.take()
+        });
+        self.stretches = merged.collect();
         self.buckets = self.stretches.iter().map(SparseHistogram::occupied).sum();
         self.length *= 2;
     }
 
     /// Returns the memory that the stretches take, in bytes.
     pub fn size(&self) -> usize {
-        self.buckets * size_of::<u64>() + size_of_val(self.stretches.as_slice())
+        self.buckets * size_of::<u64>()
+            + size_of_val(self.stretches.as_slice())
+            + self.next.as_ref().map_or(0, HistogramSum::size)
     }
 
     /// Returns the number of seconds taken.
@@ -93,8 +110,11 @@ impl LatencySeries {
     /// `None` below [`FEWEST`] seconds, and where the percentile itself is.
     pub fn interval(&self, all: &Histogram, share: f64) -> Option<(u64, Option<u64>)> {
         let value = all.percentile(share).filter(|_| self.seconds >= FEWEST)?;
-        // A shorter last stretch is left out.
-        let whole = &self.stretches[..self.seconds / self.length];
+        // A shorter last stretch is not among them.
+        let whole = &self.stretches;
+        if whole.len() < FEWEST {
+            return None;
+        }
         let requests: f64 = whole.iter().map(|stretch| stretch.count() as f64).sum();
         let above: Vec<f64> = whole.iter().map(|stretch| stretch.above(value) as f64).collect();
         let exceeded = above.iter().sum::<f64>() / requests;
@@ -122,14 +142,14 @@ mod tests {
     /// Returns the seconds of a drive whose latencies change slowly, and all of them together.
     fn step(seconds: usize, phi: f64, random: &mut Random) -> (LatencySeries, Histogram) {
         let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
-        let (mut series, mut all) = (LatencySeries::default(), Histogram::default());
+        let (mut series, mut all) = (LatencySeries::of_seconds(seconds), Histogram::default());
         let mut level = normal();
         for _ in 0..seconds {
             level = phi * level + (1.0 - phi * phi).sqrt() * normal();
             let mut second = Histogram::default();
             (0..40)
                 .for_each(|_| second.record((1e5 * (0.2 * level + 0.2 * normal()).exp()) as u64));
-            series.push(SparseHistogram::from(&second));
+            series.push(&second);
             all.merge(&second);
         }
         (series, all)
@@ -163,19 +183,23 @@ mod tests {
     }
 
     #[test]
-    fn long_steps_are_kept_in_bounded_memory_with_every_request() {
-        let mut series = LatencySeries::default();
+    fn long_steps_are_kept_in_bounded_memory_whether_their_length_was_expected_or_not() {
         let mut all = Histogram::default();
+        let mut of_expected = [0, 60, 9_001].map(LatencySeries::of_seconds);
         for second in 0..9_001u64 {
             let mut histogram = Histogram::default();
             (0..3).for_each(|n| histogram.record(1_000 + (second * 7 + n) % 500));
             all.merge(&histogram);
-            series.push(SparseHistogram::from(&histogram));
+            of_expected.iter_mut().for_each(|series| series.push(&histogram));
         }
-        assert!(series.stretches.len() <= MAX_STRETCHES, "{}", series.stretches.len());
-        assert_eq!(series.seconds(), 9_001);
-        let kept: u64 = series.stretches.iter().map(SparseHistogram::count).sum();
-        assert_eq!(kept, 3 * 9_001);
-        assert!(series.interval(&all, 0.5).is_some());
+        let interval = of_expected[0].interval(&all, 0.5);
+        assert!(interval.is_some());
+        for series in &of_expected {
+            assert!(series.stretches.len() < MAX_STRETCHES, "{}", series.stretches.len());
+            assert_eq!((series.seconds(), series.length), (9_001, 8));
+            let kept: u64 = series.stretches.iter().map(SparseHistogram::count).sum();
+            assert_eq!(kept, 3 * 9_000, "all but the second of a stretch that is not complete");
+            assert_eq!(series.interval(&all, 0.5), interval);
+        }
     }
 }

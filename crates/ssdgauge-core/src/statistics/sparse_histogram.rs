@@ -1,12 +1,14 @@
 //! A histogram without its empty buckets, to hold one for every second of a step.
 
-use crate::statistics::histogram::{Histogram, MAX_VALUE, bucket_of};
+use crate::statistics::histogram::{BUCKETS, Histogram, MAX_VALUE, bucket_of};
 
 /// The occupied buckets of a histogram: a few KiB instead of up to 264, for many seconds at once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparseHistogram {
     /// The occupied buckets in ascending order.
     counts: Vec<Occupied>,
+    /// The number of values, those beyond the buckets included.
+    count: u64,
     overflow: u64,
 }
 
@@ -35,29 +37,16 @@ impl Occupied {
 impl From<&Histogram> for SparseHistogram {
     fn from(histogram: &Histogram) -> SparseHistogram {
         let occupied = histogram.occupied().map(|(bucket, n)| Occupied::new(bucket as u64, n));
-        let mut counts: Vec<Occupied> = occupied.collect();
-        // Each of the thousands of histograms of a step is kept.
-        counts.shrink_to_fit();
-        SparseHistogram { counts, overflow: histogram.overflow() }
+        SparseHistogram::new(occupied.collect(), histogram.overflow())
     }
 }
 
 impl SparseHistogram {
-    /// Adds all values of `other`.
-    pub fn merge(&mut self, other: &SparseHistogram) {
-        let mut merged = Vec::with_capacity(self.counts.len() + other.counts.len());
-        let mut others = other.counts.iter().copied().peekable();
-        for one in self.counts.drain(..) {
-            while let Some(before) = others.next_if(|other| other.bucket() < one.bucket()) {
-                merged.push(before);
-            }
-            let same = others.next_if(|other| other.bucket() == one.bucket());
-            merged.push(Occupied::new(one.bucket(), one.n() + same.map_or(0, Occupied::n)));
-        }
-        merged.extend(others);
-        merged.shrink_to_fit();
-        self.counts = merged;
-        self.overflow += other.overflow;
+    fn new(mut counts: Vec<Occupied>, overflow: u64) -> SparseHistogram {
+        // Each of the thousands of histograms of a step is kept.
+        counts.shrink_to_fit();
+        let count = counts.iter().map(|one| one.n()).sum::<u64>() + overflow;
+        SparseHistogram { counts, count, overflow }
     }
 
     /// Returns the number of occupied buckets.
@@ -65,16 +54,72 @@ impl SparseHistogram {
         self.counts.len()
     }
 
-    /// Returns the number of values, those above the range included.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
-        self.counts.iter().map(|one| one.n()).sum::<u64>() + self.overflow
+        self.count
     }
 
-    /// Returns the number of values in buckets above that of `value`.
+    /// Returns the number of values above the bucket of `value`.
     pub fn above(&self, value: u64) -> u64 {
         let bucket = bucket_of(value.min(MAX_VALUE)) as u64;
-        let higher = self.counts.iter().rev().take_while(|one| one.bucket() > bucket);
-        higher.map(|one| one.n()).sum::<u64>() + self.overflow
+        let higher = self.counts.partition_point(|one| one.bucket() <= bucket);
+        self.counts[higher..].iter().map(|one| one.n()).sum::<u64>() + self.overflow
+    }
+}
+
+/// A sum of histograms with a counter for every bucket, which is emptied into a sparse one.
+#[derive(Clone, Debug)]
+pub struct HistogramSum {
+    counts: Box<[u64]>,
+    /// A bit for each occupied bucket: one slow request lies thousands of empty buckets behind the
+    /// others.
+    occupied: Box<[u64]>,
+    overflow: u64,
+}
+
+impl Default for HistogramSum {
+    fn default() -> HistogramSum {
+        let zeros = |n: usize| vec![0; n].into_boxed_slice();
+        HistogramSum { counts: zeros(BUCKETS), occupied: zeros(BUCKETS.div_ceil(64)), overflow: 0 }
+    }
+}
+
+impl HistogramSum {
+    /// Returns the memory of the counters, in bytes.
+    pub fn size(&self) -> usize {
+        size_of_val(&*self.counts) + size_of_val(&*self.occupied)
+    }
+
+    /// Adds the values of `histogram`.
+    pub fn add(&mut self, histogram: &Histogram) {
+        histogram.occupied().for_each(|(bucket, n)| self.add_bucket(bucket, n));
+        self.overflow += histogram.overflow();
+    }
+
+    /// Adds the values of a sparse histogram.
+    pub fn add_sparse(&mut self, histogram: &SparseHistogram) {
+        histogram.counts.iter().for_each(|one| self.add_bucket(one.bucket() as usize, one.n()));
+        self.overflow += histogram.overflow;
+    }
+
+    fn add_bucket(&mut self, bucket: usize, n: u64) {
+        self.counts[bucket] += n;
+        self.occupied[bucket / 64] |= 1 << (bucket % 64);
+    }
+
+    /// Returns the sum, and begins a new one.
+    pub fn take(&mut self) -> SparseHistogram {
+        let n = self.occupied.iter().map(|bits| bits.count_ones() as usize).sum();
+        let mut occupied = Vec::with_capacity(n);
+        for (word, bits) in self.occupied.iter_mut().enumerate() {
+            while *bits != 0 {
+                let bucket = word * 64 + bits.trailing_zeros() as usize;
+                *bits &= *bits - 1;
+                let n = std::mem::take(&mut self.counts[bucket]);
+                occupied.push(Occupied::new(bucket as u64, n));
+            }
+        }
+        SparseHistogram::new(occupied, std::mem::take(&mut self.overflow))
     }
 }
 
@@ -90,15 +135,18 @@ mod tests {
     }
 
     #[test]
-    fn a_sparse_histogram_counts_and_merges_like_a_whole_one() {
+    fn sparse_histograms_count_and_sum_up_like_whole_ones() {
         let mut random = Random::new(5, 0);
         let mut draw = |n: u64| -> Vec<u64> {
             (0..n).map(|_| (1e4 * random.exponential()) as u64 + 1).collect()
         };
         let (one, two) = (draw(500), draw(300));
-        let mut sparse = SparseHistogram::from(&recorded(&one));
-        sparse.merge(&SparseHistogram::from(&recorded(&two)));
-        sparse.merge(&SparseHistogram::from(&recorded(&[MAX_VALUE + 1])));
+        let mut sum = HistogramSum::default();
+        sum.add(&recorded(&one));
+        sum.add_sparse(&SparseHistogram::from(&recorded(&two)));
+        sum.add(&recorded(&[MAX_VALUE + 1]));
+        let sparse = sum.take();
+        assert_eq!(sum.take(), SparseHistogram::default(), "a sum that was taken is empty");
         let whole = recorded(&[one, two, vec![MAX_VALUE + 1]].concat());
         assert_eq!(sparse, SparseHistogram::from(&whole));
         assert_eq!(sparse.count(), whole.count());

@@ -31,7 +31,7 @@ pub(crate) struct Writes {
 pub(crate) fn writes(point: &PointRun) -> Writes {
     let mut written = 0.0;
     let mut seconds = Vec::new();
-    for second in &point.point.seconds {
+    for second in point.point.seconds.totals() {
         let bytes = second.directions[Direction::Write as usize].bytes as f64;
         let after = written + bytes / 1e9;
         if second.elapsed == Nanos::SECOND {

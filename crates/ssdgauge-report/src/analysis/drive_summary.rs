@@ -15,7 +15,7 @@ use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Access, FindingKind, Metric, Nanos, Scope, Score, Stream, Totals};
+use ssdgauge_core::{Access, FindingKind, Metric, Scope, Score, Stream};
 
 /// The most sentences of one drive.
 const MOST: usize = 6;
@@ -86,12 +86,6 @@ fn cache(test: &TestRun) -> Option<String> {
     })
 }
 
-/// Returns the rates of the full seconds of `point`.
-fn rates(point: &PointRun, metric: Metric) -> Vec<f64> {
-    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
-    full.map(|second: &Totals| second.value(metric, Scope::All).unwrap_or(0.0)).collect()
-}
-
 fn settled(test: &TestRun) -> Option<String> {
     let (metric, window) = test.test.score.mean_of_last()?;
     let [point] = test.points.as_slice() else { return None };
@@ -100,15 +94,10 @@ fn settled(test: &TestRun) -> Option<String> {
         return None;
     }
     let value = test.headline.value?;
-    let all = rates(point, metric);
+    let full = point.point.seconds.full();
+    let all = full.rates(metric);
     let best_minute = all.chunks_exact(60).filter_map(summary::mean).fold(0.0, f64::max);
-    let full: Vec<&Totals> =
-        point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
-    let last: Vec<f64> = window
-        .select(&full)?
-        .iter()
-        .map(|second| second.value(metric, Scope::All).unwrap_or(0.0))
-        .collect();
+    let last = window.select(full)?.rates(metric);
     let way = match consistency::classify(&last)? {
         Consistency::Steady => "little variation from second to second".to_owned(),
         Consistency::Periodic { period, depth } => {

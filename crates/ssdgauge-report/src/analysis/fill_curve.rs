@@ -12,7 +12,7 @@ const SEGMENT: f64 = 1e9;
 pub(crate) fn segments(point: &PointRun) -> Vec<(f64, f64)> {
     let mut segments = Vec::new();
     let (mut written, mut time, mut end) = (0.0, 0.0, SEGMENT);
-    for second in &point.point.seconds {
+    for second in point.point.seconds.totals() {
         let bytes = second.directions[Direction::Write as usize].bytes as f64;
         let length = second.elapsed.as_secs_f64();
         let (mut left, mut span) = (bytes, length);

@@ -9,7 +9,7 @@ use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::{knee, summary};
-use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, ScoreFamily, Totals, Window};
+use ssdgauge_core::{KneeFound, Metric, Scope, Score, ScoreFamily, Window};
 
 /// Returns the notes on the headline of `test`; empty where it has no value.
 pub(crate) fn notes(test: &TestRun) -> Vec<String> {
@@ -54,11 +54,8 @@ fn repeated(test: &TestRun) -> Option<String> {
 /// which has no fixed window.
 fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
     let [point] = test.points.as_slice() else { return Vec::new() };
-    let full: Vec<&Totals> =
-        point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
-    let rate = |second: &&Totals| second.value(metric, Scope::All).unwrap_or(0.0);
     let mut notes = Vec::new();
-    let last: Option<Vec<f64>> = window.select(&full).map(|last| last.iter().map(rate).collect());
+    let last = window.select(point.point.seconds.full()).map(|last| last.rates(metric));
     let kind = last.and_then(|last| consistency::classify(&last));
     notes.extend(kind.map(|kind| match kind {
         Consistency::Steady => {

@@ -219,7 +219,7 @@ fn wear(run: &Run) -> Tile {
 
 fn temperature(run: &Run) -> Tile {
     let seconds = || run.tests.iter().flat_map(|t| &t.points).flat_map(|point| point.seconds());
-    let read = |second: crate::model::Second<'_>| {
+    let read = |second: crate::model::Second| {
         let keys = ["temperature_c", "smart_temperature_c"];
         keys.into_iter().find_map(|key| second.reading(key))
     };

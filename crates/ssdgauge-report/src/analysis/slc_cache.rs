@@ -5,7 +5,9 @@ use crate::model::{CachePlace, PointRun, StepFinding, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::cache::{self, Edge};
-use ssdgauge_core::{Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Severity};
+use ssdgauge_core::{
+    Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Severity, Totals,
+};
 
 /// Returns the end of the SLC cache that `test` shows: a single step that writes sequentially.
 pub(crate) fn cache_edge(test: &TestRun) -> Option<Edge> {
@@ -22,9 +24,8 @@ pub(crate) fn sequential_write(test: &TestRun) -> Option<&PointRun> {
 
 /// Returns where writing leaves the SLC cache, in the step `point`.
 pub(crate) fn edge_in(point: &PointRun) -> Option<Edge> {
-    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
-    let written: Vec<u64> =
-        full.map(|second| second.directions[Direction::Write as usize].bytes).collect();
+    let bytes = |second: Totals| second.directions[Direction::Write as usize].bytes;
+    let written: Vec<u64> = point.point.seconds.full().totals().map(bytes).collect();
     cache::edge(&written)
 }
 

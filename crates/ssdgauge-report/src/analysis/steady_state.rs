@@ -3,7 +3,7 @@
 
 use crate::model::{PointRun, StepFinding, TestRun};
 use ssdgauge_core::statistics::steady::{self, RANGE, SLOPE, Verdict};
-use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, PhaseKind, Scope, Severity, SteadyRule};
+use ssdgauge_core::{Finding, FindingKind, Metric, PhaseKind, Severity, SteadyRule};
 
 /// The shortest part of a step that is judged, in seconds. Chosen: in a shorter one the variation from
 /// second to second exceeds the limits of the criterion.
@@ -45,7 +45,7 @@ fn left_behind_precondition(test: &TestRun) -> Vec<StepFinding> {
     let rule = prepared.flat_map(|phase| &phase.steps).find_map(|step| step.action.steady());
     let Some(SteadyRule { metric, .. }) = rule else { return Vec::new() };
     let unsteady = |point: &PointRun| {
-        let rates = full_seconds(point, metric);
+        let rates = point.point.seconds.full().rates(metric);
         let part = rates.len() / steady::WINDOW;
         if part < SHORTEST_PART {
             return None;
@@ -113,14 +113,8 @@ fn left_in_last_part(test: &TestRun) -> Option<StepFinding> {
 fn minute_means(test: &TestRun) -> Option<(Metric, Vec<f64>)> {
     let (metric, _) = test.test.score.last_part()?;
     let [point] = test.points.as_slice() else { return None };
-    let rates = full_seconds(point, metric);
+    let rates = point.point.seconds.full().rates(metric);
     let minutes: Vec<f64> =
         rates.chunks_exact(60).map(|minute| minute.iter().sum::<f64>() / 60.0).collect();
     (minutes.len() >= steady::WINDOW).then_some((metric, minutes))
-}
-
-/// Returns `metric` in each full second of `point`; 0 for a second without requests.
-fn full_seconds(point: &PointRun, metric: Metric) -> Vec<f64> {
-    let full = point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND);
-    full.map(|second| second.value(metric, Scope::All).unwrap_or(0.0)).collect()
 }

@@ -4,7 +4,7 @@ use crate::analysis::slc_cache;
 use crate::model::{PointRun, StepFinding, StepLevels, TestRun};
 use crate::text::{number, sanitize};
 use ssdgauge_core::statistics::change_point;
-use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, Scope, ScoreFamily, Severity, Totals};
+use ssdgauge_core::{Finding, FindingKind, Metric, ScoreFamily, Severity};
 
 /// Finds the levels of every measured step of `test`, and adds a finding for each mixture that the
 /// headline counts as one level.
@@ -34,13 +34,10 @@ fn levels(point: &PointRun, metric: Metric) -> Option<StepLevels> {
     if streams.iter().any(|stream| stream.arrival.per_second().is_some()) {
         return None;
     }
-    let full: Vec<&Totals> =
-        point.point.seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).collect();
-    let rates: Vec<f64> =
-        full.iter().map(|second| second.value(metric, Scope::All).unwrap_or(0.0)).collect();
-    let found = change_point::levels(&rates)?;
+    let full = point.point.seconds.full();
+    let found = change_point::levels(&full.rates(metric))?;
     let bytes = |seconds: usize| -> u64 {
-        let directions = full[..seconds].iter().flat_map(|second| &second.directions);
+        let directions = full.totals().take(seconds).flat_map(|second| second.directions);
         directions.map(|totals| totals.bytes).sum()
     };
     let (low, high) = found.interval;

@@ -38,7 +38,7 @@ pub(super) fn timelines(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> 
         kind: "temperature",
     };
     let of_power = PowerScope::ALL.into_iter().filter_map(|scope| {
-        let (name, kind, value): (_, _, fn(&Second<'_>) -> Option<f64>) = match scope {
+        let (name, kind, value): (_, _, fn(&Second) -> Option<f64>) = match scope {
             PowerScope::Drive => {
                 ("power", "power-timeline", |second| read(second, PowerScope::Drive))
             }
@@ -117,7 +117,7 @@ fn timeline(
     group: &Group<'_>,
     drives: &ReportDrives,
     instrument: &Instrument,
-    value: fn(&Second<'_>) -> Option<f64>,
+    value: fn(&Second) -> Option<f64>,
 ) -> Option<Chart> {
     let Instrument { quantity, name, unit, kind } = instrument;
     let lines = group.members.iter().map(|member| timeline::line(member, drives, value, false));

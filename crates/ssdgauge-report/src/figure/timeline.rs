@@ -32,7 +32,7 @@ const WIDE: f64 = 20.0;
 /// on both.
 pub(super) fn rate_charts(group: &Group<'_>, drives: &ReportDrives) -> Vec<Chart> {
     let in_bytes = group.first().test.headline.metric.unit().starts_with("MB/s");
-    let value: fn(&Second<'_>) -> Option<f64> = match in_bytes {
+    let value: fn(&Second) -> Option<f64> = match in_bytes {
         true => |second| Some(second.throughput_mb_s()),
         false => |second| Some(second.iops()),
     };
@@ -98,7 +98,7 @@ fn rates(
     group: &Group<'_>,
     drives: &ReportDrives,
     metric: Metric,
-    value: fn(&Second<'_>) -> Option<f64>,
+    value: fn(&Second) -> Option<f64>,
     part: Part,
     scale: Scale,
 ) -> Option<Chart> {
@@ -120,7 +120,7 @@ fn rates(
         ),
     };
     // On a logarithmic axis zero has no place.
-    let drawn: fn(&Second<'_>) -> Option<f64> = match (log, metric) {
+    let drawn: fn(&Second) -> Option<f64> = match (log, metric) {
         (true, Metric::ThroughputMbS) => {
             |second| Some(second.throughput_mb_s()).filter(|value| *value > 0.0)
         }
@@ -179,7 +179,7 @@ fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
     let writes = point.workload.streams.iter().all(|stream| stream.writes() && !stream.reads());
     if let Some(edge) = slc_cache::edge_in(point).filter(|_| writes) {
         let mut written = 0;
-        let before = point.point.seconds.iter().take_while(|second| {
+        let before = point.point.seconds.totals().take_while(|second| {
             written += second.directions[Direction::Write as usize].bytes;
             written <= edge.bytes
         });
@@ -189,7 +189,7 @@ fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
         };
         marks.push(mark(before.count() as f64, what));
     }
-    let hot = |second: &Second<'_>| second.reading("throttled").is_some_and(|value| value > 0.0);
+    let hot = |second: &Second| second.reading("throttled").is_some_and(|value| value > 0.0);
     if let Some(second) = point.seconds().find(hot) {
         marks.push(mark(f64::from(second.second), "throttled"));
     }
@@ -312,7 +312,7 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
 fn part_line(
     member: &Member<'_>,
     drives: &ReportDrives,
-    value: fn(&Second<'_>) -> Option<f64>,
+    value: fn(&Second) -> Option<f64>,
     part: Part,
 ) -> Line {
     match part {
@@ -327,7 +327,7 @@ fn part_line(
 }
 
 /// Returns the seconds of `point` in `part`.
-fn seconds(point: &PointRun, part: Part) -> impl ExactSizeIterator<Item = Second<'_>> {
+fn seconds(point: &PointRun, part: Part) -> impl ExactSizeIterator<Item = Second> {
     let all = point.seconds();
     let skipped = match part {
         Part::Whole => 0,
@@ -342,7 +342,7 @@ fn seconds(point: &PointRun, part: Part) -> impl ExactSizeIterator<Item = Second
 pub(super) fn line(
     member: &Member<'_>,
     drives: &ReportDrives,
-    value: fn(&Second<'_>) -> Option<f64>,
+    value: fn(&Second) -> Option<f64>,
     dashed: bool,
 ) -> Line {
     let mut series = Vec::new();
@@ -377,7 +377,7 @@ fn drawn(
 pub(super) fn table(
     group: &Group<'_>,
     drives: &ReportDrives,
-    value: fn(&Second<'_>) -> Option<f64>,
+    value: fn(&Second) -> Option<f64>,
     unit: &str,
     part: Part,
 ) -> Table {

@@ -46,7 +46,7 @@ pub(crate) fn read(
     })?;
     let last = records.last();
     let (open_loop, kernel) = engine_report::read(records);
-    let AggregatedStep { whole, seconds, marks, percentiles, streams, .. } = samples;
+    let AggregatedStep { whole, seconds, percentiles, streams, .. } = samples;
     Ok(PointRun {
         point: Point {
             label: step.label.clone(),
@@ -57,7 +57,6 @@ pub(crate) fn read(
         },
         workload: workload.clone(),
         streams,
-        marks,
         instruments,
         order: records.first().map_or(0, |record| record.id.0),
         ended_by: last.and_then(|record| record.ended_by.clone()).unwrap_or_default(),

@@ -5,16 +5,16 @@ use ssdgauge_core::{Metric, Nanos, Scope, SecondMark, Totals};
 
 /// One second of a step, all streams together. It is computed where it is used: a run of a week has
 /// 600,000 of them.
-#[derive(Clone, Copy, Debug)]
-pub struct Second<'a> {
+#[derive(Clone, Debug)]
+pub struct Second {
     /// The number of the second in its step, from 0.
     pub second: u32,
     /// 99th percentile of latency in microseconds; `None` where there were too few requests.
     pub lat_p99_us: Option<f64>,
-    totals: &'a Totals,
+    totals: Totals,
 }
 
-impl Second<'_> {
+impl Second {
     /// Returns the completed requests per second, reads and writes.
     pub fn iops(&self) -> f64 {
         self.totals.value(Metric::Iops, Scope::All).unwrap_or(0.0)
@@ -43,17 +43,17 @@ impl Second<'_> {
 
 impl PointRun {
     /// Returns the seconds that figures use, in order.
-    pub fn seconds(&self) -> impl DoubleEndedIterator<Item = Second<'_>> + ExactSizeIterator {
+    pub fn seconds(&self) -> impl DoubleEndedIterator<Item = Second> + ExactSizeIterator {
         let all = &self.point.seconds;
         // What was in flight at the end completes in a last bin of microseconds. It counts in the
         // totals; as a rate it would be a spike that the drive never had.
-        let is_short = |last: &Totals| all.len() > 1 && last.elapsed < Nanos::SECOND;
-        let cut = usize::from(all.last().is_some_and(is_short));
-        let second = |(totals, mark): (_, &SecondMark)| Second {
+        let is_short = |last: Totals| all.len() > 1 && last.elapsed < Nanos::SECOND;
+        let cut = usize::from(all.totals().next_back().is_some_and(is_short));
+        let second = |(mark, totals): (SecondMark, Totals)| Second {
             second: mark.number,
-            lat_p99_us: mark.lat_p99_us,
+            lat_p99_us: mark.lat_p99.map(|nanos| nanos.0 as f64 / 1e3),
             totals,
         };
-        all[..all.len() - cut].iter().zip(&self.marks).map(second)
+        all.iter().take(all.len() - cut).map(second)
     }
 }

@@ -126,7 +126,7 @@ fn test(run: &TestRun) -> Value {
                 "label": sanitize::prose(&point.point.label),
                 "position": point.point.position,
                 "elapsed_ns": totals.elapsed.0,
-                "full_seconds": full_seconds(&point.point.seconds),
+                "full_seconds": point.point.seconds.full().len(),
                 "ios": totals.directions.iter().map(|d| d.ios).sum::<u64>(),
                 "bytes": totals.directions.iter().map(|d| d.bytes).sum::<u64>(),
                 "errors": totals.directions.iter().map(|d| d.errors).sum::<u64>(),
@@ -292,10 +292,6 @@ fn intervals(point: &PointRun) -> Value {
         is_said.then(|| (key, interval(&found)))
     };
     Value::Object(metrics::shown(point).into_iter().filter_map(of_metric).collect())
-}
-
-fn full_seconds(seconds: &[ssdgauge_core::Totals]) -> usize {
-    seconds.iter().filter(|second| second.elapsed == Nanos::SECOND).count()
 }
 
 fn step_finding(of_step: &StepFinding) -> Value {

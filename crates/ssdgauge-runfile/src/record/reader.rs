@@ -7,11 +7,10 @@ mod row;
 
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
-use crate::record::{FindingRecord, Head, PropertyRecord, StepId, StepRecord, StepState, checksum};
+use crate::record::{FindingRecord, Head, PropertyRecord, StepId, StepRecord, StepState};
 use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
 use row::Row;
 use rusqlite::Connection;
-use rusqlite::types::Value;
 use ssdgauge_core::search::{self, Attempt, Next};
 use ssdgauge_core::{DriveInfo, FindingKind, Interval, PASSED, Reading};
 use std::cell::RefCell;
@@ -59,7 +58,8 @@ impl RunFile {
         if self.format < 2 {
             return Ok(Vec::new());
         }
-        self.rows().collect("property", "SELECT * FROM property ORDER BY rowid", 3, Row::property)
+        self.rows()
+            .collect("property", "SELECT * FROM property ORDER BY rowid", 3, |row| row.property())
     }
 
     /// Returns the number of repetitions after which a run with a rule for them has ended; `None`
@@ -122,9 +122,8 @@ impl RunFile {
         with_buckets: bool,
         mut take: impl FnMut(Interval),
     ) -> Result<(), RunFileError> {
-        let sql = "SELECT * FROM interval WHERE step_id = ?1 ORDER BY rowid";
         self.rows()
-            .each("interval", sql, &[Value::Integer(step.0)], 13, |row| {
+            .each_of_step("interval", step, 13, |row| {
                 let mut decoder = self.decoder.borrow_mut();
                 take(row.interval(with_buckets.then_some(&mut *decoder))?);
                 Ok(())
@@ -201,8 +200,7 @@ impl RunFile {
         step: StepId,
         mut take: impl FnMut(Reading),
     ) -> Result<(), RunFileError> {
-        let sql = "SELECT * FROM reading WHERE step_id = ?1 ORDER BY rowid";
-        self.rows().each("reading", sql, &[Value::Integer(step.0)], 5, |row| {
+        self.rows().each_of_step("reading", step, 5, |row| {
             take(row.reading()?);
             Ok(())
         })
@@ -214,7 +212,8 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a record fails its check or has an unknown severity.
     pub fn findings(&self) -> Result<Vec<FindingRecord>, RunFileError> {
-        self.rows().collect("finding", "SELECT * FROM finding ORDER BY rowid", 6, Row::finding)
+        self.rows()
+            .collect("finding", "SELECT * FROM finding ORDER BY rowid", 6, |row| row.finding())
     }
 
     fn rows(&self) -> Rows<'_> {
@@ -304,7 +303,7 @@ impl Rows<'_> {
         table: &str,
         sql: &str,
         sealed: usize,
-        mut read: impl FnMut(&Row) -> Result<T, &'static str>,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, &'static str>,
     ) -> Result<Vec<T>, RunFileError> {
         let mut records = Vec::new();
         self.each(table, sql, &[], sealed, |row| {
@@ -317,14 +316,57 @@ impl Rows<'_> {
         Ok(records)
     }
 
+    /// Calls `take` for each row of `step` in `table`, as [`Rows::each`] does.
+    ///
+    /// The rows of a step stand side by side, so they are read as one range. The index alone would
+    /// search the table for each of them.
+    fn each_of_step(
+        &self,
+        table: &str,
+        step: StepId,
+        sealed: usize,
+        mut take: impl FnMut(&Row<'_>) -> Result<(), &'static str>,
+    ) -> Result<(), RunFileError> {
+        let sql =
+            format!("SELECT min(rowid), max(rowid), count(*) FROM {table} WHERE step_id = ?1");
+        let ends = |row: &rusqlite::Row<'_>| {
+            let [first, last]: [Option<i64>; 2] = [row.get(0)?, row.get(1)?];
+            Ok((first.unwrap_or(0), last.unwrap_or(0), row.get::<_, i64>(2)?))
+        };
+        self.budget.renew();
+        let (first, last, n) = self
+            .connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_row([step.0], ends))
+            .map_err(|cause| untrusted::error_of(self.path, cause))?;
+        // In a file of a stranger the rows of other steps may lie between them.
+        let is_range = last.saturating_sub(first) / 2 <= n;
+        let those = if is_range { "rowid BETWEEN ?1 AND ?2" } else { "step_id = ?3" };
+        let sql = format!(
+            "SELECT * FROM {table} WHERE {those} AND ?1 <= ?2 AND +step_id = ?3 ORDER BY rowid"
+        );
+        let mut found = 0;
+        self.each(table, &sql, &[first, last, step.0], sealed, |row| {
+            found += 1;
+            take(row)
+        })?;
+        if found != n {
+            return Err(RunFileError::Damaged {
+                path: self.path.to_owned(),
+                what: format!("{n} entries in the index of {found} records of table {table}"),
+            });
+        }
+        Ok(())
+    }
+
     /// Calls `take` for each row. The checksum in column `sealed` covers the columns before it.
     fn each(
         &self,
         table: &str,
         sql: &str,
-        parameters: &[Value],
+        parameters: &[i64],
         sealed: usize,
-        mut take: impl FnMut(&Row) -> Result<(), &'static str>,
+        mut take: impl FnMut(&Row<'_>) -> Result<(), &'static str>,
     ) -> Result<(), RunFileError> {
         let sqlite = |cause| untrusted::error_of(self.path, cause);
         self.budget.renew();
@@ -334,11 +376,8 @@ impl Rows<'_> {
         let mut number = 0u64;
         while let Some(row) = rows.next().map_err(sqlite)? {
             number += 1;
-            let values: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
-            let row = Row(values.map_err(sqlite)?);
-            let sum = row.0.get(..sealed).map(|values| Value::Integer(checksum(values)));
-            let is_sound = sum.is_some() && row.0.get(sealed) == sum.as_ref();
-            let taken = if is_sound { take(&row) } else { Err("a wrong checksum") };
+            let row = Row::read(row, columns).map_err(sqlite)?;
+            let taken = if row.is_sound(sealed) { take(&row) } else { Err("a wrong checksum") };
             taken.map_err(|why| RunFileError::Damaged {
                 path: self.path.to_owned(),
                 what: format!("record {number} of table {table} has {why}"),

@@ -28,7 +28,7 @@ const MAX_THIN: usize = 8;
 const VALUES: usize = 30;
 
 /// The value of a second; `None` where it was not measured.
-type ValueOf = Box<dyn Fn(&Second<'_>) -> Option<f64>>;
+type ValueOf = Box<dyn Fn(&Second) -> Option<f64>>;
 
 /// A quantity over time.
 struct Quantity {
@@ -136,7 +136,7 @@ fn over_time(group: &Group<'_>, drives: &ReportDrives, quantity: &Quantity) -> O
     let series = |member: &Member<'_>| -> Vec<(f64, f64)> {
         let seconds = point(member).into_iter().flat_map(|point| point.seconds());
         let at =
-            |second: Second<'_>| Some((f64::from(second.second) + 0.5, (quantity.value)(&second)?));
+            |second: Second| Some((f64::from(second.second) + 0.5, (quantity.value)(&second)?));
         seconds.filter_map(at).collect()
     };
     let all: Vec<(usize, Vec<(f64, f64)>)> =

@@ -100,7 +100,7 @@ fn line(
 /// Returns the rate of each second of a step.
 fn rates(point: &PointRun, metric: Metric) -> Vec<f64> {
     let bytes = metric.counts_bytes();
-    let rate = |second: crate::model::Second<'_>| {
+    let rate = |second: crate::model::Second| {
         if bytes { second.throughput_mb_s() } else { second.iops() }
     };
     point.seconds().map(rate).collect()

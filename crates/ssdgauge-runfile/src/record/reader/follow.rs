@@ -15,7 +15,6 @@ use crate::record::{FindingRecord, Head, PropertyRecord, StepId, StepRecord, Ste
 use crate::schema;
 use crate::untrusted::{self, Budget, MAX_RECORDS};
 use rusqlite::Connection;
-use rusqlite::types::Value;
 use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
 use ssdgauge_core::{Interval, Reading};
 use std::os::unix::fs::MetadataExt;
@@ -173,11 +172,10 @@ impl Follower {
     fn records(&self, rows: &Rows<'_>) -> Result<(News, Next), RunFileError> {
         let mut next = self.next;
         let mut news = News::default();
-        let after = |number: i64| Value::Integer(number);
         rows.each(
             "step",
             "SELECT * FROM step WHERE id >= ?1 ORDER BY id",
-            &[after(next.step)],
+            &[next.step],
             14,
             |row| {
                 if news.steps.len() >= MAX_RECORDS {
@@ -190,7 +188,7 @@ impl Follower {
         self.refuse_outside_plan(&news.steps)?;
         let mut decoder = Decoder::new(untrusted::unpacked_at_most(&self.path));
         let sql = "SELECT *, rowid FROM interval WHERE rowid > ?1 ORDER BY rowid LIMIT ?2";
-        let range = [after(next.interval), after(INTERVALS)];
+        let range = [next.interval, INTERVALS];
         rows.each("interval", sql, &range, 13, |row| {
             next.interval = row.number(14)?;
             let interval = row.interval(Some(&mut decoder))?;
@@ -203,7 +201,7 @@ impl Follower {
         let until = last.filter(|_| cut).map_or(i64::MAX, |step| step.0);
         let sql = "SELECT *, rowid FROM reading WHERE rowid > ?1 AND step_id <= ?2 \
                    ORDER BY rowid LIMIT ?3";
-        let range = [after(next.reading), after(until), after(READINGS)];
+        let range = [next.reading, until, READINGS];
         rows.each("reading", sql, &range, 5, |row| {
             next.reading = row.number(6)?;
             news.readings.push((StepId(row.number(0)?), row.reading()?));
@@ -233,7 +231,7 @@ impl Follower {
         next: &mut Next,
     ) -> Result<(), RunFileError> {
         let sql = "SELECT *, rowid FROM finding WHERE rowid > ?1 ORDER BY rowid";
-        rows.each("finding", sql, &[Value::Integer(next.finding)], 6, |row| {
+        rows.each("finding", sql, &[next.finding], 6, |row| {
             if news.findings.len() >= MAX_RECORDS {
                 return Err("too many records before it");
             }
@@ -245,7 +243,7 @@ impl Follower {
             return Ok(());
         }
         let sql = "SELECT *, rowid FROM property WHERE rowid > ?1 ORDER BY rowid";
-        rows.each("property", sql, &[Value::Integer(next.property)], 3, |row| {
+        rows.each("property", sql, &[next.property], 3, |row| {
             if news.properties.len() >= MAX_RECORDS {
                 return Err("too many records before it");
             }

@@ -1,52 +1,76 @@
 //! Rows of the tables, as the records that they hold.
 
 use crate::histogram::Decoder;
-use crate::record::{FindingRecord, PropertyRecord, StepId, StepPlace, StepRecord, StepState};
-use rusqlite::types::Value;
+use crate::record::{
+    FindingRecord, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
+};
+use rusqlite::types::ValueRef;
 use serde_json::json;
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
 
 /// The values of one row, with typed access: the defect is returned as a clause.
-pub(super) struct Row(pub(super) Vec<Value>);
+pub(super) struct Row<'a> {
+    values: [ValueRef<'a>; MOST_COLUMNS],
+    /// The number of values.
+    columns: usize,
+}
 
-impl Row {
+/// The most columns of a table.
+const MOST_COLUMNS: usize = 16;
+
+impl<'a> Row<'a> {
+    /// Returns the values of `row`, which has `columns` of them; those of a table of a stranger beyond
+    /// the largest number are left out.
+    pub(super) fn read(row: &'a rusqlite::Row<'_>, columns: usize) -> rusqlite::Result<Row<'a>> {
+        let columns = columns.min(MOST_COLUMNS);
+        let mut values = [ValueRef::Null; MOST_COLUMNS];
+        for (at, value) in values[..columns].iter_mut().enumerate() {
+            *value = row.get_ref(at)?;
+        }
+        Ok(Row { values, columns })
+    }
+
+    /// Returns whether the checksum in column `sealed` is that of the columns before it.
+    pub(super) fn is_sound(&self, sealed: usize) -> bool {
+        sealed < self.columns
+            && self.values[sealed]
+                == ValueRef::Integer(checksum(self.values[..sealed].iter().copied()))
+    }
+
     pub(super) fn number<N: TryFrom<i64>>(&self, at: usize) -> Result<N, &'static str> {
-        match &self.0[at] {
-            Value::Integer(number) => {
-                N::try_from(*number).map_err(|_| "a number outside its range")
+        match self.values[at] {
+            ValueRef::Integer(number) => {
+                N::try_from(number).map_err(|_| "a number outside its range")
             }
             _ => Err("a value that is not an integer"),
         }
     }
 
     pub(super) fn real(&self, at: usize) -> Result<f64, &'static str> {
-        match &self.0[at] {
-            Value::Real(number) => Ok(*number),
+        match self.values[at] {
+            ValueRef::Real(number) => Ok(number),
             _ => Err("a value that is not a real number"),
         }
     }
 
-    pub(super) fn text(&self, at: usize) -> Result<&str, &'static str> {
-        match &self.0[at] {
-            Value::Text(text) => Ok(text),
-            _ => Err("a value that is not text"),
-        }
+    pub(super) fn text(&self, at: usize) -> Result<&'a str, &'static str> {
+        self.values[at].as_str().map_err(|_| "a value that is not text")
     }
 
-    pub(super) fn blob(&self, at: usize) -> Result<&[u8], &'static str> {
-        match &self.0[at] {
-            Value::Blob(bytes) => Ok(bytes),
+    pub(super) fn blob(&self, at: usize) -> Result<&'a [u8], &'static str> {
+        match self.values[at] {
+            ValueRef::Blob(bytes) => Ok(bytes),
             _ => Err("a value that is not a blob"),
         }
     }
 
-    pub(super) fn maybe<'a, T>(
-        &'a self,
+    pub(super) fn maybe<T>(
+        &self,
         at: usize,
-        get: impl Fn(&'a Row, usize) -> Result<T, &'static str>,
+        get: impl Fn(&Self, usize) -> Result<T, &'static str>,
     ) -> Result<Option<T>, &'static str> {
-        match &self.0[at] {
-            Value::Null => Ok(None),
+        match self.values[at] {
+            ValueRef::Null => Ok(None),
             _ => get(self, at).map(Some),
         }
     }
