@@ -39,6 +39,7 @@ mod request;
 mod rig;
 pub mod rounded;
 mod sample;
+mod scatter;
 mod schedule;
 mod score;
 mod scored;
@@ -52,6 +53,7 @@ mod timed;
 mod totals;
 mod units;
 mod workload;
+mod zipf;
 
 pub use block_sizes::{BLOCK_SIZES, BlockSizes, SizeShare};
 pub use confidence::{ConfidenceInterval, WithinRun};
