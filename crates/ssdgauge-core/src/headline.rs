@@ -1,8 +1,9 @@
 //! Headlines: the number of a test with its interval, and the ratio of two.
 
 use crate::confidence::{self, ConfidenceInterval};
-use crate::metric::{Metric, Scope};
+use crate::metric::Metric;
 use crate::point::{self, Point};
+use crate::scope::Scope;
 use crate::score::{Score, ScoreFamily};
 use crate::statistics::repetition::{self, Stopping};
 use crate::statistics::{knee, summary};
@@ -401,6 +402,13 @@ fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
         | Metric::LatP9999Us
         | Metric::LatP99999Us
         | Metric::LatMaxUs
+        | Metric::LatTimeP50Us
+        | Metric::LatTimeP99Us
+        | Metric::TimeOver1MsPercent
+        | Metric::TimeOver10MsPercent
+        | Metric::TimeOver100MsPercent
+        | Metric::WorstSecondIops
+        | Metric::LongestStallS
         | Metric::EnergyJ
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW

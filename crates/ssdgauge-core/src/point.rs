@@ -1,7 +1,8 @@
 //! The samples of one measured step, and the intervals that follow from its seconds.
 
 use crate::confidence::{ConfidenceInterval, WithinRun};
-use crate::metric::{Metric, Scope};
+use crate::metric::Metric;
+use crate::scope::Scope;
 use crate::statistics::mean_interval::{self, MeanInterval};
 use crate::statistics::{low_frequency, percentile_interval, summary};
 use crate::totals::Totals;
@@ -87,6 +88,13 @@ pub(crate) fn over_seconds(
         | Metric::LatP9999Us
         | Metric::LatP99999Us
         | Metric::LatMaxUs
+        | Metric::LatTimeP50Us
+        | Metric::LatTimeP99Us
+        | Metric::TimeOver1MsPercent
+        | Metric::TimeOver10MsPercent
+        | Metric::TimeOver100MsPercent
+        | Metric::WorstSecondIops
+        | Metric::LongestStallS
         | Metric::EnergyJ
         | Metric::WriteAmplification
         | Metric::EffectiveOverProvisioning

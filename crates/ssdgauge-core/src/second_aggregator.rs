@@ -6,6 +6,7 @@ use crate::sample::{Interval, Reading};
 use crate::statistics::histogram::Histogram;
 use crate::totals::Totals;
 use crate::units::Nanos;
+use crate::worst_seconds::WorstSeconds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,6 +36,8 @@ pub struct SecondAggregator {
     percentiles: Option<PercentileSeries>,
     /// The totals of each stream, where they are wanted.
     streams: Vec<Totals>,
+    /// Whether the worst seconds are wanted.
+    judges_seconds: bool,
 }
 
 /// What the intervals of one step amount to.
@@ -87,6 +90,12 @@ impl SecondAggregator {
         SecondAggregator { streams: vec![Totals::default(); number], ..self }
     }
 
+    /// Returns the same aggregator, which also finds the worst seconds where `wanted`: those of a load
+    /// that never pauses.
+    pub fn with_worst_seconds(self, wanted: bool) -> SecondAggregator {
+        SecondAggregator { judges_seconds: wanted, ..self }
+    }
+
     /// Returns the memory that the samples take so far, in bytes.
     pub fn size(&self) -> usize {
         size_of_val(self.closed.as_slice())
@@ -136,6 +145,10 @@ impl SecondAggregator {
         self.whole.elapsed = elapsed;
         if !self.marks.is_sorted_by(|one, next| one.number < next.number) {
             self.unite_late_seconds();
+        }
+        if self.judges_seconds {
+            let full = self.closed.iter().filter(|second| second.elapsed == Nanos::SECOND);
+            self.whole.worst = WorstSeconds::of(full.map(Totals::completed)).map(Box::new);
         }
         let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
         self.readings.sort();
@@ -233,8 +246,9 @@ impl SecondAggregator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{Metric, Scope};
+    use crate::metric::Metric;
     use crate::sample::Direction;
+    use crate::scope::Scope;
 
     fn interval(second: u32, direction: Direction, n: u64, latency_ns: u64) -> Interval {
         let mut latency = Histogram::default();
@@ -266,6 +280,26 @@ mod tests {
             (Some(400.0), Some(65.0))
         );
         assert_eq!((value(1, Metric::Iops), value(1, Metric::LatMeanUs)), (Some(0.0), None));
+    }
+
+    #[test]
+    fn the_worst_second_and_the_longest_stall_count_full_seconds_where_they_are_wanted() {
+        let step = |wanted: bool| {
+            let mut aggregator = SecondAggregator::default().with_worst_seconds(wanted);
+            for (second, n) in [300, 0, 0, 40, 500].into_iter().enumerate() {
+                aggregator.interval(interval(second as u32, Direction::Read, n, 80_000));
+            }
+            let short = Nanos(Nanos::SECOND.0 / 2);
+            aggregator
+                .interval(Interval { length: short, ..interval(5, Direction::Read, 0, 80_000) });
+            aggregator.finish(Nanos::from_secs(5) + short).whole
+        };
+        let (whole, unwanted) = (step(true), step(false));
+        for scope in [Scope::All, Scope::Read] {
+            assert_eq!(whole.value(Metric::WorstSecondIops, scope), Some(0.0));
+            assert_eq!(whole.value(Metric::LongestStallS, scope), Some(2.0));
+            assert_eq!(unwanted.value(Metric::LongestStallS, scope), None);
+        }
     }
 
     #[test]

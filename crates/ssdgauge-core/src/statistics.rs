@@ -15,3 +15,4 @@ pub mod sparse_histogram;
 pub mod steady;
 pub mod student;
 pub mod summary;
+pub mod time_weighted;

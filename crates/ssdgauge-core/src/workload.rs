@@ -58,6 +58,12 @@ impl Workload {
         self.streams.iter().any(|stream| stream.writes() || stream.trims())
     }
 
+    /// Returns whether every second without a completion is one of the drive: closed loops without pauses.
+    pub fn never_pauses(&self) -> bool {
+        let sends = |stream: &Stream| stream.arrival.per_second().is_none() && !stream.pauses();
+        !self.streams.is_empty() && self.streams.iter().all(sends)
+    }
+
     /// Returns the directions of its requests, reads first.
     pub fn directions(&self) -> Vec<Direction> {
         let present = |direction: &Direction| self.streams.iter().any(|one| one.sends(*direction));

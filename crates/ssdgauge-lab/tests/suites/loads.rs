@@ -48,6 +48,15 @@ fn writes_in_pulses_have_off_times_and_use_what_the_drive_frees_in_them() {
     let sum = |seconds: &[f64]| seconds.iter().sum::<f64>();
     // 100 s of on times each.
     assert!(sum(&iops[1]) > 1.05 * sum(&iops[0]), "{} {}", sum(&iops[1]), sum(&iops[0]));
+    // A request counts as often as it takes long, so the slow ones weigh more than by their number.
+    let [weighted, by_number] =
+        [Metric::LatTimeP99Us, Metric::LatP99Us].map(|metric| values(&run.tests[0], metric));
+    assert_eq!(run.tests[0].headline.value, Some(weighted[1]));
+    assert!(weighted[0] > by_number[0] && weighted[1] > by_number[1], "{weighted:?} {by_number:?}");
+    // The off times are those of the load, so the worst second is given for the first step alone.
+    let worst = |step: usize| points[step].point.totals.value(Metric::WorstSecondIops, Scope::All);
+    let least = iops[0].iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!((worst(0), worst(1)), (Some(least), None));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use ssdgauge_core::{Flush, Metric, Scope};
 
 /// The metrics of the table of all numbers.
-const COLUMNS: [Metric; 15] = [
+const COLUMNS: [Metric; 22] = [
     Metric::Iops,
     Metric::ThroughputMbS,
     Metric::LatMeanUs,
@@ -27,6 +27,13 @@ const COLUMNS: [Metric; 15] = [
     Metric::LatP9999Us,
     Metric::LatP99999Us,
     Metric::LatMaxUs,
+    Metric::LatTimeP50Us,
+    Metric::LatTimeP99Us,
+    Metric::TimeOver1MsPercent,
+    Metric::TimeOver10MsPercent,
+    Metric::TimeOver100MsPercent,
+    Metric::WorstSecondIops,
+    Metric::LongestStallS,
     Metric::InFlightMean,
     Metric::PowerW,
     Metric::EfficiencyMbSW,
