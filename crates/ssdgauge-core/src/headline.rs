@@ -71,7 +71,7 @@ impl Headline {
     pub fn points(&self, score: &Score, points: &[&Point]) -> Vec<usize> {
         let Some(value) = self.value else { return Vec::new() };
         let measured = |point: &Point| {
-            point.totals.value(score.metric(), Scope::All).filter(|value| value.is_finite())
+            score.value(&point.totals, &point.streams).filter(|value| value.is_finite())
         };
         let those = |is_one: &dyn Fn(&Point) -> bool| -> Vec<usize> {
             (0..points.len()).filter(|index| is_one(points[*index])).collect()
@@ -205,10 +205,14 @@ impl<'a> Series<'a> {
                     self.seconds.iter().map(|seconds| of_last_part(score, seconds)).collect();
                 ConfidenceInterval::of_average(&each)
             }
+            // The seconds of a step are kept for all streams together.
+            ScoreFamily::Point if matches!(score, Score::OfStream { .. }) => {
+                ConfidenceInterval::Undefined
+            }
             ScoreFamily::Point | ScoreFamily::Knee => {
                 let is_here = |point: &&&Point| {
                     score.position().is_none_or(|position| point.position == position)
-                        && point.totals.value(metric, Scope::All) == Some(value)
+                        && score.value(&point.totals, &point.streams) == Some(value)
                 };
                 let place = self.points.iter().position(|point| is_here(&point));
                 let Some(place) = place else { return ConfidenceInterval::Undefined };
@@ -266,7 +270,7 @@ fn point_value(score: &Score, point: &Point, counted: &[&Totals]) -> Option<f64>
         (
             ScoreFamily::Mean | ScoreFamily::Point | ScoreFamily::Knee | ScoreFamily::HighestLoad,
             None,
-        ) => point.totals.value(score.metric(), Scope::All),
+        ) => score.value(&point.totals, &point.streams),
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Point {
     pub totals: Totals,
     /// The sums of each second, a shorter last one included.
     pub seconds: Vec<Totals>,
+    /// The sums of each stream of the workload; empty where it has one.
+    pub streams: Vec<Totals>,
     /// The intervals of the latency percentiles, which need the histogram of each second.
     pub percentiles: BTreeMap<(Metric, Scope), ConfidenceInterval>,
 }

@@ -1,4 +1,5 @@
-//! The suites of caches, states, pulses, commits and experts: the shape of their results.
+//! The suites of caches, states, pulses, commits, experts, checkpoints and applications: the shape of their
+//! results.
 
 use crate::support::{remarks, run};
 use ssdgauge_core::{Metric, Scope};
@@ -97,4 +98,74 @@ fn experts_are_read_faster_by_several_threads_up_to_the_link() {
     for threads in throughput.chunks(5) {
         assert!(threads[4] >= threads[0] && threads[4] > 1_000.0, "{throughput:?}");
     }
+}
+
+#[test]
+fn the_flush_at_the_end_of_a_checkpoint_is_part_of_its_time() {
+    let run = run("ai-checkpoint", &[], "tlc-client?capacity=8GB", 1);
+    let test = &run.tests[0];
+    let [write, read] = [0, 1].map(|step: usize| &test.points[step].point.totals);
+    // The span of 105 GB is scaled to the drive, and each byte is written and read once.
+    assert!(run.head.plan.span_scaled);
+    let bytes = |totals: &ssdgauge_core::Totals, side: usize| totals.directions[side].bytes;
+    assert_eq!(bytes(write, 1), bytes(read, 0));
+    assert!(run.head.drive.capacity.0.abs_diff(bytes(write, 1)) < 8 << 20, "{}", bytes(write, 1));
+    let value = |metric, scope| write.value(metric, scope).unwrap();
+    let flush_s = value(Metric::LatMeanUs, Scope::Flush) / 1e6;
+    assert_eq!(write.directions[2].ios, 1);
+    assert!(flush_s > 0.0);
+    let seconds = test.points[0].point.seconds.iter();
+    let seconds: f64 = seconds.map(|second| second.elapsed.as_secs_f64()).sum();
+    let time = value(Metric::TimeS, Scope::All);
+    assert!((time - seconds).abs() < 1e-6 && time > flush_s, "{time} {seconds} {flush_s}");
+    assert_eq!(test.headline.value, Some(time));
+    assert_eq!(read.directions[2].ios, 0);
+}
+
+#[test]
+fn the_score_of_a_stream_is_the_latency_of_its_requests_beside_the_load() {
+    let run = run("ssd-iq", &["latency", "latency-curve"], "nvme-datacentre?capacity=4GB", 50);
+    let latency = test(&run, "latency");
+    let point = &latency.points[0].point;
+    let of = |stream: usize| point.streams[stream].value(Metric::LatMeanUs, Scope::All);
+    assert_eq!(latency.headline.value, of(1));
+    assert_ne!(latency.headline.value, of(0));
+    let load = point.streams[0].value(Metric::Iops, Scope::All);
+    assert_eq!(latency.also[2].value, load);
+    // Reads wait behind writes that arrive faster than the drive collects.
+    let alone = test(&run, "latency-curve").points[0].point.streams[1].clone();
+    let median = |totals: &ssdgauge_core::Totals| totals.value(Metric::LatP50Us, Scope::All);
+    assert!(median(&point.streams[1]) > median(&alone), "{load:?}");
+}
+
+#[test]
+fn overwrites_amplify_and_hot_zones_amplify_in_another_way() {
+    let run = run("ssd-iq", &["uniform", "zones"], "tiny", 10);
+    let [uniform, zones] = ["uniform", "zones"].map(|id| test(&run, id));
+    assert_eq!((uniform.points.len(), zones.points.len()), (14, 14));
+    for test in [uniform, zones] {
+        let of_step = |place: usize, metric| {
+            let totals = &test.points[place].point.totals;
+            totals.value(metric, Scope::All)
+        };
+        assert_eq!(test.points[7].point.label, "last pass");
+        assert_eq!(test.headline.value, of_step(7, Metric::Iops));
+        assert_eq!(test.also[0].value, of_step(7, Metric::WriteAmplification));
+        // A pass of 4 KiB over the whole drive.
+        let written = test.points[7].point.totals.directions[1].bytes;
+        assert!(written.abs_diff(run.head.drive.capacity.0 / 10) < 64 << 20, "{written}");
+    }
+    let [one, other] = [uniform, zones].map(|test| test.also[0].value.unwrap());
+    assert!(one > 1.5 && other > 1.5 && (one - other).abs() > 0.02, "{one} {other}");
+}
+
+#[test]
+fn an_application_that_waits_for_fsync_is_slower_than_one_that_does_not() {
+    let run = run("fsload", &[], "tlc-client?capacity=4GB", 5);
+    for id in ["log", "database", "mail"] {
+        let iops = values(test(&run, id), Metric::Iops);
+        assert!(iops[1] < 0.8 * iops[0], "{id}: {iops:?}");
+    }
+    let copy = values(test(&run, "copy"), Metric::TimeS);
+    assert!(copy[1] > copy[0], "{copy:?}");
 }

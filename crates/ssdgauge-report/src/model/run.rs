@@ -4,7 +4,7 @@ use crate::model::tracked::Tracked;
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
-    Metric, Nanos, OpenLoop, Point, Scope, SecondMark, Test, Totals, Workload,
+    Metric, Nanos, OpenLoop, Point, Scope, SecondMark, Test, Workload,
 };
 use ssdgauge_runfile::Head;
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,8 +151,6 @@ pub struct PointRun {
     pub point: Point,
     /// The workload of the step.
     pub workload: Workload,
-    /// The totals of each stream of the workload; empty where it has one.
-    pub streams: Vec<Totals>,
     /// The number and the 99th percentile of latency of each second.
     pub(crate) marks: Vec<SecondMark>,
     /// The instruments that read each quantity, such as `power_w`.

@@ -152,7 +152,7 @@ fn test(run: &TestRun) -> Value {
 
 /// Returns the figures of each stream of a step with several, by direction.
 fn streams(point: &PointRun) -> Vec<Value> {
-    let streams = point.workload.streams.iter().zip(&point.streams);
+    let streams = point.workload.streams.iter().zip(&point.point.streams);
     let figures = streams.map(|(stream, totals)| {
         let directions = Direction::ALL.into_iter().filter(|one| stream.sends(*one));
         let metrics = directions.flat_map(|direction| {

@@ -237,7 +237,7 @@ fn rows(
                 @if kernel { (kernel_cells(point, *scope)) }
             }
         }
-        @for (stream, totals) in point.workload.streams.iter().zip(&point.streams) {
+        @for (stream, totals) in point.workload.streams.iter().zip(&point.point.streams) {
             tr {
                 th scope="row" { (label) ", " (sanitize::prose(&stream.name)) }
                 td.n { (number::text(totals.elapsed.as_secs_f64())) }
