@@ -34,7 +34,7 @@ enum Ranks {
 #[derive(Clone, Debug)]
 struct Zones {
     zones: Vec<DrawnZone>,
-    guide: [u8; GUIDE],
+    guide: Box<[u8; GUIDE]>,
 }
 
 /// A zone: the ranks that it has, and the random numbers that select it.
@@ -82,7 +82,7 @@ impl Zones {
             let found = zones.iter().position(|zone| least <= zone.last);
             found.expect("the last zone ends at the highest number")
         };
-        let guide = std::array::from_fn(|number| first(number) as u8);
+        let guide = Box::new(std::array::from_fn(|number| first(number) as u8));
         Zones { zones, guide }
     }
 
