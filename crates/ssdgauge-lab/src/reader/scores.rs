@@ -92,16 +92,22 @@ impl Reader<'_> {
             ));
         };
         self.check_positions(&[*position], score.span(), points)?;
-        if !metric.0.is_split() || metric.0 == Metric::WorstSecondIops {
+        // The seconds of a step are kept for all of its streams together.
+        let is_of_seconds = matches!(metric.0, Metric::WorstSecondIops | Metric::LongestStallS);
+        if !metric.0.is_split() || is_of_seconds {
             return Err(self.error(
                 score.span(),
                 format!("{} is not known for single streams", metric.0.key()),
                 "use a rate or a latency, such as iops or lat_p99_us",
             ));
         }
-        let here = points.iter().filter(|point| point.position == *position);
-        let streams: Vec<&str> =
-            here.flat_map(|point| &point.streams).map(|stream| stream.name.as_str()).collect();
+        // Repetitions share a position and their streams.
+        let here = points.iter().find(|point| point.position == *position);
+        let streams: Vec<&str> = here
+            .iter()
+            .flat_map(|point| &point.streams)
+            .map(|stream| stream.name.as_str())
+            .collect();
         match streams.iter().position(|stream| *stream == name.get_ref()) {
             Some(number) if streams.len() > 1 => Ok(Score::OfStream {
                 metric: metric.0,

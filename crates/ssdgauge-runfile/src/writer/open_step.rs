@@ -32,3 +32,30 @@ impl OpenStep {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::{Histogram, Nanos};
+
+    #[test]
+    fn each_direction_of_each_stream_is_a_series_of_its_own() {
+        let mut open = OpenStep::new(StepId(1));
+        for second in 0..2 {
+            for stream in 0..3 {
+                for direction in Direction::ALL {
+                    open.check_order(&Interval {
+                        second,
+                        stream,
+                        direction,
+                        length: Nanos::SECOND,
+                        ios: 0,
+                        bytes: 0,
+                        errors: 0,
+                        latency: Histogram::default(),
+                    });
+                }
+            }
+        }
+    }
+}
