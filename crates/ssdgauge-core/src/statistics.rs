@@ -10,6 +10,7 @@ pub mod low_frequency;
 pub mod mean_interval;
 pub mod percentile_interval;
 pub mod repetition;
+pub mod separation;
 pub mod spare_area;
 pub mod sparse_histogram;
 pub mod steady;

@@ -1,8 +1,10 @@
 //! The suites of caches, states, pulses, commits, experts, checkpoints and applications: the shape of their
 //! results.
 
-use crate::support::{remarks, run};
-use ssdgauge_core::{Metric, Scope};
+use crate::support::{carried_out, remarks, rig, run};
+use ssdgauge_core::statistics::separation::{Separation, Verdict};
+use ssdgauge_core::{Metric, Rig, Scope, Totals};
+use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_report::{Run, TestRun};
 
 /// Returns the values of the points of `test`.
@@ -107,7 +109,7 @@ fn the_flush_at_the_end_of_a_checkpoint_is_part_of_its_time() {
     let [write, read] = [0, 1].map(|step: usize| &test.points[step].point.totals);
     // The span of 105 GB is scaled to the drive, and each byte is written and read once.
     assert!(run.head.plan.span_scaled);
-    let bytes = |totals: &ssdgauge_core::Totals, side: usize| totals.directions[side].bytes;
+    let bytes = |totals: &Totals, side: usize| totals.directions[side].bytes;
     assert_eq!(bytes(write, 1), bytes(read, 0));
     assert!(run.head.drive.capacity.0.abs_diff(bytes(write, 1)) < 8 << 20, "{}", bytes(write, 1));
     let value = |metric, scope| write.value(metric, scope).unwrap();
@@ -134,7 +136,7 @@ fn the_score_of_a_stream_is_the_latency_of_its_requests_beside_the_load() {
     assert_eq!(latency.also[2].value, load);
     // Reads wait behind writes that arrive faster than the drive collects.
     let alone = test(&run, "latency-curve").points[0].point.streams[1].clone();
-    let median = |totals: &ssdgauge_core::Totals| totals.value(Metric::LatP50Us, Scope::All);
+    let median = |totals: &Totals| totals.value(Metric::LatP50Us, Scope::All);
     assert!(median(&point.streams[1]) > median(&alone), "{load:?}");
 }
 
@@ -168,4 +170,55 @@ fn an_application_that_waits_for_fsync_is_slower_than_one_that_does_not() {
     }
     let copy = values(test(&run, "copy"), Metric::TimeS);
     assert!(copy[1] > copy[0], "{copy:?}");
+}
+
+const OVERWRITES: &str = r#"
+[suite]
+id = "own"
+revision = 1
+title = "Own"
+[[test]]
+id = "uniform"
+revision = 1
+title = "Uniform"
+prepare = [{ purge = true }, { fill = "sequential" }]
+steps = [
+    { label = "overwrite", stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 32 }, until = { passes = 3 } },
+    { label = "last pass", stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 32 }, until = { passes = 1 } },
+]
+score = { metric = "iops", at = 2 }
+[[test]]
+id = "zones"
+revision = 1
+title = "Zones"
+prepare = [{ purge = true }, { fill = "sequential" }]
+steps = [
+    { label = "overwrite", stream = { access = { zones = [[0.8, 0.2], [0.2, 0.8]] }, block_size = "4KiB", read_percent = 0, queue_depth = 32 }, until = { passes = 5 } },
+    { label = "last pass", stream = { access = { zones = [[0.8, 0.2], [0.2, 0.8]] }, block_size = "4KiB", read_percent = 0, queue_depth = 32 }, until = { passes = 1 } },
+]
+score = { metric = "iops", at = 2 }
+"#;
+
+/// Returns the verdict on hot and cold writes of `target`, and the remarks on its test.
+fn separation(target: &str) -> (Separation, String) {
+    let suite = Suite::parse("own.toml", OVERWRITES).unwrap();
+    let mut rig = rig(target);
+    let plan = plan(&suite, rig.drive(), &Options::default()).unwrap();
+    let run = carried_out(&plan, &mut rig);
+    assert_eq!(test(&run, "uniform").separation, None);
+    let place = run.tests.iter().position(|test| test.test.id == "zones").unwrap();
+    (test(&run, "zones").separation.unwrap(), remarks(&run, place))
+}
+
+#[test]
+fn a_report_says_whether_a_drive_separates_hot_and_cold_writes() {
+    let (mixing, said) = separation("nvme-datacentre?capacity=2GB");
+    // The closed form is that of collection in the order of writing; the drive collects greedily.
+    assert!((mixing.measured / mixing.mixed - 1.0).abs() < 0.1, "{mixing:?}");
+    assert_eq!(mixing.verdict(), Verdict::DoesNot, "{mixing:?}");
+    assert!(said.contains("does not separate hot and cold writes"), "{said}");
+    let (apart, said) = separation("nvme-datacentre?capacity=2GB&gc.policy=cost-benefit");
+    assert_eq!(apart.verdict(), Verdict::Separates, "{apart:?}");
+    assert!(said.contains("separates hot and cold writes: write amplification"), "{said}");
+    assert!(apart.measured > apart.ideal && apart.measured < mixing.measured, "{apart:?}");
 }

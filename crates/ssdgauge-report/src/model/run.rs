@@ -2,6 +2,7 @@
 
 use crate::model::tracked::Tracked;
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
+use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
     Metric, Nanos, OpenLoop, Point, Scope, SecondMark, Test, Workload,
@@ -133,6 +134,8 @@ pub struct TestRun {
     /// What was tracked from round to round by the rule of the SNIA Performance Test
     /// Specification, in the order of the plan.
     pub tracked: Vec<Tracked>,
+    /// Whether the drive separates hot and cold writes; `None` where the run does not show it.
+    pub separation: Option<Separation>,
 }
 
 /// One repetition of a test.

@@ -10,6 +10,7 @@ use crate::model::{PointRun, Run, StepFinding, StepLevels, TestRun};
 use crate::output::bands::bands_json;
 use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
+use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{
     ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope,
 };
@@ -119,6 +120,7 @@ fn test(run: &TestRun) -> Value {
         })).collect::<Vec<_>>(),
         "tracked": run.tracked.iter().map(tracked).collect::<Vec<_>>(),
         "remarks": headline_notes::notes(run),
+        "separation": run.separation.map(separation),
         "power_scopes": metrics::power_scopes(run).iter().map(|s| s.name()).collect::<Vec<_>>(),
         "points": run.points.iter().map(|point| {
             let totals = &point.point.totals;
@@ -147,6 +149,21 @@ fn test(run: &TestRun) -> Value {
         "tried_loads": tried_loads(run).iter().map(tried_load).collect::<Vec<_>>(),
         "state_checks": state_check::checks(run).iter().map(state_check).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
+    })
+}
+
+fn separation(found: Separation) -> Value {
+    json!({
+        "write_amplification": found.measured,
+        "under_uniform_writes": found.uniform,
+        "without_separation": found.mixed,
+        "with_ideal_separation": found.ideal,
+        "share_of_gain": found.share(),
+        "verdict": match found.verdict() {
+            Verdict::Separates => "separates",
+            Verdict::InPart => "separates in part",
+            Verdict::DoesNot => "does not separate",
+        },
     })
 }
 
