@@ -1,8 +1,9 @@
 //! Headlines: the number of a test with its interval, and the ratio of two.
 
 use crate::confidence::{self, ConfidenceInterval};
-use crate::metric::{Metric, Scope};
+use crate::metric::Metric;
 use crate::point::{self, Point};
+use crate::scope::Scope;
 use crate::score::{Score, ScoreFamily};
 use crate::seconds::FullSeconds;
 use crate::statistics::repetition::{self, Stopping};
@@ -71,7 +72,7 @@ impl Headline {
     pub fn points(&self, score: &Score, points: &[&Point]) -> Vec<usize> {
         let Some(value) = self.value else { return Vec::new() };
         let measured = |point: &Point| {
-            point.totals.value(score.metric(), Scope::All).filter(|value| value.is_finite())
+            score.value(&point.totals, &point.streams).filter(|value| value.is_finite())
         };
         let those = |is_one: &dyn Fn(&Point) -> bool| -> Vec<usize> {
             (0..points.len()).filter(|index| is_one(points[*index])).collect()
@@ -205,10 +206,14 @@ impl<'a> Series<'a> {
                     self.seconds.iter().map(|seconds| of_last_part(score, seconds)).collect();
                 ConfidenceInterval::of_average(&each)
             }
+            // The seconds of a step are kept for all streams together.
+            ScoreFamily::Point if matches!(score, Score::OfStream { .. }) => {
+                ConfidenceInterval::Undefined
+            }
             ScoreFamily::Point | ScoreFamily::Knee => {
                 let is_here = |point: &&&Point| {
                     score.position().is_none_or(|position| point.position == position)
-                        && point.totals.value(metric, Scope::All) == Some(value)
+                        && score.value(&point.totals, &point.streams) == Some(value)
                 };
                 let place = self.points.iter().position(|point| is_here(&point));
                 let Some(place) = place else { return ConfidenceInterval::Undefined };
@@ -266,7 +271,7 @@ fn point_value(score: &Score, point: &Point, counted: &FullSeconds<'_>) -> Optio
         (
             ScoreFamily::Mean | ScoreFamily::Point | ScoreFamily::Knee | ScoreFamily::HighestLoad,
             None,
-        ) => point.totals.value(score.metric(), Scope::All),
+        ) => score.value(&point.totals, &point.streams),
     }
 }
 
@@ -402,6 +407,13 @@ fn over<I: Iterator<Item = Totals>>(metric: Metric, seconds: impl Fn() -> I) -> 
         | Metric::LatP9999Us
         | Metric::LatP99999Us
         | Metric::LatMaxUs
+        | Metric::LatTimeP50Us
+        | Metric::LatTimeP99Us
+        | Metric::TimeOver1MsPercent
+        | Metric::TimeOver10MsPercent
+        | Metric::TimeOver100MsPercent
+        | Metric::WorstSecondIops
+        | Metric::LongestStallS
         | Metric::EnergyJ
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW

@@ -5,34 +5,43 @@
 //! threads, steps and runs.
 
 use crate::distribution::{Distribution, Zone};
-use crate::permutation::Permutation;
 use crate::random::Random;
+use crate::scatter::Scatter;
+use crate::zipf::Zipf;
 
 /// The seed of the permutation. Chosen.
 const SHUFFLE: u64 = 0x5b1f_0c8e_27d4_963a;
 
-/// The parts of an octave of ranks whose probabilities have one bound: 64 make one draw in 128 a
-/// repeated one, times the exponent. Chosen.
-const PARTS: u64 = 64;
+/// The entries of the table that leads from the highest bits of a random number to its zone: of 64 zones
+/// at most a quarter of the draws have to look further, of two zones one in 256. Chosen.
+const GUIDE: usize = 256;
 
 /// The blocks of a span, of which some are drawn more often than others.
 #[derive(Clone, Debug)]
 pub(crate) struct HotBlocks {
     ranks: Ranks,
-    permutation: Permutation,
+    permutation: Scatter,
 }
 
 #[derive(Clone, Debug)]
 enum Ranks {
-    Zones(Vec<DrawnZone>),
+    Zones(Zones),
     Zipf(Zipf),
+}
+
+/// Zones, and the first of them that a random number can mean, by its highest bits (guide table: Chen and
+/// Asau, 1974).
+#[derive(Clone, Debug)]
+struct Zones {
+    zones: Vec<DrawnZone>,
+    guide: Box<[u8; GUIDE]>,
 }
 
 /// A zone: the ranks that it has, and the random numbers that select it.
 #[derive(Clone, Copy, Debug)]
 struct DrawnZone {
-    /// The random number from which on the next zone is meant.
-    below: u64,
+    /// The last random number that means this zone, where none before it is meant.
+    last: u64,
     first: u64,
     ranks: u64,
 }
@@ -42,10 +51,10 @@ impl HotBlocks {
     pub(crate) fn new(distribution: &Distribution, blocks: u64) -> Option<HotBlocks> {
         let ranks = match distribution {
             Distribution::Uniform => return None,
-            Distribution::Zones(zones) => Ranks::Zones(drawn(zones, blocks)),
+            Distribution::Zones(zones) => Ranks::Zones(Zones::new(zones, blocks)),
             Distribution::Zipf(exponent) => Ranks::Zipf(Zipf::new(*exponent, blocks)),
         };
-        let permutation = Permutation::new(blocks, &mut Random::new(SHUFFLE, blocks));
+        let permutation = Scatter::new(blocks, &mut Random::new(SHUFFLE, blocks));
         Some(HotBlocks { ranks, permutation })
     }
 
@@ -59,14 +68,33 @@ impl HotBlocks {
     #[inline]
     fn rank(&self, random: &mut Random) -> u64 {
         match &self.ranks {
-            Ranks::Zones(zones) => {
-                let place = random.next_u64();
-                let zone = zones.iter().find(|zone| place < zone.below);
-                let zone = zone.unwrap_or(&zones[zones.len() - 1]);
-                zone.first + random.below(zone.ranks)
-            }
+            Ranks::Zones(zones) => zones.draw(random),
             Ranks::Zipf(zipf) => zipf.draw(random),
         }
+    }
+}
+
+impl Zones {
+    fn new(zones: &[Zone], blocks: u64) -> Zones {
+        let zones = drawn(zones, blocks);
+        let first = |number: usize| {
+            let least = (number as u64) << (u64::BITS - GUIDE.ilog2());
+            let found = zones.iter().position(|zone| least <= zone.last);
+            found.expect("the last zone ends at the highest number")
+        };
+        let guide = Box::new(std::array::from_fn(|number| first(number) as u8));
+        Zones { zones, guide }
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut Random) -> u64 {
+        let place = random.next_u64();
+        let mut number = usize::from(self.guide[(place >> (u64::BITS - GUIDE.ilog2())) as usize]);
+        while place > self.zones[number].last {
+            number += 1;
+        }
+        let zone = self.zones[number];
+        zone.first + random.below(zone.ranks)
     }
 }
 
@@ -83,83 +111,15 @@ fn drawn(zones: &[Zone], blocks: u64) -> Vec<DrawnZone> {
             0 => blocks,
             left => ((space * blocks as f64).round() as u64).clamp(first + 1, blocks - left),
         };
-        let below = (accesses * (1u128 << 64) as f64) as u64;
-        drawn.push(DrawnZone { below, first, ranks: end - first });
+        // The last zone takes what rounding leaves.
+        let last = match behind(number) {
+            0 => u64::MAX,
+            _ => (accesses * (1u128 << 64) as f64) as u64,
+        };
+        drawn.push(DrawnZone { last, first, ranks: end - first });
         first = end;
     }
     drawn
-}
-
-/// Ranks from 0 whose probabilities fall as `(rank + 1)^−exponent`.
-///
-/// Exact, without a table of all ranks: a part of an octave is drawn by the bound of its probability
-/// (alias method: Walker, 1977), a rank in it uniformly, and the rank is accepted with the ratio of its
-/// probability to the bound; otherwise everything is drawn again.
-#[derive(Clone, Debug)]
-struct Zipf {
-    exponent: f64,
-    parts: Vec<Part>,
-}
-
-/// Ranks with one bound, counted from 1, and its place in the table of the alias method.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    first: u64,
-    ranks: u64,
-    /// The random number below which this part is meant; from it on, `other` is.
-    own: u64,
-    other: u32,
-}
-
-impl Zipf {
-    fn new(exponent: f64, blocks: u64) -> Zipf {
-        let mut parts = Vec::new();
-        let mut first = 1;
-        while first <= blocks {
-            let octave = 1u64 << first.ilog2();
-            let ranks = (octave / PARTS).max(1).min(blocks - first + 1);
-            parts.push(Part { first, ranks, own: u64::MAX, other: 0 });
-            first += ranks;
-        }
-        let weights =
-            parts.iter().map(|part| part.ranks as f64 * (part.first as f64).powf(-exponent));
-        let weights: Vec<f64> = weights.collect();
-        let scale = parts.len() as f64 / weights.iter().sum::<f64>();
-        let mut shares: Vec<f64> = weights.iter().map(|weight| weight * scale).collect();
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) =
-            (0..shares.len()).partition(|part| shares[*part] < 1.0);
-        while let (Some(least), Some(most)) = (small.pop(), large.last().copied()) {
-            parts[least].own = (shares[least] * (1u128 << 64) as f64) as u64;
-            parts[least].other = most as u32;
-            shares[most] -= 1.0 - shares[least];
-            if shares[most] < 1.0 {
-                large.pop();
-                small.push(most);
-            }
-        }
-        Zipf { exponent, parts }
-    }
-
-    #[inline]
-    fn draw(&self, random: &mut Random) -> u64 {
-        loop {
-            let drawn = self.parts[random.below(self.parts.len() as u64) as usize];
-            let part = match random.next_u64() < drawn.own {
-                true => drawn,
-                false => self.parts[drawn.other as usize],
-            };
-            if part.ranks == 1 {
-                return part.first - 1;
-            }
-            let above = random.below(part.ranks);
-            let place = random.unit();
-            let share = above as f64 / part.first as f64;
-            // (1 + x)^−s is at least 1 − s x (Bernoulli): most draws need no power.
-            if place < 1.0 - self.exponent * share || place < (1.0 + share).powf(-self.exponent) {
-                return part.first - 1 + above;
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -39,7 +39,9 @@ mod request;
 mod rig;
 pub mod rounded;
 mod sample;
+mod scatter;
 mod schedule;
+mod scope;
 mod score;
 mod scored;
 pub mod search;
@@ -53,6 +55,8 @@ mod timed;
 mod totals;
 mod units;
 mod workload;
+mod worst_seconds;
+mod zipf;
 
 pub use block_sizes::{BLOCK_SIZES, BlockSizes, SizeShare};
 pub use confidence::{ConfidenceInterval, WithinRun};
@@ -64,7 +68,7 @@ pub use durability::{Flush, LostWrite, ReadBack, Verified};
 pub use extents::Extents;
 pub use generated_requests::GeneratedRequests;
 pub use headline::{Headline, KneeFound, Ratio};
-pub use metric::{Family, Metric, Scope};
+pub use metric::{Family, Metric};
 pub use open_loop::{
     LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,
 };
@@ -88,6 +92,7 @@ pub use rig::{
 };
 pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
 pub use schedule::{MAX_LAG, Schedule};
+pub use scope::Scope;
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
 pub use second_aggregator::{AggregatedStep, SecondAggregator};
 pub use seconds::{FullSeconds, SecondMark, Seconds};

@@ -1,6 +1,5 @@
 //! Metrics: the quantities that are computed from the samples of a step, with key and unit.
 
-use crate::sample::Direction;
 use serde::{Deserialize, Serialize};
 
 /// A quantity that is computed from samples. A run file stores the samples, never only the metric.
@@ -28,6 +27,23 @@ pub enum Metric {
     LatP99999Us,
     /// Maximum latency.
     LatMaxUs,
+    /// The latency up to which half of the time in requests is spent (definition D25).
+    LatTimeP50Us,
+    /// The latency up to which 99 % of the time in requests are spent (definition D25).
+    LatTimeP99Us,
+    /// The share of the time in requests that is spent in those above 1 ms (definition D25).
+    #[serde(rename = "time_over_1ms_percent")]
+    TimeOver1MsPercent,
+    /// The same above 10 ms.
+    #[serde(rename = "time_over_10ms_percent")]
+    TimeOver10MsPercent,
+    /// The same above 100 ms.
+    #[serde(rename = "time_over_100ms_percent")]
+    TimeOver100MsPercent,
+    /// The requests of the full second with the fewest (definition D26).
+    WorstSecondIops,
+    /// The longest time without a completed request, in full seconds (definition D26).
+    LongestStallS,
     /// Mean power of the meter with the narrowest scope that the run had.
     PowerW,
     /// Energy of the step: mean power × time.
@@ -65,6 +81,8 @@ pub enum Family {
     Power,
     /// Work per watt.
     Efficiency,
+    /// Time in slow requests, and without a completed one.
+    Stall,
     /// Requests in flight.
     Queue,
     /// Flash pages programmed for the host.
@@ -87,74 +105,9 @@ struct Traits {
     family: Family,
 }
 
-/// The requests that a metric is computed from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// Reads and writes together; where a step has neither, its flushes and trims.
-    All,
-    /// Reads only.
-    Read,
-    /// Writes only.
-    Write,
-    /// Flushes only.
-    Flush,
-    /// Trims only.
-    Trim,
-}
-
-impl Scope {
-    /// All scopes.
-    pub const ALL: [Scope; 5] = [Scope::All, Scope::Read, Scope::Write, Scope::Flush, Scope::Trim];
-
-    /// Returns the prefix of a metric's key: empty, `read_`, `write_`, `flush_` or `trim_`.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Scope::All => "",
-            Scope::Read => "read_",
-            Scope::Write => "write_",
-            Scope::Flush => "flush_",
-            Scope::Trim => "trim_",
-        }
-    }
-
-    /// Returns the word for its requests, such as `reads`; `None` for all together.
-    pub fn requests(self) -> Option<&'static str> {
-        match self {
-            Scope::All => None,
-            Scope::Read => Some("reads"),
-            Scope::Write => Some("writes"),
-            Scope::Flush => Some("flushes"),
-            Scope::Trim => Some("trims"),
-        }
-    }
-
-    /// Returns the one direction of the scope; `None` for all together.
-    pub(crate) fn direction(self) -> Option<Direction> {
-        match self {
-            Scope::All => None,
-            Scope::Read => Some(Direction::Read),
-            Scope::Write => Some(Direction::Write),
-            Scope::Flush => Some(Direction::Flush),
-            Scope::Trim => Some(Direction::Trim),
-        }
-    }
-}
-
-impl From<Direction> for Scope {
-    fn from(direction: Direction) -> Scope {
-        match direction {
-            Direction::Read => Scope::Read,
-            Direction::Write => Scope::Write,
-            Direction::Flush => Scope::Flush,
-            Direction::Trim => Scope::Trim,
-        }
-    }
-}
-
 impl Metric {
     /// Every metric that is computed from totals, in the order of tables.
-    pub const ALL: [Metric; 18] = [
+    pub const ALL: [Metric; 25] = [
         Metric::Iops,
         Metric::ThroughputMbS,
         Metric::LatMeanUs,
@@ -164,6 +117,13 @@ impl Metric {
         Metric::LatP9999Us,
         Metric::LatP99999Us,
         Metric::LatMaxUs,
+        Metric::LatTimeP50Us,
+        Metric::LatTimeP99Us,
+        Metric::TimeOver1MsPercent,
+        Metric::TimeOver10MsPercent,
+        Metric::TimeOver100MsPercent,
+        Metric::WorstSecondIops,
+        Metric::LongestStallS,
         Metric::PowerW,
         Metric::EnergyJ,
         Metric::EfficiencyMbSW,
@@ -188,6 +148,23 @@ impl Metric {
             Metric::LatP9999Us => ("lat_p99_99_us", "99.99th percentile latency", "µs", Latency),
             Metric::LatP99999Us => ("lat_p99_999_us", "99.999th percentile latency", "µs", Latency),
             Metric::LatMaxUs => ("lat_max_us", "Maximum latency", "µs", Latency),
+            Metric::LatTimeP50Us => {
+                ("lat_time_p50_us", "Latency up to which 50 % of the time is spent", "µs", Latency)
+            }
+            Metric::LatTimeP99Us => {
+                ("lat_time_p99_us", "Latency up to which 99 % of the time is spent", "µs", Latency)
+            }
+            Metric::TimeOver1MsPercent => {
+                ("time_over_1ms_percent", "Time in requests above 1 ms", "%", Stall)
+            }
+            Metric::TimeOver10MsPercent => {
+                ("time_over_10ms_percent", "Time in requests above 10 ms", "%", Stall)
+            }
+            Metric::TimeOver100MsPercent => {
+                ("time_over_100ms_percent", "Time in requests above 100 ms", "%", Stall)
+            }
+            Metric::WorstSecondIops => ("worst_second_iops", "Worst second", "IOPS", Rate),
+            Metric::LongestStallS => ("longest_stall_s", "Longest stall", "s", Stall),
             Metric::PowerW => ("power_w", "Power", "W", Power),
             Metric::EnergyJ => ("energy_j", "Energy", "J", Power),
             Metric::EfficiencyMbSW => ("efficiency_mb_s_w", "Efficiency", "MB/s/W", Efficiency),
@@ -245,14 +222,16 @@ impl Metric {
             | Family::Spare
             | Family::Trim
             | Family::Judgement => true,
-            Family::Latency | Family::Power | Family::Cost | Family::Duration => false,
+            Family::Latency | Family::Stall | Family::Power | Family::Cost | Family::Duration => {
+                false
+            }
         }
     }
 
     /// Returns whether the metric has separate values for reads and for writes.
     pub fn is_split(self) -> bool {
         match self.family() {
-            Family::Rate | Family::Latency => true,
+            Family::Rate | Family::Latency | Family::Stall => true,
             Family::Power
             | Family::Efficiency
             | Family::Queue
@@ -270,6 +249,7 @@ impl Metric {
             Family::Power | Family::Efficiency => true,
             Family::Rate
             | Family::Latency
+            | Family::Stall
             | Family::Queue
             | Family::Cost
             | Family::Spare
@@ -286,6 +266,7 @@ impl Metric {
             Family::Power | Family::Duration | Family::Trim => false,
             Family::Rate
             | Family::Latency
+            | Family::Stall
             | Family::Efficiency
             | Family::Queue
             | Family::Cost
@@ -311,6 +292,13 @@ impl Metric {
             | Metric::LatP9999Us
             | Metric::LatP99999Us
             | Metric::LatMaxUs
+            | Metric::LatTimeP50Us
+            | Metric::LatTimeP99Us
+            | Metric::TimeOver1MsPercent
+            | Metric::TimeOver10MsPercent
+            | Metric::TimeOver100MsPercent
+            | Metric::WorstSecondIops
+            | Metric::LongestStallS
             | Metric::PowerW
             | Metric::EnergyJ
             | Metric::EfficiencyKiopsW
@@ -342,10 +330,14 @@ impl Metric {
     }
 
     /// Returns whether the metric is reported only where it was measured, without a finding where
-    /// it was not: few drives report write amplification, and few steps are a trim.
+    /// it was not: few drives report write amplification, few steps are a trim, and a slow request
+    /// alone may take the share of the time that a percentile leaves.
     pub fn is_optional(self) -> bool {
+        if self.time_share().is_some() || self == Metric::WorstSecondIops {
+            return true;
+        }
         match self.family() {
-            Family::Cost | Family::Spare | Family::Trim | Family::Judgement => true,
+            Family::Stall | Family::Cost | Family::Spare | Family::Trim | Family::Judgement => true,
             Family::Rate
             | Family::Latency
             | Family::Power
@@ -368,6 +360,13 @@ impl Metric {
             | Metric::ThroughputMbS
             | Metric::LatMeanUs
             | Metric::LatMaxUs
+            | Metric::LatTimeP50Us
+            | Metric::LatTimeP99Us
+            | Metric::TimeOver1MsPercent
+            | Metric::TimeOver10MsPercent
+            | Metric::TimeOver100MsPercent
+            | Metric::WorstSecondIops
+            | Metric::LongestStallS
             | Metric::PowerW
             | Metric::EnergyJ
             | Metric::EfficiencyMbSW
@@ -382,6 +381,13 @@ impl Metric {
         }
     }
 
+    /// Returns the share of the time in requests that is spent up to this latency; `None` for other
+    /// metrics.
+    pub fn time_share(self) -> Option<f64> {
+        let of = |metric: Metric, share: f64| (self == metric).then_some(share);
+        of(Metric::LatTimeP50Us, 0.5).or(of(Metric::LatTimeP99Us, 0.99))
+    }
+
     /// Returns the fewest requests that a latency is computed from; `None` for other metrics.
     ///
     /// A percentile needs a sample beyond it (definition D1): 1 ÷ (1 − p) requests.
@@ -389,6 +395,7 @@ impl Metric {
         match self.percentile() {
             // 1 − p is not exact in binary; the quotient is, after rounding.
             Some(share) => Some((1.0 / (1.0 - share)).round() as u64),
+            None if self.time_share().is_some() => Some(2),
             None => self.is_latency().then_some(1),
         }
     }
@@ -409,6 +416,13 @@ impl Metric {
             | Metric::LatP9999Us
             | Metric::LatP99999Us
             | Metric::LatMaxUs
+            | Metric::LatTimeP50Us
+            | Metric::LatTimeP99Us
+            | Metric::TimeOver1MsPercent
+            | Metric::TimeOver10MsPercent
+            | Metric::TimeOver100MsPercent
+            | Metric::WorstSecondIops
+            | Metric::LongestStallS
             | Metric::PowerW
             | Metric::EnergyJ
             | Metric::EfficiencyMbSW
@@ -435,7 +449,7 @@ mod tests {
     #[test]
     fn a_percentile_needs_one_request_beyond_it() {
         let least: Vec<u64> = Metric::ALL.iter().filter_map(|m| m.least_requests()).collect();
-        assert_eq!(least, [1, 2, 100, 1_000, 10_000, 100_000, 1]);
+        assert_eq!(least, [1, 2, 100, 1_000, 10_000, 100_000, 1, 2, 2]);
     }
 
     #[test]

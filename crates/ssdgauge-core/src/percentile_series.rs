@@ -1,8 +1,9 @@
 //! The intervals of latency percentiles, from the histograms of the seconds of a step.
 
 use crate::confidence::{ConfidenceInterval, WithinRun};
-use crate::metric::{Metric, Scope};
+use crate::metric::Metric;
 use crate::sample::Direction;
+use crate::scope::Scope;
 use crate::statistics::histogram::Histogram;
 use crate::statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
 use crate::totals::Totals;

@@ -1,7 +1,8 @@
 //! The samples of one measured step, and the intervals that follow from its seconds.
 
 use crate::confidence::{ConfidenceInterval, WithinRun};
-use crate::metric::{Metric, Scope};
+use crate::metric::Metric;
+use crate::scope::Scope;
 use crate::seconds::{FullSeconds, Seconds};
 use crate::statistics::mean_interval::{self, MeanInterval};
 use crate::statistics::{low_frequency, percentile_interval, summary};
@@ -19,6 +20,8 @@ pub struct Point {
     pub totals: Totals,
     /// The sums of each second, a shorter last one included.
     pub seconds: Seconds,
+    /// The sums of each stream of the workload; empty where it has one.
+    pub streams: Vec<Totals>,
     /// The intervals of the latency percentiles, which need the histogram of each second.
     pub percentiles: BTreeMap<(Metric, Scope), ConfidenceInterval>,
 }
@@ -81,6 +84,13 @@ pub(crate) fn over_seconds(
         | Metric::LatP9999Us
         | Metric::LatP99999Us
         | Metric::LatMaxUs
+        | Metric::LatTimeP50Us
+        | Metric::LatTimeP99Us
+        | Metric::TimeOver1MsPercent
+        | Metric::TimeOver10MsPercent
+        | Metric::TimeOver100MsPercent
+        | Metric::WorstSecondIops
+        | Metric::LongestStallS
         | Metric::EnergyJ
         | Metric::WriteAmplification
         | Metric::EffectiveOverProvisioning

@@ -1,7 +1,9 @@
 //! Scores: the rules that compute the headline of a test from its points.
 
 use crate::metric::Metric;
+use crate::scope::Scope;
 use crate::seconds::FullSeconds;
+use crate::totals::Totals;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,18 @@ pub enum Score {
         metric: Metric,
         /// The swept value, such as 70 for 70 % reads.
         position: f64,
+    },
+    /// The metric of one stream, where several run at the same time, at the point whose swept value is
+    /// `position`.
+    OfStream {
+        /// The metric; one that is split by direction.
+        metric: Metric,
+        /// The swept value.
+        position: f64,
+        /// The number of the stream in its workload, from 0.
+        stream: u16,
+        /// Its name.
+        name: String,
     },
     /// The metric at the lowest queue depth that reaches 95 % of the best (definition D7).
     Knee(Metric),
@@ -128,6 +142,7 @@ impl Score {
             | Score::MeanAt { metric, .. }
             | Score::BestOf(metric)
             | Score::At { metric, .. }
+            | Score::OfStream { metric, .. }
             | Score::Knee(metric)
             | Score::KneeOfLoad(metric)
             | Score::MeanOfLast { metric, .. } => metric,
@@ -140,7 +155,7 @@ impl Score {
     pub fn family(&self) -> ScoreFamily {
         match self {
             Score::MeanOf(_) | Score::MeanAt { .. } => ScoreFamily::Mean,
-            Score::BestOf(_) | Score::At { .. } => ScoreFamily::Point,
+            Score::BestOf(_) | Score::At { .. } | Score::OfStream { .. } => ScoreFamily::Point,
             Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => ScoreFamily::LastPart,
             Score::Knee(_) | Score::KneeOfLoad(_) => ScoreFamily::Knee,
             Score::HighestPassing | Score::HighestPassingByServiceLatency => {
@@ -159,6 +174,7 @@ impl Score {
             | Score::MeanAt { .. }
             | Score::BestOf(_)
             | Score::At { .. }
+            | Score::OfStream { .. }
             | Score::Knee(_)
             | Score::KneeOfLoad(_)
             | Score::HighestPassing
@@ -181,6 +197,7 @@ impl Score {
             | Score::MeanAt { .. }
             | Score::BestOf(_)
             | Score::At { .. }
+            | Score::OfStream { .. }
             | Score::MeanOfLast { .. }
             | Score::MeanOverSigmaOfLast { .. }
             | Score::HighestPassing
@@ -198,6 +215,7 @@ impl Score {
             | Score::MeanAt { .. }
             | Score::BestOf(_)
             | Score::At { .. }
+            | Score::OfStream { .. }
             | Score::Knee(_)
             | Score::KneeOfLoad(_)
             | Score::MeanOfLast { .. }
@@ -205,10 +223,30 @@ impl Score {
         }
     }
 
+    /// Returns the metric of the `whole` of a point, or of the one of its `streams` that the rule names.
+    pub fn value(&self, whole: &Totals, streams: &[Totals]) -> Option<f64> {
+        let totals = match self {
+            Score::OfStream { stream, .. } => streams.get(usize::from(*stream))?,
+            Score::MeanOf(_)
+            | Score::MeanAt { .. }
+            | Score::BestOf(_)
+            | Score::At { .. }
+            | Score::Knee(_)
+            | Score::KneeOfLoad(_)
+            | Score::MeanOfLast { .. }
+            | Score::MeanOverSigmaOfLast { .. }
+            | Score::HighestPassing
+            | Score::HighestPassingByServiceLatency => whole,
+        };
+        totals.value(self.metric(), Scope::All)
+    }
+
     /// Returns the swept values that the rule names; `None` where it uses all points.
     pub fn positions(&self) -> Option<&[f64]> {
         match self {
-            Score::At { position, .. } => Some(std::slice::from_ref(position)),
+            Score::At { position, .. } | Score::OfStream { position, .. } => {
+                Some(std::slice::from_ref(position))
+            }
             Score::MeanAt { positions, .. } => Some(positions),
             Score::MeanOf(_)
             | Score::BestOf(_)
@@ -272,6 +310,9 @@ impl Score {
             }
             Score::BestOf(_) => "best point".into(),
             Score::At { position, .. } => format!("the point at {}", label(*position)),
+            Score::OfStream { position, name, .. } => {
+                format!("the stream {name} of the point at {}", label(*position))
+            }
             Score::Knee(_) => "lowest queue depth with at least 95 % of the best".into(),
             Score::MeanOfLast { window, .. } => format!("mean of the {window}"),
             Score::MeanOverSigmaOfLast { metric, window } => {
@@ -292,7 +333,7 @@ impl Score {
 mod tests {
     use super::*;
 
-    fn all() -> [Score; 10] {
+    fn all() -> [Score; 11] {
         let (metric, window) = (Metric::Iops, Window::Time(Nanos::from_secs(400)));
         [
             Score::MeanOf(metric),
@@ -305,6 +346,7 @@ mod tests {
             Score::HighestPassing,
             Score::HighestPassingByServiceLatency,
             Score::KneeOfLoad(metric),
+            Score::OfStream { metric, position: 2.0, stream: 1, name: "reads".into() },
         ]
     }
 
@@ -313,9 +355,9 @@ mod tests {
         let those_with = |has: &dyn Fn(&Score) -> bool| -> Vec<usize> {
             all().iter().enumerate().filter(|(_, score)| has(score)).map(|(n, _)| n).collect()
         };
-        assert_eq!(those_with(&|score| score.positions().is_some()), [1, 3]);
+        assert_eq!(those_with(&|score| score.positions().is_some()), [1, 3, 10]);
         assert_eq!(those_with(&|score| score.position() == Some(70.0)), [3]);
-        assert_eq!(those_with(&|score| score.position().is_some()), [3]);
+        assert_eq!(those_with(&|score| score.position().is_some()), [3, 10]);
         assert_eq!(those_with(&|score| !score.needs(2.0)), [1, 3]);
         assert_eq!(those_with(&|score| score.last_part().is_some()), [5, 6]);
         assert_eq!(those_with(&|score| score.mean_of_last().is_some()), [5]);
@@ -330,5 +372,6 @@ mod tests {
         assert_eq!(described[1], "arithmetic mean over the points at QD1, QD4");
         assert_eq!(described[3], "the point at QD70");
         assert_eq!(all()[3].words(), "the point at 70");
+        assert_eq!(described[10], "the stream reads of the point at QD2");
     }
 }

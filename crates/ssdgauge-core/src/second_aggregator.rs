@@ -7,6 +7,7 @@ use crate::seconds::{SecondMark, Seconds};
 use crate::statistics::histogram::Histogram;
 use crate::totals::Totals;
 use crate::units::Nanos;
+use crate::worst_seconds::WorstSeconds;
 use std::collections::BTreeMap;
 
 /// Seconds that may still receive intervals of other streams; older ones are closed.
@@ -36,6 +37,8 @@ pub struct SecondAggregator {
     percentiles: Option<PercentileSeries>,
     /// The totals of each stream, where they are wanted.
     streams: Vec<Totals>,
+    /// Whether the worst seconds are wanted.
+    judges_seconds: bool,
 }
 
 /// What the intervals of one step amount to.
@@ -72,6 +75,12 @@ impl SecondAggregator {
     /// Returns the same aggregator, which also sums up each of `number` streams.
     pub fn with_streams(self, number: usize) -> SecondAggregator {
         SecondAggregator { streams: vec![Totals::default(); number], ..self }
+    }
+
+    /// Returns the same aggregator, which also finds the worst seconds where `wanted`: those of a load
+    /// that never pauses.
+    pub fn with_worst_seconds(self, wanted: bool) -> SecondAggregator {
+        SecondAggregator { judges_seconds: wanted, ..self }
     }
 
     /// Returns the memory that the samples take so far, in bytes.
@@ -125,6 +134,11 @@ impl SecondAggregator {
         self.whole.elapsed = elapsed;
         if self.has_late {
             self.unite_late_seconds();
+        }
+        if self.judges_seconds {
+            let completed = self.closed.full();
+            let completed = completed.totals().map(|second| second.completed());
+            self.whole.worst = WorstSeconds::of(completed).map(Box::new);
         }
         let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
         self.readings.sort();
@@ -201,8 +215,9 @@ impl SecondAggregator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{Metric, Scope};
+    use crate::metric::Metric;
     use crate::sample::Direction;
+    use crate::scope::Scope;
 
     fn interval(second: u32, direction: Direction, n: u64, latency_ns: u64) -> Interval {
         let mut latency = Histogram::default();
@@ -235,6 +250,26 @@ mod tests {
             (Some(400.0), Some(65.0))
         );
         assert_eq!((value(1, Metric::Iops), value(1, Metric::LatMeanUs)), (Some(0.0), None));
+    }
+
+    #[test]
+    fn the_worst_second_and_the_longest_stall_count_full_seconds_where_they_are_wanted() {
+        let step = |wanted: bool| {
+            let mut aggregator = SecondAggregator::default().with_worst_seconds(wanted);
+            for (second, n) in [300, 0, 0, 40, 500].into_iter().enumerate() {
+                aggregator.interval(interval(second as u32, Direction::Read, n, 80_000));
+            }
+            let short = Nanos(Nanos::SECOND.0 / 2);
+            aggregator
+                .interval(Interval { length: short, ..interval(5, Direction::Read, 0, 80_000) });
+            aggregator.finish(Nanos::from_secs(5) + short).whole
+        };
+        let (whole, unwanted) = (step(true), step(false));
+        for scope in [Scope::All, Scope::Read] {
+            assert_eq!(whole.value(Metric::WorstSecondIops, scope), Some(0.0));
+            assert_eq!(whole.value(Metric::LongestStallS, scope), Some(2.0));
+            assert_eq!(unwanted.value(Metric::LongestStallS, scope), None);
+        }
     }
 
     #[test]

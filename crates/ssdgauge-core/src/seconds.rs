@@ -3,9 +3,10 @@
 //! A second as [`Totals`] takes half a KiB. Most of its figures are small, so they are stored as LEB128
 //! numbers, some 30 bytes a second, and read back where they are used.
 
-use crate::metric::{Metric, Scope};
+use crate::metric::Metric;
 use crate::readings::{ReadingSeries, Readings};
 use crate::sample::Direction;
+use crate::scope::Scope;
 use crate::statistics::histogram::Histogram;
 use crate::totals::{DirectionTotals, Totals};
 use crate::units::Nanos;

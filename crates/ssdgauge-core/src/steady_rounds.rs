@@ -2,9 +2,9 @@
 //!
 //! The lab ends a step by these rounds and the report shows them, so both see the same windows.
 
-use crate::metric::Scope;
 use crate::plan::SteadyRule;
 use crate::sample::Interval;
+use crate::scope::Scope;
 use crate::statistics::steady::{self, Verdict};
 use crate::totals::Totals;
 use crate::units::{Bytes, Nanos};

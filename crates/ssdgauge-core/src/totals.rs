@@ -1,11 +1,13 @@
 //! Totals: the sums of samples, and the metrics that follow from them.
 
-use crate::metric::{Metric, Scope};
+use crate::metric::Metric;
 use crate::readings::Readings;
 use crate::sample::{Direction, Interval, PowerScope, Reading};
+use crate::scope::Scope;
 use crate::statistics::histogram::Histogram;
-use crate::statistics::spare_area;
+use crate::statistics::{spare_area, time_weighted};
 use crate::units::Nanos;
+use crate::worst_seconds::WorstSeconds;
 
 /// The sums of all samples of a step or of a second.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Totals {
     pub(crate) has_transfers: bool,
     /// Sum and number of the readings of each quantity.
     pub(crate) readings: Readings,
+    /// The worst full seconds of a step whose load has no pauses of its own.
+    pub(crate) worst: Option<Box<WorstSeconds>>,
 }
 
 /// The sums of all samples of one direction.
@@ -143,6 +147,18 @@ impl Totals {
                 Some(latency as f64 / 1e3)
             }
             Metric::LatMaxUs => self.latency(scope).max().map(|ns| ns as f64 / 1e3),
+            Metric::LatTimeP50Us | Metric::LatTimeP99Us => {
+                let latency = self.latency(scope);
+                let found = time_weighted::percentile(&latency, metric.time_share()?)?;
+                Some(found as f64 / 1e3)
+            }
+            Metric::TimeOver1MsPercent => self.time_above(scope, Nanos(1_000_000)),
+            Metric::TimeOver10MsPercent => self.time_above(scope, Nanos(10_000_000)),
+            Metric::TimeOver100MsPercent => self.time_above(scope, Nanos(100_000_000)),
+            Metric::WorstSecondIops => self.worst.as_ref().map(|one| one.fewest(scope) as f64),
+            Metric::LongestStallS => {
+                self.worst.as_ref().map(|one| f64::from(one.longest_stall(scope)))
+            }
             Metric::PowerW => self.power().map(|(_, power)| power),
             Metric::EnergyJ => {
                 self.power().zip(self.time()).map(|((_, power), seconds)| power * seconds)
@@ -174,6 +190,16 @@ impl Totals {
     fn time(&self) -> Option<f64> {
         let executions = f64::from(self.executions.max(1));
         (self.elapsed.0 > 0).then(|| self.elapsed.as_secs_f64() / executions)
+    }
+
+    /// Returns the share of the time in requests that is spent in those above `limit`, in percent.
+    fn time_above(&self, scope: Scope, limit: Nanos) -> Option<f64> {
+        time_weighted::share_above(&self.latency(scope), limit.0).map(|share| share * 100.0)
+    }
+
+    /// Returns the completed requests by the place in [`Scope::ALL`].
+    pub(crate) fn completed(&self) -> [u64; Scope::ALL.len()] {
+        Scope::ALL.map(|scope| self.sum(scope, |totals| totals.ios))
     }
 
     fn in_scope(&self, scope: Scope) -> &[DirectionTotals] {

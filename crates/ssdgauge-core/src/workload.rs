@@ -58,6 +58,12 @@ impl Workload {
         self.streams.iter().any(|stream| stream.writes() || stream.trims())
     }
 
+    /// Returns whether every second without a completion is one of the drive: closed loops without pauses.
+    pub fn never_pauses(&self) -> bool {
+        let sends = |stream: &Stream| stream.arrival.per_second().is_none() && !stream.pauses();
+        !self.streams.is_empty() && self.streams.iter().all(sends)
+    }
+
     /// Returns the directions of its requests, reads first.
     pub fn directions(&self) -> Vec<Direction> {
         let present = |direction: &Direction| self.streams.iter().any(|one| one.sends(*direction));
@@ -130,6 +136,10 @@ pub struct Stream {
     /// no flush.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_every: Option<u32>,
+    /// Whether the step ends with a flush behind all of its writes, whose time is part of the step: as a
+    /// program writes a file and waits for `fsync` at its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flush_at_end: bool,
     /// The most requests in flight of an open loop, all threads together; later ones wait for a
     /// completion. `None` for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,6 +200,7 @@ impl Default for Stream {
             data: Data::Incompressible,
             sync: false,
             flush_every: None,
+            flush_at_end: false,
             in_flight_at_most: None,
             clock: LatencyClock::Due,
         }
@@ -240,7 +251,8 @@ impl Stream {
             Direction::Read => self.reads(),
             Direction::Write => self.writes(),
             Direction::Flush => {
-                self.operation == Operation::Flush || (self.flush_every.is_some() && self.writes())
+                let follows_writes = self.flush_every.is_some() || self.flush_at_end;
+                self.operation == Operation::Flush || (follows_writes && self.writes())
             }
             Direction::Trim => self.trims(),
         }
@@ -326,6 +338,7 @@ impl Stream {
         let flushes = match self.flush_every {
             Some(1) => ", a flush after each write".to_owned(),
             Some(writes) => format!(", a flush after {writes} writes"),
+            None if self.flush_at_end => ", a flush at the end".to_owned(),
             None => String::new(),
         };
         let (mix, span) = (self.mix() + &flushes, self.span.about());

@@ -110,6 +110,9 @@ fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
         if stream.sync {
             section.set("sync", "dsync");
         }
+        if stream.flush_at_end {
+            section.set("end_fsync", 1);
+        }
         if let Some(writes) = stream.flush_every {
             section.set("fdatasync", writes);
             if jobs < stream.total_depth() {

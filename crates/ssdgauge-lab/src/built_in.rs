@@ -32,6 +32,9 @@ const FILES: &[(&str, &str)] = &[
     ("degrade-recover", include_str!("../suites/degrade-recover.toml")),
     ("commit", include_str!("../suites/commit.toml")),
     ("ai-experts", include_str!("../suites/ai-experts.toml")),
+    ("ssd-iq", include_str!("../suites/ssd-iq.toml")),
+    ("ai-checkpoint", include_str!("../suites/ai-checkpoint.toml")),
+    ("fsload", include_str!("../suites/fsload.toml")),
     ("demo", include_str!("../suites/demo.toml")),
 ];
 

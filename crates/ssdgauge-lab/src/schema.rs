@@ -5,13 +5,17 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use ssdgauge_core::{
     Access, BlockSizes, Bytes, Data, Engine, Figure, LatencyClock, Metric, Nanos, Operation,
-    PowerSaving, SizeShare,
+    SizeShare,
 };
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 use toml::Spanned;
+
+mod words;
+
+pub(crate) use words::{Power, Window};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,6 +156,7 @@ pub(crate) struct Stream {
     #[serde(default)]
     pub(crate) fua: bool,
     pub(crate) flush_every: Option<Spanned<Count>>,
+    pub(crate) flush_at_end: Option<Spanned<bool>>,
     pub(crate) in_flight_at_most: Option<Spanned<Count>>,
     pub(crate) clock: Option<Spanned<LatencyClock>>,
 }
@@ -328,6 +333,7 @@ pub(crate) struct Score {
     pub(crate) knee_of_load: Option<MetricKey>,
     pub(crate) metric: Option<MetricKey>,
     pub(crate) at: Option<Positions>,
+    pub(crate) stream: Option<Spanned<String>>,
     pub(crate) highest_borne: Option<bool>,
     pub(crate) clock: Option<Clock>,
     pub(crate) mean_of_last: Option<Text<Window>>,
@@ -350,45 +356,6 @@ pub(crate) enum Clock {
 pub(crate) enum Positions {
     One(f64),
     Several(Vec<f64>),
-}
-
-/// The last part of a step: a duration or a number of bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Window(pub(crate) ssdgauge_core::Window);
-
-impl FromStr for Window {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Window, String> {
-        let (time, bytes) = (text.parse::<Nanos>(), text.parse::<Bytes>());
-        match (time, bytes) {
-            (Ok(time), _) if time > Nanos::ZERO => Ok(Window(ssdgauge_core::Window::Time(time))),
-            (_, Ok(bytes)) if bytes > Bytes(0) => Ok(Window(ssdgauge_core::Window::Bytes(bytes))),
-            _ => Err(format!("'{text}' is neither a time such as 400s nor a size such as 16GB")),
-        }
-    }
-}
-
-/// Power saving of a drive, such as `active` or `PS1`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Power(pub(crate) PowerSaving);
-
-impl FromStr for Power {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Power, String> {
-        // NVMe counts 32 power states (Base Specification, NPSS).
-        let state = |number: &str| number.parse::<u8>().ok().filter(|number| *number < 32);
-        match (text, text.strip_prefix("PS").and_then(state)) {
-            ("as-found", _) => Ok(Power(PowerSaving::AsFound)),
-            ("active", _) => Ok(Power(PowerSaving::Active)),
-            ("low", _) => Ok(Power(PowerSaving::Low)),
-            (_, Some(number)) => Ok(Power(PowerSaving::State(number))),
-            (_, None) => Err(format!(
-                "'{text}' is none of \"as-found\", \"active\", \"low\" and \"PS0\" to \"PS31\""
-            )),
-        }
-    }
 }
 
 /// A value that is written as a string, such as `"4KiB"` or `"60s"`.

@@ -237,6 +237,8 @@ pub struct StreamRule {
     pub sync: bool,
     /// The writes of a thread behind which it sends a flush.
     pub flush_every: Option<u32>,
+    /// Whether the step ends with a flush, whose time is part of it.
+    pub flush_at_end: bool,
     /// The most requests in flight of an open loop, all threads together.
     pub in_flight_at_most: Option<u32>,
     /// The start of the latencies of an open loop.

@@ -35,6 +35,7 @@ mod repetitions;
 pub(crate) mod report_drives;
 pub(crate) mod sections;
 pub(crate) mod sent_late;
+pub(crate) mod separation;
 pub(crate) mod slc_cache;
 pub(crate) mod specification;
 pub(crate) mod state_check;
@@ -68,5 +69,6 @@ pub(crate) fn annotate(recorded: RecordedRun) -> Run {
         })
         .collect();
     slc_cache::classify_steps(&mut tests);
+    separation::judge(&mut tests);
     Run { head, tests, findings, complete, awaits_flush, ended_after, durability, proof }
 }

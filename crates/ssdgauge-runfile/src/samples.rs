@@ -47,7 +47,9 @@ impl RunFile {
         // Of one stream the whole is the sum; a file may claim any number of streams.
         let streams = workload.streams.len();
         let streams = if (2..=MAX_STREAMS).contains(&streams) { streams } else { 0 };
-        let mut aggregator = SecondAggregator::new(series).with_streams(streams);
+        let mut aggregator = SecondAggregator::new(series)
+            .with_streams(streams)
+            .with_worst_seconds(workload.never_pauses());
         let mut wrong = None;
         let mut kept = 0;
         let mut intervals = 0u64;

@@ -32,6 +32,7 @@ fn point(position: f64, ios_each_second: &[u64]) -> Point {
         position,
         totals: whole,
         seconds: seconds.into_iter().collect(),
+        streams: Vec::new(),
         percentiles: BTreeMap::new(),
     }
 }
@@ -365,4 +366,21 @@ fn latency_and_efficiency_have_intervals_of_ratios() {
     contains(Metric::EfficiencyKiopsW, 0.102 / 4.095);
     assert_eq!(point.interval(Metric::LatMaxUs, Scope::All), ConfidenceInterval::Undefined);
     assert_eq!(point.interval(Metric::LatP99Us, Scope::All), ConfidenceInterval::TooFewSeconds);
+}
+
+#[test]
+fn the_score_of_a_stream_is_that_of_its_own_requests() {
+    let mut both = point(2.0, &[300, 300]);
+    both.streams = [100, 200].map(|ios| point(2.0, &[ios, ios]).totals).to_vec();
+    let score = |stream| Score::OfStream {
+        metric: Metric::Iops,
+        position: 2.0,
+        stream,
+        name: "one".into(),
+    };
+    let value = |stream| Headline::from_points(&score(stream), std::slice::from_ref(&both));
+    assert_eq!((value(0).value, value(1).value), (Some(100.0), Some(200.0)));
+    assert_eq!(value(0).interval, ConfidenceInterval::Undefined);
+    assert_eq!(value(2).value, None);
+    assert_eq!(value(1).points(&score(1), &[&both]), [0]);
 }

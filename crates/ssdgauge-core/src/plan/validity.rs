@@ -172,6 +172,9 @@ fn defect_of_stream(stream: &Stream, capacity: Bytes) -> Option<String> {
     {
         return Some("its flushes follow no write, or an open loop".into());
     }
+    if stream.flush_at_end && !stream.writes() {
+        return Some("the flush at its end follows no write".into());
+    }
     if stream.read_percent > 100 {
         return Some(format!("it reads {} percent", stream.read_percent));
     }

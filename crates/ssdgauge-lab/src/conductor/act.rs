@@ -4,8 +4,9 @@ use super::rounds::RoundValues;
 use super::sink::StepSink;
 use super::slices::Slices;
 use ssdgauge_core::{
-    Action, Ended, EndedBy, Finding, FindingKind, GeneratedRequests, Histogram, Nanos, OpenLoop,
-    Reading, RecordedRequests, Replay, Rig, RigError, Severity, Sink, SteadyRounds,
+    Action, Direction, Ended, EndedBy, Finding, FindingKind, GeneratedRequests, Histogram,
+    Interval, Nanos, OpenLoop, Reading, RecordedRequests, Replay, Rig, RigError, Severity, Sink,
+    SteadyRounds, Stream, Workload,
 };
 
 /// Result of an action.
@@ -66,6 +67,7 @@ pub(super) fn act(
         Action::Run { workload, until, steady } => {
             sink.rounds = steady.map(SteadyRounds::new);
             let ended = rig.run(workload, until, sink)?;
+            let ended = flush_at_end(rig, workload, ended, sink)?;
             let rounds = sink.rounds.take();
             let verdict = rounds.as_ref().and_then(SteadyRounds::steady);
             // The sink ends a steady step by a stop request, so a stop with a verdict is the rule; a
@@ -98,6 +100,36 @@ pub(super) fn act(
             Ok(paused(*duration, sink))
         }
     }
+}
+
+/// Sends the flush that ends a step, where a stream wants one, and adds its time to that of the step. It is
+/// recorded as a request behind the last second, with a length of its own below one second, so that it
+/// is part of no full second.
+fn flush_at_end(
+    rig: &mut dyn Rig,
+    workload: &Workload,
+    ended: Ended,
+    sink: &mut StepSink<'_>,
+) -> Result<Ended, RigError> {
+    let wants = |stream: &Stream| stream.flush_at_end && stream.writes();
+    let stream = workload.streams.iter().position(wants);
+    let (Some(stream), EndedBy::Time | EndedBy::Bytes) = (stream, ended.by) else {
+        return Ok(ended);
+    };
+    let Some(flush) = rig.flush(sink)? else { return Ok(ended) };
+    let mut latency = Histogram::default();
+    latency.record(flush.elapsed.0);
+    sink.interval(&Interval {
+        second: u32::try_from(ended.elapsed.0.div_ceil(Nanos::SECOND.0)).unwrap_or(u32::MAX),
+        stream: stream as u16,
+        direction: Direction::Flush,
+        length: flush.elapsed.min(Nanos(Nanos::SECOND.0 - 1)),
+        ios: 1,
+        bytes: 0,
+        errors: 0,
+        latency,
+    });
+    Ok(Ended { elapsed: ended.elapsed + flush.elapsed, ..ended })
 }
 
 /// Replays a trace, and records its times beside those of the replay.

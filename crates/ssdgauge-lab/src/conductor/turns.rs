@@ -84,6 +84,7 @@ fn of_test(
             position: step.position,
             totals: samples.whole,
             seconds: samples.seconds,
+            streams: samples.streams,
             percentiles: samples.percentiles,
         });
     }

@@ -231,6 +231,7 @@ impl Binder<'_> {
             data: rule.data,
             sync: rule.sync,
             flush_every: rule.flush_every,
+            flush_at_end: rule.flush_at_end,
             in_flight_at_most: rule.in_flight_at_most,
             clock: rule.clock,
         })

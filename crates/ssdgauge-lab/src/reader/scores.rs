@@ -16,14 +16,21 @@ impl Reader<'_> {
         points: &[PointRule],
         test: &schema::Test,
     ) -> Result<Score, SuiteError> {
-        let score = self.score(keys)?;
+        let score = self.score(keys, points)?;
         self.check_score(&score, keys.span(), points, test)?;
         Ok(score)
     }
 
     /// Reads a rule: exactly one of the combinations of keys.
-    fn score(&self, score: &Spanned<schema::Score>) -> Result<Score, SuiteError> {
+    fn score(
+        &self,
+        score: &Spanned<schema::Score>,
+        points: &[PointRule],
+    ) -> Result<Score, SuiteError> {
         let keys = score.get_ref();
+        if let Some(name) = &keys.stream {
+            return self.score_of_stream(score, name, points);
+        }
         let metric = keys.metric.as_ref().map(|metric| metric.0);
         let last = (keys.mean_of_last, keys.mean_over_sigma_of_last);
         let others = keys.mean_of.is_some() || keys.best_of.is_some() || keys.knee_of.is_some();
@@ -63,13 +70,67 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads the rule that names one of several streams.
+    fn score_of_stream(
+        &self,
+        score: &Spanned<schema::Score>,
+        name: &Spanned<String>,
+        points: &[PointRule],
+    ) -> Result<Score, SuiteError> {
+        let keys = score.get_ref();
+        let last = keys.mean_of_last.is_some() || keys.mean_over_sigma_of_last.is_some();
+        let mean = keys.mean_of.is_some() || keys.best_of.is_some();
+        let knee = keys.knee_of.is_some() || keys.knee_of_load.is_some();
+        let load = keys.highest_borne.is_some() || keys.clock.is_some();
+        let (Some(metric), Some(Positions::One(position)), false) =
+            (&keys.metric, &keys.at, last || mean || knee || load)
+        else {
+            return Err(self.error(
+                score.span(),
+                "the score of a stream has one rule",
+                "write { metric = METRIC, at = VALUE, stream = \"NAME\" }",
+            ));
+        };
+        self.check_positions(&[*position], score.span(), points)?;
+        // The seconds of a step are kept for all of its streams together.
+        let is_of_seconds = matches!(metric.0, Metric::WorstSecondIops | Metric::LongestStallS);
+        if !metric.0.is_split() || is_of_seconds {
+            return Err(self.error(
+                score.span(),
+                format!("{} is not known for single streams", metric.0.key()),
+                "use a rate or a latency, such as iops or lat_p99_us",
+            ));
+        }
+        // Repetitions share a position and their streams.
+        let here = points.iter().find(|point| point.position == *position);
+        let streams: Vec<&str> = here
+            .iter()
+            .flat_map(|point| &point.streams)
+            .map(|stream| stream.name.as_str())
+            .collect();
+        match streams.iter().position(|stream| *stream == name.get_ref()) {
+            Some(number) if streams.len() > 1 => Ok(Score::OfStream {
+                metric: metric.0,
+                position: *position,
+                stream: number as u16,
+                name: name.get_ref().clone(),
+            }),
+            Some(_) | None => Err(self.error(
+                name.span(),
+                format!("the point has no stream '{}' among several", name.get_ref()),
+                format!("its streams are: {}", streams.join(", ")),
+            )),
+        }
+    }
+
     fn not_one_rule(&self, place: Range<usize>) -> SuiteError {
         self.error(
             place,
             "a score has exactly one rule",
             "write one of { mean_of = METRIC }, { mean_of = METRIC, at = [1, 2, 4] }, \
              { best_of = METRIC }, { knee_of = METRIC }, { knee_of_load = METRIC }, \
-             { metric = METRIC, at = VALUE }, { metric = METRIC, mean_of_last = \"400s\" }, \
+             { metric = METRIC, at = VALUE }, { metric = METRIC, at = VALUE, stream = \"NAME\" }, \
+             { metric = METRIC, mean_of_last = \"400s\" }, \
              { metric = METRIC, mean_over_sigma_of_last = \"400s\" }, \
              { highest_borne = true }, { highest_borne = true, clock = \"sending\" }",
         )
@@ -161,7 +222,9 @@ impl Reader<'_> {
                     "add `search` to the test",
                 ))
             }
-            Score::MeanOf(_)
+            // Its position was checked when its stream was found.
+            Score::OfStream { .. }
+            | Score::MeanOf(_)
             | Score::BestOf(_)
             | Score::HighestPassing
             | Score::HighestPassingByServiceLatency => Ok(()),

@@ -177,6 +177,7 @@ impl Reader<'_> {
             // The kernel has one flag for both: a write that completes when it is durable.
             sync: keys.sync || keys.fua,
             flush_every: keys.flush_every.as_ref().map(|count| count.get_ref().0),
+            flush_at_end: keys.flush_at_end.as_ref().is_some_and(|flush| *flush.get_ref()),
             in_flight_at_most: keys.in_flight_at_most.as_ref().map(|count| count.get_ref().0),
             clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
         };
@@ -200,6 +201,7 @@ impl Reader<'_> {
             ("sync", keys.sync, true),
             ("fua", keys.fua, true),
             ("flush_every", keys.flush_every.is_some(), true),
+            ("flush_at_end", keys.flush_at_end.is_some(), true),
             ("access", keys.access.is_some(), is_flush),
             ("block_size", keys.block_size.is_some(), is_flush),
             ("span", keys.span.is_some(), is_flush),
@@ -274,6 +276,16 @@ impl Reader<'_> {
         read_percent: u8,
         arrival: Arrival,
     ) -> Result<(), SuiteError> {
+        if let Some(flush) = &keys.flush_at_end
+            && *flush.get_ref()
+            && read_percent == 100
+        {
+            return Err(self.error(
+                flush.span(),
+                "no flush follows the writes of a stream that only reads",
+                "remove it",
+            ));
+        }
         let Some(every) = &keys.flush_every else { return Ok(()) };
         let is_open = arrival.per_second().is_some();
         let (message, hint) = match (is_open, read_percent) {

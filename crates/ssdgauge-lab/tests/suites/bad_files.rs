@@ -325,3 +325,24 @@ fn a_wrong_value_of_any_key_gives_its_line_and_the_permitted_values() {
         check(&text, 10, &[word]);
     }
 }
+
+#[test]
+fn the_score_of_a_stream_names_one_of_several_and_a_flush_at_the_end_follows_writes() {
+    let two = "streams = [\n    { name = \"a\", access = \"random\", block_size = \"4KiB\", read_percent = 100 },\n    \
+               { name = \"b\", access = \"random\", block_size = \"4KiB\", read_percent = 0, flush_at_end = true },\n]\n\
+               sweep = { stream = \"b\", queue_depth = [1, 4] }\nuntil = { time = \"5s\" }\n";
+    let scored = |score: &str| format!("{two}score = {score}\n");
+    suite(&scored("{ metric = \"lat_p99_us\", at = 4, stream = \"a\" }")).unwrap();
+    let wrong = |score: &str, words: &[&str]| check(&scored(score), 15, words);
+    wrong("{ metric = \"iops\", at = 4, stream = \"c\" }", &["no stream 'c'", "are: a, b"]);
+    wrong("{ metric = \"iops\", at = 2, stream = \"a\" }", &["no point has the position 2"]);
+    wrong("{ metric = \"power_w\", at = 4, stream = \"a\" }", &["power_w is not known"]);
+    wrong("{ metric = \"worst_second_iops\", at = 4, stream = \"a\" }", &["single streams"]);
+    wrong("{ mean_of = \"iops\", stream = \"a\" }", &["one rule", "stream = \"NAME\""]);
+    let alone = "score = { metric = \"iops\", at = 70, stream = \"main\" }\n";
+    let alone =
+        format!("{STREAM}sweep = {{ read_percent = [70] }}\nuntil = {{ time = \"5s\" }}\n{alone}");
+    check(&alone, 12, &["among several"]);
+    let reads = STREAM.replace("read_percent = 70", "read_percent = 100, flush_at_end = true");
+    check(&format!("{reads}{END}"), 9, &["only reads", "remove it"]);
+}

@@ -34,6 +34,9 @@ const RUNS: &[(&str, u32, &str)] = &[
     ("degrade-recover", 600, "tiny"),
     ("commit", 30, "tiny"),
     ("ai-experts", 15, "tiny"),
+    ("ssd-iq", 60, "tiny"),
+    ("ai-checkpoint", 10, "tiny"),
+    ("fsload", 10, "tiny"),
     ("demo", 10, "tiny"),
 ];
 

@@ -1,7 +1,10 @@
-//! The suites of caches, states, pulses, commits and experts: the shape of their results.
+//! The suites of caches, states, pulses, commits, experts, checkpoints and applications: the shape of their
+//! results.
 
-use crate::support::{remarks, run};
-use ssdgauge_core::{Metric, Scope};
+use crate::support::{carried_out, remarks, rig, run};
+use ssdgauge_core::statistics::separation::{Separation, Verdict};
+use ssdgauge_core::{Metric, Rig, Scope, Totals};
+use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_report::{Run, TestRun};
 
 /// Returns the values of the points of `test`.
@@ -48,6 +51,15 @@ fn writes_in_pulses_have_off_times_and_use_what_the_drive_frees_in_them() {
     let sum = |seconds: &[f64]| seconds.iter().sum::<f64>();
     // 100 s of on times each.
     assert!(sum(&iops[1]) > 1.05 * sum(&iops[0]), "{} {}", sum(&iops[1]), sum(&iops[0]));
+    // A request counts as often as it takes long, so the slow ones weigh more than by their number.
+    let [weighted, by_number] =
+        [Metric::LatTimeP99Us, Metric::LatP99Us].map(|metric| values(&run.tests[0], metric));
+    assert_eq!(run.tests[0].headline.value, Some(weighted[1]));
+    assert!(weighted[0] > by_number[0] && weighted[1] > by_number[1], "{weighted:?} {by_number:?}");
+    // The off times are those of the load, so the worst second is given for the first step alone.
+    let worst = |step: usize| points[step].point.totals.value(Metric::WorstSecondIops, Scope::All);
+    let least = iops[0].iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!((worst(0), worst(1)), (Some(least), None));
 }
 
 #[test]
@@ -88,4 +100,125 @@ fn experts_are_read_faster_by_several_threads_up_to_the_link() {
     for threads in throughput.chunks(5) {
         assert!(threads[4] >= threads[0] && threads[4] > 1_000.0, "{throughput:?}");
     }
+}
+
+#[test]
+fn the_flush_at_the_end_of_a_checkpoint_is_part_of_its_time() {
+    let run = run("ai-checkpoint", &[], "tlc-client?capacity=8GB", 1);
+    let test = &run.tests[0];
+    let [write, read] = [0, 1].map(|step: usize| &test.points[step].point.totals);
+    // The span of 105 GB is scaled to the drive, and each byte is written and read once.
+    assert!(run.head.plan.span_scaled);
+    let bytes = |totals: &Totals, side: usize| totals.directions[side].bytes;
+    assert_eq!(bytes(write, 1), bytes(read, 0));
+    assert!(run.head.drive.capacity.0.abs_diff(bytes(write, 1)) < 8 << 20, "{}", bytes(write, 1));
+    let value = |metric, scope| write.value(metric, scope).unwrap();
+    let flush_s = value(Metric::LatMeanUs, Scope::Flush) / 1e6;
+    assert_eq!(write.directions[2].ios, 1);
+    assert!(flush_s > 0.0);
+    let seconds = test.points[0].point.seconds.totals();
+    let seconds: f64 = seconds.map(|second| second.elapsed.as_secs_f64()).sum();
+    let time = value(Metric::TimeS, Scope::All);
+    assert!((time - seconds).abs() < 1e-6 && time > flush_s, "{time} {seconds} {flush_s}");
+    assert_eq!(test.headline.value, Some(time));
+    assert_eq!(read.directions[2].ios, 0);
+}
+
+#[test]
+fn the_score_of_a_stream_is_the_latency_of_its_requests_beside_the_load() {
+    let run = run("ssd-iq", &["latency", "latency-curve"], "nvme-datacentre?capacity=4GB", 50);
+    let latency = test(&run, "latency");
+    let point = &latency.points[0].point;
+    let of = |stream: usize| point.streams[stream].value(Metric::LatMeanUs, Scope::All);
+    assert_eq!(latency.headline.value, of(1));
+    assert_ne!(latency.headline.value, of(0));
+    let load = point.streams[0].value(Metric::Iops, Scope::All);
+    assert_eq!(latency.also[2].value, load);
+    // Reads wait behind writes that arrive faster than the drive collects.
+    let alone = test(&run, "latency-curve").points[0].point.streams[1].clone();
+    let median = |totals: &Totals| totals.value(Metric::LatP50Us, Scope::All);
+    assert!(median(&point.streams[1]) > median(&alone), "{load:?}");
+}
+
+#[test]
+fn overwrites_amplify_and_hot_zones_amplify_in_another_way() {
+    let run = run("ssd-iq", &["uniform", "zones"], "tiny", 10);
+    let [uniform, zones] = ["uniform", "zones"].map(|id| test(&run, id));
+    assert_eq!((uniform.points.len(), zones.points.len()), (14, 14));
+    for test in [uniform, zones] {
+        let of_step = |place: usize, metric| {
+            let totals = &test.points[place].point.totals;
+            totals.value(metric, Scope::All)
+        };
+        assert_eq!(test.points[7].point.label, "last pass");
+        assert_eq!(test.headline.value, of_step(7, Metric::Iops));
+        assert_eq!(test.also[0].value, of_step(7, Metric::WriteAmplification));
+        // A pass of 4 KiB over the whole drive.
+        let written = test.points[7].point.totals.directions[1].bytes;
+        assert!(written.abs_diff(run.head.drive.capacity.0 / 10) < 64 << 20, "{written}");
+    }
+    let [one, other] = [uniform, zones].map(|test| test.also[0].value.unwrap());
+    assert!(one > 1.5 && other > 1.5 && (one - other).abs() > 0.02, "{one} {other}");
+}
+
+#[test]
+fn an_application_that_waits_for_fsync_is_slower_than_one_that_does_not() {
+    let run = run("fsload", &[], "tlc-client?capacity=4GB", 5);
+    for id in ["log", "database", "mail"] {
+        let iops = values(test(&run, id), Metric::Iops);
+        assert!(iops[1] < 0.8 * iops[0], "{id}: {iops:?}");
+    }
+    let copy = values(test(&run, "copy"), Metric::TimeS);
+    assert!(copy[1] > copy[0], "{copy:?}");
+}
+
+const OVERWRITES: &str = r#"
+[suite]
+id = "own"
+revision = 1
+title = "Own"
+[[test]]
+id = "uniform"
+revision = 1
+title = "Uniform"
+prepare = [{ purge = true }, { fill = "sequential" }]
+steps = [
+    { label = "overwrite", stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 32 }, until = { passes = 3 } },
+    { label = "last pass", stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 32 }, until = { passes = 1 } },
+]
+score = { metric = "iops", at = 2 }
+[[test]]
+id = "zones"
+revision = 1
+title = "Zones"
+prepare = [{ purge = true }, { fill = "sequential" }]
+steps = [
+    { label = "overwrite", stream = { access = { zones = [[0.8, 0.2], [0.2, 0.8]] }, block_size = "4KiB", read_percent = 0, queue_depth = 32 }, until = { passes = 5 } },
+    { label = "last pass", stream = { access = { zones = [[0.8, 0.2], [0.2, 0.8]] }, block_size = "4KiB", read_percent = 0, queue_depth = 32 }, until = { passes = 1 } },
+]
+score = { metric = "iops", at = 2 }
+"#;
+
+/// Returns the verdict on hot and cold writes of `target`, and the remarks on its test.
+fn separation(target: &str) -> (Separation, String) {
+    let suite = Suite::parse("own.toml", OVERWRITES).unwrap();
+    let mut rig = rig(target);
+    let plan = plan(&suite, rig.drive(), &Options::default()).unwrap();
+    let run = carried_out(&plan, &mut rig);
+    assert_eq!(test(&run, "uniform").separation, None);
+    let place = run.tests.iter().position(|test| test.test.id == "zones").unwrap();
+    (test(&run, "zones").separation.unwrap(), remarks(&run, place))
+}
+
+#[test]
+fn a_report_says_whether_a_drive_separates_hot_and_cold_writes() {
+    let (mixing, said) = separation("nvme-datacentre?capacity=2GB");
+    // The closed form is that of collection in the order of writing; the drive collects greedily.
+    assert!((mixing.measured / mixing.mixed - 1.0).abs() < 0.1, "{mixing:?}");
+    assert_eq!(mixing.verdict(), Verdict::DoesNot, "{mixing:?}");
+    assert!(said.contains("does not separate hot and cold writes"), "{said}");
+    let (apart, said) = separation("nvme-datacentre?capacity=2GB&gc.policy=cost-benefit");
+    assert_eq!(apart.verdict(), Verdict::Separates, "{apart:?}");
+    assert!(said.contains("separates hot and cold writes: write amplification"), "{said}");
+    assert!(apart.measured > apart.ideal && apart.measured < mixing.measured, "{apart:?}");
 }

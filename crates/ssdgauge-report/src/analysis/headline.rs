@@ -27,6 +27,7 @@ pub(crate) fn score(recorded: RecordedRepetition) -> TestRun {
         complete,
         repetitions: Vec::new(),
         tracked,
+        separation: None,
     };
     run.explain();
     run

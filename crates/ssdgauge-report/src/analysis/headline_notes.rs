@@ -1,5 +1,6 @@
 //! Notes on a headline: the depths of a knee, the other mean, the cache, the spread.
 
+use crate::analysis::separation;
 use crate::analysis::slc_cache;
 use crate::analysis::steady_state;
 use crate::analysis::workload_text;
@@ -34,6 +35,7 @@ pub(crate) fn notes(test: &TestRun) -> Vec<String> {
     notes.extend(from_sending(test));
     notes.extend(also(test));
     notes.extend(cache(test));
+    notes.extend(separation::words(test));
     notes
 }
 

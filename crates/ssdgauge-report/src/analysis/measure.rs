@@ -46,6 +46,7 @@ impl Measure {
             Measure::Speed => match metric.family() {
                 Family::Rate => "Speed",
                 Family::Latency
+                | Family::Stall
                 | Family::Power
                 | Family::Efficiency
                 | Family::Queue

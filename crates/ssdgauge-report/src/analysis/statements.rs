@@ -380,10 +380,10 @@ fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64))
         Family::Latency | Family::Duration => {
             format!("{best} is first with {value}; {next} takes {times} times as long")
         }
-        Family::Power | Family::Cost if is_close => {
+        Family::Power | Family::Cost | Family::Stall if is_close => {
             format!("{best} needs the least: {value}; {next} needs {percent} more")
         }
-        Family::Power | Family::Cost => {
+        Family::Power | Family::Cost | Family::Stall => {
             format!("{best} needs the least: {value}; {next} needs {times} times as much")
         }
         Family::Rate

@@ -86,7 +86,7 @@ pub(crate) fn classify(test: &Test) -> Use {
     match metric.family() {
         Family::Power => return Use::Power,
         Family::Duration | Family::Trim => return Use::Everyday,
-        Family::Latency => return Use::Latency,
+        Family::Latency | Family::Stall => return Use::Latency,
         Family::Rate
         | Family::Efficiency
         | Family::Queue

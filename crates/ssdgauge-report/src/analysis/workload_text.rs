@@ -68,7 +68,10 @@ fn size(bytes: &Bytes) -> String {
 }
 
 fn flushes(stream: &Stream) -> Option<String> {
-    Some(format!("a flush after every {} writes", stream.flush_every?))
+    match stream.flush_every {
+        Some(writes) => Some(format!("a flush after every {writes} writes")),
+        None => stream.flush_at_end.then(|| "a flush at the end of the step".to_owned()),
+    }
 }
 
 /// Returns stride, think time and pulses of `stream` in words; `None` where it has none.

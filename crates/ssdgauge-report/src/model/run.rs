@@ -2,9 +2,10 @@
 
 use crate::model::tracked::Tracked;
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
+use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
-    Metric, Nanos, OpenLoop, Point, Scope, Test, Totals, Workload,
+    Metric, Nanos, OpenLoop, Point, Scope, Test, Workload,
 };
 use ssdgauge_runfile::Head;
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,6 +134,8 @@ pub struct TestRun {
     /// What was tracked from round to round by the rule of the SNIA Performance Test
     /// Specification, in the order of the plan.
     pub tracked: Vec<Tracked>,
+    /// Whether the drive separates hot and cold writes; `None` where the run does not show it.
+    pub separation: Option<Separation>,
 }
 
 /// One repetition of a test.
@@ -151,8 +154,6 @@ pub struct PointRun {
     pub point: Point,
     /// The workload of the step.
     pub workload: Workload,
-    /// The totals of each stream of the workload; empty where it has one.
-    pub streams: Vec<Totals>,
     /// The instruments that read each quantity, such as `power_w`.
     pub instruments: BTreeMap<String, BTreeSet<String>>,
     /// The place of its first record among all records of the run file, which stand in the order of

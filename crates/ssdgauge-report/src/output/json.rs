@@ -10,6 +10,7 @@ use crate::model::{PointRun, Run, StepFinding, StepLevels, TestRun};
 use crate::output::bands::bands_json;
 use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
+use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{
     ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope,
 };
@@ -119,6 +120,7 @@ fn test(run: &TestRun) -> Value {
         })).collect::<Vec<_>>(),
         "tracked": run.tracked.iter().map(tracked).collect::<Vec<_>>(),
         "remarks": headline_notes::notes(run),
+        "separation": run.separation.map(separation),
         "power_scopes": metrics::power_scopes(run).iter().map(|s| s.name()).collect::<Vec<_>>(),
         "points": run.points.iter().map(|point| {
             let totals = &point.point.totals;
@@ -150,9 +152,24 @@ fn test(run: &TestRun) -> Value {
     })
 }
 
+fn separation(found: Separation) -> Value {
+    json!({
+        "write_amplification": found.measured,
+        "under_uniform_writes": found.uniform,
+        "without_separation": found.mixed,
+        "with_ideal_separation": found.ideal,
+        "share_of_gain": found.share(),
+        "verdict": match found.verdict() {
+            Verdict::Separates => "separates",
+            Verdict::InPart => "separates in part",
+            Verdict::DoesNot => "does not separate",
+        },
+    })
+}
+
 /// Returns the figures of each stream of a step with several, by direction.
 fn streams(point: &PointRun) -> Vec<Value> {
-    let streams = point.workload.streams.iter().zip(&point.streams);
+    let streams = point.workload.streams.iter().zip(&point.point.streams);
     let figures = streams.map(|(stream, totals)| {
         let directions = Direction::ALL.into_iter().filter(|one| stream.sends(*one));
         let metrics = directions.flat_map(|direction| {

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use ssdgauge_core::{Flush, Metric, Scope};
 
 /// The metrics of the table of all numbers.
-const COLUMNS: [Metric; 15] = [
+const COLUMNS: [Metric; 22] = [
     Metric::Iops,
     Metric::ThroughputMbS,
     Metric::LatMeanUs,
@@ -27,6 +27,13 @@ const COLUMNS: [Metric; 15] = [
     Metric::LatP9999Us,
     Metric::LatP99999Us,
     Metric::LatMaxUs,
+    Metric::LatTimeP50Us,
+    Metric::LatTimeP99Us,
+    Metric::TimeOver1MsPercent,
+    Metric::TimeOver10MsPercent,
+    Metric::TimeOver100MsPercent,
+    Metric::WorstSecondIops,
+    Metric::LongestStallS,
     Metric::InFlightMean,
     Metric::PowerW,
     Metric::EfficiencyMbSW,
@@ -230,7 +237,7 @@ fn rows(
                 @if kernel { (kernel_cells(point, *scope)) }
             }
         }
-        @for (stream, totals) in point.workload.streams.iter().zip(&point.streams) {
+        @for (stream, totals) in point.workload.streams.iter().zip(&point.point.streams) {
             tr {
                 th scope="row" { (label) ", " (sanitize::prose(&stream.name)) }
                 td.n { (number::text(totals.elapsed.as_secs_f64())) }

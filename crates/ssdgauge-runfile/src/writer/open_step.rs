@@ -1,13 +1,13 @@
 //! The step that runs: a check of the calls of our own rig.
 
 use crate::record::StepId;
-use ssdgauge_core::Interval;
+use ssdgauge_core::{Direction, Interval};
 
 /// The step to which intervals may be added.
 #[derive(Debug)]
 pub(super) struct OpenStep {
     pub(super) id: StepId,
-    /// The last second of each stream and direction: `2 * stream + direction`.
+    /// The last second of each stream and direction, one stream after the other.
     last_seconds: Vec<Option<u32>>,
 }
 
@@ -19,7 +19,7 @@ impl OpenStep {
 
     /// Asserts that `interval` is the next of its series.
     pub(super) fn check_order(&mut self, interval: &Interval) {
-        let series = 2 * usize::from(interval.stream) + interval.direction as usize;
+        let series = Direction::COUNT * usize::from(interval.stream) + interval.direction as usize;
         if self.last_seconds.len() <= series {
             self.last_seconds.resize(series + 1, None);
         }
@@ -30,5 +30,32 @@ impl OpenStep {
             interval.second,
             interval.stream
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::{Histogram, Nanos};
+
+    #[test]
+    fn each_direction_of_each_stream_is_a_series_of_its_own() {
+        let mut open = OpenStep::new(StepId(1));
+        for second in 0..2 {
+            for stream in 0..3 {
+                for direction in Direction::ALL {
+                    open.check_order(&Interval {
+                        second,
+                        stream,
+                        direction,
+                        length: Nanos::SECOND,
+                        ios: 0,
+                        bytes: 0,
+                        errors: 0,
+                        latency: Histogram::default(),
+                    });
+                }
+            }
+        }
     }
 }

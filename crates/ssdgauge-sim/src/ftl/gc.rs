@@ -174,6 +174,7 @@ impl GarbageCollection {
         match self.policy {
             GcPolicy::Greedy => media.map.fewest_valid(),
             GcPolicy::Fifo => media.map.oldest(),
+            GcPolicy::CostBenefit => media.map.most_worth(),
         }
     }
 
@@ -182,9 +183,9 @@ impl GarbageCollection {
         let Some(superblock) = self.candidate(media) else { return false };
         let size = media.geometry.superblock_pages;
         let gain = size.saturating_sub(media.map.valid(superblock));
-        // Greedy: where the superblock with the fewest valid pages gains nothing, none does. FIFO:
-        // a full superblock has to be copied all the same, because the next one waits behind it.
-        if gain == 0 && self.policy == GcPolicy::Greedy {
+        // FIFO: a full superblock has to be copied all the same, because the next one waits behind it.
+        // Else: where the superblock that gains most, or is worth most, gains nothing, none does.
+        if gain == 0 && self.policy != GcPolicy::Fifo {
             return false;
         }
         let slc = cache.holds(superblock);

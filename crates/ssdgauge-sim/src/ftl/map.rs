@@ -40,6 +40,9 @@ pub(crate) struct Map {
     free_slc: VecDeque<Superblock>,
     /// Native superblocks that can be collected, in the order in which they were filled.
     closed: VecDeque<Superblock>,
+    /// The superblocks that were filled so far, and how many they were when each one was filled.
+    fillings: u64,
+    filled_at: Vec<u64>,
     native: u32,
     /// The generation of the data in each slot; empty unless data is verified.
     generations: Vec<u32>,
@@ -69,6 +72,8 @@ impl Map {
             free: (1..=native as Superblock).collect(),
             free_slc: (native as Superblock + 1..all as Superblock).collect(),
             closed: VecDeque::new(),
+            fillings: 0,
+            filled_at: vec![0; all],
             native: native as u32,
             generations: Vec::new(),
             generation: 0,
@@ -284,6 +289,8 @@ impl Map {
             self.valid[superblock as usize] as usize <= self.slots(superblock).len(),
             "no superblock holds more valid pages than slots"
         );
+        self.fillings += 1;
+        self.filled_at[superblock as usize] = self.fillings;
         if !self.is_fixed_slc(superblock) {
             self.excluded[superblock as usize] = 0;
             self.closed.push_back(superblock);
@@ -328,6 +335,18 @@ impl Map {
     /// Returns the superblock that was filled first among those that can be collected.
     pub(crate) fn oldest(&self) -> Option<Superblock> {
         self.closed.front().copied()
+    }
+
+    /// Returns the superblock with the highest (1 − u) × age ÷ (1 + u) among those that can be collected: u is
+    /// its share of valid pages, the age that of its last slot, in superblocks filled since.
+    pub(crate) fn most_worth(&self) -> Option<Superblock> {
+        let worth = |superblock: &Superblock| {
+            let size = self.slots(*superblock).len() as f64;
+            let valid = f64::from(self.valid(*superblock));
+            let age = self.fillings - self.filled_at[*superblock as usize] + 1;
+            (size - valid) * age as f64 / (size + valid)
+        };
+        self.closed.iter().copied().max_by(|one, other| worth(one).total_cmp(&worth(other)))
     }
 
     /// Checks in debug builds that entries, logs and counts agree: a checkpoint between steps.

@@ -172,6 +172,11 @@ pub enum GcPolicy {
     Greedy,
     /// The superblock that was filled first.
     Fifo,
+    /// The superblock with the highest (1 − u) × age ÷ (1 + u), u being its share of valid pages (Rosenblum
+    /// and Ousterhout, "The Design and Implementation of a Log-Structured File System", ACM TOCS 1992).
+    /// Superblocks of hot data are left until little is valid in them, those of cold data are collected
+    /// early: hot and cold data are separated, because copies have a superblock of their own.
+    CostBenefit,
 }
 
 /// The distribution of garbage collection over time.

@@ -2,7 +2,10 @@
 //! profile.
 
 use crate::support::{Recording, bytes, random_profile, random_profile_of, stream, workload};
-use ssdgauge_core::{Access, Bytes, Ended, Engine, Metric, Rig, Scope, Totals, Workload};
+use ssdgauge_core::statistics::separation::{Separation, Verdict};
+use ssdgauge_core::{
+    Access, Bytes, Distribution, Ended, Engine, Metric, Rig, Scope, Stream, Totals, Workload, Zone,
+};
 use ssdgauge_sim::mean_field::{self, Class, MeanField};
 use ssdgauge_sim::{GcPolicy, VirtualRig, profiles};
 
@@ -23,7 +26,7 @@ fn predicted(rig: &VirtualRig, recording: &Recording) -> f64 {
     let superblock: u64 = rig.drive().details["superblock_bytes"].parse().unwrap();
     match rig.profile().gc.policy {
         GcPolicy::Greedy => mean_field::greedy_write_amplification(a, (superblock / 4_096) as u32),
-        GcPolicy::Fifo => mean_field::write_amplification(a),
+        GcPolicy::Fifo | GcPolicy::CostBenefit => mean_field::write_amplification(a),
     }
 }
 
@@ -197,6 +200,49 @@ fn hot_data_of_10_percent_amplifies_as_the_fixed_point_predicts() {
 #[test]
 fn hot_data_of_5_percent_amplifies_as_the_fixed_point_predicts() {
     hot_and_cold(0.05, 19);
+}
+
+/// The gates of a collector under zones 80/20 and under uniform writes, for `policy`: the closed forms of
+/// Desnoyers for one log without separation, and for zones with flash of their own.
+fn separation_of(policy: &str, seed: u64) -> (Separation, f64) {
+    let text = random_profile_of(seed, 512, 400);
+    let text = text.replace("greedy", policy).replace("fifo", policy);
+    let run = |distribution: &Distribution| {
+        let mut rig = VirtualRig::from_toml("random", &text, "state=steady", seed).unwrap();
+        let capacity = rig.drive().capacity;
+        let writes = stream(Access::Random, 4_096, 0, DEPTH, capacity);
+        let load = workload(Stream { distribution: distribution.clone(), ..writes });
+        // A cold page is overwritten once in four passes: little of the worn-in state is left after twelve.
+        rig.run(&load, &bytes(capacity.0 * 12), &mut Recording::brief()).unwrap();
+        let mut recording = Recording::brief();
+        rig.run(&load, &bytes(capacity.0 * 3), &mut recording).unwrap();
+        let spare = recording.last("true_over_provisioning").unwrap();
+        (recording.last("write_amplification").unwrap(), spare)
+    };
+    let zone = |accesses, space| Zone { accesses, space };
+    let zones = vec![zone(0.8, 0.2), zone(0.2, 0.8)];
+    let (uniform, spare) = run(&Distribution::Uniform);
+    let (measured, _) = run(&Distribution::Zones(zones.clone()));
+    let off_uniform = uniform / mean_field::write_amplification(1.0 + spare) - 1.0;
+    (Separation::new(&zones, spare, measured).unwrap(), off_uniform)
+}
+
+#[test]
+fn a_collector_that_weighs_age_separates_hot_and_cold_writes_and_the_others_do_not() {
+    for seed in 0..3 {
+        for (policy, off_mixed) in [("fifo", 0.02), ("greedy", 0.08)] {
+            let (found, off_uniform) = separation_of(policy, seed);
+            let off = found.measured / found.mixed - 1.0;
+            assert!(off.abs() < off_mixed, "seed {seed}, {policy}: {found:?}");
+            assert!(off_uniform.abs() < 0.03, "seed {seed}, {policy}: {off_uniform}");
+            assert_eq!(found.verdict(), Verdict::DoesNot, "seed {seed}, {policy}: {found:?}");
+        }
+        let (found, off_uniform) = separation_of("cost-benefit", seed);
+        assert!(off_uniform.abs() < 0.03, "seed {seed}: {off_uniform}");
+        assert!(found.ideal < found.measured, "seed {seed}: {found:?}");
+        assert_eq!(found.verdict(), Verdict::Separates, "seed {seed}: {found:?}");
+        assert!((0.35..0.75).contains(&found.share()), "seed {seed}: {} {found:?}", found.share());
+    }
 }
 
 #[test]
